@@ -1,0 +1,48 @@
+"""What can go wrong, named by what happens next.
+
+TeamError               one line for the owner; the command ends with exit code 1
+ ├ Stumble              this attempt failed: the task is tried again later
+ │  ├ CommandFailed     a program ended badly
+ │  ├ ReplyUnreadable   the model's answer does not fit its schema, also after one repair
+ │  └ Unavailable       a service does not answer; it is unknown whether the work was done
+ ├ OutOfBudget          rest until the cap allows more
+ ├ Refused              this one file, folder or answer is set aside; nothing of it was used
+ └ Misconfigured        the owner has to change something; the text says what to type
+ImpossibleTransition    a bug of ours
+"""
+
+
+class TeamError(Exception):
+    """A named problem. Its text is one line that a person can act on."""
+
+
+class Stumble(TeamError):
+    """This attempt failed; the task is tried again later."""
+
+
+class CommandFailed(Stumble):
+    """A program that we started ended badly."""
+
+
+class ReplyUnreadable(Stumble):
+    """The model's answer does not fit what was asked, also after one repair."""
+
+
+class Unavailable(Stumble):
+    """A service does not answer, or answers with its own error. It is unknown whether the work was done."""
+
+
+class OutOfBudget(TeamError):
+    """A cap is reached; nothing was sent. The text names the cap."""
+
+
+class Refused(TeamError):
+    """This one file, folder or answer is set aside. The text names it and the reason."""
+
+
+class Misconfigured(TeamError):
+    """The owner has to change something. The text says what to type."""
+
+
+class ImpossibleTransition(Exception):
+    """An event that the lifecycle table does not know in this state: a bug of ours."""

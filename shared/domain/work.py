@@ -1,0 +1,169 @@
+"""The words of the flow: VISION.md -> Vision -> DailyPlan -> TaskSpec -> Branch -> PullRequest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Priority(StrEnum):
+    """As the owner writes it in a heading, the most urgent first."""
+
+    CRITICAL = "critical"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+    @property
+    def rank(self) -> int:
+        """0 is the most urgent."""
+        return list(Priority).index(self)
+
+
+class Difficulty(StrEnum):
+    EASY = "easy"
+    MEDIUM = "medium"
+    HARD = "hard"
+
+
+# --- what is wanted ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One wish of the owner. `id` stays the same while the text is reworded."""
+
+    id: str
+    title: str
+    details: tuple[str, ...] = ()
+    priority: Priority = Priority.MEDIUM
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A line of VISION.md that is not a goal: an idea, a note, a text that the grammar cannot read, a warning."""
+
+    text: str
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Vision:
+    """VISION.md as the grammar reads it."""
+
+    goals: tuple[Goal, ...] = ()
+    ideas: tuple[Remark, ...] = ()
+    notes: tuple[Remark, ...] = ()
+    unread: tuple[Remark, ...] = ()  # prose: only a model can read it
+    warnings: tuple[Remark, ...] = ()  # for the owner
+
+
+@dataclass(frozen=True)
+class VisionChange:
+    """The difference to the vision that was accepted last; it drives the day."""
+
+    new: tuple[Goal, ...] = ()
+    changed: tuple[Goal, ...] = ()
+    removed: tuple[Goal, ...] = ()
+    unchanged: tuple[Goal, ...] = ()
+    remarks_changed: bool = False  # notes, ideas or prose differ
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.new or self.changed or self.removed or self.remarks_changed)
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A "don't touch" of the owner as path patterns of the target; enforced by code on every diff."""
+
+    note: str
+    patterns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the team asks the owner instead of guessing. `evidence` is what was seen in the code."""
+
+    goal_id: str
+    text: str
+    evidence: str = ""
+
+
+# --- what is to be done --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """One unit of work: small enough for one branch and one review."""
+
+    id: str
+    title: str
+    description: str
+    priority: Priority = Priority.MEDIUM
+    goal_id: str = ""  # empty: the owner dropped the task himself
+    files: tuple[str, ...] = ()  # existing files it may edit
+    new_files: tuple[str, ...] = ()  # files it may create
+    context: tuple[str, ...] = ()  # files it should read, not edit
+    acceptance: tuple[str, ...] = ()
+    difficulty: Difficulty = Difficulty.MEDIUM
+    depends_on: tuple[str, ...] = ()
+    guards: tuple[str, ...] = ()  # path patterns it must not touch
+
+
+@dataclass(frozen=True)
+class DailyPlan:
+    """What a day is for. `forecast` is in nano-dollars."""
+
+    day: str  # YYYY-MM-DD in the owner's time zone
+    tasks: tuple[TaskSpec, ...] = ()
+    reasons: tuple[str, ...] = ()  # one per task: why it is in the plan
+    deferred: tuple[Goal, ...] = ()  # goals beyond the day's capacity
+    questions: tuple[Question, ...] = ()
+    guards: tuple[Guard, ...] = ()
+    forecast: int = 0
+    notes: tuple[str, ...] = ()  # what was cut, and why
+
+
+# --- what was done -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Run:
+    """One agent at work, once: whom a log line and a model call belong to."""
+
+    id: int
+    agent: str
+    day: str
+    task: str = ""
+    attempt: int = 0
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A commit on a task's branch, and what it changes against `base`."""
+
+    name: str
+    base: str
+    commit: str
+    changed: tuple[str, ...] = ()
+    summary: str = ""
+
+
+@dataclass(frozen=True)
+class Coded:
+    """The coder's good answer."""
+
+    branch: Branch
+
+
+@dataclass(frozen=True)
+class NotCoded:
+    """The coder's other answer: no commit, and the reason. `retry` is False when trying again cannot help."""
+
+    reason: str
+    retry: bool = True
+
+
+CodeAnswer = Coded | NotCoded

@@ -1,0 +1,1 @@
+"""Doors: one module per piece of the outside world."""
