@@ -167,3 +167,13 @@ class NotCoded:
 
 
 CodeAnswer = Coded | NotCoded
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """Which model an agent uses. `fallback` is tried in order when the model is gone, overloaded or refuses."""
+
+    model: str
+    fallback: tuple[str, ...] = ()
+    effort: str = ""  # low | medium | high; empty: the model's default
+    max_tokens: int = 8_000

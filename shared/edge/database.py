@@ -1,0 +1,92 @@
+"""Door to memory. The only module that opens agents.db and brings its schema up to date.
+
+One connection per thread, WAL with `synchronous=FULL`: what is acknowledged survives a power cut. The schema grows by
+the numbered files in schema/, each applied once, in order, in one transaction.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from shared.domain.errors import Misconfigured
+from shared.edge.fault import fault_point
+
+SCHEMA = Path(__file__).parent / "schema"
+
+
+class Database:
+    """`path` is created if it is absent; its folder must exist."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._migrate()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """A write transaction: taken at once, so that what is read inside is still true when it is written."""
+        connection = self._connection()
+        connection.execute("begin immediate")
+        try:
+            yield connection
+        except BaseException:
+            connection.execute("rollback")
+            raise
+        connection.execute("commit")
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        return self._connection().execute(sql, values).fetchall()
+
+    def row(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Row | None:
+        found = self.rows(sql, values)
+        return found[0] if found else None
+
+    def close(self) -> None:
+        """This thread's connection; the last one to close folds the write-ahead log into the file."""
+        connection = getattr(self._local, "connection", None)
+        if connection is not None:
+            connection.close()
+            del self._local.connection
+
+    def _connection(self) -> sqlite3.Connection:
+        if not hasattr(self._local, "connection"):
+            self._local.connection = self._connect()
+        connection: sqlite3.Connection = self._local.connection
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, isolation_level=None, timeout=10)
+        connection.row_factory = sqlite3.Row
+        for pragma in ("journal_mode=wal", "synchronous=full", "foreign_keys=on"):
+            connection.execute(f"pragma {pragma}")
+        return connection
+
+    def _migrate(self) -> None:
+        try:
+            with self.transaction() as db:
+                done = db.execute("pragma user_version").fetchone()[0]
+                steps = sorted(SCHEMA.glob("*.sql"))
+                if done > len(steps):
+                    raise Misconfigured(f"{self.path} is from a newer version of this program; update the program")
+                for number, step in enumerate(steps[done:], done + 1):
+                    for statement in statements(step.read_text("utf-8")):
+                        db.execute(statement)
+                    fault_point("migrate.step")
+                    db.execute(f"pragma user_version = {number}")
+        except sqlite3.DatabaseError as error:
+            raise Misconfigured(f"{self.path} cannot be used ({error}); move it away and start again") from None
+
+
+def statements(script: str) -> Iterator[str]:
+    """One statement after the other: `executescript` would commit between them."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""
