@@ -3,32 +3,142 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
-Where = Literal["allowed", "outside", "guarded", "protected"]
+LONGEST_PATH = 400  # bytes
+HIDDEN_FROM_MACOS = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")  # its file system drops these
 
 
-@lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Without regard to case: on some file systems `.GitHub` is `.github`."""
-    anchored = "/" in pattern.strip("/") or pattern.startswith("/")
-    parts = []
-    for piece in re.split(r"(\*\*/|\*\*|\*|\?)", pattern.strip("/")):
-        parts.append({"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(piece) or re.escape(piece))
-    head = "" if anchored else "(?:.*/)?"
-    return re.compile(head + "".join(parts) + "(?:/.*)?", re.IGNORECASE | re.DOTALL)
+# --- patterns ------------------------------------------------------------------------------------------------
 
 
 def matches(path: str, patterns: Iterable[str]) -> str | None:
-    """The first pattern that covers `path` (relative, with slashes), or None. A folder covers what is in it."""
-    return next((p for p in patterns if p.strip("/") and _compiled(p).fullmatch(path)), None)
+    """The first pattern that covers `path` (relative, with slashes), or None. A folder covers what is in it.
+
+    Without regard to case and to how an accent is composed: on some file systems `.GitHub` is `.github`.
+    """
+    parts = unicodedata.normalize("NFC", path).split("/")
+    return next((pattern for pattern in patterns if _covers(pattern, parts)), None)
+
+
+def _covers(pattern: str, path: list[str]) -> bool:
+    """Walks the pattern once, holding every place of the path that it can have reached: no pattern is slow."""
+    steps, only_inside = _steps(pattern)
+    reached = {0} if steps else set()
+    for number, step in enumerate(steps, 1):
+        if not reached:
+            return False
+        if step is None:  # `**`; at the end it stands for something inside
+            reached = set(range(min(reached) + (number == len(steps)), len(path) + 1))
+        else:
+            reached = {place + 1 for place in reached if place < len(path) and step.fullmatch(path[place])}
+    return any(place < len(path) or not only_inside for place in reached)
+
+
+@lru_cache(maxsize=1024)
+def _steps(pattern: str) -> tuple[list[re.Pattern[str] | None], bool]:
+    """One step for each part of the path (None: any number of parts), and whether only what lies inside is meant."""
+    words = unicodedata.normalize("NFC", pattern).strip("/").split("/")
+    if not words[0]:
+        return [], False
+    anchored = "/" in pattern.rstrip("/")
+    steps = [None if word == "**" and (anchored or len(words) > 1) else _part(word) for word in words]
+    return (steps if anchored else [None, *steps]), pattern.endswith("/")
+
+
+def _part(word: str) -> re.Pattern[str]:
+    """One part of a pattern as an expression that never goes back: after each `*` the first fit is the right one."""
+    first, *rest = _chunks(word)
+    middle = "".join(f"(?>.*?{chunk})" for chunk in rest[:-1])
+    last = f".*{rest[-1]}" if rest else ""
+    return re.compile(first + middle + last, re.IGNORECASE | re.DOTALL)
+
+
+def _chunks(word: str) -> list[str]:
+    """What stands between the stars, each as an expression of fixed length."""
+    chunks = [""]
+    for token in re.findall(r"\*+|\\.|\[[!^]?\]?[^]]*\]|.", word, re.DOTALL):
+        if token[0] == "*":
+            chunks.append("")
+        else:
+            chunks[-1] += _one(token)
+    return chunks
+
+
+def _one(token: str) -> str:
+    """One character of a path: `?`, `[a-z]`, an escaped one, or itself."""
+    if token == "?":
+        return "."
+    if token[0] == "[" and len(token) > 2:
+        no = token[1] in "!^"
+        members = _members(token[2 if no else 1 : -1])
+        return (f"[^{members}]" if no else f"[{members}]") if members else ("." if no else "(?!)")
+    return re.escape(token[-1])
+
+
+def _members(inside: str) -> str:
+    """The inside of `[...]` in the language of expressions; a range from high to low holds nothing."""
+    spans = ((low or one, high or one) for low, high, one in re.findall("(.)-(.)|(.)", inside, re.DOTALL))
+    return "".join(f"{re.escape(low)}-{re.escape(high)}" for low, high in spans if low <= high)
+
+
+# --- paths ---------------------------------------------------------------------------------------------------
 
 
 def is_plain_path(path: str) -> bool:
     """A relative path below the repository's root, in the one spelling that git knows, of printable text."""
-    if not path or path != path.strip() or not path.isprintable() or "\\" in path or len(path.encode()) > 400:
+    if not path or not path.isprintable() or "\\" in path or len(path.encode()) > LONGEST_PATH:
         return False
-    parts = path.split("/")
-    return not any(part in ("", ".", "..") or part.lower() == ".git" or part.startswith("~") for part in parts)
+    return all(_is_plain_name(name) for name in path.split("/"))
+
+
+def _is_plain_name(name: str) -> bool:
+    """No name that a shell, an option parser or some file system reads as something else."""
+    if not name or name != name.strip() or name.startswith(("~", "-")) or name.endswith("."):
+        return False
+    return not reads_as_dot_git(name)
+
+
+def reads_as_dot_git(name: str) -> bool:
+    """Also as macOS or Windows would read it: somebody will clone our commit there."""
+    name = HIDDEN_FROM_MACOS.sub("", name).lower().rstrip(" .")
+    return name in (".git", "git~1") or name.startswith(".git:")
+
+
+# --- the decision --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What one task may touch. A task that names no files may edit and create whatever `allow` covers."""
+
+    files: tuple[str, ...] = ()  # existing files it may edit or delete
+    new_files: tuple[str, ...] = ()  # files it may create
+    allow: tuple[str, ...] = ("**",)  # patterns: the widest that any task of this target gets
+    guards: tuple[str, ...] = ()  # patterns: the owner's "don't touch"
+
+
+def judge(path: str, is_new: bool, scope: Scope) -> str | None:
+    """Why this path may not be changed (or, if `is_new`, created); None: it may."""
+    if not is_plain_path(path):
+        return "its name is not plain text"
+    if guard := matches(path, scope.guards):
+        return f"the owner guards {guard}"
+    if not matches(path, scope.allow):
+        return f"it lies outside of what tasks may touch ({', '.join(scope.allow)})"
+    if not (scope.files or scope.new_files):
+        return None
+    return _not_named(path, is_new, scope)
+
+
+def _not_named(path: str, is_new: bool, scope: Scope) -> str | None:
+    if path in (scope.new_files if is_new else scope.files):
+        return None
+    if path in scope.files:
+        return "the task edits it, but it does not exist yet"
+    if path in scope.new_files:
+        return "the task creates it, but it exists already"
+    return "the task does not name it"

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 
-class Priority(StrEnum):
+class Choice(StrEnum):
+    """A word out of a fixed set, found in any spelling of capitals: owners and models differ there."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Choice | None:
+        wanted = str(value).strip().lower()
+        return next((member for member in cls if member.value == wanted), None)
+
+
+class Priority(Choice):
     """As the owner writes it in a heading, the most urgent first."""
 
     CRITICAL = "critical"
@@ -20,13 +30,23 @@ class Priority(StrEnum):
         return list(Priority).index(self)
 
 
-class Difficulty(StrEnum):
+class Difficulty(Choice):
     EASY = "easy"
     MEDIUM = "medium"
     HARD = "hard"
 
 
 # --- what is wanted ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Line:
+    """A piece of a Markdown text: a heading (`level` 1-6), a bullet (0: not nested), or a text (0: in no bullet)."""
+
+    kind: Literal["heading", "bullet", "text"]
+    level: int
+    text: str  # one line, blanks collapsed
+    line: int  # where it begins, counted from 1
 
 
 @dataclass(frozen=True)
@@ -68,6 +88,7 @@ class VisionChange:
     removed: tuple[Goal, ...] = ()
     unchanged: tuple[Goal, ...] = ()
     remarks_changed: bool = False  # notes, ideas or prose differ
+    fresh: tuple[Remark, ...] = ()  # notes and prose that were not there before
 
     @property
     def is_empty(self) -> bool:

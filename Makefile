@@ -1,0 +1,25 @@
+# Every target is one line; `make help` shows what it is for.
+PY := .venv/bin/python
+HOME_DIR := $(if $(SISIMPUR_HOME),--home $(SISIMPUR_HOME),)
+.PHONY: help setup demo test check status logs budget doctor bench lock
+
+help:     ## this list
+	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /  make \1\t/' | expand -t 18
+setup:    ## build both environments and check the machine (again: nothing to do)
+	@python3 main.py setup
+demo: setup  ## one whole working day, offline, on a sample project
+	@$(PY) main.py demo
+test:     ## everything: format, lint, types, tests
+	@python3 main.py setup --dev && $(PY) main.py check
+status:   ## where things stand
+	@$(PY) main.py $(HOME_DIR) status
+logs:     ## the newest log lines
+	@$(PY) main.py $(HOME_DIR) logs
+budget:   ## what was spent
+	@$(PY) main.py $(HOME_DIR) budget
+doctor:   ## is this machine fit for work?
+	@$(PY) main.py $(HOME_DIR) doctor
+bench:    ## the figures of the README, measured here
+	@$(PY) -m bench
+lock:     ## compile requirements*.txt anew
+	@$(PY) main.py setup --lock

@@ -1,0 +1,141 @@
+"""(Vision, history) -> what is to be planned today, and DAILY_PLAN.md. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from shared.domain.board import Board, Card, wording
+from shared.domain.lifecycle import State
+from shared.domain.token_budget import as_dollars
+from shared.domain.work import DailyPlan, Difficulty, Goal, Question, TaskSpec, Vision
+
+# Tokens of one task, sent and received, over all its model calls: what a forecast rests on until there is experience.
+PROFILE: Mapping[Difficulty, tuple[int, int]] = {
+    Difficulty.EASY: (12_000, 3_000),
+    Difficulty.MEDIUM: (40_000, 8_000),
+    Difficulty.HARD: (120_000, 20_000),
+}
+
+
+def goals_to_plan(
+    vision: Vision, planned: Collection[tuple[str, str]], questions: Iterable[Question], deferred: Iterable[Goal]
+) -> tuple[Goal, ...]:
+    """The goals that have neither a task nor an open question in their present wording, the most urgent first.
+
+    `planned` holds (goal id, wording) of every task that was ever made; `deferred` goals wait for another day.
+    """
+    asked = {question.goal_id for question in questions}
+    waiting = {(goal.id, wording(goal)) for goal in deferred}
+    open_goals = (
+        goal
+        for goal in vision.goals
+        if (goal.id, wording(goal)) not in planned
+        and goal.id not in asked
+        and (goal.id, wording(goal)) not in waiting
+    )
+    return tuple(sorted(open_goals, key=lambda goal: (goal.priority.rank, goal.line)))
+
+
+def unwanted(goal_id: str, planned_for: str, vision: Vision) -> str:
+    """Why the vision does not want a task any more that was planned for this goal in this wording; empty: it does."""
+    if not goal_id:
+        return ""  # the owner dropped it himself
+    goal = next((goal for goal in vision.goals if goal.id == goal_id), None)
+    if goal is None:
+        return "its goal was removed from VISION.md"
+    return "" if wording(goal) == planned_for else "its goal was reworded in VISION.md"
+
+
+def merged(before: DailyPlan | None, plan: DailyPlan) -> DailyPlan:
+    """A second planning on the same day (the owner edited VISION.md) adds to the first."""
+    if before is None:
+        return plan
+    return replace(
+        plan,
+        tasks=before.tasks + plan.tasks,
+        reasons=before.reasons + plan.reasons,
+        deferred=before.deferred + plan.deferred,
+        questions=before.questions + plan.questions,
+        forecast=before.forecast + plan.forecast,
+        notes=before.notes + plan.notes,
+    )
+
+
+def forecast(tasks: Iterable[TaskSpec], per_token: tuple[int, int], experience: Sequence[int]) -> int:
+    """What the tasks will probably cost, in nano-dollars: from the cost of finished ones, or from the profile.
+
+    `per_token` is the coder's price for a token sent and received; `experience` the cost of each finished task.
+    """
+    tasks = list(tasks)
+    if len(experience) >= 3:
+        return len(tasks) * (sum(experience) // len(experience))
+    sent, received = per_token
+    return sum(PROFILE[task.difficulty][0] * sent + PROFILE[task.difficulty][1] * received for task in tasks)
+
+
+# --- DAILY_PLAN.md -------------------------------------------------------------------------------------------
+
+
+def render(plan: DailyPlan, vision: Vision, board: Board, questions: Sequence[Question], cap: int) -> str:
+    """The day's plan as the owner reads it. Generated: edits are overwritten."""
+    titles = {goal.id: goal.title for goal in vision.goals}
+    parts = [
+        f"# Plan for {plan.day}",
+        _summary(plan, cap),
+        _section("Tasks", _tasks(plan, titles, board)),
+        _section("Not to be touched", (f"- {guard.note} → {_code(guard.patterns)}" for guard in plan.guards)),
+        _section("Questions for you", (_question(question, titles) for question in questions)),
+        _section("Left for another day", (f"- {goal.title} ({goal.priority})" for goal in plan.deferred)),
+        _section("Ideas (to be researched)", (f"- {idea.text}" for idea in vision.ideas)),
+        _section("Remarks", (f"- {note}" for note in (*plan.notes, *_warnings(vision)))),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _summary(plan: DailyPlan, cap: int) -> str:
+    if not plan.tasks:
+        return "Nothing new to plan."
+    few = f"{len(plan.tasks)} task{'s' if len(plan.tasks) > 1 else ''}"
+    return f"{few}, probably about ${cents(plan.forecast)}; today's cap is ${cents(cap)}."
+
+
+def _tasks(plan: DailyPlan, titles: Mapping[str, str], board: Board) -> Iterable[str]:
+    for number, (task, reason) in enumerate(zip(plan.tasks, plan.reasons, strict=True), 1):
+        card = board.card(task.id)
+        yield f"{number}. **{task.title}** (`{task.id}`, {task.priority}, {task.difficulty}; {_state(card)})"
+        yield f"   - goal: {titles.get(task.goal_id, 'no longer in VISION.md')}"
+        yield f"   - why: {reason}"
+        yield f"   - files: {_code(task.files + task.new_files)}"
+        if task.depends_on:
+            yield f"   - after: {_code(task.depends_on)}"
+
+
+def _state(card: Card | None) -> str:
+    return (card.state if card else State.GONE).replace("_", " ")
+
+
+def _question(question: Question, titles: Mapping[str, str]) -> str:
+    about = f"{titles[question.goal_id]}: " if question.goal_id in titles else ""
+    seen = f" (seen: {question.evidence})" if question.evidence else ""
+    return f"- {about}{question.text}{seen}"
+
+
+def _warnings(vision: Vision) -> Iterable[str]:
+    return (f"VISION.md, line {warning.line}: {warning.text}" for warning in vision.warnings)
+
+
+def _section(title: str, lines: Iterable[str]) -> str:
+    text = "\n".join(lines)
+    return f"## {title}\n\n{text}" if text else ""
+
+
+def _code(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def cents(nano: int) -> str:
+    """Dollars with two decimals, or with four below ten cents."""
+    dollars = as_dollars(nano)
+    whole, _, decimals = dollars.partition(".")
+    return f"{whole}.{decimals[:2] if nano >= 100_000_000 else decimals[:4]}"

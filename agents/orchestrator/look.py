@@ -1,0 +1,78 @@
+"""Folders, history -> Board. Looks and changes nothing; whoever wants to know where things stand begins here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from agents.orchestrator.daily_planner import unwanted
+from agents.orchestrator.next_move import pause_after
+from shared.domain.board import Board, Card
+from shared.domain.lifecycle import Limits, State
+from shared.domain.naming import attempt_ref
+from shared.domain.work import TaskSpec, Vision
+from shared.edge.journal import Journal, Known
+from shared.edge.task_store import Filed, TaskStore, Unreadable
+
+
+@dataclass(frozen=True)
+class Sight:
+    board: Board
+    unreadable: tuple[str, ...]  # one line per file that the owner must mend
+    known: Mapping[str, Known]
+
+
+def look(
+    store: TaskStore,
+    journal: Journal,
+    vision: Vision | None,
+    limits: Limits,
+    commit_at: Callable[[str], str | None] = lambda _: None,
+    spendable: str = "",
+) -> Sight:
+    """`vision` is the accepted one; `commit_at` asks our mirror for a reference; `spendable` as in Board."""
+    known = journal.known()
+    filed, doubles = _one_per_id(store.all(), known)
+    cards = [_card(file, known.get(file.id), vision, commit_at) for file in filed.values()]
+    cards += [_gone(one) for one in known.values() if one.id not in filed and one.seen_in is not State.GONE]
+    unreadable = [file.spec.reason for file in filed.values() if isinstance(file.spec, Unreadable)]
+    board = Board(tuple(sorted(cards, key=lambda card: card.id)), limits, spendable)
+    return Sight(board, tuple(unreadable + doubles), known)
+
+
+def _one_per_id(found: list[Filed], known: Mapping[str, Known]) -> tuple[dict[str, Filed], list[str]]:
+    """A copy by the owner gives a task two files: the one where history put it counts, the other is named."""
+    filed: dict[str, Filed] = {}
+    doubles = []
+    for file in found:
+        other = filed.setdefault(file.id, file)
+        if other is file:
+            continue
+        kept, copy = (file, other) if file.id in known and known[file.id].seen_in is file.state else (other, file)
+        filed[file.id] = kept
+        doubles.append(f"{copy.state}/{copy.id}.md: a task of this name lies in {kept.state} too; rename or remove one")
+    return filed, doubles
+
+
+def _card(file: Filed, known: Known | None, vision: Vision | None, commit_at: Callable[[str], str | None]) -> Card:
+    spec = file.spec if isinstance(file.spec, TaskSpec) else None
+    if known is None:
+        return Card(file.id, file.state, spec, None)
+    attempt = known.last.number if known.last and known.last.outcome is None else None
+    at_work = file.state is State.IN_PROGRESS and attempt is not None
+    ended = known.last.ended_at if known.last else None
+    return Card(
+        id=file.id,
+        state=file.state,
+        spec=spec,
+        seen_in=known.seen_in,
+        tried=known.tried,
+        open_attempt=attempt,
+        commit=(commit_at(attempt_ref(file.id, attempt)) or "") if at_work and attempt else "",
+        rests_until=ended + pause_after(known.tried) if ended else None,
+        unwanted=unwanted(known.goal_id, known.wording, vision) if vision else "",
+    )
+
+
+def _gone(known: Known) -> Card:
+    return Card(known.id, State.GONE, None, known.seen_in, known.tried)

@@ -1,0 +1,130 @@
+"""Board -> Move. The one decision of the work phase: what is to be done next. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from shared.domain.board import Board, Card, waits_for
+from shared.domain.lifecycle import Event, State, Tried, owner_moved
+
+
+@dataclass(frozen=True)
+class Welcome:
+    """A file that history does not know: the owner dropped a task."""
+
+    task: str
+
+
+@dataclass(frozen=True)
+class Heed:
+    """The owner moved or deleted a file; `event` is what he says by it."""
+
+    task: str
+    event: Event
+
+
+@dataclass(frozen=True)
+class Deliver:
+    """The commit stands: push it and open the pull request."""
+
+    task: str
+
+
+@dataclass(frozen=True)
+class Lose:
+    """An attempt was cut off before it led to a commit."""
+
+    task: str
+
+
+@dataclass(frozen=True)
+class Drop:
+    """The vision does not want the task any more."""
+
+    task: str
+    why: str
+
+
+@dataclass(frozen=True)
+class GiveUp:
+    """The attempts are used up."""
+
+    task: str
+    tried: Tried
+
+
+@dataclass(frozen=True)
+class Code:
+    task: str
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Nothing to do; `until` is set if something may be done then."""
+
+    why: str
+    until: datetime | None = None
+
+
+Move = Welcome | Heed | Deliver | Lose | Drop | GiveUp | Code | Rest
+
+
+def next_move(board: Board, now: datetime) -> Move:
+    """What was begun is finished before anything new; the most urgent and oldest task comes first.
+
+    A task whose file cannot be read stays where it is, whatever else is true of it.
+    """
+    for moves in (_owners, _begun, _unwanted, _exhausted):
+        for move in moves(board):
+            return move
+    return _work(board, now)
+
+
+def _owners(board: Board) -> Iterator[Move]:
+    for card in board.cards:
+        if card.seen_in is None:
+            if card.spec is not None:
+                yield Welcome(card.id)
+        elif card.seen_in is not card.state and (event := owner_moved(card.seen_in, card.state)):
+            yield Heed(card.id, event)
+
+
+def _begun(board: Board) -> Iterator[Move]:
+    for card in board.cards:
+        if card.is_at_work and card.spec:
+            yield Deliver(card.id) if card.commit else Lose(card.id)
+
+
+def _unwanted(board: Board) -> Iterator[Move]:
+    for card in board.cards:
+        if card.unwanted and card.spec and card.state is State.BACKLOG:
+            yield Drop(card.id, card.unwanted)
+
+
+def _exhausted(board: Board) -> Iterator[Move]:
+    for card in board.cards:
+        if card.spec and card.state is State.BACKLOG and card.tried.exhausted(board.limits):
+            yield GiveUp(card.id, card.tried)
+
+
+def _work(board: Board, now: datetime) -> Move:
+    ready = [c for c in board.cards if c.state is State.BACKLOG and c.seen_in and not waits_for(c, board)]
+    if not ready:
+        return Rest("no task is ready")
+    if board.spendable:
+        return Rest(board.spendable)
+    awake = [c for c in ready if c.rests_until is None or c.rests_until <= now]
+    if not awake:
+        return Rest("waiting before the next attempt", min(c.rests_until for c in ready if c.rests_until))
+    return Code(min(awake, key=_urgency).id)
+
+
+def _urgency(card: Card) -> tuple[int, str]:
+    return (card.spec.priority.rank if card.spec else 99, card.id)
+
+
+def pause_after(tried: Tried) -> timedelta:
+    """How long a task rests after an attempt: what was lost waits longer each time, what failed may go on at once."""
+    return timedelta(seconds=0 if tried.lost < 2 else min(30 * 2.0 ** (tried.lost - 2), 600))

@@ -1,0 +1,86 @@
+"""The command line -> Arguments."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+PHASES = ("morning", "planning", "work", "wrap_up")
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What was typed, with every default filled in."""
+
+    command: str
+    home: Path
+    json: bool = False
+    target: str = ""
+    branch: str = ""
+    id: str = ""
+    until: str = ""
+    dry_run: bool = False
+    why: str = ""
+    script: str = ""
+    port: int = 0
+    agent: str = ""
+    lines: int = 40
+    dev: bool = False
+    lock: bool = False
+
+
+def parse(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> Arguments:
+    """SystemExit(2) with the usage if the words make no command."""
+    found = vars(_parser().parse_args(words))
+    home = found.pop("home") or environment.get("SISIMPUR_HOME") or CHECKOUT
+    return Arguments(home=Path(home).absolute(), **found)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="main.py", description="VISION.md in, pull requests out, under a hard budget.")
+    parser.add_argument("--home", metavar="DIR", help="where all data lies (default: $SISIMPUR_HOME, else this checkout)")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    init = commands.add_parser("init", help="make a home for one target repository")
+    init.add_argument("--target", required=True, metavar="PATH_OR_URL")
+    init.add_argument("--branch", default="", help="the branch to work from (default: the repository's own)")
+
+    day = commands.add_parser("run-day", help="all of today's phases, now, in the foreground")
+    day.add_argument("--until", choices=PHASES, default="", metavar="PHASE", help=f"stop after: {', '.join(PHASES)}")
+
+    plan = commands.add_parser("plan", help="read VISION.md and say what would be planned")
+    plan.add_argument("--dry-run", action="store_true", required=True, help="change nothing (asks no model either)")
+
+    _showing(commands, "tasks", "every task and where it stands")
+    one = commands.add_parser("show", help="one task: its text, history, cost and pull request")
+    one.add_argument("id", metavar="ID")
+    retry = commands.add_parser("retry", help="try a failed task again, with fresh attempts")
+    retry.add_argument("id", metavar="ID")
+    cancel = commands.add_parser("cancel", help="take a task out of the queue")
+    cancel.add_argument("id", metavar="ID")
+    _showing(commands, "prs", "the pull requests of the team")
+    _showing(commands, "status", "where things stand")
+    _showing(commands, "budget", "what was spent, per day")
+    logs = commands.add_parser("logs", help="the newest log lines")
+    logs.add_argument("--agent", default="", help="only this agent's")
+    logs.add_argument("--lines", type=int, default=40)
+    _showing(commands, "doctor", "is this machine fit for work?")
+
+    model = commands.add_parser("model", help="serve scripted model answers on this machine")
+    model.add_argument("--script", required=True, metavar="FILE")
+    model.add_argument("--port", type=int, default=0)
+    commands.add_parser("demo", help="one whole working day, offline, on a sample project")
+    commands.add_parser("check", help="for developers: format, lint, types, tests")
+    setup = commands.add_parser("setup", help="build both environments and check the machine")
+    setup.add_argument("--dev", action="store_true", help="with the developers' tools")
+    setup.add_argument("--lock", action="store_true", help="compile the pinned requirements anew")
+    return parser
+
+
+def _showing(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, help_: str) -> None:
+    command = commands.add_parser(name, help=help_)
+    command.add_argument("--json", action="store_true", help="for scripts")

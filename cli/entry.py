@@ -1,0 +1,79 @@
+"""Words of the command line -> exit code: which function serves which command, and what an error means."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cli.arguments import Arguments, parse
+from shared.domain.errors import TeamError
+
+DONE, PROBLEM, BUG, INTERRUPTED = 0, 1, 3, 130
+
+
+def main(words: Sequence[str]) -> int:
+    arguments = parse(words)
+    try:
+        return _function(arguments.command)(arguments)
+    except TeamError as problem:
+        print(f"{arguments.command}: {problem}", file=sys.stderr)
+        return PROBLEM
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone; there is nobody to tell
+        return DONE
+    except KeyboardInterrupt:
+        print("interrupted; nothing is lost, the next start goes on", file=sys.stderr)
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 (the last resort: the owner never sees a stack trace)
+        print(f"{arguments.command}: a bug: {type(error).__name__}; please report {_keep(arguments)}", file=sys.stderr)
+        return BUG
+
+
+def _function(command: str) -> Callable[[Arguments], int]:
+    """Each command loads only what it needs: `status` answers at once."""
+    if command == "setup":
+        from cli.setup import lock, setup
+
+        return lambda arguments: lock() if arguments.lock else setup(arguments.dev)
+    if command in ("run-day", "plan"):
+        from cli import day
+
+        return {"run-day": day.run_day, "plan": day.plan}[command]
+    if command in ("init", "retry", "cancel"):
+        from cli import hands
+
+        return {"init": hands.init, "retry": hands.retry, "cancel": hands.cancel}[command]
+    if command in ("demo", "model", "check"):
+        from cli import offline
+
+        return {"demo": offline.demo, "model": offline.model, "check": offline.check}[command]
+    if command == "doctor":
+        from cli.doctor import doctor
+
+        return doctor
+    from cli import views
+
+    return {
+        "status": views.status,
+        "tasks": views.tasks,
+        "show": views.show,
+        "prs": views.prs,
+        "budget": views.budget,
+        "logs": views.logs,
+    }[command]
+
+
+def _keep(arguments: Arguments) -> Path:
+    """The stack trace goes to a file; without local values, which could hold a key."""
+    folder = arguments.home / "logs"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"bug-{datetime.now(UTC):%Y%m%dT%H%M%S}.txt"
+        path.write_text(traceback.format_exc(), "utf-8")
+    except OSError:
+        traceback.print_exc()
+        return folder
+    return path

@@ -1,0 +1,130 @@
+"""`setup`: builds the two environments and looks whether the machine has what it takes. Standard library only.
+
+It runs under the system's Python before anything is installed, and again at no cost when all is in place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV, AIDER_VENV = ROOT / ".venv", ROOT / ".venv-aider"
+UV = VENV / "bin" / "uv"
+GIT_AT_LEAST = (2, 38)
+
+
+class SetupFailed(Exception):
+    """One line that says what to type."""
+
+
+def setup(dev: bool = False) -> int:
+    """Exit code: 0 all in place, 1 something is missing and named."""
+    try:
+        _check_python()
+        _check_git()
+        _check_sandbox()
+        _build_daemon("requirements-dev.txt" if dev else "requirements.txt")
+        _build_aider()
+    except SetupFailed as problem:
+        print(f"setup: {problem}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def lock() -> int:
+    """Compiles requirements*.in into pinned files with hashes."""
+    options = ("--quiet", "--universal", "--generate-hashes", "--no-header", "--upgrade")
+    for name, python in (("requirements", "3.11"), ("requirements-dev", "3.11"), ("requirements-aider", "3.10")):
+        files = (f"{name}.in", "-o", f"{name}.txt")
+        _run("uv pip compile", [str(UV), "pip", "compile", *options, "--python-version", python, *files])
+    return 0
+
+
+# --- the machine ---------------------------------------------------------------------------------------------
+
+
+def _check_python() -> None:
+    if sys.version_info < (3, 11):  # noqa: UP036 (this file also runs under what is too old)
+        raise SetupFailed(f"needs Python 3.11 or later, this is {sys.version.split()[0]}; install python3.11")
+
+
+def _check_git() -> None:
+    program = shutil.which("git")
+    if program is None:
+        raise SetupFailed("needs git; type: sudo apt-get install git")
+    answer = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"(\d+)\.(\d+)", answer)
+    if not found or (int(found[1]), int(found[2])) < GIT_AT_LEAST:
+        raise SetupFailed(f"needs git 2.38 or later, this is {answer.strip() or 'unknown'}")
+
+
+def _check_sandbox() -> None:
+    """Without a sandbox no model-written code is run, so a day would end at its first task."""
+    if shutil.which("bwrap"):
+        return
+    apt = shutil.which("apt-get")
+    if apt is None or os.geteuid() != 0:
+        raise SetupFailed("needs the sandbox program bubblewrap; type: sudo apt-get install bubblewrap")
+    _say("installing bubblewrap, the sandbox")
+    quiet = {"DEBIAN_FRONTEND": "noninteractive"}
+    _run("apt-get update", [apt, "-qq", "update"], quiet)
+    _run("apt-get install bubblewrap", [apt, "-qq", "-y", "install", "bubblewrap"], quiet)
+
+
+# --- the environments ----------------------------------------------------------------------------------------
+
+
+def _build_daemon(requirements: str) -> None:
+    python = VENV / "bin" / "python"
+    wanted = _stamp(ROOT / requirements) + ("" if "dev" not in requirements else " dev")
+    have = _read(VENV / "installed")
+    if have == wanted or have == _stamp(ROOT / "requirements-dev.txt") + " dev":
+        return
+    _say("building the daemon's environment (.venv)")
+    if not python.exists():
+        _run("python3 -m venv (Debian: apt-get install python3-venv)", [sys.executable, "-m", "venv", str(VENV)])
+    _run("pip install", [str(python), "-m", "pip", "install", "--quiet", "--require-hashes", "-r", requirements])
+    (VENV / "installed").write_text(wanted)
+
+
+def _build_aider() -> None:
+    """With byte code: the environment is read-only in the box, so it could never be compiled there."""
+    wanted = _stamp(ROOT / "requirements-aider.txt")
+    if _read(AIDER_VENV / "installed") == wanted:
+        return
+    _say("building the coding engine's environment (.venv-aider)")
+    _run(
+        "uv venv (Aider needs Python 3.10, 3.11 or 3.12)",
+        [str(UV), "venv", "--quiet", "--clear", "--python", ">=3.10,<3.13", str(AIDER_VENV)],
+    )
+    options = ("--quiet", "--require-hashes", "--compile-bytecode", "--link-mode", "copy")
+    python = str(AIDER_VENV / "bin" / "python")
+    _run("uv pip install", [str(UV), "pip", "install", *options, "--python", python, "-r", "requirements-aider.txt"])
+    (AIDER_VENV / "installed").write_text(wanted)
+
+
+def _run(what: str, argv: Sequence[str], extra: dict[str, str] | None = None) -> None:
+    environment = {**os.environ, **(extra or {})}
+    done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
+        raise SetupFailed(f"{what} failed: {lines[-1][:300]}")
+
+
+def _stamp(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def _read(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
+
+
+def _say(text: str) -> None:
+    print(f"setup: {text} …", flush=True)

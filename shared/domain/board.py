@@ -1,0 +1,77 @@
+"""What the orchestrator sees when it looks: the tasks as they lie in the folders, beside what history says of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from shared.domain.lifecycle import Limits, State, Tried
+from shared.domain.work import Goal, TaskSpec
+
+
+@dataclass(frozen=True)
+class Card:
+    """One task. `spec` is None while its file cannot be read; `seen_in` is None if history does not know it."""
+
+    id: str
+    state: State
+    spec: TaskSpec | None
+    seen_in: State | None
+    tried: Tried = field(default_factory=Tried)
+    open_attempt: int | None = None
+    commit: str = ""  # of the open attempt, if it got that far
+    rests_until: datetime | None = None
+    unwanted: str = ""  # why the vision does not want it any more
+
+    @property
+    def is_at_work(self) -> bool:
+        return self.state is State.IN_PROGRESS
+
+
+@dataclass(frozen=True)
+class Board:
+    cards: tuple[Card, ...]
+    limits: Limits = field(default_factory=Limits)
+    spendable: str = ""  # why no money may be spent now; empty: it may
+
+    def card(self, id_: str) -> Card | None:
+        return next((card for card in self.cards if card.id == id_), None)
+
+
+def wording(goal: Goal) -> str:
+    """A goal's text as a short digest: a task and a question belong to one wording."""
+    text = "\0".join((goal.title, *goal.details))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def waits_for(card: Card, board: Board) -> str:
+    """Why the task cannot begin yet, in words; empty: it can."""
+    if card.spec is None:
+        return "its file cannot be read"
+    if card.id in _in_a_circle(board):
+        return "its dependencies form a circle"
+    for needed in card.spec.depends_on:
+        other = board.card(needed)
+        if other is None:
+            return f"depends on {needed}, which does not exist"
+        if other.state is not State.COMPLETED:
+            return f"waits for {needed} ({other.state})"
+    return ""
+
+
+def _in_a_circle(board: Board) -> frozenset[str]:
+    """The tasks that depend on themselves, over however many steps."""
+    needs = {card.id: card.spec.depends_on for card in board.cards if card.spec}
+    return frozenset(id_ for id_ in needs if id_ in _reachable(id_, needs))
+
+
+def _reachable(start: str, needs: Mapping[str, Iterable[str]]) -> set[str]:
+    found: set[str] = set()
+    todo = list(needs[start])
+    while todo:
+        if (id_ := todo.pop()) not in found:
+            found.add(id_)
+            todo += needs.get(id_, ())
+    return found

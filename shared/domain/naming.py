@@ -1,0 +1,53 @@
+"""Names that are ours: task ids, branches, references of attempts. Nothing of a model or a title reaches git unfiltered."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from shared.domain.errors import Refused
+
+BRANCHES = "agent/"
+LONGEST_SLUG = 40
+TASK_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
+WINDOWS_DEVICES = {"con", "prn", "aux", "nul"} | {f"{port}{digit}" for port in ("com", "lpt") for digit in range(10)}
+
+
+def is_task_id(text: str) -> bool:
+    """1 to 80 of `a-z 0-9 . _ -`, fit for a file name on every system and for a part of a git reference."""
+    return (
+        TASK_ID.fullmatch(text) is not None
+        and ".." not in text
+        and not text.endswith((".", ".lock"))
+        and text.split(".")[0] not in WINDOWS_DEVICES
+    )
+
+
+def slug(title: str) -> str:
+    """At most 40 of `a-z 0-9 -` that remind of the title, cut between words; empty if none of it can be written so."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    words = "-".join(re.findall("[a-z0-9]+", plain))
+    if len(words) > LONGEST_SLUG:
+        words = words[: LONGEST_SLUG + 1].rpartition("-")[0] or words[:LONGEST_SLUG]
+    return words
+
+
+def branch_name(task_id: str, title: str) -> str:
+    """`agent/<id>-<slug>`; Refused if the id is not one of ours."""
+    return BRANCHES + "-".join(filter(None, (_checked(task_id), slug(title))))
+
+
+def is_agent_branch(name: str) -> bool:
+    """One that branch_name() can have made: the only branches that we push to."""
+    return name.startswith(BRANCHES) and re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,120}", name[len(BRANCHES) :]) is not None
+
+
+def attempt_ref(task_id: str, attempt: int) -> str:
+    """`refs/attempts/<id>.a<n>`: where an attempt's commit stands in our mirror."""
+    return f"refs/attempts/{_checked(task_id)}.a{attempt}"
+
+
+def _checked(task_id: str) -> str:
+    if not is_task_id(task_id):
+        raise Refused(f"not a task id: {task_id[:80]!r}; use small letters, digits, - _ and . (at most 80)")
+    return task_id

@@ -1,0 +1,51 @@
+"""Paths whose change needs the owner: what builds, tests, deploys, configures, or speaks to agents and editors.
+
+A change there does not stop a commit; it stops an automatic merge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from shared.domain.change import Change
+from shared.domain.scope import is_plain_path, matches
+
+# Without a slash a pattern holds at any depth, and a folder covers what is in it.
+CI = (".github", ".gitlab-ci.yml", ".circleci", "Jenkinsfile", "CODEOWNERS", ".pre-commit-config.yaml", ".husky")
+GIT = (".gitattributes", ".gitmodules", ".gitconfig", ".gitignore")
+AGENTS = (".aider*", "AGENTS.md", "CLAUDE.md", ".claude", ".cursor", ".mcp.json", ".vscode", ".idea")
+SECRETS = (".env*", "*.pem", "*.key")
+TESTS = ("conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "setup.py", "pyproject.toml", "noxfile.py", ".coveragerc")
+PYTHON_START = ("*.pth", "sitecustomize.py", "usercustomize.py")
+DEPENDENCIES = (
+    "requirements*.txt",
+    "requirements*.in",
+    "*.lock",
+    "*.lockb",
+    "*-lock.*",
+    "*.lock.*",
+    "*lockfile*",
+    "npm-shrinkwrap.json",
+    "package.json",
+    ".npmrc",
+    "Pipfile",
+    "go.mod",
+    "go.sum",
+    "Cargo.toml",
+    "Gemfile",
+    "composer.json",
+)
+BUILD = ("Makefile", "*.mk", "Dockerfile*", "*.Dockerfile", ".dockerignore", "compose*.y*ml", "docker-compose*")
+OWN = ("VISION.md", "/config/*.yaml", "/config/targets", "/agents/*/prompts")  # this program as its own target
+
+PROTECTED = (*CI, *GIT, *AGENTS, *SECRETS, *TESTS, *PYTHON_START, *DEPENDENCIES, *BUILD, *OWN)
+
+
+def needs_owner(changes: Iterable[Change], patterns: Iterable[str] = ()) -> tuple[str, ...]:
+    """The changed paths that need the owner's approval; `patterns`: the target's own list besides the built-in one."""
+    listed = (*PROTECTED, *patterns)
+    return tuple(change.path for change in changes if _is_unusual(change) or matches(change.path, listed))
+
+
+def _is_unusual(change: Change) -> bool:
+    return change.is_link or change.becomes_executable or change.binary or not is_plain_path(change.path)

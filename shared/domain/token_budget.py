@@ -1,0 +1,237 @@
+"""The arithmetic of money: amounts, the worst case of a call, what the caps still allow, which day it is.
+
+Integers of nano-dollars everywhere; a float never touches an amount. The law of this page: whatever a call turns out
+to cost, it was reserved before, and what is reserved fits below every cap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+NANO = 1_000_000_000  # nano-dollars in a dollar
+HIDDEN_TOKENS = 1_000  # what a vendor adds to a prompt: tool preamble, message frames
+JUMP = timedelta(hours=26)  # a day of 25 hours and a little: more than this is no calendar's doing
+
+_AMOUNT = re.compile(r"[0-9]{1,7}(\.[0-9]{1,9})?")
+
+
+def dollars(text: str) -> int:
+    """A plain amount such as `5` or `0.25` in nano-dollars. ValueError for everything else: signs, exponents, words."""
+    if not _AMOUNT.fullmatch(text):
+        raise ValueError(f"{text[:40]!r} is not an amount of dollars; write one like 5.00")
+    whole, _, cents = text.partition(".")
+    return int(whole) * NANO + int(cents.ljust(9, "0"))
+
+
+def as_dollars(nano: int) -> str:
+    """With nine decimals, so that nothing is rounded: 1 -> 0.000000001."""
+    whole, rest = divmod(abs(nano), NANO)
+    return f"{'-' if nano < 0 else ''}{whole}.{rest:09d}"
+
+
+def _plainly(nano: int) -> str:
+    """For a sentence: exact, with at least two decimals."""
+    whole, _, rest = as_dollars(nano).partition(".")
+    return f"${whole}.{rest.rstrip('0').ljust(2, '0')}"
+
+
+# --- what a call costs ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Nano-dollars per token of one model, for prompts of one size."""
+
+    input: int
+    write_5m: int
+    write_1h: int
+    read: int
+    output: int
+
+    def dearest_input(self, hour_cache: bool) -> int:
+        """The most that one token of the prompt can cost; an hour's cache is written only if it was asked for."""
+        return max(self.input, self.write_5m, self.read, self.write_1h if hour_cache else 0)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one call as the vendor counts them. The four kinds of input are disjoint; thinking is output too."""
+
+    input: int = 0
+    write_5m: int = 0
+    write_1h: int = 0
+    read: int = 0
+    output: int = 0
+    thinking: int = 0
+
+    @property
+    def prompt(self) -> int:
+        """The size of the prompt, cached or not: it decides on the price band."""
+        return self.input + self.write_5m + self.write_1h + self.read
+
+
+def cost(rates: Rates, usage: Usage) -> int:
+    """What a call cost. `rates` are those for a prompt of `usage.prompt` tokens."""
+    return (
+        usage.input * rates.input
+        + usage.write_5m * rates.write_5m
+        + usage.write_1h * rates.write_1h
+        + usage.read * rates.read
+        + usage.output * rates.output
+    )
+
+
+def most_tokens(body: bytes) -> int:
+    """An upper bound of the tokens in a request, for every tokenizer: no token is shorter than a byte."""
+    return len(body) + HIDDEN_TOKENS
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One call before it is sent. `rates` are the dearest for prompts of up to `tokens_in` tokens."""
+
+    model: str
+    rates: Rates
+    price_version: str
+    tokens_in: int
+    max_tokens: int
+    hour_cache: bool = False
+    may_clamp: bool = True  # False: half an answer is worthless (a schema)
+
+    @property
+    def worst_input(self) -> int:
+        return self.tokens_in * self.rates.dearest_input(self.hour_cache)
+
+    @property
+    def worst(self) -> int:
+        return self.worst_input + self.max_tokens * self.rates.output
+
+
+# --- what the caps allow -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Caps:
+    """Hard limits in nano-dollars. `total` is for the whole life of the money book; None: no such limit."""
+
+    task: int
+    day: int
+    month: int
+    total: int | None = None
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Where the money of a day or a month is, in nano-dollars. `lost` is booked at its worst case for good."""
+
+    cap: int
+    spent: int = 0
+    reserved: int = 0
+    lost: int = 0
+
+    @property
+    def used(self) -> int:
+        """What no other call can have."""
+        return self.spent + self.reserved + self.lost
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One cap and what is already taken from it: settled, reserved and lost."""
+
+    name: str  # ticket | task | day | month | total
+    cap: int
+    used: int
+
+    @property
+    def left(self) -> int:
+        return self.cap - self.used
+
+
+@dataclass(frozen=True)
+class Grant:
+    """The call may be sent with this `max_tokens`."""
+
+    max_tokens: int
+    reserved: int
+    clamped: bool = False
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Nothing is sent. `code` is stable (`meter_...`); `text` is one line for a person."""
+
+    code: str
+    text: str
+    not_before: str = ""  # ISO time: trying again earlier is useless
+
+
+WHOSE = {
+    "ticket": "budget of this run",
+    "task": "cap of this task",
+    "day": "cap of this day",
+    "month": "cap of this month",
+    "total": "cap of all spending",
+}
+
+
+def decide(ask: Ask, standings: Sequence[Standing], min_out: int) -> Grant | Refusal:
+    """The whole call, or a shorter answer of at least `min_out` tokens, or nothing: the tightest cap decides."""
+    tightest = min(standings, key=lambda standing: standing.left)
+    if ask.worst <= tightest.left:
+        return Grant(ask.max_tokens, ask.worst)
+    affordable = (tightest.left - ask.worst_input) // ask.rates.output if ask.rates.output else 0
+    if not ask.may_clamp or affordable < max(min_out, 1):
+        return _too_dear(ask, tightest)
+    return Grant(affordable, ask.worst_input + affordable * ask.rates.output, clamped=True)
+
+
+def _too_dear(ask: Ask, at: Standing) -> Refusal:
+    return Refusal(
+        f"meter_{at.name}_cap",
+        f"{WHOSE[at.name]} reached: cap {_plainly(at.cap)}, used {_plainly(at.used)}, "
+        f"this call up to {_plainly(ask.worst)}",
+    )
+
+
+def nearly_used(spent: int, cap: int, percent: int) -> bool:
+    """Time to warn the owner."""
+    return spent * 100 >= cap * percent
+
+
+# --- which day it is -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Uptime:
+    """How long the machine has been up, also asleep, in whole seconds; `boot` tells one start from another."""
+
+    boot: str
+    seconds: int
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The wall clock and the machine's own, at the same instant."""
+
+    at: datetime
+    uptime: Uptime
+
+
+def budget_day(now: datetime, last_day: str) -> str:
+    """The day that a call is booked on. It never runs backwards: a clock set back opens no old day again."""
+    return max(now.date().isoformat(), last_day)
+
+
+def month_of(day: str) -> str:
+    return date.fromisoformat(day).strftime("%Y-%m")
+
+
+def clock_jumped(anchor: Moment, now: Moment) -> bool:
+    """The wall clock ran ahead of the machine by more than a day. After a reboot nothing can tell."""
+    if anchor.uptime.boot != now.uptime.boot:
+        return False
+    return (now.at - anchor.at) - timedelta(seconds=now.uptime.seconds - anchor.uptime.seconds) > JUMP

@@ -1,0 +1,224 @@
+"""Door to history. The only module that remembers what happened to tasks: events, attempts, runs, intents.
+
+Order rule: what is going to happen is written here first (durably), the file is renamed last; both can be repeated.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from shared.domain.lifecycle import Event, State, Tried, after
+from shared.domain.work import Run, TaskSpec
+from shared.edge.database import Database
+from shared.edge.fault import fault_point
+
+Outcome = Literal["ok", "failed", "lost", "void"]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A move of a task's file that was decided but is not known to be done."""
+
+    id: int
+    task: str
+    event: Event
+    source: State
+    target: State
+
+
+@dataclass(frozen=True)
+class Happened:
+    at: str
+    event: Event
+    target: State
+    note: str
+
+
+@dataclass(frozen=True)
+class Attempt:
+    number: int
+    outcome: Outcome | None  # None: open
+    note: str
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Known:
+    """What history says of a task: where its file should lie, and how often it was tried."""
+
+    id: str
+    title: str
+    goal_id: str
+    wording: str
+    seen_in: State
+    tried: Tried
+    last: Attempt | None
+    planned_on: str
+
+
+class Journal:
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    # -- tasks: events and moves ------------------------------------------------------------------------------
+
+    def born(self, spec: TaskSpec, state: State, note: str, now: datetime, wording: str = "") -> None:
+        """A task is seen for the first time; repeated calls change nothing."""
+        with self._db.transaction() as db:
+            found = db.execute(
+                "insert or ignore into tasks values (?, ?, ?, ?, ?, ?)",
+                (spec.id, spec.title, spec.goal_id, wording, spec.priority.value, now.isoformat()),
+            )
+            if found.rowcount:
+                db.execute(
+                    "insert into task_events (task, at, event, from_state, to_state, note, done)"
+                    " values (?, ?, 'created', '', ?, ?, 1)",
+                    (spec.id, now.isoformat(), state.value, note),
+                )
+
+    def plan_move(self, task: str, source: State, event: Event, note: str, now: datetime) -> Planned:
+        """Books the event, and the attempt that it costs or gives back. The file is moved after this."""
+        row = after(source, event)
+        with self._db.transaction() as db:
+            cursor = db.execute(
+                "insert into task_events (task, at, event, from_state, to_state, note) values (?, ?, ?, ?, ?, ?)",
+                (task, now.isoformat(), event.value, source.value, row.to.value, note),
+            )
+            if row.attempts == "plus one":
+                db.execute(
+                    "insert into attempts (task, number, round, started_at)"
+                    " select ?, coalesce(max(number), 0) + 1, coalesce(max(round), 0), ? from attempts where task = ?",
+                    (task, now.isoformat(), task),
+                )
+            if row.attempts == "zero":
+                self._new_round(db, task, now)
+        fault_point("claim.booked" if event is Event.STARTED else "move.booked")
+        return Planned(cursor.lastrowid or 0, task, event, source, row.to)
+
+    def moved(self, planned: Planned) -> None:
+        with self._db.transaction() as db:
+            db.execute("update task_events set done = 1 where id = ?", (planned.id,))
+
+    def overtaken(self, planned: Planned, now: datetime) -> None:
+        """The owner was faster: the planned move never happened, and what it booked is given back."""
+        with self._db.transaction() as db:
+            db.execute(
+                "update task_events set done = 1, to_state = from_state, note = 'overtaken by the owner' where id = ?",
+                (planned.id,),
+            )
+            if after(planned.source, planned.event).attempts == "plus one":
+                self._close(db, planned.task, "void", "overtaken by the owner", now)
+
+    def unfinished_moves(self) -> list[Planned]:
+        rows = self._db.rows("select * from task_events where done = 0 order by id")
+        return [
+            Planned(r["id"], r["task"], Event(r["event"]), State(r["from_state"]), State(r["to_state"])) for r in rows
+        ]
+
+    def known(self) -> dict[str, Known]:
+        """Every task that was ever seen, by id."""
+        rows = self._db.rows(
+            "select t.*, e.to_state from tasks t join task_events e on e.id ="
+            " (select max(id) from task_events where task = t.id)"
+        )
+        tried, last = self._tried(), self._last_attempts()
+        return {
+            r["id"]: Known(
+                r["id"],
+                r["title"],
+                r["goal_id"],
+                r["wording"],
+                State(r["to_state"]),
+                tried.get(r["id"], Tried()),
+                last.get(r["id"]),
+                r["created_at"][:10],
+            )
+            for r in rows
+        }
+
+    def history(self, task: str) -> list[Happened]:
+        rows = self._db.rows("select * from task_events where task = ? and event <> 'created' order by id", (task,))
+        return [Happened(r["at"], Event(r["event"]), State(r["to_state"]), r["note"]) for r in rows]
+
+    # -- attempts ---------------------------------------------------------------------------------------------
+
+    def close_attempt(self, task: str, outcome: Outcome, note: str, now: datetime) -> None:
+        """The open attempt, if there is one."""
+        with self._db.transaction() as db:
+            self._close(db, task, outcome, note, now)
+
+    def attempts(self, task: str) -> list[Attempt]:
+        rows = self._db.rows("select * from attempts where task = ? order by number", (task,))
+        return [Attempt(r["number"], r["outcome"], r["note"], _when(r["ended_at"])) for r in rows]
+
+    def _last_attempts(self) -> dict[str, Attempt]:
+        rows = self._db.rows("select *, max(number) from attempts group by task")
+        return {r["task"]: Attempt(r["number"], r["outcome"], r["note"], _when(r["ended_at"])) for r in rows}
+
+    def _tried(self) -> dict[str, Tried]:
+        """Of the newest round; an open attempt counts as lost until it ends."""
+        rows = self._db.rows(
+            "select task, sum(outcome is 'failed') failed, sum(coalesce(outcome, 'lost') = 'lost') lost from attempts a"
+            " where round = (select max(round) from attempts b where b.task = a.task) group by task"
+        )
+        return {r["task"]: Tried(r["failed"], r["lost"]) for r in rows}
+
+    def _close(self, db: sqlite3.Connection, task: str, outcome: Outcome, note: str, now: datetime) -> None:
+        db.execute(
+            "update attempts set outcome = ?, note = ?, ended_at = ? where task = ? and outcome is null",
+            (outcome, note, now.isoformat(), task),
+        )
+
+    def _new_round(self, db: sqlite3.Connection, task: str, now: datetime) -> None:
+        """The owner gives the attempts back: a void row opens the new round."""
+        self._close(db, task, "void", "given back by the owner", now)
+        db.execute(
+            "insert into attempts (task, number, round, started_at, ended_at, outcome, note)"
+            " select ?, coalesce(max(number), 0) + 1, coalesce(max(round), 0) + 1, ?, ?, 'void', 'a new round'"
+            " from attempts where task = ?",
+            (task, now.isoformat(), now.isoformat(), task),
+        )
+
+    # -- runs -------------------------------------------------------------------------------------------------
+
+    def begin_run(self, agent: str, day: str, now: datetime, task: str = "", attempt: int = 0) -> Run:
+        with self._db.transaction() as db:
+            cursor = db.execute(
+                "insert into agent_runs (agent_name, day, task_id, attempt, started_at) values (?, ?, ?, ?, ?)",
+                (agent, day, task, attempt, now.isoformat()),
+            )
+        return Run(cursor.lastrowid or 0, agent, day, task, attempt)
+
+    def end_run(self, run: Run, result: str, now: datetime) -> None:
+        with self._db.transaction() as db:
+            db.execute(
+                "update agent_runs set ended_at = ?, result = ? where id = ?", (now.isoformat(), result[:500], run.id)
+            )
+
+    # -- intents ----------------------------------------------------------------------------------------------
+
+    def intend(self, key: str, kind: str, task: str, payload: str, now: datetime) -> bool:
+        """True if the effect was already done. The same key with another payload is a bug of ours."""
+        with self._db.transaction() as db:
+            row = db.execute("select payload, state from intents where key = ?", (key,)).fetchone()
+            if row and row["payload"] != payload:
+                raise AssertionError(f"intent {key} was planned with another payload")
+            if row is None:
+                db.execute(
+                    "insert into intents (key, kind, task, payload, state, at) values (?, ?, ?, ?, 'planned', ?)",
+                    (key, kind, task, payload, now.isoformat()),
+                )
+        fault_point("intent.planned")
+        return bool(row and row["state"] == "done")
+
+    def achieved(self, key: str, external_id: str) -> None:
+        with self._db.transaction() as db:
+            db.execute("update intents set state = 'done', external_id = ? where key = ?", (external_id, key))
+        fault_point("intent.done")
+
+
+def _when(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None

@@ -1,0 +1,116 @@
+"""The money book for readers: what was spent, by whom, on what. Nothing here writes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from datetime import datetime
+
+from shared.domain.ticket import BudgetWarning, CallRecord, Share, Ticket, TicketOrder
+from shared.domain.token_budget import Totals, Usage, month_of
+from shared.domain.work import Run
+from shared.edge.database import Database
+
+SUMS = """
+    coalesce(sum(amount) filter (where state = 'settled'), 0) as spent,
+    coalesce(sum(amount) filter (where state = 'open'), 0) as reserved,
+    coalesce(sum(amount) filter (where state = 'lost'), 0) as lost"""
+
+
+class LedgerViews:
+    """`db` is the database of the home."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def ticket(self, token: str) -> Ticket | None:
+        row = self._db.row("select * from tickets where token_sha256 = ?", (digest(token),))
+        return as_ticket(row) if row else None
+
+    def calls_of(self, token: str) -> tuple[CallRecord, ...]:
+        """The meter's own record of a run, in the order of the calls: what an engine says of itself is not asked."""
+        rows = self._db.rows(
+            "select calls.* from calls join tickets on tickets.id = calls.ticket where token_sha256 = ? order by calls.id",
+            (digest(token),),
+        )
+        return tuple(_as_record(row) for row in rows)
+
+    def totals(self, period: str, cap: int) -> Totals:
+        """Of a day (`2026-11-20`) or a month (`2026-11`), against its cap."""
+        return self._totals("day between ? and ? || '~'", (period, period), cap)
+
+    def spent_by(self, task: str, cap: int = 0) -> Totals:
+        """Of one task over all its attempts, against the task's cap."""
+        return self._totals("task = ?", (task,), cap)
+
+    def by_day(self) -> tuple[tuple[str, Totals], ...]:
+        """Every day with calls, the oldest first, against the cap that was in force at its last call."""
+        rows = self._db.rows(
+            f"select day, day_cap, max(id), {SUMS} from calls where state <> 'refused' group by day order by day"  # noqa: S608
+        )
+        return tuple((row["day"], _as_totals(row, row["day_cap"])) for row in rows)
+
+    def breakdown(self, period: str) -> tuple[Share, ...]:
+        """Who spent what on which task in a day or a month, the dearest first."""
+        rows = self._db.rows(
+            f"""select agent, task, count(*) as calls, {SUMS}, sum(input + write_5m + write_1h + read) as tokens_in,
+                sum(output) as tokens_out from calls where state <> 'refused' and day between ? and ? || '~'
+                group by agent, task order by sum(amount) desc, agent, task""",  # noqa: S608
+            (period, period),
+        )
+        return tuple(Share(**dict(row)) for row in rows)
+
+    def warnings(self, day: str) -> tuple[BudgetWarning, ...]:
+        """Those of the day and of its month."""
+        rows = self._db.rows(
+            "select scope, period, used, cap from budget_warnings where period in (?, ?) order by scope",
+            (day, month_of(day)),
+        )
+        return tuple(BudgetWarning(**dict(row)) for row in rows)
+
+    def paused(self) -> str:
+        """Why nothing is spent at all, in one line; empty: spending goes on."""
+        row = self._db.row("select reason from halts where not ended order by kind, id limit 1")
+        return row["reason"] if row else ""
+
+    def _totals(self, where: str, values: tuple[str, ...], cap: int) -> Totals:
+        row = self._db.row(f"select {SUMS} from calls where state <> 'refused' and {where}", values)  # noqa: S608
+        assert row is not None
+        return _as_totals(row, cap)
+
+
+def digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def as_ticket(row: sqlite3.Row) -> Ticket:
+    order = TicketOrder(
+        run=Run(row["run"], row["agent"], row["run_day"], row["task"], row["attempt"]),
+        budget=row["budget"],
+        models=tuple(json.loads(row["models"])),
+        expires=datetime.fromisoformat(row["expires_at"]),
+        max_calls=row["max_calls"],
+        min_out=row["min_out"],
+        retry_s=row["retry_s"],
+    )
+    return Ticket(row["id"], order, closed=row["closed_at"] is not None)
+
+
+def _as_totals(row: sqlite3.Row, cap: int) -> Totals:
+    return Totals(cap, row["spent"], row["reserved"], row["lost"])
+
+
+def _as_record(row: sqlite3.Row) -> CallRecord:
+    return CallRecord(
+        model=row["model"],
+        state=row["state"],
+        cost=row["amount"],
+        retry=row["retry"],
+        clamped=bool(row["clamped"]),
+        status=row["status"],
+        answered=row["answered"],
+        stop_reason=row["stop_reason"],
+        code=row["code"],
+        usage=Usage(row["input"], row["write_5m"], row["write_1h"], row["read"], row["output"], row["thinking"]),
+    )

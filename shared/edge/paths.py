@@ -1,0 +1,218 @@
+"""Door to files. The only module that knows where things lie in a home, and how a file is read and written safely."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import hashlib
+import os
+import secrets
+import stat
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from shared.domain.errors import Refused, TeamError
+from shared.domain.lifecycle import FOLDERS, State
+
+MAX_TEXT = 1 << 20
+SOCKET_PATH_LIMIT = 100  # the kernel's is 107 bytes
+AT_FDCWD, RENAME_NOREPLACE = -100, 1
+
+
+@dataclass(frozen=True)
+class Home:
+    """The one folder that holds all data of one team."""
+
+    root: Path
+
+    @property
+    def vision(self) -> Path:
+        return self.root / "VISION.md"
+
+    @property
+    def progress(self) -> Path:
+        return self.root / "PROGRESS.md"
+
+    @property
+    def daily_plan(self) -> Path:
+        return self.root / "DAILY_PLAN.md"
+
+    @property
+    def config(self) -> Path:
+        return self.root / "config"
+
+    @property
+    def targets(self) -> Path:
+        return self.config / "targets"
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def reports(self) -> Path:
+        return self.root / "reports" / "daily"
+
+    @property
+    def state(self) -> Path:
+        return self.root / ".state"
+
+    @property
+    def database(self) -> Path:
+        return self.state / "agents.db"
+
+    @property
+    def lock(self) -> Path:
+        return self.state / "daemon.lock"
+
+    @property
+    def temporary(self) -> Path:
+        return self.state / "tmp"
+
+    @property
+    def work(self) -> Path:
+        return self.state / "work"
+
+    def tasks(self, state: State) -> Path:
+        return self.root / "tasks" / state.value
+
+    def mirror(self, target: str) -> Path:
+        return self.state / "mirror" / f"{target}.git"
+
+    def forge(self, target: str) -> Path:
+        return self.state / "forge" / f"{target}.git"
+
+    @property
+    def meter_socket(self) -> Path:
+        """In the home, or where its path is too long for a socket, in a private folder named after the home."""
+        place = self.state / "meter.sock"
+        if len(os.fsencode(place)) <= SOCKET_PATH_LIMIT:
+            return place
+        name = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:16]
+        return Path(tempfile.gettempdir()) / f"sisimpur-{os.getuid()}-{name}" / "meter.sock"
+
+    def make(self) -> None:
+        """All folders; what exists stays."""
+        folders = [self.config, self.targets, self.logs, self.reports, *(self.tasks(state) for state in FOLDERS)]
+        for folder in folders:
+            folder.mkdir(parents=True, exist_ok=True)
+        for private in (self.state, self.temporary, self.work, self.meter_socket.parent):
+            private.mkdir(parents=True, exist_ok=True)
+        self.state.chmod(0o700)
+        self._claim_socket_folder()
+
+    def _claim_socket_folder(self) -> None:
+        """Somebody else may have made the folder in /tmp first."""
+        folder = self.meter_socket.parent
+        info = folder.lstat()
+        if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
+            raise Refused(f"{folder} is not ours; remove it, or choose a home with a shorter path")
+        folder.chmod(0o700)
+
+
+# --- reading -------------------------------------------------------------------------------------------------
+
+
+def read_text(path: Path, limit: int = MAX_TEXT) -> str:
+    """A plain file of UTF-8 text with `\\n` line ends, or Refused naming the reason. FileNotFoundError if absent.
+
+    A symbolic link is refused: it could make us read, and send to a model, what lies outside.
+    """
+    data = read_bytes(path, limit)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Refused(f"{path.name}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_bytes(path: Path, limit: int = MAX_TEXT) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EMLINK):
+            raise Refused(f"{path.name}: is a symbolic link; put the file itself there") from None
+        raise
+    with os.fdopen(descriptor, "rb") as file:
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode):
+            raise Refused(f"{path.name}: is not a plain file")
+        if info.st_size > limit:
+            raise Refused(f"{path.name}: {info.st_size} bytes, the limit is {limit}")
+        return file.read(limit)
+
+
+# --- writing -------------------------------------------------------------------------------------------------
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replaces the file as a whole or not at all; durable when it returns."""
+    temporary = _written(path.parent, text)
+    try:
+        os.replace(temporary, path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def create_text(path: Path, text: str, temporary_folder: Path) -> None:
+    """A new file that appears complete and durable; FileExistsError if the name is taken."""
+    temporary = _written(temporary_folder, text)
+    try:
+        move(temporary, path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def move(source: Path, target: Path) -> None:
+    """An atomic, durable rename that never overwrites: FileExistsError, FileNotFoundError."""
+    _rename_without_replacing(source, target)
+    sync_folder(target.parent)
+    if source.parent != target.parent:
+        sync_folder(source.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _written(folder: Path, text: str) -> Path:
+    temporary = folder / f".{os.getpid()}.{secrets.token_hex(4)}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        descriptor = os.open(temporary, flags, 0o644)
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(descriptor)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise TeamError(f"{folder} cannot be written ({error.strerror}); free some space and start again") from None
+    return temporary
+
+
+def _rename_without_replacing(source: Path, target: Path) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, "renameat2"):
+        _link_and_unlink(source, target)
+        return
+    failed = libc.renameat2(AT_FDCWD, os.fsencode(source), AT_FDCWD, os.fsencode(target), RENAME_NOREPLACE)
+    if not failed:
+        return
+    number = ctypes.get_errno()
+    if number in (errno.ENOSYS, errno.EINVAL):  # an old kernel, or a file system without it
+        _link_and_unlink(source, target)
+        return
+    raise OSError(number, os.strerror(number), str(source), None, str(target))
+
+
+def _link_and_unlink(source: Path, target: Path) -> None:
+    os.link(source, target, follow_symlinks=False)
+    os.unlink(source)

@@ -1,0 +1,113 @@
+"""Door to plans. The only module that remembers what was wanted and planned: visions, questions, plans, phases."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from shared.domain.work import DailyPlan, Guard, Question, Vision
+from shared.edge.database import Database
+from shared.edge.fault import fault_point
+
+VISION, GUARDS, PLAN = TypeAdapter(Vision), TypeAdapter(tuple[Guard, ...]), TypeAdapter(DailyPlan)
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """The vision that was accepted last, and the guards that were found in it."""
+
+    digest: str
+    vision: Vision
+    guards: tuple[Guard, ...]
+
+
+class PlanBook:
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    # -- visions and questions -----------------------------------------------------------------------------
+
+    def accepted(self) -> Accepted | None:
+        row = self._db.row("select * from visions order by id desc limit 1")
+        if row is None:
+            return None
+        vision = VISION.validate_json(row["vision_json"])
+        return Accepted(row["digest"], vision, GUARDS.validate_json(row["guards_json"]))
+
+    def accept(self, day: str, accepted: Accepted, questions: Sequence[Question], wording: Mapping[str, str]) -> None:
+        """The vision of today, with the questions about it; `wording` by goal id (shared.domain.board)."""
+        with self._db.transaction() as db:
+            db.execute(
+                "insert into visions (day, digest, vision_json, guards_json) values (?, ?, ?, ?)",
+                (day, accepted.digest, _json(VISION, accepted.vision), _json(GUARDS, accepted.guards)),
+            )
+            _ask(db, day, questions, wording)
+        fault_point("vision.accepted")
+
+    def asked(self, wording: Mapping[str, str]) -> tuple[Question, ...]:
+        """Questions about goals as they are worded now: a reworded goal is an answer."""
+        rows = self._db.rows("select * from questions order by rowid")
+        return tuple(
+            Question(r["goal_id"], r["text"], r["evidence"])
+            for r in rows
+            if r["wording"] == wording.get(r["goal_id"], "")
+        )
+
+    # -- plans ------------------------------------------------------------------------------------------------
+
+    def book_planning(self, day: str) -> int:
+        """Counts an attempt at the day's plan before the planner is asked -> how many there were."""
+        with self._db.transaction() as db:
+            db.execute(
+                "insert into daily_plans (day, attempts) values (?, 1)"
+                " on conflict (day) do update set attempts = attempts + 1",
+                (day,),
+            )
+            attempts: int = db.execute("select attempts from daily_plans where day = ?", (day,)).fetchone()[0]
+        fault_point("plan.booked")
+        return attempts
+
+    def planning_attempts(self, day: str) -> int:
+        row = self._db.row("select attempts from daily_plans where day = ?", (day,))
+        return row["attempts"] if row else 0
+
+    def keep_plan(self, plan: DailyPlan, wording: Mapping[str, str]) -> None:
+        """The plan as decided; its task files are written from this, so a repetition writes the same ones."""
+        with self._db.transaction() as db:
+            db.execute(
+                "insert into daily_plans (day, plan_json) values (?, ?)"
+                " on conflict (day) do update set plan_json = excluded.plan_json",
+                (plan.day, _json(PLAN, plan)),
+            )
+            _ask(db, plan.day, plan.questions, wording)
+        fault_point("plan.kept")
+
+    def plan(self, day: str) -> DailyPlan | None:
+        row = self._db.row("select plan_json from daily_plans where day = ?", (day,))
+        return PLAN.validate_json(row["plan_json"]) if row and row["plan_json"] else None
+
+    # -- phases -----------------------------------------------------------------------------------------------
+
+    def phase_begins(self, day: str, name: str, now: datetime) -> None:
+        with self._db.transaction() as db:
+            db.execute("insert or ignore into phases values (?, ?, ?, null)", (day, name, now.isoformat()))
+
+    def phase_ended(self, day: str, name: str, now: datetime) -> None:
+        with self._db.transaction() as db:
+            db.execute("update phases set ended_at = ? where day = ? and name = ?", (now.isoformat(), day, name))
+
+
+def _ask(db: sqlite3.Connection, day: str, questions: Sequence[Question], wording: Mapping[str, str]) -> None:
+    """A question belongs to the goal as it is worded now; asked again, it stays one."""
+    for q in questions:
+        values = (q.goal_id, wording.get(q.goal_id, ""), day, q.text, q.evidence)
+        db.execute("insert or ignore into questions values (?, ?, ?, ?, ?)", values)
+
+
+def _json(kind: TypeAdapter[Any], value: object) -> str:
+    return kind.dump_json(value).decode()

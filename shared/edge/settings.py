@@ -1,0 +1,308 @@
+"""Door to the owner's configuration. The only module that reads the environment and config/.
+
+Everything is typed and checked when it is read; an error names file, line and key. Agents get only their part.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import zoneinfo
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeVar
+
+import pydantic
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+
+from shared.domain.errors import Misconfigured
+from shared.domain.lifecycle import Limits
+from shared.domain.token_budget import Caps, dollars
+from shared.domain.work import ModelChoice
+from shared.edge import strict_yaml
+from shared.edge.paths import Home, read_text
+
+T = TypeVar("T")
+
+SECRETS = (
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
+    "GITHUB_TOKEN",
+    "GITHUB_REVIEWER_TOKEN",
+    "DISCORD_WEBHOOK_URL",
+    "TAVILY_API_KEY",
+)
+ANTHROPIC = "https://api.anthropic.com"
+
+
+def _amount(value: Any) -> int:
+    """Dollars as the owner writes them -> nano-dollars."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError("write an amount of dollars, e.g. 5.00")
+    return dollars(str(value))
+
+
+def _time_of_day(value: str) -> str:
+    if not re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]", value):
+        raise ValueError("write a time of day as HH:MM, e.g. 07:00")
+    return value
+
+
+def _zone(value: str) -> str:
+    try:
+        zoneinfo.ZoneInfo(value)
+    except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
+        raise ValueError("not a known time zone; write one like Europe/Berlin or UTC") from None
+    return value
+
+
+def _name(value: str) -> str:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,40}", value):
+        raise ValueError("use small letters, digits, - and _ (at most 41)")
+    return value
+
+
+Dollars = Annotated[int, BeforeValidator(_amount)]
+TimeOfDay = Annotated[str, AfterValidator(_time_of_day)]
+Zone = Annotated[str, AfterValidator(_zone)]
+Name = Annotated[str, AfterValidator(_name)]
+ModelId = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@-]*$")]
+Pattern = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+
+
+# --- config/agents.yaml --------------------------------------------------------------------------------------
+
+
+class AgentModel(Part):
+    model: ModelId
+    """The model's id at the vendor."""
+    fallback: tuple[ModelId, ...] = Field(default=(), max_length=4)
+    """Tried in order when the model is gone, overloaded or refuses."""
+    effort: Literal["", "low", "medium", "high"] = "medium"
+    """How much the model thinks; empty: its default."""
+    max_tokens: int = Field(default=8_000, ge=256, le=64_000)
+    """The longest answer, in tokens. It is reserved at full price before each call: keep it honest."""
+
+    @property
+    def choice(self) -> ModelChoice:
+        return ModelChoice(self.model, self.fallback, self.effort, self.max_tokens)
+
+
+class EngineSettings(Part):
+    launcher: Literal["shim", "plain"] = "shim"
+    """How Aider is started: by our launcher with its policy, or by its plain command line."""
+    minutes: float = Field(default=10, gt=0, le=60)
+    """The longest run on one task."""
+    calls: int = Field(default=12, ge=1, le=100)
+    """The most model calls in one run."""
+    python: str = ""
+    """The interpreter of Aider's environment; empty: the one that `make setup` built."""
+
+
+class Price(Part):
+    input: Dollars
+    """Dollars per million input tokens."""
+    output: Dollars
+    """Dollars per million output tokens."""
+
+
+class AgentsFile(Part):
+    orchestrator: AgentModel
+    """Reads the vision where the grammar cannot."""
+    planner: AgentModel
+    """Turns goals into tasks."""
+    coder: AgentModel
+    """Writes code, through the engine."""
+    engine: EngineSettings = EngineSettings()
+    """The coding engine."""
+    prices: Mapping[ModelId, Price] = Field(default_factory=dict)
+    """Prices of models that have no public one, e.g. local models: {input: 0, output: 0}."""
+
+
+# --- config/policy.yaml --------------------------------------------------------------------------------------
+
+
+class Budget(Part):
+    task: Dollars
+    """The most that one task may cost, over all its attempts."""
+    day: Dollars
+    """The most that a day may cost."""
+    month: Dollars
+    """The most that a calendar month may cost."""
+    warn_at: float = Field(default=0.8, gt=0, le=1)
+    """The share of the day's cap at which the owner is warned."""
+
+    @pydantic.model_validator(mode="after")
+    def _in_order(self) -> Budget:
+        if not self.task <= self.day <= self.month:
+            raise ValueError("task <= day <= month must hold")
+        return self
+
+    @property
+    def caps(self) -> Caps:
+        return Caps(task=self.task, day=self.day, month=self.month)
+
+
+class Capacity(Part):
+    tasks_per_day: int = Field(default=5, ge=1, le=50)
+    """The most tasks that a day's plan may hold."""
+    depth: int = Field(default=3, ge=1, le=10)
+    """The longest chain of tasks that depend on each other."""
+
+
+class AttemptLimits(Part):
+    failed: int = Field(default=3, ge=1, le=10)
+    """Failed attempts before the task goes to failed/."""
+    lost: int = Field(default=5, ge=1, le=20)
+    """Attempts lost to crashes before the task goes to failed/."""
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.failed, self.lost)
+
+
+class PolicyFile(Part):
+    budget: Budget
+    """Hard caps in dollars."""
+    capacity: Capacity = Capacity()
+    """How much is planned for one day."""
+    attempts: AttemptLimits = AttemptLimits()
+    """How often a task is tried."""
+
+
+# --- config/schedules.yaml -----------------------------------------------------------------------------------
+
+
+class Phases(Part):
+    morning: TimeOfDay = "07:00"
+    """The vision is read."""
+    planning: TimeOfDay = "07:45"
+    """Goals become tasks."""
+    work: TimeOfDay = "08:00"
+    """Tasks are worked on."""
+    wrap_up: TimeOfDay = "23:00"
+    """The day is summed up."""
+
+
+class SchedulesFile(Part):
+    time_zone: Zone = "UTC"
+    """The owner's time zone; a day is a day there."""
+    phases: Phases = Phases()
+    """When each phase of the day begins."""
+
+
+# --- config/targets/<name>.yaml ------------------------------------------------------------------------------
+
+
+class TargetFile(Part):
+    repo: str = Field(min_length=1, max_length=500)
+    """The repository: an https URL or a local path."""
+    branch: str = Field(default="main", min_length=1, max_length=200)
+    """The branch that work starts from and is merged into."""
+    allow: tuple[Pattern, ...] = ("**",)
+    """Paths that tasks may touch (git patterns)."""
+    protected: tuple[Pattern, ...] = ()
+    """Paths that need the owner's approval, besides the built-in list."""
+    setup: str = Field(default="", max_length=2_000)
+    """How to install what the tests need. Not used by this version yet."""
+    test: str = Field(default="", max_length=2_000)
+    """How to run the tests. Not used by this version yet."""
+    deploy: Mapping[str, Any] = Field(default_factory=dict)
+    """How to deploy. Not used by this version yet."""
+    health: Mapping[str, Any] = Field(default_factory=dict)
+    """How to see that a deployment is healthy. Not used by this version yet."""
+
+
+class Target(Part):
+    name: Name
+    file: TargetFile
+
+
+# --- secrets -------------------------------------------------------------------------------------------------
+
+
+class Secrets(Part):
+    """Keys from config/.env or the environment (which wins). They never leave the daemon's process."""
+
+    values: Mapping[str, SecretStr] = Field(default_factory=dict)
+
+    def get(self, name: str) -> str:
+        """Empty if it is not set."""
+        return self.values[name].get_secret_value() if name in self.values else ""
+
+    @property
+    def base_url(self) -> str:
+        return (self.get("ANTHROPIC_BASE_URL") or ANTHROPIC).rstrip("/")
+
+    @property
+    def to_hide(self) -> dict[str, str]:
+        """Name -> value of everything that may not appear in any text that leaves."""
+        return {name: self.get(name) for name in self.values if name != "ANTHROPIC_BASE_URL"}
+
+
+class Settings(Part):
+    agents: AgentsFile
+    policy: PolicyFile
+    schedules: SchedulesFile
+    target: Target
+    secrets: Secrets
+
+    @property
+    def zone(self) -> zoneinfo.ZoneInfo:
+        return zoneinfo.ZoneInfo(self.schedules.time_zone)
+
+
+# --- reading -------------------------------------------------------------------------------------------------
+
+
+def load(home: Home, environment: Mapping[str, str] = os.environ) -> Settings:
+    """All of config/, or Misconfigured naming file, line and key."""
+    return Settings(
+        agents=_read(home, "agents.yaml", AgentsFile),
+        policy=_read(home, "policy.yaml", PolicyFile),
+        schedules=_read(home, "schedules.yaml", SchedulesFile),
+        target=_target(home),
+        secrets=read_secrets(home, environment),
+    )
+
+
+def read_secrets(home: Home, environment: Mapping[str, str] = os.environ) -> Secrets:
+    from io import StringIO
+
+    from dotenv import dotenv_values
+
+    try:
+        text = read_text(home.config / ".env")
+    except FileNotFoundError:
+        text = ""
+    filed = dotenv_values(stream=StringIO(text), interpolate=False)
+    found = {name: environment.get(name) or filed.get(name) or "" for name in SECRETS}
+    for name, value in found.items():
+        if value != value.strip() or not value.isprintable():
+            raise Misconfigured(f"{name} holds a blank or a control character; write it again in config/.env")
+    return Secrets(values={name: SecretStr(value) for name, value in found.items() if value})
+
+
+def _target(home: Home) -> Target:
+    paths = sorted(path for path in home.targets.glob("*.yaml") if path.name != "example.yaml")
+    if not paths:
+        raise Misconfigured("no target yet; type: python main.py init --target PATH_OR_URL")
+    if len(paths) > 1:
+        names = ", ".join(path.name for path in paths)
+        raise Misconfigured(f"config/targets holds {names}; keep one, and use another --home for each other target")
+    try:
+        name = _name(paths[0].stem)
+    except ValueError as error:
+        raise Misconfigured(f"config/targets/{paths[0].name}: the file's name: {error}") from None
+    return Target(name=name, file=_read(home, f"targets/{paths[0].name}", TargetFile))
+
+
+def _read(home: Home, name: str, wanted: type[T]) -> T:
+    try:
+        text = read_text(home.config / name, strict_yaml.MAX_BYTES)
+    except FileNotFoundError:
+        raise Misconfigured(f"config/{name} is missing; type: python main.py init --target PATH_OR_URL") from None
+    return strict_yaml.parse(text, f"config/{name}").as_type(wanted)

@@ -1,0 +1,175 @@
+"""Door to what a running box takes. The only module that looks at a box from outside.
+
+The kernel limits one process at a time; what a box takes altogether has to be counted: memory, processes, disk. It
+needs no privilege: the whole tree stays below the box's first process, also after a double fork. What cannot be
+counted (memory of the kernel's own, files that only a message on its way holds) shows in what is left of the machine.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from shared.domain.errors import Refused
+from shared.edge.box_job import MB, Limits
+from shared.edge.process import End, Watch
+
+DEEPEST = 100  # folders within folders
+SPARE = 256 * MB  # memory and disk that the machine keeps for itself
+PAUSE = 10  # times as long as the last count took: counting costs a tenth of a core at most
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Bytes, and the number of processes and threads. `spare`: what the machine has left, of the scarcer kind."""
+
+    memory: int = 0
+    tasks: int = 0
+    disk: int = 0
+    files: int = 0
+    spare: int = SPARE
+
+
+def verdict(usage: Usage, limits: Limits, disk_before: int = 0) -> End | None:
+    """The reason to end a box, or None."""
+    if usage.memory > limits.memory_mb * MB:
+        return "memory"
+    if usage.tasks >= limits.processes:
+        return "processes"
+    if usage.disk - disk_before > limits.disk_mb * MB or usage.files > limits.files:
+        return "disk"
+    return "machine" if usage.spare < SPARE else None
+
+
+def watchdog(limits: Limits, folders: tuple[Path, ...], stop: Callable[[], bool]) -> Watch:
+    """A watch for `process.run`. `folders` are what the box can write; how full they are now is where counting starts.
+
+    Refused: a folder that is nested too deep to be counted.
+    """
+    before, _ = _on_disk(folders, limits.files)
+    next_count = 0.0
+
+    def watch(pid: int) -> End | None:
+        nonlocal next_count
+        if stop():
+            return "stopped"
+        began = time.monotonic()
+        if began < next_count:
+            return None
+        try:
+            reason = verdict(usage(pid, folders, limits.files), limits, before)
+        except Refused:
+            return "disk"
+        next_count = time.monotonic() + PAUSE * (time.monotonic() - began)
+        return reason
+
+    return watch
+
+
+def usage(pid: int, folders: tuple[Path, ...], most_files: int) -> Usage:
+    """What the process and all below it take now; what ends while we look is left out."""
+    disks = {os.stat(folder).st_dev for folder in folders}
+    memory = tasks = 0
+    held: dict[tuple[int, int], int] = {}
+    for member in _tree(pid):
+        with suppress(OSError):
+            memory += _number(f"/proc/{member}/smaps_rollup", "Pss:") * 1024
+            tasks += len(os.listdir(f"/proc/{member}/task"))
+            held |= _nameless(member)
+    disk, files = _on_disk(folders, most_files)
+    return Usage(
+        memory + sum(size for (device, _), size in held.items() if device not in disks),
+        tasks,
+        disk + sum(size for (device, _), size in held.items() if device in disks),
+        files,
+        min([_number("/proc/meminfo", "MemAvailable:") * 1024, *map(_free, folders)]),
+    )
+
+
+def _tree(root: int) -> Iterator[int]:
+    todo = [root]
+    while todo:
+        yield (pid := todo.pop())
+        with suppress(OSError):
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                todo += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text("ascii").split())
+
+
+def _number(file: str, key: str) -> int:
+    """The number behind a key in one of the kernel's tables; 0 where the kernel does not say."""
+    lines = Path(file).read_text("ascii", "replace").splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith(key)), 0)
+
+
+def _nameless(pid: int) -> dict[tuple[int, int], int]:
+    """Bytes in files that have no name (any more) and that a process holds open, by device and number."""
+    found = {}
+    with os.scandir(f"/proc/{pid}/fd") as entries:
+        for entry in entries:
+            with suppress(OSError):
+                seen = entry.stat()
+                if stat.S_ISREG(seen.st_mode) and seen.st_nlink == 0:
+                    found[seen.st_dev, seen.st_ino] = seen.st_blocks * 512
+    return found
+
+
+def _free(folder: Path) -> int:
+    seen = os.statvfs(folder)
+    return seen.f_bavail * seen.f_frsize
+
+
+def _on_disk(folders: tuple[Path, ...], most_files: int) -> tuple[int, int]:
+    """Bytes and number of files; it stops counting beyond `most_files`."""
+    size = files = 0
+    for folder in folders:
+        for parent, name in walk(folder):
+            with suppress(FileNotFoundError):
+                size += os.stat(name, dir_fd=parent, follow_symlinks=False).st_blocks * 512
+            files += 1
+            if files > most_files:
+                return size, files
+    return size, files
+
+
+def walk(folder: Path) -> Iterator[tuple[int, str]]:
+    """Everything in a folder as (descriptor of its parent, name), also while somebody hostile works in it.
+
+    No link is followed and nothing but a folder is opened. Refused: nested too deep, or closed to us: what cannot be
+    seen cannot be counted.
+    """
+    with _opened(folder, None) as descriptor:
+        yield from _walk(descriptor, folder, 0)
+
+
+def _walk(parent: int, top: Path, depth: int) -> Iterator[tuple[int, str]]:
+    if depth > DEEPEST:
+        raise Refused(f"{top}: folders are nested deeper than {DEEPEST}")
+    with os.scandir(parent) as entries:
+        for entry in entries:
+            yield parent, entry.name
+            if entry.is_dir(follow_symlinks=False):
+                yield from _into(parent, entry.name, top, depth + 1)
+
+
+def _into(parent: int, name: str, top: Path, depth: int) -> Iterator[tuple[int, str]]:
+    try:
+        with _opened(name, parent) as child:
+            yield from _walk(child, top, depth)
+    except (FileNotFoundError, NotADirectoryError):
+        return  # it is gone, or something else by now
+    except PermissionError:
+        raise Refused(f"{top}: the folder {name!r} in it is closed") from None
+
+
+@contextmanager
+def _opened(folder: Path | str, parent: int | None) -> Iterator[int]:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

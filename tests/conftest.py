@@ -1,0 +1,35 @@
+"""Guards of the whole suite: nobody leaves this machine, and nobody finds the developer's own files or keys."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import sys
+from typing import Any
+
+os.environ["HOME"] = "/nonexistent/home-of-a-test"
+for _name in [name for name in os.environ if name.startswith(("ANTHROPIC", "GITHUB", "DISCORD", "TAVILY", "SISIMPUR"))]:
+    del os.environ[_name]
+
+
+class LeftTheMachine(Exception):
+    """A test tried to reach another machine. Script that service instead."""
+
+
+def _stay_here(event: str, arguments: tuple[Any, ...]) -> None:
+    if event not in ("socket.connect", "socket.sendto") or not isinstance(arguments[1], tuple):
+        return
+    host = str(arguments[1][0])
+    if host != "localhost" and not (_is_address(host) and ipaddress.ip_address(host).is_loopback):
+        raise LeftTheMachine(f"{event} to {host}")
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+sys.addaudithook(_stay_here)

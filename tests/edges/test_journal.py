@@ -1,0 +1,128 @@
+"""History: events, attempts and intents; what was booked is there after any end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from shared.domain.errors import ImpossibleTransition, Misconfigured
+from shared.domain.lifecycle import Event, State, Tried
+from shared.domain.work import TaskSpec
+from shared.edge.database import Database
+from shared.edge.journal import Journal
+
+NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
+SPEC = TaskSpec("t", "Fix it", "do it", goal_id="g-1", files=("a.py",))
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    db = Database(tmp_path / "agents.db")
+    journal = Journal(db)
+    journal.born(SPEC, State.BACKLOG, "planned", NOW, "wording")
+    yield journal
+    db.close()
+
+
+def go(journal: Journal, source: State, event: Event) -> None:
+    journal.moved(journal.plan_move("t", source, event, "", NOW))
+
+
+def tried(journal: Journal) -> Tried:
+    return journal.known()["t"].tried
+
+
+def test_a_task_is_born_once(journal: Journal) -> None:
+    journal.born(SPEC, State.FAILED, "again", NOW)
+    assert journal.known()["t"].seen_in is State.BACKLOG
+
+
+def test_an_attempt_is_counted_before_the_run(journal: Journal) -> None:
+    journal.plan_move("t", State.BACKLOG, Event.STARTED, "", NOW)
+    assert tried(journal) == Tried(lost=1)
+
+
+def test_attempts_are_counted_by_how_they_ended(journal: Journal) -> None:
+    for outcome in ("failed", "lost", "void", "ok"):
+        go(journal, State.BACKLOG, Event.STARTED)
+        journal.close_attempt("t", outcome, "because", NOW)
+        go(journal, State.IN_PROGRESS, Event.STUMBLED)
+    assert tried(journal) == Tried(failed=1, lost=1)
+    assert [(a.number, a.outcome) for a in journal.attempts("t")] == [
+        (1, "failed"),
+        (2, "lost"),
+        (3, "void"),
+        (4, "ok"),
+    ]
+
+
+def test_only_the_open_attempt_is_closed(journal: Journal) -> None:
+    go(journal, State.BACKLOG, Event.STARTED)
+    journal.close_attempt("t", "failed", "first", NOW)
+    journal.close_attempt("t", "lost", "second", NOW)
+    assert journal.attempts("t")[0].note == "first"
+
+
+def test_the_owner_gives_attempts_back_and_numbers_go_on(journal: Journal) -> None:
+    go(journal, State.BACKLOG, Event.STARTED)
+    journal.close_attempt("t", "failed", "", NOW)
+    go(journal, State.IN_PROGRESS, Event.EXHAUSTED)
+    go(journal, State.FAILED, Event.RETRIED)
+    assert tried(journal) == Tried()
+    go(journal, State.BACKLOG, Event.STARTED)
+    numbers = [attempt.number for attempt in journal.attempts("t")]
+    assert numbers == sorted(set(numbers))
+
+
+def test_a_planned_move_is_remembered_until_it_is_done(journal: Journal) -> None:
+    planned = journal.plan_move("t", State.BACKLOG, Event.STARTED, "", NOW)
+    assert journal.unfinished_moves() == [planned]
+    assert (planned.source, planned.target) == (State.BACKLOG, State.IN_PROGRESS)
+    journal.moved(planned)
+    assert journal.unfinished_moves() == []
+
+
+def test_a_move_that_the_owner_overtook_costs_nothing(journal: Journal) -> None:
+    planned = journal.plan_move("t", State.BACKLOG, Event.STARTED, "", NOW)
+    journal.overtaken(planned, NOW)
+    assert journal.unfinished_moves() == []
+    assert journal.known()["t"].seen_in is State.BACKLOG
+    assert tried(journal) == Tried()
+
+
+def test_an_impossible_event_is_not_booked(journal: Journal) -> None:
+    with pytest.raises(ImpossibleTransition):
+        journal.plan_move("t", State.BACKLOG, Event.MERGED, "", NOW)
+    assert journal.history("t") == []
+
+
+def test_an_intent_is_done_once(journal: Journal) -> None:
+    assert journal.intend("t.a1:push", "push", "t", "payload", NOW) is False
+    assert journal.intend("t.a1:push", "push", "t", "payload", NOW) is False  # planned is not done: ask, then repeat
+    journal.achieved("t.a1:push", "c0ffee")
+    assert journal.intend("t.a1:push", "push", "t", "payload", NOW) is True
+
+
+def test_the_same_intent_with_another_payload_is_a_bug(journal: Journal) -> None:
+    journal.intend("t.a1:push", "push", "t", "payload", NOW)
+    with pytest.raises(AssertionError, match="another payload"):
+        journal.intend("t.a1:push", "push", "t", "other", NOW)
+
+
+def test_history_survives_a_second_opening(journal: Journal, tmp_path: Path) -> None:
+    go(journal, State.BACKLOG, Event.STARTED)
+    again = Database(tmp_path / "agents.db")
+    assert Journal(again).known() == journal.known()
+    again.close()
+
+
+@pytest.mark.parametrize("data", [b"this is no database, but a text that is long enough to be read as a header" * 9])
+def test_a_garbage_database_is_named_and_kept(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "garbage.db"
+    path.write_bytes(data)
+    with pytest.raises(Misconfigured, match=r"garbage.db cannot be used .*; move it away and start again"):
+        Database(path)
+    assert path.read_bytes() == data

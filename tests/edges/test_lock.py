@@ -1,0 +1,40 @@
+"""One team per home."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shared.edge.lock import Taken, hold, holder
+
+HOLDER = (
+    "import sys, time, pathlib; from shared.edge.lock import hold\n"
+    "with hold(pathlib.Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
+)
+
+
+def test_a_second_one_is_told_who_works_there(tmp_path: Path) -> None:
+    with hold(tmp_path / "lock"), pytest.raises(Taken, match=rf"already at work on this home \(pid {os.getpid()}\)"):
+        with hold(tmp_path / "lock"):
+            pass
+
+
+def test_it_is_free_at_once_after_kill_9_and_a_stale_pid_means_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE) as other:
+        assert other.stdout and other.stdout.readline() == b"held\n"
+        assert holder(path) == str(other.pid)
+        other.send_signal(signal.SIGKILL)
+    assert path.read_text() == str(other.pid)
+    assert holder(path) == ""
+    with hold(path):
+        assert holder(path) == str(os.getpid())
+
+
+def test_nobody_works_on_a_home_without_a_lock_file(tmp_path: Path) -> None:
+    assert holder(tmp_path / "absent") == ""

@@ -1,0 +1,151 @@
+"""Task files: a round trip, durable creation and moves, and every way in which a file can be wrong."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.lifecycle import FOLDERS, State
+from shared.domain.work import Difficulty, Priority, TaskSpec
+from shared.edge.paths import Home
+from shared.edge.task_store import TaskStore, Unreadable, parse, render
+
+GOOD = "---\ntitle: Fix it\nfiles: [a.py]\n---\n\nDo it.\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path)
+    home.make()
+    return home
+
+
+@pytest.fixture
+def store(home: Home) -> TaskStore:
+    return TaskStore(home)
+
+
+def drop(home: Home, name: str, data: str | bytes, state: State = State.BACKLOG) -> Path:
+    path = home.tasks(state) / name
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+def reason(store: TaskStore, id_: str) -> str:
+    spec = store.read(State.BACKLOG, id_).spec
+    assert isinstance(spec, Unreadable)
+    return spec.reason
+
+
+words = st.text(st.characters(min_codepoint=32, exclude_categories=["Cc", "Cs", "Cf", "Zl", "Zp", "Zs", "Co", "Cn"]))
+lines = words.map(str.strip).filter(bool).map(lambda text: text[:100])
+names = st.from_regex(r"[a-z]{1,8}(/[a-z]{1,8}){0,2}\.py", fullmatch=True)
+
+
+@given(
+    title=lines,
+    description=st.lists(lines, min_size=1, max_size=3).map("\n\n".join),
+    files=st.lists(names, min_size=1, max_size=3),
+    acceptance=st.lists(lines, max_size=3),
+    priority=st.sampled_from(Priority),
+    difficulty=st.sampled_from(Difficulty),
+)
+def test_what_is_written_is_read_again(
+    title: str, description: str, files: list[str], acceptance: list[str], priority: Priority, difficulty: Difficulty
+) -> None:
+    spec = TaskSpec(
+        "20261120-01", title, description, priority, "g-1", tuple(files), (), (), tuple(acceptance), difficulty
+    )
+    assert parse(spec.id, render(spec), "t.md") == spec
+
+
+def test_a_task_is_added_once_whatever_its_folder(store: TaskStore) -> None:
+    spec = parse("t", GOOD, "t.md")
+    assert store.add(spec) and not store.add(spec)
+    assert store.move("t", State.BACKLOG, State.FAILED)
+    assert not store.add(spec)
+    assert store.find("t") == [State.FAILED]
+
+
+def test_a_move_never_overwrites_and_says_when_the_owner_was_faster(home: Home, store: TaskStore) -> None:
+    drop(home, "t.md", GOOD)
+    drop(home, "t.md", "the owner's own", State.FAILED)
+    assert not store.move("t", State.BACKLOG, State.FAILED)
+    assert (home.tasks(State.FAILED) / "t.md").read_text() == "the owner's own"
+    assert not store.move("absent", State.BACKLOG, State.FAILED)
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        pytest.param("", "backlog/t.md: is empty", id="empty"),
+        pytest.param("---\ntitle: x\nfiles: [a.py]\n---\n", "has no description below the front matter", id="no text"),
+        pytest.param("---\ntitle: x\n", "the front matter is not closed; end it with a line '---'", id="not closed"),
+        pytest.param("Do it!\n", "backlog/t.md:1: must begin with front matter", id="no front matter"),
+        pytest.param(GOOD + "\0", "holds a NUL byte", id="NUL"),
+        pytest.param(b"---\ntitle: \xff\n---\n", "not UTF-8 text (byte 11)", id="not UTF-8"),
+        pytest.param(GOOD.encode("utf-16"), "not UTF-8 text (byte 0)", id="UTF-16"),
+        pytest.param("x" * 70_000, "70000 bytes, the limit is 65536", id="too large"),
+        pytest.param(GOOD.replace("a.py", "/etc/passwd"), "'/etc/passwd' is not a path inside the repository", id="abs"),
+        pytest.param(GOOD.replace("a.py", "../x"), "'../x' is not a path inside the repository", id="parent"),
+        pytest.param(GOOD.replace("a.py", "~/.bashrc"), "'~/.bashrc' is not a path inside the repository", id="home"),
+        pytest.param(GOOD.replace("a.py", ".git/hooks/x"), "is not a path inside the repository", id="git"),
+        pytest.param(GOOD.replace("files: [a.py]\n", ""), "say which files it may change", id="no files"),
+        pytest.param(GOOD.replace("title:", "auto_merge: true\ntitle:"), "auto_merge: unknown key", id="grants a right"),
+        pytest.param(GOOD.replace("title:", "priority: URGENT!!!\ntitle:"), "backlog/t.md:2: priority:", id="priority"),
+        pytest.param(GOOD.replace("title:", "id: other\ntitle:"), "says id other; the file's name counts", id="other id"),
+        pytest.param(GOOD.replace("[a.py]", "a.py"), "backlog/t.md:3: files:", id="a text instead of a list"),
+    ],
+)
+def test_an_unreadable_file_is_named_and_stays(home: Home, store: TaskStore, data: str | bytes, why: str) -> None:
+    path = drop(home, "t.md", data)
+    before = path.read_bytes()
+    assert why in reason(store, "t")
+    assert "\n" not in reason(store, "t")
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["CON", ".", "x" * 200, "a b", "Über", "-f", "a..b", "x.lock"])
+def test_a_name_that_is_no_id_is_refused(home: Home, store: TaskStore, name: str) -> None:
+    if name == ".":
+        assert store.names()[State.BACKLOG] == []
+        return
+    drop(home, f"{name}.md", GOOD)
+    if name.startswith("."):
+        return
+    assert "is no task id" in reason(store, name)
+
+
+def test_a_symbolic_link_is_not_followed(home: Home, store: TaskStore, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(GOOD)
+    os.symlink(tmp_path / "secret", home.tasks(State.BACKLOG) / "t.md")
+    assert "is a symbolic link" in reason(store, "t")
+
+
+def test_a_pipe_blocks_nobody(home: Home, store: TaskStore) -> None:
+    os.mkfifo(home.tasks(State.BACKLOG) / "t.md")
+    assert "is not a plain file" in reason(store, "t")
+
+
+@pytest.mark.parametrize("name", [".hidden.md", "t.md~", "t.md.swp", "t.tmp", "notes.txt"])
+def test_what_editors_leave_behind_is_no_task(home: Home, store: TaskStore, name: str) -> None:
+    drop(home, name, GOOD)
+    assert store.all() == []
+
+
+def test_crlf_is_read_like_lf(home: Home, store: TaskStore) -> None:
+    drop(home, "t.md", GOOD.replace("\n", "\r\n"))
+    assert store.read(State.BACKLOG, "t").spec == parse("t", GOOD, "t.md")
+
+
+def test_ten_thousand_files_are_read_within_two_seconds(home: Home, store: TaskStore) -> None:
+    for number in range(10_000):
+        drop(home, f"t{number}.md", GOOD, FOLDERS[number % len(FOLDERS)])
+    began = time.monotonic()
+    assert len(store.all()) == 10_000
+    assert time.monotonic() - began < 2  # the benchmark has the honest figure; this only notices a factor

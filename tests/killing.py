@@ -1,0 +1,65 @@
+"""Dying on purpose: run a program until a fault point ends it as `kill -9` would, and list the points it passes.
+
+A kill test enumerates: `points` of a clean run, then for each number from 1 a fresh scene, `killed_at` that number,
+and the same call again. Numbers, not names: a point that is passed twice is two places to die.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from shared.edge.process import Finished, run
+
+REPOSITORY = Path(__file__).parents[1]
+TIMEOUT = 60.0  # seconds; a program that needs more hangs
+
+
+def snippet(code: str, *arguments: str) -> list[str]:
+    """The argument vector of a few lines of Python; `arguments` are its sys.argv[1:]."""
+    return [sys.executable, "-c", textwrap.dedent(code), *arguments]
+
+
+def finishes(argv: Sequence[str], env: Mapping[str, str] | None = None) -> Finished:
+    """The program, started in the repository's folder with our environment and `env`. It must end with 0."""
+    done = _run(argv, env or {})
+    assert done.ok, f"ended with {done.code} ({done.end}): {done.complaint}"
+    return done
+
+
+def points(argv: Sequence[str], env: Mapping[str, str] | None = None) -> list[str]:
+    """The fault points that the program passes on its way to a good end, in order; at least one."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "points"
+        finishes(argv, {**(env or {}), "SISIMPUR_CRASH_LOG": str(log)})
+        passed = _lines(log)
+    assert passed, f"passes no fault point: {' '.join(argv)[:200]}"
+    return passed
+
+
+def killed_at(point: str | int, argv: Sequence[str], env: Mapping[str, str] | None = None) -> list[str]:
+    """Let it die at a point (a name: its first passing; or a number from 1), and say which points it had passed.
+
+    An AssertionError if it did anything else: ended by itself, or was killed by somebody else, elsewhere.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "points"
+        done = _run(argv, {**(env or {}), "SISIMPUR_CRASH_AT": str(point), "SISIMPUR_CRASH_LOG": str(log)})
+        passed = _lines(log)
+    died = done.end == "exited" and done.code == -signal.SIGKILL
+    assert died, f"should die at {point}, ended with {done.code} ({done.end}): {done.complaint}"
+    assert str(point) in (passed[-1], str(len(passed))), f"should die at {point}, died after {passed}"
+    return passed
+
+
+def _run(argv: Sequence[str], env: Mapping[str, str]) -> Finished:
+    return run(argv, cwd=REPOSITORY, env={**os.environ, **env}, timeout=TIMEOUT)
+
+
+def _lines(log: Path) -> list[str]:
+    return log.read_text("utf-8").splitlines() if log.exists() else []

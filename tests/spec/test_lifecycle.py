@@ -1,0 +1,118 @@
+"""The laws of a task's life, proved over all states and events."""
+
+from __future__ import annotations
+
+import graphlib
+from itertools import product
+
+import pytest
+
+from shared.domain.errors import ImpossibleTransition
+from shared.domain.lifecycle import (
+    FOLDERS,
+    OWNERS,
+    TRANSITIONS,
+    WORKERS,
+    Event,
+    Limits,
+    State,
+    Tried,
+    after,
+    is_over,
+    owner_moved,
+)
+
+
+def reachable(start: State) -> set[State]:
+    found: set[State] = set()
+    todo = [start]
+    while todo:
+        if (state := todo.pop()) not in found:
+            found.add(state)
+            todo += [row.to for (at, _), row in TRANSITIONS.items() if at is state]
+    return found
+
+
+def test_every_state_is_reachable() -> None:
+    assert reachable(State.BACKLOG) == set(State)
+
+
+@pytest.mark.parametrize("state", State)
+def test_from_every_state_a_task_can_end(state: State) -> None:
+    assert any(is_over(end) for end in reachable(state))
+
+
+def test_no_task_can_go_round_for_ever() -> None:
+    """Without the rows that cost an attempt, and without the owner, there is no circle: the budget's safety proof."""
+    free = {
+        state: {
+            row.to
+            for (at, event), row in TRANSITIONS.items()
+            if at is state and row.attempts == "kept" and event not in OWNERS
+        }
+        for state in State
+    }
+    assert list(graphlib.TopologicalSorter(free).static_order())
+
+
+def test_whoever_begins_work_pays_an_attempt() -> None:
+    ways_in = [row for row in TRANSITIONS.values() if row.to is State.IN_PROGRESS]
+    assert ways_in and all(row.attempts == "plus one" for row in ways_in)
+
+
+@pytest.mark.parametrize(("state", "event"), [key for key, row in TRANSITIONS.items() if row.attempts == "zero"])
+def test_only_the_owner_gives_attempts_back(state: State, event: Event) -> None:
+    assert event in OWNERS
+
+
+@pytest.mark.parametrize("state", WORKERS)
+def test_every_worker_may_give_up(state: State) -> None:
+    assert after(state, Event.EXHAUSTED).to is State.FAILED
+
+
+@pytest.mark.parametrize("state", [State.IN_PROGRESS, State.IN_REVIEW])
+def test_whoever_is_at_work_may_stumble(state: State) -> None:
+    assert after(state, Event.STUMBLED).to in (State.BACKLOG, State.IN_REVIEW)
+
+
+@pytest.mark.parametrize("state", State)
+def test_what_is_over_belongs_to_nobody(state: State) -> None:
+    assert is_over(state) == (state not in WORKERS)
+
+
+@pytest.mark.parametrize(("state", "event"), [key for key in product(State, Event) if key not in TRANSITIONS])
+def test_what_is_not_in_the_table_is_a_bug(state: State, event: Event) -> None:
+    with pytest.raises(ImpossibleTransition):
+        after(state, event)
+
+
+@pytest.mark.parametrize("state", FOLDERS)
+def test_the_owner_may_delete_every_file(state: State) -> None:
+    assert owner_moved(state, State.GONE) is Event.DELETED
+
+
+@pytest.mark.parametrize(
+    ("seen", "found", "event"),
+    [
+        pytest.param(State.FAILED, State.BACKLOG, Event.RETRIED, id="failed to backlog: try again"),
+        pytest.param(State.COMPLETED, State.BACKLOG, Event.RETRIED, id="completed to backlog: do it again"),
+        pytest.param(State.IN_PROGRESS, State.BACKLOG, Event.WITHDRAWN, id="out of in_progress: stop it"),
+        pytest.param(State.IN_PROGRESS, State.FAILED, Event.CANCELLED, id="to failed: cancel"),
+        pytest.param(State.BACKLOG, State.COMPLETED, Event.DONE_BY_OWNER, id="to completed: I did it myself"),
+        pytest.param(State.BACKLOG, State.IN_REVIEW, None, id="a move that means nothing"),
+    ],
+)
+def test_what_the_owner_says_by_moving_a_file(seen: State, found: State, event: Event | None) -> None:
+    assert owner_moved(seen, found) is event
+
+
+@pytest.mark.parametrize(
+    ("tried", "over"),
+    [
+        pytest.param(Tried(2, 4), False, id="one more of each is allowed"),
+        pytest.param(Tried(3, 0), True, id="three failures"),
+        pytest.param(Tried(0, 5), True, id="five crashes"),
+    ],
+)
+def test_attempts_have_an_end(tried: Tried, over: bool) -> None:
+    assert tried.exhausted(Limits(failed=3, lost=5)) is over

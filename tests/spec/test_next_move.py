@@ -1,0 +1,99 @@
+"""The order in which the orchestrator does things."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from agents.orchestrator.next_move import Code, Deliver, Drop, GiveUp, Heed, Lose, Move, Rest, Welcome, next_move
+from agents.orchestrator.next_move import pause_after
+from shared.domain.board import Board, Card, waits_for
+from shared.domain.lifecycle import Event, Limits, State, Tried
+from shared.domain.work import Priority, TaskSpec
+
+NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
+
+
+def card(
+    id_: str = "a",
+    state: State = State.BACKLOG,
+    *,
+    seen_in: State | None | str = "the same",
+    priority: Priority = Priority.MEDIUM,
+    after: tuple[str, ...] = (),
+    readable: bool = True,
+    tried: Tried = Tried(),  # noqa: B008
+    attempt: int | None = None,
+    commit: str = "",
+    rests_until: datetime | None = None,
+    unwanted: str = "",
+) -> Card:
+    spec = TaskSpec(id_, f"task {id_}", "do it", priority, files=("a.py",), depends_on=after) if readable else None
+    seen = state if seen_in == "the same" else State(seen_in) if seen_in else None
+    return Card(id_, state, spec, seen, tried, attempt, commit, rests_until, unwanted)
+
+
+@pytest.mark.parametrize(
+    ("cards", "move"),
+    [
+        pytest.param([], Rest("no task is ready"), id="an empty board"),
+        pytest.param([card()], Code("a"), id="a task in backlog is coded"),
+        pytest.param([card("a"), card("b", priority=Priority.CRITICAL)], Code("b"), id="the most urgent first"),
+        pytest.param([card("b"), card("a")], Code("a"), id="then the oldest"),
+        pytest.param([card(seen_in=None)], Welcome("a"), id="a dropped file is welcomed before it is worked on"),
+        pytest.param([card(seen_in=None, readable=False)], Rest("no task is ready"), id="an unreadable one is left"),
+        pytest.param([card(seen_in="failed")], Heed("a", Event.RETRIED), id="failed to backlog is a retry"),
+        pytest.param([card(state=State.GONE, seen_in="backlog")], Heed("a", Event.DELETED), id="deleted"),
+        pytest.param([card("a"), card("b", State.IN_PROGRESS, commit="c0ffee")], Deliver("b"), id="delivery first"),
+        pytest.param([card("a"), card("b", State.IN_PROGRESS)], Lose("b"), id="a cut attempt is closed first"),
+        pytest.param([card("b", State.IN_PROGRESS, readable=False)], Rest("no task is ready"), id="unreadable at work"),
+        pytest.param([card(unwanted="goal gone"), card("b")], Drop("a", "goal gone"), id="an unwanted task is dropped"),
+        pytest.param([card(state=State.IN_REVIEW, unwanted="x")], Rest("no task is ready"), id="not once it is begun"),
+        pytest.param([card(tried=Tried(3, 0))], GiveUp("a", Tried(3, 0)), id="three failures: give up"),
+        pytest.param([card(tried=Tried(0, 5))], GiveUp("a", Tried(0, 5)), id="five crashes: give up"),
+        pytest.param([card("a", after=("b",)), card("b")], Code("b"), id="what is needed comes first"),
+        pytest.param([card("a", after=("b",)), card("b", State.COMPLETED)], Code("a"), id="what is done is no obstacle"),
+        pytest.param([card("a", after=("x",))], Rest("no task is ready"), id="an unknown dependency blocks"),
+    ],
+)
+def test_what_comes_next(cards: list[Card], move: Move) -> None:
+    assert next_move(Board(tuple(cards), Limits(3, 5)), NOW) == move
+
+
+def test_a_circle_blocks_its_members_and_nobody_else() -> None:
+    board = Board((card("a", after=("b",)), card("b", after=("a",)), card("c"), card("d", after=("d",))))
+    assert next_move(board, NOW) == Code("c")
+    assert [waits_for(c, board) for c in board.cards] == ["its dependencies form a circle"] * 2 + [
+        "",
+        "its dependencies form a circle",
+    ]
+
+
+def test_without_money_the_team_rests_but_finishes_what_stands() -> None:
+    broke = "the day's cap is reached"
+    assert next_move(Board((card(),), spendable=broke), NOW) == Rest(broke)
+    begun = card("b", State.IN_PROGRESS, commit="c0ffee")
+    assert next_move(Board((card(), begun), spendable=broke), NOW) == Deliver("b")
+
+
+def test_a_resting_task_lets_others_pass_and_wakes_in_time() -> None:
+    later = NOW + timedelta(seconds=30)
+    resting = card("a", rests_until=later)
+    assert next_move(Board((resting, card("b"))), NOW) == Code("b")
+    assert next_move(Board((resting,)), NOW) == Rest("waiting before the next attempt", later)
+    assert next_move(Board((resting,)), later) == Code("a")
+
+
+@pytest.mark.parametrize(
+    ("tried", "seconds"),
+    [
+        pytest.param(Tried(2, 0), 0, id="what failed may go on at once: attempts are counted"),
+        pytest.param(Tried(0, 1), 0, id="one crash is bad luck"),
+        pytest.param(Tried(0, 2), 30, id="two: half a minute"),
+        pytest.param(Tried(0, 4), 120, id="then twice as long each time"),
+        pytest.param(Tried(0, 50), 600, id="but at most ten minutes"),
+    ],
+)
+def test_the_pause_after_an_attempt(tried: Tried, seconds: int) -> None:
+    assert pause_after(tried) == timedelta(seconds=seconds)

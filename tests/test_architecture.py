@@ -1,0 +1,124 @@
+"""Who may import whom: main.py -> cli -> agents -> shared/edge -> shared/domain -> standard library."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+# Doors that other doors may go through: they hold no business of their own.
+COMMON_DOORS = {"clock", "database", "fault", "git", "paths", "process", "prompts", "strict_yaml"}
+# Doors that are made of several rooms, by their common first word.
+ROOMS = {"meter": {"ledger", "pricing"}, "llm": {"ledger"}}
+# Third-party packages that pure files of agents may use: they do no I/O.
+HEAVY = {"anthropic", "httpx2", "starlette", "uvicorn", "genai_prices", "git", "github", "docker", "apscheduler", "rich"}
+
+
+def modules() -> list[Path]:
+    found = [ROOT / "main.py"]
+    for folder in ("cli", "agents", "shared"):
+        found += sorted((ROOT / folder).rglob("*.py"))
+    return found
+
+
+def imports(path: Path) -> Iterator[tuple[str, bool]]:
+    """(module, whether it is imported when this module is loaded)."""
+    tree = ast.parse(path.read_text("utf-8"))
+    top = {id(node) for node in tree.body}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, id(node) in top) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from ((f"{node.module}.{alias.name}", id(node) in top) for alias in node.names)
+
+
+def ours(path: Path) -> set[str]:
+    return {name for name, _ in imports(path) if name.split(".")[0] in ("main", "cli", "agents", "shared", "tests")}
+
+
+def third_party(path: Path) -> set[str]:
+    tops = {name.split(".")[0] for name, _ in imports(path)}
+    return tops - set(sys.stdlib_module_names) - {"cli", "agents", "shared", "main"}
+
+
+def named(paths: list[Path]) -> list[object]:
+    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
+
+
+@pytest.mark.parametrize("path", named([p for p in modules() if "domain" in p.parts]))
+def test_words_know_only_words_and_the_standard_library(path: Path) -> None:
+    assert {name for name in ours(path) if not name.startswith("shared.domain")} == set()
+    assert third_party(path) == set()
+
+
+@pytest.mark.parametrize("path", named([p for p in modules() if "edge" in p.parts]))
+def test_doors_know_no_agent_and_no_command(path: Path) -> None:
+    assert {name for name in ours(path) if not name.startswith("shared.")} == set()
+
+
+@pytest.mark.parametrize("path", named([p for p in modules() if p.parent.parent.name == "agents"]))
+def test_agents_know_only_their_own_folder_and_shared(path: Path) -> None:
+    role = path.parent.name
+    allowed = ("shared.", f"agents.{role}.")
+    if path.name == "agent.py" and role == "orchestrator":
+        allowed = ("shared.", "agents.")  # the one place where the roles meet
+    assert {name for name in ours(path) if not name.startswith(allowed)} == set()
+
+
+@pytest.mark.parametrize("path", named([p for p in modules() if p.parent.parent.name == "agents"]))
+def test_agents_reach_the_world_only_through_doors(path: Path) -> None:
+    assert third_party(path) - {"pydantic"} == set()
+    effects = {"subprocess", "socket", "sqlite3", "urllib", "http", "shutil", "os"}
+    assert {name.split(".")[0] for name, _ in imports(path)} & effects == set()
+
+
+@pytest.mark.parametrize("path", named(modules()))
+def test_heavy_packages_are_imported_where_they_are_used(path: Path) -> None:
+    at_load = {name.split(".")[0] for name, loads in imports(path) if loads}
+    assert at_load & HEAVY == set() or path.stem in LOADED_LAZILY
+
+
+# Modules that nothing imports when it is loaded: who needs them pays for them.
+LOADED_LAZILY = {"meter", "meter_upstream", "scripted_model", "scripted_wire"}
+
+
+@pytest.mark.parametrize("path", named(modules()))
+def test_a_module_that_is_loaded_lazily_is_imported_lazily(path: Path) -> None:
+    eager = {name for name, loads in imports(path) if loads and name.startswith("shared.edge.")}
+    if path.stem not in LOADED_LAZILY:
+        assert {name for name in eager if name.split(".")[2] in LOADED_LAZILY} == set()
+
+
+def test_only_the_process_door_starts_programs() -> None:
+    starters = {p.stem for p in modules() if any(name.split(".")[0] == "subprocess" for name, _ in imports(p))}
+    assert starters <= {"process", "box_forward", "box_probe", "setup"}  # two run inside boxes, one before all else
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    import graphlib
+
+    def module(path: Path) -> str:
+        return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+    names = {module(path) for path in modules()}
+    graph = {
+        module(path): {name if name in names else name.rpartition(".")[0] for name in ours(path)} & names
+        for path in modules()
+    }
+    assert list(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_the_charter_of_shared_lists_every_module_with_its_sentence() -> None:
+    charter = (ROOT / "shared" / "README.md").read_text("utf-8")
+    listed = set(re.findall(r"^\| `([a-z_/]+)\.py`", charter, re.MULTILINE))
+    there = {
+        str(p.relative_to(ROOT / "shared").with_suffix(""))
+        for p in modules()
+        if p.parts[len(ROOT.parts)] == "shared" and p.name != "__init__.py"
+    }
+    assert listed == there
