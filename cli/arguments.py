@@ -41,8 +41,12 @@ def parse(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> 
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="main.py", description="VISION.md in, pull requests out, under a hard budget.")
-    parser.add_argument("--home", metavar="DIR", help="where all data lies (default: $SISIMPUR_HOME, else this checkout)")
+    parser = argparse.ArgumentParser(
+        prog="main.py", description="VISION.md in, pull requests out, under a hard budget."
+    )
+    parser.add_argument(
+        "--home", metavar="DIR", help="where all data lies (default: $SISIMPUR_HOME, else this checkout)"
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
     init = commands.add_parser("init", help="make a home for one target repository")
@@ -81,6 +85,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _showing(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, help_: str) -> None:
+def _showing(commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, help_: str) -> None:
     command = commands.add_parser(name, help=help_)
     command.add_argument("--json", action="store_true", help="for scripts")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from agents.orchestrator.goal_ids import note_id
 from shared.domain.board import Board, Card, wording
 from shared.domain.lifecycle import State
 from shared.domain.token_budget import as_dollars
@@ -30,11 +31,15 @@ def goals_to_plan(
     open_goals = (
         goal
         for goal in vision.goals
-        if (goal.id, wording(goal)) not in planned
-        and goal.id not in asked
-        and (goal.id, wording(goal)) not in waiting
+        if (goal.id, wording(goal)) not in planned and goal.id not in asked and (goal.id, wording(goal)) not in waiting
     )
     return tuple(sorted(open_goals, key=lambda goal: (goal.priority.rank, goal.line)))
+
+
+def wordings(vision: Vision) -> dict[str, str]:
+    """What a question can be about, as it is worded now: goals, and notes (another wording is another id)."""
+    remarks = vision.notes + vision.unread
+    return {goal.id: wording(goal) for goal in vision.goals} | {note_id(remark): "" for remark in remarks}
 
 
 def unwanted(goal_id: str, planned_for: str, vision: Vision) -> str:

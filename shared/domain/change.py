@@ -41,6 +41,7 @@ class Limits:
     files: int = 100  # changed by one commit
     added_lines: int = 4_000
     added_bytes: int = 1_000_000
+    changed_bytes: int = 20_000_000  # the whole content of the changed files
     entries: int = 100_000  # files and folders of a tree
     file_bytes: int = 50_000_000  # one file
     tree_bytes: int = 2_000_000_000  # all files

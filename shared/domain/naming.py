@@ -1,4 +1,4 @@
-"""Names that are ours: task ids, branches, references of attempts. Nothing of a model or a title reaches git unfiltered."""
+"""Names that are ours: task ids, branches, references of attempts. No title reaches git as it is."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ def is_task_id(text: str) -> bool:
     """1 to 80 of `a-z 0-9 . _ -`, fit for a file name on every system and for a part of a git reference."""
     return (
         TASK_ID.fullmatch(text) is not None
-        and ".." not in text
-        and not text.endswith((".", ".lock"))
+        and _is_reference(text)
         and text.split(".")[0] not in WINDOWS_DEVICES
     )
 
@@ -39,12 +38,17 @@ def branch_name(task_id: str, title: str) -> str:
 
 def is_agent_branch(name: str) -> bool:
     """One that branch_name() can have made: the only branches that we push to."""
-    return name.startswith(BRANCHES) and re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,120}", name[len(BRANCHES) :]) is not None
+    rest = name.removeprefix(BRANCHES)
+    return rest != name and re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,120}", rest) is not None and _is_reference(rest)
 
 
 def attempt_ref(task_id: str, attempt: int) -> str:
     """`refs/attempts/<id>.a<n>`: where an attempt's commit stands in our mirror."""
     return f"refs/attempts/{_checked(task_id)}.a{attempt}"
+
+
+def _is_reference(part: str) -> bool:
+    return ".." not in part and not part.endswith((".", ".lock"))
 
 
 def _checked(task_id: str) -> str:

@@ -60,23 +60,23 @@ def _part(word: str) -> re.Pattern[str]:
 def _chunks(word: str) -> list[str]:
     """What stands between the stars, each as an expression of fixed length."""
     chunks = [""]
-    for token in re.findall(r"\*+|\\.|\[[!^]?\]?[^]]*\]|.", word, re.DOTALL):
-        if token[0] == "*":
+    for sign in re.findall(r"\*+|\\.|\[[!^]?\]?[^]]*\]|.", word, re.DOTALL):
+        if sign[0] == "*":
             chunks.append("")
         else:
-            chunks[-1] += _one(token)
+            chunks[-1] += _one(sign)
     return chunks
 
 
-def _one(token: str) -> str:
+def _one(sign: str) -> str:
     """One character of a path: `?`, `[a-z]`, an escaped one, or itself."""
-    if token == "?":
+    if sign == "?":
         return "."
-    if token[0] == "[" and len(token) > 2:
-        no = token[1] in "!^"
-        members = _members(token[2 if no else 1 : -1])
+    if sign[0] == "[" and len(sign) > 2:
+        no = sign[1] in "!^"
+        members = _members(sign[2 if no else 1 : -1])
         return (f"[^{members}]" if no else f"[{members}]") if members else ("." if no else "(?!)")
-    return re.escape(token[-1])
+    return re.escape(sign[-1])
 
 
 def _members(inside: str) -> str:

@@ -134,6 +134,36 @@ class TaskSpec:
 
 
 @dataclass(frozen=True)
+class PlanOrder:
+    """What is to be planned, and within which limits. The day comes with the run."""
+
+    goals: tuple[Goal, ...]
+    capacity: int  # the most tasks
+    first_number: int = 1  # of the first task's id
+    open_tasks: tuple[TaskSpec, ...] = ()  # not over yet: not to be planned twice
+    guards: tuple[Guard, ...] = ()
+    notes: tuple[Remark, ...] = ()
+    allow: tuple[str, ...] = ("**",)  # patterns: what tasks may touch
+    depth: int = 3  # the longest chain of tasks that depend on each other
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """All guarded patterns."""
+        return tuple(dict.fromkeys(pattern for guard in self.guards for pattern in guard.patterns))
+
+
+@dataclass(frozen=True)
+class PlanAnswer:
+    """What the planner makes of an order."""
+
+    tasks: tuple[TaskSpec, ...] = ()  # in the order of work
+    reasons: tuple[str, ...] = ()  # one per task: why it is in the plan
+    deferred: tuple[str, ...] = ()  # ids of goals of which something is left for another day
+    questions: tuple[Question, ...] = ()
+    notes: tuple[str, ...] = ()  # what was cut, and why
+
+
+@dataclass(frozen=True)
 class DailyPlan:
     """What a day is for. `forecast` is in nano-dollars."""
 
@@ -169,7 +199,7 @@ class Branch:
     base: str
     commit: str
     changed: tuple[str, ...] = ()
-    summary: str = ""
+    protected: tuple[str, ...] = ()  # changed paths that need the owner's approval
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ Aider's flags leave holes: a repository's .env and .aider.conf.yml are obeyed, a
 be edited, and nearly every failure ends with exit code 0. So what decides is replaced in this process; the arguments
 stay Aider's own. The replacements fit one version: any other one runs as it is, and the result says so.
 
-usage: aider_launcher.py ALLOW RESULT -- AIDER_ARGUMENTS
-ALLOW: a JSON list of regular expressions; a path (relative, with slashes) that one of them matches as a whole may be
-created or edited, besides those given as --file. RESULT: where the result goes, as JSON.
+usage: aider_launcher.py ALLOW RESULT AIDER_ARGUMENTS
+ALLOW: a file with a JSON list of paths and patterns that may be written besides the files given as --file.
+RESULT: where the result goes, as JSON. It needs shared/domain beside it, and nothing else of ours.
 Exit codes: 0 edited, 3 the API refused, 4 a token limit, 5 edits that do not fit (some may have been made), 6 no edits,
 70 a crash; otherwise Aider's own.
 """
@@ -15,13 +15,14 @@ import contextlib
 import importlib
 import json
 import os
-import re
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from shared.domain.scope import is_plain_path, matches
 
 VERSION = "0.86.2"  # whose inside the replacements fit
 LONGEST, MOST = 2_000, 50  # characters of one text, entries of one list in the result
@@ -47,10 +48,7 @@ def may_touch(root: str, subject: str, allow: Sequence[str]) -> bool:
         path = os.path.relpath(os.path.realpath(os.path.join(root, subject)), os.path.realpath(root))
     except ValueError:  # a NUL byte
         return False
-    parts = path.split(os.sep)
-    if not path.isprintable() or os.pardir in parts or any(part.lower() == ".git" for part in parts):
-        return False
-    return any(re.fullmatch(pattern, "/".join(parts)) for pattern in allow)
+    return is_plain_path(path) and (path in allow or matches(path, allow) is not None)
 
 
 def exit_code(own: int, record: Record) -> int:
@@ -80,21 +78,21 @@ def _read_only_what_we_give() -> None:
     """No file of the repository or of a home tells Aider what to do, and no text is a command."""
     main, models, commands, repo = map(_aider, ("main", "models", "commands", "repo"))
     parser = main.get_parser
-    main.get_parser = lambda files, root: parser([], root)
-    main.load_dotenv_files = lambda *args, **named: []
-    main.generate_search_path_list = lambda default, root, given: [given] if given else []
-    main.check_gitignore = main.make_new_repo = lambda *args, **named: None
-    main.importlib_resources = types.SimpleNamespace(files=lambda package: Path(os.devnull))  # no table but ours
-    models.json5 = json  # our table is plain JSON, and json5 reads it fifty times slower
-    commands.Commands.is_command = lambda self, text: False
-    repo.GitRepo.git_ignored_file = lambda self, path: False  # the task names its files; nor is git asked,
-    repo.GitRepo.path_in_repo = lambda self, path: True  # nor told: a new file is not staged
+    main.get_parser = lambda _files, root: parser([], root)
+    main.load_dotenv_files = _always([])
+    main.generate_search_path_list = lambda _default, _root, given: [given] if given else []
+    main.check_gitignore = main.make_new_repo = _always(None)
+    main.importlib_resources = types.SimpleNamespace(files=_always(Path(os.devnull)))  # no table but ours
+    models.json5 = json  # our table is plain JSON, and json5 is slow
+    commands.Commands.is_command = _always(False)
+    repo.GitRepo.git_ignored_file = _always(False)  # the task names its files, also those that git ignores
+    repo.GitRepo.path_in_repo = _always(True)  # so a new file is not staged: git has nothing to do
 
 
 def _answer_every_question(record: Record, allow: Sequence[str]) -> None:
     """The default is no: nothing is installed, opened, run, sent besides, or written beyond `allow`."""
 
-    def confirm_ask(self: Any, question: str, *args: Any, subject: str | None = None, **named: Any) -> bool:
+    def confirm_ask(self: Any, question: str, *_: Any, subject: str | None = None, **__: Any) -> bool:
         yes = question.startswith(WRITES) and may_touch(os.getcwd(), subject or "", allow)
         record.asks.append((question, subject or "", yes))
         self.tool_output(f"{question} {subject or ''} {'yes' if yes else 'no'}")
@@ -102,7 +100,7 @@ def _answer_every_question(record: Record, allow: Sequence[str]) -> None:
 
     console = _aider("io").InputOutput
     console.confirm_ask = confirm_ask
-    console.offer_url = lambda self, *args, **named: False
+    console.offer_url = _always(False)
 
 
 def _see_what_happens(record: Record) -> None:
@@ -119,12 +117,12 @@ def _see_what_happens(record: Record) -> None:
         record.edited.update(edited)
         return edited
 
-    def refused(self: Any, error: Exception, friendly: str | None = None) -> list[str]:
+    def refused(self: Any, error: Exception, *_: Any) -> list[str]:
         record.errors.append(str(error))
         self.io.tool_error(str(error))
         return []
 
-    def event(self: Any, name: str, *args: Any, **named: Any) -> None:
+    def event(_: Any, name: str, *__: Any, **named: Any) -> None:
         if name == "message_send_exception":
             record.errors.append(str(named.get("exception")))
 
@@ -132,6 +130,10 @@ def _see_what_happens(record: Record) -> None:
     base.Coder.create, base.Coder.apply_updates = staticmethod(keep), collect
     base.Coder.check_and_open_urls = refused
     _aider("analytics").Analytics.event = event
+
+
+def _always(answer: object) -> Callable[..., object]:
+    return lambda *_, **__: answer
 
 
 def _aider(module: str) -> Any:
@@ -151,11 +153,10 @@ def run(arguments: Sequence[str], record: Record) -> int:
     return code if isinstance(code, int) else int(code is not None)
 
 
-def summary(version: str, code: int, record: Record) -> dict[str, Any]:
+def summary(version: str, record: Record) -> dict[str, Any]:
     return {
         "version": version,
         "policy": version == VERSION,
-        "code": code,
         "edited": [_text(name) for name in sorted(record.edited)][:MOST],
         "asks": [(_text(question), _text(subject), yes) for question, subject, yes in record.asks][:MOST],
         "errors": [_text(error) for error in record.errors][:MOST],
@@ -169,14 +170,14 @@ def _text(value: object) -> str:
 
 
 def main() -> int:
-    allow_file, result_file, _, *arguments = sys.argv[1:]
+    allow_file, result_file, *arguments = sys.argv[1:]
     record, version = Record(), str(importlib.import_module("aider").__version__)
     if version == VERSION:
         replace(record, json.loads(Path(allow_file).read_text("utf-8")))
         code = exit_code(run(arguments, record), record)
     else:
         code = run(arguments, record) or (CRASHED if record.exception else 0)
-    Path(result_file + ".tmp").write_text(json.dumps(summary(version, code, record)), "utf-8")
+    Path(result_file + ".tmp").write_text(json.dumps(summary(version, record)), "utf-8")
     os.replace(result_file + ".tmp", result_file)
     return code
 

@@ -83,10 +83,11 @@ def find_box(scratch: Path, search: str = PROGRAMS) -> Box:
         complaint = done.complaint or f"{done.end}, exit code {done.code}"
     except NoSandbox as error:
         complaint = str(error)
-    raise NoSandbox(_refusal(name, complaint))
+    raise NoSandbox(refusal(name, complaint))
 
 
-def _refusal(tried: str, complaint: str) -> str:
+def refusal(tried: str, complaint: str) -> str:
+    """What the owner reads instead of a run: what was tried, what it said, what to type."""
     meaning, fix = next((rest for words, *rest in FIXES if words in complaint), OTHERWISE)
     return (
         "no working sandbox, so nothing that a model wrote or a repository brought is executed\n"

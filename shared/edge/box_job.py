@@ -60,7 +60,7 @@ def python_mounts(interpreter: Path) -> tuple[Mount, ...]:
     Of a base only the program and library folders: a prefix may well be somebody's home. /usr is in every box.
     Misconfigured: there is no such interpreter.
     """
-    if not interpreter.exists():
+    if not os.access(interpreter, os.X_OK):
         raise Misconfigured(f"there is no Python at {interpreter}: type `make setup`")
     venv = interpreter.parent.parent
     found = [venv] if (venv / "pyvenv.cfg").is_file() else []

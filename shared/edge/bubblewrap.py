@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 import shutil
 import stat
 import sys
@@ -18,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from shared.domain.errors import Misconfigured, Refused
+from shared.domain.errors import Misconfigured, Refused, Unavailable
 from shared.edge import process
 from shared.edge.box_job import MB, Job, Limits, Mount, python_mounts
 from shared.edge.process import Finished
@@ -28,6 +29,7 @@ METER_PORT = 9911  # where a command finds the meter inside its box
 NOBODY = 65534
 PROGRAMS = "/usr/local/bin:/usr/bin:/bin"
 MOST_COVERED = 100  # files of one folder
+LAST_BREATH = 10.0  # seconds for the kernel to end what is left of a box
 OURS = "/run/box"  # our own files inside
 STAGE = "/tmp"  # noqa: S108  only in the mount namespace of one run
 
@@ -92,17 +94,20 @@ class Bubblewrap:
         options = b"".join(os.fsencode(word) + b"\0" for word in _options(job, mounts, names))
         folders = tuple(mount.source for mount in job.mounts if mount.writable and mount.source.is_dir())
         with _memory(options) as told, _memory(b"") as status:
-            done = process.run(
-                self._argv(job, told, status),
-                env={},  # bwrap is the first process in the box, whose environment can be read there
-                timeout=job.limits.seconds,
-                data=self._mount_table(names),
-                limit=job.limits.output,
-                pass_fds=(told, status),
-                watch=watchdog(job.limits, folders, stop),
-            )
-            started = b'"exit-code"' in os.pread(status, 1000, 0)
-        if done.end == "not found" or (done.end == "exited" and done.code >= 0 and not started):
+            try:
+                done = process.run(
+                    self._argv(job, told, status),
+                    env={},  # bwrap is the first process in the box, whose environment can be read there
+                    timeout=job.limits.seconds,
+                    data=self._mount_table(names),
+                    limit=job.limits.output,
+                    pass_fds=(told, status),
+                    watch=watchdog(job.limits, folders, stop),
+                )
+            finally:
+                said = os.pread(status, 1000, 0)
+                _wait_until_empty(said)
+        if done.end == "not found" or (done.end == "exited" and done.code >= 0 and b'"exit-code"' not in said):
             raise NoSandbox(f"the sandbox did not start ({_last_line(done)}): type `make doctor`")
         return done
 
@@ -175,6 +180,13 @@ class Bubblewrap:
     def _version(self) -> str:
         said = process.run((self._bwrap, "--version"), env={}, timeout=10).text.split()
         return said[-1] if said else "of unknown version"
+
+
+def _wait_until_empty(said: bytes) -> None:
+    """bwrap ends before the last of its box does: wait for the first process in there, which the kernel ends last."""
+    first = re.search(rb'"child-pid": *([0-9]+)', said)
+    if first and not process.gone(int(first[1]), LAST_BREATH):
+        raise Unavailable(f"process {int(first[1])} of the box cannot be ended; look at it with `ps`")
 
 
 def _options(job: Job, mounts: tuple[Mount, ...], names: dict[Path, str]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Literal
 
 from shared.domain.lifecycle import Event, State, Tried, after
+from shared.domain.naming import attempt_ref
 from shared.domain.work import Run, TaskSpec
 from shared.edge.database import Database
 from shared.edge.fault import fault_point
@@ -79,14 +80,21 @@ class Journal:
                     (spec.id, now.isoformat(), state.value, note),
                 )
 
-    def plan_move(self, task: str, source: State, event: Event, note: str, now: datetime) -> Planned:
-        """Books the event, and the attempt that it costs or gives back. The file is moved after this."""
+    def plan_move(
+        self, task: str, source: State, event: Event, note: str, now: datetime, outcome: Outcome | None = None
+    ) -> Planned:
+        """Books the event, how the open attempt ended, and the attempt that it costs or gives back.
+
+        The file is moved after this.
+        """
         row = after(source, event)
         with self._db.transaction() as db:
             cursor = db.execute(
                 "insert into task_events (task, at, event, from_state, to_state, note) values (?, ?, ?, ?, ?, ?)",
                 (task, now.isoformat(), event.value, source.value, row.to.value, note),
             )
+            if outcome:
+                self._close(db, task, outcome, note, now)
             if row.attempts == "plus one":
                 db.execute(
                     "insert into attempts (task, number, round, started_at)"
@@ -145,14 +153,13 @@ class Journal:
 
     # -- attempts ---------------------------------------------------------------------------------------------
 
-    def close_attempt(self, task: str, outcome: Outcome, note: str, now: datetime) -> None:
-        """The open attempt, if there is one."""
-        with self._db.transaction() as db:
-            self._close(db, task, outcome, note, now)
-
     def attempts(self, task: str) -> list[Attempt]:
         rows = self._db.rows("select * from attempts where task = ? order by number", (task,))
         return [Attempt(r["number"], r["outcome"], r["note"], _when(r["ended_at"])) for r in rows]
+
+    def attempt_refs(self, task: str) -> list[str]:
+        """Where the commits of its attempts would stand in our mirror."""
+        return [attempt_ref(task, attempt.number) for attempt in self.attempts(task)]
 
     def _last_attempts(self) -> dict[str, Attempt]:
         rows = self._db.rows("select *, max(number) from attempts group by task")

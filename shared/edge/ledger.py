@@ -122,24 +122,19 @@ class Ledger(LedgerViews):
             )
         return Reservation(number, day, ask, answer, now)
 
-    def refused(self, ticket: Ticket, model: str, refusal: Refusal, now: datetime) -> None:
+    def refused(self, ticket: Ticket, model: str, refusal: Refusal, now: datetime, answered: int = 400) -> None:
         """A call that came to nothing before its money was looked at has a row too."""
         with self._db.transaction() as db:
-            _note_refusal(db, ticket, model, refusal, now, budget_day(now, _last_day(db)))
+            _note_refusal(db, ticket, model, refusal, now, budget_day(now, _last_day(db)), answered)
 
     # --- after a call: each answers False if the call already had its final state
 
     def settle(self, reservation: Reservation, amount: int, ending: Ending, now: datetime) -> bool:
         """What it truly cost. More than was reserved means that our prices are wrong: all spending stops."""
-        reserved = reservation.grant.reserved
         with self._db.transaction() as db:
             done = self._finish(db, reservation.id, "settled", amount, None, ending, now)
-            if done and amount > reserved:
-                reason = (
-                    f"call {reservation.id} cost ${as_dollars(amount)} but at most ${as_dollars(reserved)} was expected: "
-                    f"the prices for {reservation.ask.model} are wrong"
-                )
-                _stop(db, "halt", reason, now)
+            if done and amount > reservation.grant.reserved:
+                _stop(db, "halt", _too_much(reservation, amount), now)
         return done
 
     def void(self, reservation: Reservation, ending: Ending, now: datetime) -> bool:
@@ -148,10 +143,15 @@ class Ledger(LedgerViews):
             return self._finish(db, reservation.id, "void", 0, None, ending, now)
 
     def lost(self, reservation: Reservation, at_most: int, estimate: int | None, ending: Ending, now: datetime) -> bool:
-        """Nobody knows what it cost: it stays booked at `at_most`, never above what was reserved."""
-        amount = min(at_most, reservation.grant.reserved)
+        """Nobody knows what it cost: it stays booked at `at_most`, which can only be below what was reserved."""
+        reserved = reservation.grant.reserved
+        is_wrong = (estimate or 0) > reserved
         with self._db.transaction() as db:
-            return self._finish(db, reservation.id, "lost", amount, estimate, ending, now)
+            amount = at_most if is_wrong else min(at_most, reserved)
+            done = self._finish(db, reservation.id, "lost", amount, estimate, ending, now)
+            if done and is_wrong:
+                _stop(db, "halt", _too_much(reservation, amount), now)
+        return done
 
     def reconcile(self, now: datetime) -> int:
         """At start, before the first call: what a dead process left open is lost, and its pauses are over."""
@@ -184,6 +184,10 @@ class Ledger(LedgerViews):
         if self._uptime is not None:
             with self._db.transaction() as db:
                 _anchor(db, Moment(now, self._uptime()))
+
+    def close(self) -> None:
+        """This thread's connection."""
+        self._db.close()
 
     # --- the parts
 
@@ -266,12 +270,18 @@ def _standings(db: sqlite3.Connection, ticket: Ticket, caps: Caps, day: str) -> 
 
 
 def _note_refusal(
-    db: sqlite3.Connection, ticket: Ticket, model: str, refusal: Refusal, now: datetime, day: str
+    db: sqlite3.Connection,
+    ticket: Ticket,
+    model: str,
+    refusal: Refusal,
+    now: datetime,
+    day: str,
+    answered: int = 400,
 ) -> None:
     rows = "select count(*) from calls where ticket = ? and state = 'refused'"
     if db.execute(rows, (ticket.id,)).fetchone()[0] < REFUSED_ROWS:
-        who = _who(ticket, now, day)
-        _insert(db, "calls", **who, model=model, price_version="", state="refused", answered=400, code=refusal.code)
+        told = {"state": "refused", "answered": answered, "code": refusal.code}
+        _insert(db, "calls", **_who(ticket, now, day), model=model[:100], price_version="", **told)
 
 
 def _who(ticket: Ticket, now: datetime, day: str) -> dict[str, object]:
@@ -303,6 +313,11 @@ def _told(ending: Ending) -> dict[str, object]:
         "output": usage.output,
         "thinking": usage.thinking,
     }
+
+
+def _too_much(reservation: Reservation, amount: int) -> str:
+    told = f"cost ${as_dollars(amount)}, at most ${as_dollars(reservation.grant.reserved)} was expected"
+    return f"call {reservation.id} {told}: the prices of {reservation.ask.model} are wrong"
 
 
 def _last_call(db: sqlite3.Connection) -> sqlite3.Row:

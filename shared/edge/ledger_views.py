@@ -31,7 +31,7 @@ class LedgerViews:
     def calls_of(self, token: str) -> tuple[CallRecord, ...]:
         """The meter's own record of a run, in the order of the calls: what an engine says of itself is not asked."""
         rows = self._db.rows(
-            "select calls.* from calls join tickets on tickets.id = calls.ticket where token_sha256 = ? order by calls.id",
+            "select * from calls where ticket = (select id from tickets where token_sha256 = ?) order by id",
             (digest(token),),
         )
         return tuple(_as_record(row) for row in rows)

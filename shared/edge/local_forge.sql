@@ -55,3 +55,10 @@ create table if not exists merge_plan (     -- never forgotten: whichever of the
     base_sha  text not null                 -- the base just before
 );
 create index if not exists merge_plan_by_number on merge_plan (number);
+
+create view if not exists pull as
+    select *, (select group_concat(name, char(10)) from label where label.number = item.number) as labels
+    from item where kind = 'pull';
+create view if not exists issue as
+    select *, (select group_concat(name, char(10)) from label where label.number = item.number) as labels
+    from item where kind = 'issue';

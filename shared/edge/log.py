@@ -34,6 +34,10 @@ class Log:
         line |= {name: _short(value) for name, value in fields.items()}
         self._append(f"{run.agent or 'team'}.jsonl", self._clean(json.dumps(line, ensure_ascii=False, default=str)))
 
+    def of(self, part: str) -> Callable[[str, dict[str, Any]], None]:
+        """For a part of the program that belongs to no single run: (event, fields) -> a line in its own file."""
+        return lambda event, fields: self(Run(0, part, ""), event, **fields)
+
     def _append(self, name: str, line: str) -> None:
         data = (line + "\n").encode("utf-8", "replace")
         try:

@@ -7,6 +7,7 @@ import errno
 import hashlib
 import os
 import secrets
+import shutil
 import stat
 import tempfile
 from dataclasses import dataclass
@@ -173,6 +174,18 @@ def move(source: Path, target: Path) -> None:
     sync_folder(target.parent)
     if source.parent != target.parent:
         sync_folder(source.parent)
+
+
+def remove_folder(folder: Path) -> None:
+    """With all that is in it, whatever a program did to its permissions; links are removed, not followed."""
+    if folder.is_symlink() or folder.is_file():
+        folder.unlink()
+    elif folder.exists():
+        for path, names, _ in os.walk(folder):
+            for name in names:
+                if not os.path.islink(inner := os.path.join(path, name)):
+                    os.chmod(inner, 0o700)
+        shutil.rmtree(folder)
 
 
 def sync_folder(folder: Path) -> None:

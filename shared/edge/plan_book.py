@@ -50,12 +50,12 @@ class PlanBook:
         fault_point("vision.accepted")
 
     def asked(self, wording: Mapping[str, str]) -> tuple[Question, ...]:
-        """Questions about goals as they are worded now: a reworded goal is an answer."""
+        """Questions about goals and notes as they are worded now: to reword or remove one is an answer."""
         rows = self._db.rows("select * from questions order by rowid")
         return tuple(
             Question(r["goal_id"], r["text"], r["evidence"])
             for r in rows
-            if r["wording"] == wording.get(r["goal_id"], "")
+            if r["wording"] == wording.get(r["goal_id"])
         )
 
     # -- plans ------------------------------------------------------------------------------------------------

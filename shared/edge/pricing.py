@@ -72,8 +72,8 @@ def _values(rates: Rates) -> tuple[int, int, int, int, int]:
 
 def _probe(model: str, size: int, day: date) -> Rates:
     """Prices of a prompt that is entirely of one kind, per token, rounded up."""
-    from genai_prices import calc_price
     from genai_prices import Usage as Counted
+    from genai_prices import calc_price
 
     kinds: tuple[dict[str, int], ...] = (
         {},
@@ -89,8 +89,8 @@ def _probe(model: str, size: int, day: date) -> Rates:
             found.append(calc_price(counted, model, provider_id=PROVIDER, genai_request_timestamp=noon))
         except LookupError:
             raise Unpriced(f"no price is known for model {model}; write it under `prices` or use another") from None
-    inputs = [_per_token(price.input_price, size) for price in found]
-    return Rates(*inputs, output=_per_token(found[0].output_price, size))
+    plain, write_5m, write_1h, read = (_per_token(price.input_price, size) for price in found)
+    return Rates(plain, write_5m, write_1h, read, _per_token(found[0].output_price, size))
 
 
 def _per_token(price: Decimal, tokens: int) -> int:

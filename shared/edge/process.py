@@ -74,7 +74,7 @@ def run(
     the output; pass_fds: descriptors that it inherits; watch: asked ten times a second with the process id, a reason
     ends the group at once. A missing program is an ordinary answer. Refused: an argument that no program can be given.
     """
-    _refuse_nul(argv, env)
+    _refuse_unspeakable(argv, env)
     began = time.monotonic()
     with contextlib.ExitStack() as files:
         source = files.enter_context(tempfile.TemporaryFile())
@@ -106,7 +106,7 @@ def running(
 
     output: a descriptor for all that it prints. Unavailable: it cannot be started.
     """
-    _refuse_nul(argv, env)
+    _refuse_unspeakable(argv, env)
     try:
         process = _start(argv, cwd, env, (subprocess.DEVNULL, output, output), pass_fds)
     except OSError as error:
@@ -138,9 +138,14 @@ def _start(
     )
 
 
-def _refuse_nul(argv: Sequence[str], env: Mapping[str, str]) -> None:
-    if any("\0" in word for word in (*argv, *env, *env.values())):
-        raise Refused(f"an argument for {argv[0]!r} holds a NUL byte; it was not started")
+def _refuse_unspeakable(argv: Sequence[str], env: Mapping[str, str]) -> None:
+    for word in (*argv, *env, *env.values()):
+        try:
+            speakable = b"\0" not in os.fsencode(word)
+        except UnicodeEncodeError:  # half of a surrogate pair: a model can write that
+            speakable = False
+        if not speakable:
+            raise Refused(f"{argv[0]} was not started: no program can be given {word[:60]!r} as an argument")
 
 
 def _wait(
@@ -148,7 +153,7 @@ def _wait(
 ) -> End:
     """Wait until the leader ends or must end; in any case, also when we are interrupted, the whole group ends."""
     try:
-        with _tells_of_the_end(process) as leader:
+        with _tells_of_the_end(process.pid) as leader:
             while not _ended(leader, min(LOOK, max(0.0, deadline - time.monotonic()))):
                 if time.monotonic() >= deadline:
                     _signal(process, signal.SIGTERM)
@@ -164,10 +169,19 @@ def _wait(
         process.wait()
 
 
+def gone(pid: int, seconds: float) -> bool:
+    """Whether a process, ours or not, is gone within the time."""
+    try:
+        with _tells_of_the_end(pid) as leader:
+            return _ended(leader, seconds)
+    except ProcessLookupError:
+        return True
+
+
 @contextlib.contextmanager
-def _tells_of_the_end(process: subprocess.Popen[bytes]) -> Iterator[int]:
-    """A descriptor that tells of the leader's end without collecting it: the group's number stays ours to signal."""
-    descriptor = os.pidfd_open(process.pid)
+def _tells_of_the_end(pid: int) -> Iterator[int]:
+    """A descriptor that tells of the process's end without collecting it: its number stays ours to signal."""
+    descriptor = os.pidfd_open(pid)
     try:
         yield descriptor
     finally:

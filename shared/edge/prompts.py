@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
+from unicodedata import category
 
 from shared.domain.errors import Misconfigured
 from shared.edge.paths import read_text
@@ -62,7 +63,8 @@ def quoted(text: str, label: str = "data") -> str:
     """A block for text from outside. Its fence is longer than any run of backticks in the text: nothing closes it."""
     if not LABEL.fullmatch(label):
         raise ValueError(f"not a label: {label!r}")
-    body = "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text.replace("\r\n", "\n")).strip("\n")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    body = "".join("\ufffd" if c not in "\n\t" and category(c) in ("Cc", "Cs") else c for c in lines).strip("\n")
     longest = max((len(run) for run in re.findall("`+", body)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{label}\n{body or '(nothing)'}\n{fence}"

@@ -85,7 +85,9 @@ def explain(complaint: str, remote: Remote) -> TeamError | None:
 def one_line(text: str, longest: int = 200) -> str:
     """The first telling line of what a program complained, printable."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    telling = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[0] if lines else "no reason")
+    telling = next(
+        (line for line in lines if line.startswith(("fatal:", "error:"))), lines[0] if lines else "no reason"
+    )
     return "".join(c if c.isprintable() else "?" for c in telling)[:longest]
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from shared.edge.scripted_models import MODELS, Model
+from shared.edge.scripted_request import Block, Request
 
 MAX_BODY = 32 * 1024 * 1024
 VERSIONS = ("2023-06-01", "2026-10-21")
@@ -33,105 +34,19 @@ NOT_IN_FORMS |= {"minLength", "maxLength", "pattern", "maxItems"}
 class ApiError(Exception):
     """An answer that is not 200."""
 
-    def __init__(self, status: int, message: str, kind: str = "", details: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        kind: str = "",
+        details: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status
+        self.headers = headers or {}
         kind = kind or ERROR_TYPES.get(status) or ("api_error" if status >= 500 else "invalid_request_error")
         self.error: dict[str, Any] = {"type": kind, "message": message} | ({"details": details} if details else {})
-
-
-# --- the shape of a request ----------------------------------------------------------------------------------
-
-
-class Open(BaseModel):
-    model_config = ConfigDict(extra="allow", strict=True)
-
-
-class Closed(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class Mark(Closed):
-    type: Literal["ephemeral"]
-    ttl: Literal["5m", "1h"] = "5m"
-
-
-class Block(Open):
-    type: str
-    text: str = ""
-    cache_control: Mark | None = None
-
-
-class Message(Closed):
-    role: Literal["user", "assistant"]
-    content: str | list[Block]
-
-
-class Tool(Open):
-    name: str = Field(min_length=1)
-    cache_control: Mark | None = None
-
-
-class ToolChoice(Open):
-    type: Literal["auto", "none", "any", "tool"]
-
-
-class Thinking(Open):
-    type: Literal["adaptive", "enabled", "disabled"]
-    budget_tokens: int = 0
-
-
-class Form(Closed):
-    type: Literal["json_schema"]
-    json_schema: dict[str, Any] = Field(alias="schema")
-
-
-class OutputConfig(Closed):
-    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
-    format: Form | None = None
-
-
-class Request(Closed):
-    """The fields of POST /v1/messages. What the script has no use for is taken as it is."""
-
-    model: str
-    messages: list[Message] = Field(min_length=1)
-    max_tokens: int = Field(default=0, ge=0)
-    system: str | list[Block] = ""
-    stream: bool = False
-    tools: list[Tool] = []
-    tool_choice: ToolChoice | None = None
-    thinking: Thinking | None = None
-    output_config: OutputConfig | None = None
-    output_format: Form | None = None
-    cache_control: Mark | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    top_k: int | None = None
-    stop_sequences: list[str] | None = None
-    container: Any = None
-    context_management: Any = None
-    diagnostics: Any = None
-    inference_geo: Any = None
-    metadata: Any = None
-    service_tier: Any = None
-    speed: Any = None
-
-    @property
-    def form(self) -> Mapping[str, Any]:
-        """The JSON schema of the answer; empty: free text."""
-        chosen = (self.output_config and self.output_config.format) or self.output_format
-        return chosen.json_schema if chosen else {}
-
-    def parts(self) -> Iterator[tuple[str, Tool | Block | str]]:
-        """What the prompt consists of, each with its role, in the order of the cache: tools, system, messages."""
-        for tool in self.tools:
-            yield "tool", tool
-        for part in [self.system] if isinstance(self.system, str) else self.system:
-            yield "system", part
-        for message in self.messages:
-            for part in [message.content] if isinstance(message.content, str) else message.content:
-                yield message.role, part
 
 
 @dataclass(frozen=True)
@@ -145,9 +60,6 @@ class Call:
     @property
     def is_new(self) -> bool:
         return self.headers["anthropic-version"] == VERSIONS[-1]
-
-
-# --- the checks ----------------------------------------------------------------------------------------------
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
@@ -247,7 +159,7 @@ def _form(call: Call) -> Iterator[str]:
     objects = [part for part in parts if part.get("type") == "object"]
     optional = sum(len(set(part.get("properties", {})) - set(part.get("required", ()))) for part in objects)
     unions = sum("anyOf" in part for part in parts)
-    for name in sorted(NOT_IN_FORMS.intersection(*[parts and {key for part in parts for key in part}])):
+    for name in sorted(NOT_IN_FORMS & {key for part in parts for key in part}):
         yield f"output_config.format.schema: property '{name}' is not supported"
     if any(part.get("additionalProperties") is not False for part in objects):
         yield "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false"

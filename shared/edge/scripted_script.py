@@ -16,6 +16,7 @@ from typing import Any
 from shared.domain.errors import Misconfigured
 from shared.edge import strict_yaml
 from shared.edge.paths import read_text
+from shared.edge.scripted_request import Request
 from shared.edge.scripted_steps import PlacedStep, Step
 
 MAX_STEPS = 2_000
@@ -35,6 +36,11 @@ class Asked:
     said: str  # all user messages, without the examples and files that Aider adds to the task
     form: Mapping[str, Any]  # the JSON schema of the answer; empty: free text
 
+    @classmethod
+    def by(cls, request: Request) -> Asked:
+        texts = request.user_texts
+        return cls(request.model, request.system_text, texts[-1], "\n".join(_own_words(texts)), request.form)
+
     @property
     def agent(self) -> str:
         """Our guess, for messages."""
@@ -49,25 +55,10 @@ class Asked:
         return f"{self.agent} ({self.model}{form}): {first[:100]!r}"
 
 
-def asked(body: Mapping[str, Any]) -> Asked:
-    """`body` is a valid request."""
-    texts = [text_of(message["content"]) for message in body["messages"] if message["role"] == "user"]
-    config = body.get("output_config") or {}
-    form = config.get("format") or body.get("output_format") or {}
-    system = text_of(body.get("system") or "")
-    return Asked(body["model"], system, texts[-1], "\n".join(_own_words(texts)), form.get("schema") or {})
-
-
 def _own_words(texts: Sequence[str]) -> Sequence[str]:
     """Aider's examples speak of hello() and factorial(): a step for a task of that name must not fit every call."""
     begins = max((n + 1 for n, text in enumerate(texts) if text.startswith(END_OF_AIDERS_EXAMPLES)), default=0)
     return [text for text in texts[begins:] if not text.startswith(AIDERS_OWN)]
-
-
-def text_of(content: str | Sequence[Mapping[str, Any]]) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n".join(str(block["text"]) for block in content if block.get("type") == "text")
 
 
 def fits(step: Step, call: Asked) -> bool:
@@ -135,8 +126,12 @@ class Script:
 
 
 def read_script(path: Path) -> Script:
-    """A script file, or Misconfigured naming file and line. FileNotFoundError if absent."""
-    document = strict_yaml.parse(read_text(path, strict_yaml.MAX_BYTES), path.name)
+    """A script file, or Misconfigured naming file and line."""
+    try:
+        text = read_text(path, strict_yaml.MAX_BYTES)
+    except OSError as error:
+        raise Misconfigured(f"the script {path} cannot be read ({error.strerror}); name another") from None
+    document = strict_yaml.parse(text, path.name)
     return _script(document, path.parent)
 
 

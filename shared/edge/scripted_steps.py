@@ -1,4 +1,4 @@
-"""Door to scripted answers. The only module that knows what a step of a script may hold; docs/scripting-a-day.md."""
+"""Door to steps. The only module that knows what a step of a script may hold: docs/scripting-a-day.md."""
 
 from __future__ import annotations
 

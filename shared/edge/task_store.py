@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ from shared.edge.paths import Home, create_text, move, read_text
 
 MAX_TASK = 64 * 1024
 IGNORED = re.compile(r"^\.|~$|\.(tmp|part|swp)$")
+YOUNG = 1.0  # seconds; a file that was just written may be half of one
 ACCEPTANCE = "## Acceptance criteria"
 
 
@@ -99,6 +101,17 @@ class TaskStore:
     def text(self, state: State, id_: str) -> str:
         """The file as it is, for showing."""
         return read_text(self._path(state, id_), MAX_TASK)
+
+    def waited_for(self, state: State, id_: str) -> bool:
+        """Whether the file was young, so that somebody may still be writing it. Waits until it has its age."""
+        try:
+            age = time.time() - self._path(state, id_).stat().st_mtime
+        except FileNotFoundError:
+            return True
+        if not 0 <= age < YOUNG:
+            return False
+        time.sleep(YOUNG - age)
+        return True
 
     def add(self, spec: TaskSpec) -> bool:
         """A new file in backlog, complete and durable. False if a task of that name exists in any folder."""

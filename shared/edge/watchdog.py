@@ -21,12 +21,12 @@ from shared.edge.process import End, Watch
 
 DEEPEST = 100  # folders within folders
 SPARE = 256 * MB  # memory and disk that the machine keeps for itself
-PAUSE = 10  # times as long as the last count took: counting costs a tenth of a core at most
+PAUSE = 10  # times as long as counting the files took: it costs a tenth of a core at most
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Bytes, and the number of processes and threads. `spare`: what the machine has left, of the scarcer kind."""
+    """Bytes, numbers of processes (with threads) and of files. `spare`: what the machine has left, of the scarcer."""
 
     memory: int = 0
     tasks: int = 0
@@ -37,10 +37,10 @@ class Usage:
 
 def verdict(usage: Usage, limits: Limits, disk_before: int = 0) -> End | None:
     """The reason to end a box, or None."""
-    if usage.memory > limits.memory_mb * MB:
-        return "memory"
     if usage.tasks >= limits.processes:
         return "processes"
+    if usage.memory > limits.memory_mb * MB:
+        return "memory"
     if usage.disk - disk_before > limits.disk_mb * MB or usage.files > limits.files:
         return "disk"
     return "machine" if usage.spare < SPARE else None
@@ -49,46 +49,40 @@ def verdict(usage: Usage, limits: Limits, disk_before: int = 0) -> End | None:
 def watchdog(limits: Limits, folders: tuple[Path, ...], stop: Callable[[], bool]) -> Watch:
     """A watch for `process.run`. `folders` are what the box can write; how full they are now is where counting starts.
 
-    Refused: a folder that is nested too deep to be counted.
+    Refused: one of them is nested too deep to be counted.
     """
-    before, _ = _on_disk(folders, limits.files)
-    next_count = 0.0
+    before, files = _on_disk(folders, limits.files)
+    disk, next_count = before, 0.0
 
     def watch(pid: int) -> End | None:
-        nonlocal next_count
+        nonlocal disk, files, next_count
         if stop():
             return "stopped"
-        began = time.monotonic()
-        if began < next_count:
-            return None
-        try:
-            reason = verdict(usage(pid, folders, limits.files), limits, before)
-        except Refused:
-            return "disk"
-        next_count = time.monotonic() + PAUSE * (time.monotonic() - began)
-        return reason
+        if (began := time.monotonic()) >= next_count:
+            try:
+                disk, files = _on_disk(folders, limits.files)
+            except Refused:
+                return "disk"  # what cannot be counted is too much
+            next_count = time.monotonic() + PAUSE * (time.monotonic() - began)
+        return verdict(_usage(pid, folders, disk, files), limits, before)
 
     return watch
 
 
-def usage(pid: int, folders: tuple[Path, ...], most_files: int) -> Usage:
+def _usage(pid: int, folders: tuple[Path, ...], disk: int, files: int) -> Usage:
     """What the process and all below it take now; what ends while we look is left out."""
     disks = {os.stat(folder).st_dev for folder in folders}
     memory = tasks = 0
-    held: dict[tuple[int, int], int] = {}
+    nameless: dict[tuple[int, int], int] = {}
     for member in _tree(pid):
         with suppress(OSError):
-            memory += _number(f"/proc/{member}/smaps_rollup", "Pss:") * 1024
             tasks += len(os.listdir(f"/proc/{member}/task"))
-            held |= _nameless(member)
-    disk, files = _on_disk(folders, most_files)
-    return Usage(
-        memory + sum(size for (device, _), size in held.items() if device not in disks),
-        tasks,
-        disk + sum(size for (device, _), size in held.items() if device in disks),
-        files,
-        min([_number("/proc/meminfo", "MemAvailable:") * 1024, *map(_free, folders)]),
-    )
+            memory += _number(f"/proc/{member}/smaps_rollup", "Pss:") * 1024
+            nameless |= _nameless(member)
+    for (device, _), size in nameless.items():
+        memory, disk = (memory, disk + size) if device in disks else (memory + size, disk)
+    spare = min([_number("/proc/meminfo", "MemAvailable:") * 1024, *map(_free, folders)])
+    return Usage(memory, tasks, disk, files, spare)
 
 
 def _tree(root: int) -> Iterator[int]:

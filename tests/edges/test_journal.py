@@ -12,7 +12,7 @@ from shared.domain.errors import ImpossibleTransition, Misconfigured
 from shared.domain.lifecycle import Event, State, Tried
 from shared.domain.work import TaskSpec
 from shared.edge.database import Database
-from shared.edge.journal import Journal
+from shared.edge.journal import Journal, Outcome
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 SPEC = TaskSpec("t", "Fix it", "do it", goal_id="g-1", files=("a.py",))
@@ -27,8 +27,8 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
     db.close()
 
 
-def go(journal: Journal, source: State, event: Event) -> None:
-    journal.moved(journal.plan_move("t", source, event, "", NOW))
+def go(journal: Journal, source: State, event: Event, outcome: Outcome | None = None, note: str = "") -> None:
+    journal.moved(journal.plan_move("t", source, event, note, NOW, outcome))
 
 
 def tried(journal: Journal) -> Tried:
@@ -46,10 +46,10 @@ def test_an_attempt_is_counted_before_the_run(journal: Journal) -> None:
 
 
 def test_attempts_are_counted_by_how_they_ended(journal: Journal) -> None:
-    for outcome in ("failed", "lost", "void", "ok"):
+    outcomes: tuple[Outcome, ...] = ("failed", "lost", "void", "ok")
+    for outcome in outcomes:
         go(journal, State.BACKLOG, Event.STARTED)
-        journal.close_attempt("t", outcome, "because", NOW)
-        go(journal, State.IN_PROGRESS, Event.STUMBLED)
+        go(journal, State.IN_PROGRESS, Event.STUMBLED, outcome)
     assert tried(journal) == Tried(failed=1, lost=1)
     assert [(a.number, a.outcome) for a in journal.attempts("t")] == [
         (1, "failed"),
@@ -61,15 +61,14 @@ def test_attempts_are_counted_by_how_they_ended(journal: Journal) -> None:
 
 def test_only_the_open_attempt_is_closed(journal: Journal) -> None:
     go(journal, State.BACKLOG, Event.STARTED)
-    journal.close_attempt("t", "failed", "first", NOW)
-    journal.close_attempt("t", "lost", "second", NOW)
-    assert journal.attempts("t")[0].note == "first"
+    go(journal, State.IN_PROGRESS, Event.STUMBLED, "failed", "first")
+    go(journal, State.BACKLOG, Event.EXHAUSTED, "lost", "second")
+    assert [(a.outcome, a.note) for a in journal.attempts("t")] == [("failed", "first")]
 
 
 def test_the_owner_gives_attempts_back_and_numbers_go_on(journal: Journal) -> None:
     go(journal, State.BACKLOG, Event.STARTED)
-    journal.close_attempt("t", "failed", "", NOW)
-    go(journal, State.IN_PROGRESS, Event.EXHAUSTED)
+    go(journal, State.IN_PROGRESS, Event.EXHAUSTED, "failed")
     go(journal, State.FAILED, Event.RETRIED)
     assert tried(journal) == Tried()
     go(journal, State.BACKLOG, Event.STARTED)

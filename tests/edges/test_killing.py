@@ -67,5 +67,5 @@ def test_a_program_that_does_not_die_there_fails_the_test(code: str, reason: str
 
 
 def test_a_program_without_fault_points_cannot_pass_a_kill_test() -> None:
-    with pytest.raises(AssertionError, match="passes no fault point"):
+    with pytest.raises(AssertionError, match="passes 0 fault points"):
         points(snippet("pass"))

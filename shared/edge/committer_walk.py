@@ -16,7 +16,7 @@ from pathlib import Path
 from shared.domain.change import EXECUTABLE, LINK, Limits
 from shared.domain.errors import Refused
 from shared.domain.scope import reads_as_dot_git
-from shared.edge.tree import CONTROL, checked_link
+from shared.edge.mirror_tree import CONTROL, checked_link
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from shared.domain.change import SUBMODULE, Change
 from shared.edge.git import LIMIT, git
-from shared.edge.tree import commit_id, contents, tree
+from shared.edge.mirror_tree import commit_id, contents, tree
 
 SWITCHES = ("-r", "--text", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
 INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
@@ -36,15 +36,15 @@ def changed(repository: Path, old: str, new: str) -> tuple[Change, ...]:
     return tuple(
         Change(
             path=path,
-            kind="added" if old_mode == "" else "deleted" if new_mode == "" else "modified",
-            mode_old=old_mode,
-            mode_new=new_mode,
+            kind="added" if not mode_old else "modified" if mode_new else "deleted",
+            mode_old=mode_old,
+            mode_new=mode_new,
             binary=path in binary,
-            emptied=new_blob == EMPTY_BLOB and old_blob not in (NO_BLOB, EMPTY_BLOB),
+            emptied=blob_new == EMPTY_BLOB and blob_old not in (NO_BLOB, EMPTY_BLOB),
             # a file that becomes a link is shown as one deleted and one added
-            added_lines=added.get((old_blob, new_blob)) or added.get((NO_BLOB, new_blob), ()),
+            added_lines=added.get((blob_old, blob_new)) or added.get((NO_BLOB, blob_new), ()),
         )
-        for path, old_mode, new_mode, old_blob, new_blob in rows
+        for path, mode_old, mode_new, blob_old, blob_new in rows
     )
 
 
@@ -54,8 +54,8 @@ def _rows(repository: Path, old: str, new: str) -> list[tuple[str, str, str, str
     words = answer.split("\0")[:-1]
     rows = []
     for head, path in zip(words[::2], words[1::2], strict=True):
-        modes_and_blobs = [word.replace(NO_MODE, "") if len(word) == 6 else word for word in head[1:].split()[:4]]
-        rows.append((path, *modes_and_blobs))
+        mode_old, mode_new, blob_old, blob_new, _ = head[1:].split()
+        rows.append((path, mode_old.replace(NO_MODE, ""), mode_new.replace(NO_MODE, ""), blob_old, blob_new))
     return rows
 
 
@@ -78,15 +78,15 @@ def _added_lines(repository: Path, old: str, new: str) -> dict[tuple[str, str], 
     """The added lines of each (old blob, new blob). Deleted files are not shown: nothing is added there."""
     switches = ("-p", "-U0", "--full-index", "--irreversible-delete", *SWITCHES)
     lines = iter(git(repository, "diff-tree", *switches, commit_id(old), commit_id(new)).split(b"\n"))
-    found: dict[tuple[str, str], Lines] = {}
+    found: dict[tuple[str, str], list[tuple[int, str]]] = {}
     blobs = ("", "")
     for line in lines:
         if head := INDEX.match(line):
             blobs = (head[1].decode(), head[2].decode())
-            found[blobs] = ()
+            found[blobs] = []
         elif hunk := HUNK.match(line):
-            found[blobs] += tuple(_hunk(lines, int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1)))
-    return found
+            found[blobs] += _hunk(lines, int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1))
+    return {blobs: tuple(added) for blobs, added in found.items()}
 
 
 def _hunk(lines: Iterator[bytes], removed: int, first: int, added: int) -> Iterator[tuple[int, str]]:

@@ -1,0 +1,128 @@
+"""TaskSpec -> Branch. Checks out the base, lets the engine work in a box, judges, and commits what it may."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import assert_never
+
+from agents.coder.judge import Broke, NoMoney, Worked, judge
+from agents.coder.messages import commit_message, holes
+from shared.domain.errors import OutOfBudget, Refused
+from shared.domain.naming import attempt_ref, branch_name
+from shared.domain.scope import Scope
+from shared.domain.ticket import TicketOrder
+from shared.domain.work import Branch, CodeAnswer, Coded, ModelChoice, NotCoded, Run, TaskSpec
+from shared.edge.clock import Clock
+from shared.edge.committer import Committed, Committer, NothingChanged
+from shared.edge.engine import Engine, EngineJob, EngineRun
+from shared.edge.ledger import Ledger
+from shared.edge.log import Log
+from shared.edge.mirror import Mirror
+from shared.edge.prompts import Prompts
+
+LEFT_OVER = timedelta(seconds=60)  # a ticket outlives its run by this much, no more
+
+
+@dataclass(frozen=True)
+class CoderLimits:
+    """What one run may take: nano-dollars, seconds, model calls; and the paths that any task may touch."""
+
+    budget: int
+    seconds: int
+    calls: int
+    allow: Sequence[str]
+
+
+class Coder:
+    def __init__(
+        self,
+        engine: Engine,
+        mirror: Mirror,
+        committer: Committer,
+        ledger: Ledger,
+        prompts: Prompts,
+        log: Log,
+        clock: Clock,
+        model: ModelChoice,
+        limits: CoderLimits,
+    ) -> None:
+        self._engine = engine
+        self._mirror = mirror
+        self._committer = committer
+        self._ledger = ledger
+        self._prompts = prompts
+        self._log = log
+        self._clock = clock
+        self._model = model
+        self._limits = limits
+
+    def code(self, run: Run, task: TaskSpec, base: str, folder: Path) -> CodeAnswer:
+        """A commit at refs/attempts/<task>.a<n> on top of `base`, or why there is none.
+
+        `folder` is fresh and belongs to this attempt alone. OutOfBudget: a cap of the day or month stopped it.
+        """
+        self._mirror.check_out(base, folder)
+        token = self._ledger.open_ticket(self._order(run), self._clock.now())
+        try:
+            engine_run = self._engine.run(self._job(task, folder, token))
+        except Refused as reason:
+            return NotCoded(str(reason), retry=False)
+        finally:
+            self._ledger.close_ticket(token, self._clock.now())
+        self._log(run, "engine", end=engine_run.end, detail=engine_run.detail, output=engine_run.output)
+        return self._answer(run, task, base, folder, engine_run, token)
+
+    def _answer(
+        self, run: Run, task: TaskSpec, base: str, folder: Path, engine_run: EngineRun, token: str
+    ) -> CodeAnswer:
+        verdict = judge(engine_run, self._ledger.calls_of(token))
+        match verdict:
+            case NoMoney(reason):
+                raise OutOfBudget(reason)
+            case Broke(reason, retry):
+                return NotCoded(reason, retry)
+            case Worked():
+                return self._commit(run, task, base, folder)
+            case _:
+                assert_never(verdict)
+
+    def _commit(self, run: Run, task: TaskSpec, base: str, folder: Path) -> CodeAnswer:
+        try:
+            committed = self._committer.commit(
+                folder,
+                base=base,
+                ref=attempt_ref(task.id, run.attempt),
+                message=commit_message(task),
+                scope=Scope(task.files, task.new_files, tuple(self._limits.allow), task.guards),
+                now=self._clock.now(),
+            )
+        except Refused as reason:
+            return NotCoded(f"the change was refused: {reason}")
+        if isinstance(committed, NothingChanged):
+            return NotCoded("the engine changed nothing")
+        return Coded(self._branch(task, base, committed))
+
+    def _branch(self, task: TaskSpec, base: str, committed: Committed) -> Branch:
+        name = branch_name(task.id, task.title)
+        return Branch(name, base, committed.sha, committed.changed, committed.protected)
+
+    def _order(self, run: Run) -> TicketOrder:
+        limits = self._limits
+        expires = self._clock.now() + timedelta(seconds=limits.seconds) + LEFT_OVER
+        return TicketOrder(run, limits.budget, (self._model.model,), expires, max_calls=limits.calls)
+
+    def _job(self, task: TaskSpec, folder: Path, token: str) -> EngineJob:
+        prompt = self._prompts.render("coder/task", **holes(task))
+        return EngineJob(
+            folder=folder,
+            message=f"{prompt.system}\n{prompt.user}",
+            edit=task.files,
+            create=task.new_files,
+            read=task.context,
+            ticket=token,
+            model=self._model,
+            seconds=self._limits.seconds,
+        )

@@ -1,0 +1,57 @@
+"""(EngineRun, the meter's record) -> what became of a run. Pure; what the engine says of itself is only half of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shared.domain.ticket import CallRecord
+from shared.edge.engine import EngineRun
+
+
+@dataclass(frozen=True)
+class Worked:
+    """The engine edited files, and its last answer came whole. Whether the edits are good is for others to say."""
+
+
+@dataclass(frozen=True)
+class Broke:
+    """No result worth keeping. `retry` is False when the same run would end the same way."""
+
+    reason: str
+    retry: bool = True
+
+
+@dataclass(frozen=True)
+class NoMoney:
+    """A cap that is not the task's own stopped it: nothing is wrong with the task."""
+
+    reason: str
+
+
+def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Worked | Broke | NoMoney:
+    """The meter's last word on the run comes first: no exit code contradicts a refused or cut answer."""
+    last = calls[-1] if calls else None
+    if last and last.state == "refused":
+        return _refused(last)
+    if last and last.clamped and last.stop_reason == "max_tokens":
+        return Broke("the answer was cut because the budget allowed no longer one", retry=False)
+    if last and last.stop_reason == "max_tokens":
+        return Broke("the answer was longer than max_tokens; raise it in config/agents.yaml or make the task smaller")
+    if last and last.stop_reason == "refusal":
+        return Broke("the model declined the task")
+    if run.end != "edited":
+        return Broke(f"{run.end}: {run.detail}" if run.detail else run.end)
+    if last is None or last.state != "settled" or last.stop_reason != "end_turn":
+        return Broke("files were changed, but the meter saw no complete answer")
+    return Worked()
+
+
+def _refused(call: CallRecord) -> Broke | NoMoney:
+    if call.code in ("meter_day_cap", "meter_month_cap", "meter_total_cap", "meter_paused", "meter_halted"):
+        return NoMoney(f"the meter refused: {call.code}")
+    if call.code in ("meter_task_cap", "meter_ticket_cap"):
+        return Broke("the cap of this task is used up (config/policy.yaml, budget.task)", retry=False)
+    if call.code == "meter_call_cap":
+        return Broke("it used all its model calls (config/agents.yaml, engine.calls) without an end")
+    return Broke(f"the meter refused: {call.code}")

@@ -1,0 +1,74 @@
+"""VISION.md -> DailyPlan -> Report. The one place where the roles meet; it alone moves tasks and acts outward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from agents.orchestrator import progress_tracker
+from agents.orchestrator.look import look
+from agents.orchestrator.morning import read_vision
+from agents.orchestrator.planning import plan_day, write_plan_file, write_tasks
+from agents.orchestrator.team import Desk, Team
+from agents.orchestrator.work import Work
+from shared.domain.errors import TeamError
+from shared.edge.forge import task_of
+from shared.edge.paths import write_text
+
+
+class Orchestrator:
+    """Runs a day's phases in order. A phase that fails is told and does not keep the others from their work."""
+
+    def __init__(self, desk: Desk, team: Team) -> None:
+        self._desk = desk
+        self._team = team
+        self._work = Work(desk, team)
+        self.problems: list[str] = []
+
+    def run_day(self, until: str = "") -> None:
+        """All phases of today, or those up to `until`. May be repeated: what is done is not done again."""
+        self._recover()
+        for name, phase in self._phases().items():
+            self._run(name, phase)
+            if name == until:
+                break
+
+    def _phases(self) -> Mapping[str, Callable[[], None]]:
+        return {
+            "morning": lambda: read_vision(self._desk, self._team),
+            "planning": lambda: plan_day(self._desk, self._team),
+            "work": self._work_phase,
+            "wrap_up": self._wrap_up,
+        }
+
+    def _run(self, name: str, phase: Callable[[], None]) -> None:
+        desk = self._desk
+        desk.plans.phase_begins(desk.day(), name, desk.clock.now())
+        try:
+            phase()
+        except TeamError as problem:
+            self.problems.append(f"{name}: {problem}")
+            desk.tell(f"{name}: {problem}")
+            return
+        desk.plans.phase_ended(desk.day(), name, desk.clock.now())
+
+    def _recover(self) -> None:
+        """Reconciles what a kill left behind, before anything new."""
+        self._work.recover()
+        write_tasks(self._desk)
+
+    def _work_phase(self) -> None:
+        why = self._work.until_quiet()
+        self._desk.tell(f"resting: {why}")
+
+    def _wrap_up(self) -> None:
+        """PROGRESS.md, and DAILY_PLAN.md with where its tasks stand now."""
+        desk, accepted = self._desk, self._desk.plans.accepted()
+        sight = look(desk.store, desk.journal, accepted.vision if accepted else None, desk.rules.limits)
+        last = {id_: history[-1].note for id_ in sight.known if (history := desk.journal.history(id_))}
+        forge = desk.delivery.forge
+        pulls = {task_of(pull, forge.whoami()): pull.url for pull in forge.list_pulls()}
+        spent = desk.ledger.totals(desk.day(), desk.rules.day_cap)
+        text = progress_tracker.render(desk.day(), sight.board, last, pulls, spent, sight.unreadable)
+        write_text(desk.home.progress, desk.delivery.clean(text))
+        if accepted:
+            write_plan_file(desk, accepted)

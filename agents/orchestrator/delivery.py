@@ -1,0 +1,50 @@
+"""Branch -> PullRequest: the two outward effects of a task, each written down before and after it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from agents.orchestrator import pull_text
+from shared.domain.work import Branch, TaskSpec
+from shared.edge.forge import Forge, Pull, marked
+from shared.edge.journal import Journal
+from shared.edge.mirror import Mirror
+
+
+@dataclass(frozen=True)
+class Delivery:
+    journal: Journal
+    mirror: Mirror
+    forge: Forge
+    clean: Callable[[str], str]  # the filter for outgoing text
+
+    def deliver(
+        self, task: TaskSpec, attempt: int, branch: Branch, into: str, goal: str, cost: int, now: datetime
+    ) -> Pull:
+        """Repeatable at any point: what is there already is found, not made again."""
+        self._push(task, attempt, branch, now)
+        return self._pull(task, attempt, branch, into, goal, cost, now)
+
+    def _push(self, task: TaskSpec, attempt: int, branch: Branch, now: datetime) -> None:
+        """The forge is asked first; only a branch that we left there ourselves is moved on."""
+        key = f"{task.id}.a{attempt}:push"
+        if self.journal.intend(key, "push", task.id, branch.commit, now):
+            return
+        there = self.mirror.remote_head(branch.name)
+        ours = {self.mirror.attempt(ref) for ref in self.journal.attempt_refs(task.id)}
+        self.mirror.push(branch.commit, branch.name, expected=there if there in ours else None)
+        self.journal.achieved(key, branch.commit)
+
+    def _pull(
+        self, task: TaskSpec, attempt: int, branch: Branch, into: str, goal: str, cost: int, now: datetime
+    ) -> Pull:
+        key = f"{task.id}.a{attempt}:pr"
+        self.journal.intend(key, "pull request", task.id, branch.commit, now)
+        body = self.clean(pull_text.body(task, branch, goal, cost))
+        pull = self.forge.ensure_pull(
+            branch.name, into, self.clean(pull_text.title(task)), marked(f"{task.id}:pr", body), pull_text.LABELS
+        )
+        self.journal.achieved(key, str(pull.number))
+        return pull

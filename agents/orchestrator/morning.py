@@ -1,0 +1,53 @@
+"""VISION.md -> the accepted vision: read, compared to the last one, and interpreted where the grammar cannot read."""
+
+from __future__ import annotations
+
+import hashlib
+
+from agents.orchestrator.daily_planner import wordings
+from agents.orchestrator.team import Desk, Team
+from agents.orchestrator.vision_parser import difference, parse, with_found
+from shared.domain.errors import Misconfigured
+from shared.domain.work import Vision, VisionChange
+from shared.edge.markdown import outline
+from shared.edge.paths import read_text
+from shared.edge.plan_book import Accepted
+
+
+def read_vision(desk: Desk, team: Team) -> None:
+    """The same text as last time costs nothing. Whatever goes wrong, the last accepted vision stays."""
+    text = _text(desk)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    before = desk.plans.accepted()
+    if before and before.digest == digest:
+        desk.tell("VISION.md is unchanged")
+        return
+    vision = parse(outline(text), before.vision if before else None)
+    change = difference(before.vision if before else None, vision)
+    desk.tell(_summary(change))
+    _accept(desk, team, digest, vision, change, before)
+
+
+def _accept(desk: Desk, team: Team, digest: str, vision: Vision, change: VisionChange, before: Accepted | None) -> None:
+    commit = team.sync()
+    day, now = desk.day(), desk.clock.now()
+    run = desk.journal.begin_run("orchestrator", day, now)
+    files = [entry.path for entry in desk.mirror.tree(commit)]
+    facts = team.facts(commit, [remark.text for remark in change.fresh] + [goal.title for goal in change.new])
+    found = team.reader.read(run, vision, change, before.guards if before else (), files, facts)
+    whole = with_found(vision, found.goals)
+    desk.plans.accept(day, Accepted(digest, whole, found.guards), found.questions, wordings(whole))
+    desk.journal.end_run(run, f"{len(found.guards)} guards, {len(found.questions)} questions", desk.clock.now())
+    desk.log(run, "vision accepted", new=len(change.new), changed=len(change.changed), removed=len(change.removed))
+
+
+def _text(desk: Desk) -> str:
+    try:
+        return read_text(desk.home.vision)
+    except FileNotFoundError:
+        raise Misconfigured(f"{desk.home.vision} is missing; write your goals there") from None
+
+
+def _summary(change: VisionChange) -> str:
+    counts = {"new": change.new, "changed": change.changed, "removed": change.removed, "unchanged": change.unchanged}
+    return "VISION.md: " + ", ".join(f"{len(goals)} {name}" for name, goals in counts.items() if goals)

@@ -1,0 +1,128 @@
+"""The accepted vision -> today's plan, its task files and DAILY_PLAN.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agents.orchestrator import daily_planner
+from agents.orchestrator.daily_planner import forecast, goals_to_plan, merged, wordings
+from agents.orchestrator.look import look
+from agents.orchestrator.team import Desk, Team
+from shared.domain.board import wording
+from shared.domain.errors import Stumble
+from shared.domain.lifecycle import State
+from shared.domain.work import DailyPlan, Goal, PlanAnswer, PlanOrder, TaskSpec
+from shared.edge.paths import write_text
+from shared.edge.plan_book import Accepted
+
+MOST_PLANNINGS = 5  # per day: an owner who edits all day, or a model that never answers well
+
+
+def plan_day(desk: Desk, team: Team) -> None:
+    """Plans what has neither a task nor a question yet. Nothing of that kind: no model call."""
+    accepted = desk.plans.accepted()
+    if accepted is None:
+        return
+    before = desk.plans.plan(desk.day())
+    goals = open_goals(desk, accepted, before)
+    free = desk.rules.capacity - len(before.tasks if before else ())
+    if goals and free > 0:
+        _plan(desk, team, accepted, before, goals, free)
+    elif before is None:
+        desk.plans.keep_plan(DailyPlan(desk.day(), guards=accepted.guards, deferred=goals), wordings(accepted.vision))
+    write_tasks(desk)
+    write_plan_file(desk, accepted)
+
+
+def open_goals(desk: Desk, accepted: Accepted, before: DailyPlan | None) -> tuple[Goal, ...]:
+    planned = {(known.goal_id, known.wording) for known in desk.journal.known().values()}
+    asked = desk.plans.asked(wordings(accepted.vision))
+    return goals_to_plan(accepted.vision, planned, asked, before.deferred if before else ())
+
+
+def _plan(
+    desk: Desk, team: Team, accepted: Accepted, before: DailyPlan | None, goals: Sequence[Goal], free: int
+) -> None:
+    day = desk.day()
+    if desk.plans.planning_attempts(day) >= MOST_PLANNINGS:
+        raise Stumble(f"planned {MOST_PLANNINGS} times today already; the rest waits for tomorrow")
+    commit = team.sync()
+    desk.plans.book_planning(day)
+    run = desk.journal.begin_run("planner", day, desk.clock.now())
+    desk.tell(f"planning {len(goals)} goals")
+    answer = team.plan(run, _order(desk, accepted, goals, free), commit)
+    plan = _as_plan(desk, accepted, answer, goals)
+    desk.plans.keep_plan(merged(before, plan), wordings(accepted.vision))
+    desk.journal.end_run(run, f"{len(plan.tasks)} tasks, {len(plan.questions)} questions", desk.clock.now())
+    desk.log(run, "planned", tasks=[task.id for task in plan.tasks], notes=plan.notes)
+
+
+def _order(desk: Desk, accepted: Accepted, goals: Sequence[Goal], free: int) -> PlanOrder:
+    return PlanOrder(
+        goals=tuple(goals),
+        capacity=free,
+        first_number=_first_number(desk, desk.day()),
+        open_tasks=_open_tasks(desk),
+        guards=accepted.guards,
+        notes=accepted.vision.notes,
+        allow=desk.rules.allow,
+        depth=desk.rules.depth,
+    )
+
+
+def _as_plan(desk: Desk, accepted: Accepted, answer: PlanAnswer, goals: Sequence[Goal]) -> DailyPlan:
+    return DailyPlan(
+        day=desk.day(),
+        tasks=answer.tasks,
+        reasons=answer.reasons,
+        deferred=tuple(goal for goal in goals if goal.id in answer.deferred),
+        questions=answer.questions,
+        guards=accepted.guards,
+        forecast=forecast(answer.tasks, desk.rules.per_token, _experience(desk)),
+        notes=answer.notes,
+    )
+
+
+def _open_tasks(desk: Desk) -> tuple[TaskSpec, ...]:
+    filed = desk.store.all(State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
+    return tuple(file.spec for file in filed if isinstance(file.spec, TaskSpec))
+
+
+def _first_number(desk: Desk, day: str) -> int:
+    prefix = day.replace("-", "") + "-"
+    taken = [id_.removeprefix(prefix) for id_ in desk.journal.known() if id_.startswith(prefix)]
+    return max((int(number) for number in taken if number.isdecimal()), default=0) + 1
+
+
+def _experience(desk: Desk) -> list[int]:
+    """What each finished task has cost."""
+    over = (State.IN_REVIEW, State.COMPLETED)
+    return [desk.ledger.spent_by(known.id).spent for known in desk.journal.known().values() if known.seen_in in over]
+
+
+# --- the plan's files ----------------------------------------------------------------------------------------
+
+
+def write_tasks(desk: Desk) -> None:
+    """A file for each task of today's plan that history does not know yet; repeatable after a kill."""
+    plan, accepted = desk.plans.plan(desk.day()), desk.plans.accepted()
+    if plan is None or accepted is None:
+        return
+    goals = {goal.id: goal for goal in accepted.vision.goals}
+    known = desk.journal.known()
+    for task in plan.tasks:
+        if task.id in known:
+            continue
+        desk.store.add(task)
+        goal = goals.get(task.goal_id)
+        desk.journal.born(task, State.BACKLOG, "planned", desk.clock.now(), wording(goal) if goal else "")
+
+
+def write_plan_file(desk: Desk, accepted: Accepted) -> None:
+    plan = desk.plans.plan(desk.day())
+    if plan is None:
+        return
+    board = look(desk.store, desk.journal, accepted.vision, desk.rules.limits).board
+    questions = desk.plans.asked(wordings(accepted.vision))
+    text = daily_planner.render(plan, accepted.vision, board, questions, desk.rules.day_cap)
+    write_text(desk.home.daily_plan, desk.delivery.clean(text))

@@ -1,0 +1,83 @@
+"""Who the orchestrator works with: the roles by their verbs, the doors, and the owner's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from agents.orchestrator.delivery import Delivery
+from agents.orchestrator.reading import Interpretation
+from shared.domain.lifecycle import Limits
+from shared.domain.work import CodeAnswer, Guard, PlanAnswer, PlanOrder, Run, TaskSpec, Vision, VisionChange
+from shared.edge.clock import Clock
+from shared.edge.journal import Journal
+from shared.edge.ledger import Ledger
+from shared.edge.log import Log
+from shared.edge.mirror import Mirror
+from shared.edge.paths import Home
+from shared.edge.plan_book import PlanBook
+from shared.edge.task_store import TaskStore
+
+
+class Reads(Protocol):
+    def read(
+        self,
+        run: Run,
+        vision: Vision,
+        change: VisionChange,
+        guards: Sequence[Guard],
+        files: Sequence[str],
+        facts: str,
+    ) -> Interpretation: ...
+
+
+class Codes(Protocol):
+    def code(self, run: Run, task: TaskSpec, base: str, folder: Path) -> CodeAnswer: ...
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Of the owner's configuration, what the orchestrator itself keeps."""
+
+    branch: str
+    capacity: int  # tasks per day
+    depth: int  # of dependencies
+    allow: tuple[str, ...]
+    limits: Limits
+    day_cap: int
+    per_token: tuple[int, int]  # the coder's price, sent and received, in nano-dollars: for forecasts
+    protected: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Team:
+    """`coder` is made when it is first needed: without a sandbox the rest of the day goes on."""
+
+    reader: Reads
+    plan: Callable[[Run, PlanOrder, str], PlanAnswer]  # of what is at this commit
+    coder: Callable[[], Codes]
+    facts: Callable[[str, Sequence[str]], str]  # (commit, texts) -> what is worth knowing about the repository
+    sync: Callable[[], str]  # brings our mirror up to date -> the newest commit of the target's branch
+
+
+@dataclass(frozen=True)
+class Desk:
+    """All that the orchestrator reads and writes, in one place."""
+
+    home: Home
+    clock: Clock
+    store: TaskStore
+    journal: Journal
+    plans: PlanBook
+    ledger: Ledger
+    log: Log
+    mirror: Mirror
+    delivery: Delivery
+    rules: Rules
+    tell: Callable[[str], None] = field(default=lambda _: None)  # one line of progress for whoever watches
+
+    def day(self) -> str:
+        """Today, in the owner's time zone."""
+        return self.clock.now().date().isoformat()

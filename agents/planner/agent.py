@@ -1,0 +1,138 @@
+"""Vision goals -> TaskSpecs.
+
+Gather facts of the repository, ask once, check by code; if rules are broken, ask once more with the list of what is
+wrong. What still breaks a rule is dropped with its reason. A premise that the code does not bear out is no task.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from typing import Protocol, TypeVar
+
+from agents.planner import evidence
+from agents.planner.codebase_analyzer import CodebaseAnalyzer
+from agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
+from agents.planner.settling import settled
+from agents.planner.source import Source
+from agents.planner.task_spec import Order, PlanAnswer, Reply
+from agents.planner.texts import one_line
+from shared.domain.errors import OutOfBudget, Stumble
+from shared.domain.work import Goal, Question, Run, TaskSpec
+from shared.edge.prompts import Prompts, quoted
+
+T = TypeVar("T")
+
+MORE_GOALS = 2  # asked about beyond the day's capacity: some turn out to need no task
+MAX_BLOCK = 12_000  # characters of one block of the prompt
+MAX_LINE = 1_000
+MAX_CORRECTIONS = 40
+
+
+class Asker(Protocol):
+    """Whoever answers a prompt in the form that is asked for."""
+
+    def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T: ...
+
+
+class Planner:
+    def __init__(self, asker: Asker, prompts: Prompts, analyzer: CodebaseAnalyzer) -> None:
+        self._asker = asker
+        self._prompts = prompts
+        self._analyzer = analyzer
+
+    def plan(self, run: Run, order: Order, source: Source) -> PlanAnswer:
+        """At most two model calls, none if there is nothing to plan. Errors are those of the asker."""
+        asked, later = _share(order)
+        if not asked.goals:
+            return PlanAnswer(deferred=later)
+        facts = self._analyzer.facts(source, [_text(goal) for goal in asked.goals])
+        tree = Tree.of(source.files())
+        reply, notes = self._checked(run, asked, facts, tree)
+        answer = settled(reply, asked, tree, run.day)
+        return replace(
+            answer,
+            deferred=answer.deferred + later,
+            questions=(*_questions(reply, asked, source), *answer.questions),
+            notes=notes + answer.notes,
+        )
+
+    def _checked(self, run: Run, order: Order, facts: str, tree: Tree) -> tuple[Reply, tuple[str, ...]]:
+        """The answer, or if it breaks rules the second one; if that cannot be had, the first must do."""
+        reply = self._ask(run, order, facts, "")
+        wrong = _corrections(reply, order, faults(reply, order, tree))
+        if not wrong:
+            return reply, ()
+        try:
+            return self._ask(run, order, facts, _again(reply, wrong)), ()
+        except (Stumble, OutOfBudget) as error:
+            return reply, (f"The plan broke rules and could not be asked for again ({one_line(str(error), 200)}).",)
+
+    def _ask(self, run: Run, order: Order, facts: str, correction: str) -> Reply:
+        prompt = self._prompts.render(
+            "planner/plan",
+            facts=quoted(facts, "facts"),
+            allow=_block(order.allow, "patterns"),
+            guards=_block((f"{', '.join(guard.patterns)}: {guard.note}" for guard in order.guards), "guards"),
+            notes=_block((note.text for note in order.notes), "notes"),
+            open_tasks=_block((_open(task) for task in order.open_tasks), "tasks"),
+            goals=_block(map(_text, order.goals), "goals"),
+            depth=str(order.depth),
+            correction=correction,
+        )
+        return self._asker.ask(run, prompt.system, prompt.user, Reply)
+
+
+def _share(order: Order) -> tuple[Order, tuple[str, ...]]:
+    """The goals that today's capacity can serve, the most urgent first, and the ids of the others."""
+    goals = sorted(order.goals, key=lambda goal: goal.priority.rank)
+    count = order.capacity + MORE_GOALS if order.capacity > 0 else 0
+    return replace(order, goals=tuple(goals[:count])), tuple(goal.id for goal in goals[count:])
+
+
+def _text(goal: Goal) -> str:
+    """A goal as the model sees it."""
+    return "\n".join([f"{goal.id} ({goal.priority}): {goal.title}", *(f"    {detail}" for detail in goal.details)])
+
+
+def _open(task: TaskSpec) -> str:
+    return f"{task.id} (goal {task.goal_id or 'none'}): {task.title} [{', '.join(task.files + task.new_files)}]"
+
+
+def _block(texts: Iterable[str], label: str) -> str:
+    kept = "\n".join(line[:MAX_LINE] for text in texts for line in text.split("\n"))
+    return quoted(kept[:MAX_BLOCK], label)
+
+
+def _questions(reply: Reply, order: Order, source: Source) -> Iterable[Question]:
+    answers = verdicts(reply)
+    found = (evidence.question(answers[goal.id], goal, source) for goal in order.goals if goal.id in answers)
+    return (question for question in found if question)
+
+
+# --- asking again --------------------------------------------------------------------------------------------
+
+
+def _corrections(reply: Reply, order: Order, wrong: Faults) -> list[str]:
+    tasks = [
+        f"task {one_line(reply.tasks[place].key, 40)!r}: {text}"
+        for place, texts in sorted(wrong.items())
+        for text in texts
+    ]
+    goals = [f"goal {goal.id}: no answer, or `tasks` without a task" for goal in unanswered(reply, order)]
+    return [*goals, *tasks][:MAX_CORRECTIONS]
+
+
+def _again(reply: Reply, wrong: Iterable[str]) -> str:
+    """The first answer comes along: what was good in it shall stay."""
+    before = json.dumps(asdict(reply), ensure_ascii=False)
+    return "\n\n".join(
+        (
+            "# Your first answer broke rules",
+            _block(wrong, "faults"),
+            "This is that answer. Answer again, completely: keep what was right, correct what was wrong, and ask or"
+            " leave out what cannot be done within the rules.",
+            quoted(before[:MAX_BLOCK], "json"),
+        )
+    )

@@ -1,0 +1,197 @@
+"""The rules that every planned task must keep, as code. Pure. Their texts are for the model and for the owner."""
+
+from __future__ import annotations
+
+import graphlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from agents.planner.task_spec import Draft, GoalAnswer, Order, Reply, Verdict
+from agents.planner.texts import LONGEST_CRITERION, alike, body, criteria, headline, one_line
+from shared.domain.scope import is_plain_path, matches
+from shared.domain.work import Goal
+
+MAX_TASKS = 50  # that are looked at
+MAX_FILES = 8  # that one task changes
+MAX_CRITERIA = 10
+LONGEST_DESCRIPTION = 4_000
+LONGEST_PATH = 300
+MAX_FAULTS = 10  # that are named of one task
+
+Faults = Mapping[int, list[str]]  # by the task's place in the answer
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The paths of the target at the planned commit."""
+
+    files: frozenset[str]
+    folders: frozenset[str]
+    folded: frozenset[str]  # files and folders in small letters: for some file systems they are all one
+
+    @classmethod
+    def of(cls, files: Iterable[str]) -> Tree:
+        paths = frozenset(files)
+        folders = frozenset(folder for path in paths for folder in _above(path))
+        return cls(paths, folders, frozenset(path.casefold() for path in paths | folders))
+
+
+def _above(path: str) -> Iterator[str]:
+    parts = path.split("/")[:-1]
+    return ("/".join(parts[: depth + 1]) for depth in range(len(parts)))
+
+
+def faults(reply: Reply, order: Order, tree: Tree) -> Faults:
+    """Which rules each task breaks; tasks that keep all of them are not listed."""
+    tasks = reply.tasks[:MAX_TASKS]
+    found: dict[int, list[str]] = {place: list(_faults_of(place, reply, order, tree)) for place in range(len(tasks))}
+    for place, text in _bad_links(tasks, order):
+        found[place].append(text)
+    return {place: texts[:MAX_FAULTS] for place, texts in found.items() if texts}
+
+
+def unanswered(reply: Reply, order: Order) -> tuple[Goal, ...]:
+    """The goals without a task, old or new, and without another verdict."""
+    answers = verdicts(reply)
+    has_task = {draft.goal_id for draft in reply.tasks} | {task.goal_id for task in order.open_tasks}
+    is_settled = has_task | {id_ for id_, answer in answers.items() if answer.verdict is not Verdict.TASKS}
+    return tuple(goal for goal in order.goals if goal.id not in is_settled)
+
+
+def verdicts(reply: Reply) -> dict[str, GoalAnswer]:
+    """The first answer about each goal."""
+    return {answer.goal_id: answer for answer in reversed(reply.goals)}
+
+
+# --- one task ------------------------------------------------------------------------------------------------
+
+
+def _faults_of(place: int, reply: Reply, order: Order, tree: Tree) -> Iterator[str]:
+    draft = reply.tasks[place]
+    answer = verdicts(reply).get(draft.goal_id)
+    if draft.goal_id not in {goal.id for goal in order.goals}:
+        yield f"its goal {one_line(draft.goal_id, 40)!r} was not asked for"
+    elif answer and answer.verdict is not Verdict.TASKS:
+        yield f"its goal is answered with `{answer.verdict}`, so it can have no task"
+    yield from _bad_texts(draft)
+    yield from _bad_paths(draft, order, tree)
+    yield from _twins(place, reply.tasks, order)
+
+
+def _bad_texts(draft: Draft) -> Iterator[str]:
+    if not headline(draft.title):
+        yield "it has no title"
+    if not body(draft.description):
+        yield "it has no description"
+    if len(draft.description) > LONGEST_DESCRIPTION:
+        yield f"its description has {len(draft.description)} characters (limit {LONGEST_DESCRIPTION})"
+    if not criteria(draft.acceptance):
+        yield "it has no acceptance criterion"
+    if len(draft.acceptance) > MAX_CRITERIA:
+        yield f"it has {len(draft.acceptance)} acceptance criteria (limit {MAX_CRITERIA})"
+    if any(len(criterion) > LONGEST_CRITERION for criterion in draft.acceptance):
+        yield f"an acceptance criterion is longer than {LONGEST_CRITERION} characters"
+
+
+def _bad_paths(draft: Draft, order: Order, tree: Tree) -> Iterator[str]:
+    paths = draft.paths
+    if not paths:
+        yield "it names no file to change"
+    if len(paths) > MAX_FILES:
+        yield f"it changes {len(paths)} files (limit {MAX_FILES}): split it"
+    if len(set(paths)) < len(paths):
+        yield "it names a file twice"
+    for path in paths[: MAX_FILES + 1]:
+        if reason := _forbidden(path, order):
+            yield reason
+        elif path in draft.files and path not in tree.files:
+            yield f"{path} does not exist; what is to be created belongs in `new_files`"
+        elif path in draft.new_files and (reason := _not_new(path, tree)):
+            yield reason
+
+
+def _forbidden(path: str, order: Order) -> str | None:
+    if not is_plain_path(path) or len(path) > LONGEST_PATH:
+        return f"{one_line(path, 60)!r} is no path inside the repository"
+    for guard in order.guards:
+        if pattern := matches(path, guard.patterns):
+            return f'{path} must not be touched ({pattern}): the owner\'s note says "{one_line(guard.note, 200)}"'
+    if not matches(path, order.allow):
+        return f"{path} lies outside of what tasks may touch ({', '.join(order.allow)})"
+    return None
+
+
+def _not_new(path: str, tree: Tree) -> str | None:
+    if path in tree.files:
+        return f"{path} exists already; it belongs in `files`"
+    if path.casefold() in tree.folded:
+        return f"{path} is the name of a folder, or differs from another file only in capitals"
+    if above := next((folder for folder in _above(path) if folder in tree.files), None):
+        return f"{path} cannot be created: {above} is a file"
+    return None
+
+
+def _twins(place: int, tasks: Sequence[Draft], order: Order) -> Iterator[str]:
+    draft = tasks[place]
+    for task in order.open_tasks:
+        paths = {*task.files, *task.new_files}
+        if task.goal_id == draft.goal_id and paths == set(draft.paths) and alike(task.title, draft.title):
+            yield f"the open task {task.id} does the same"
+    for other in tasks[:place]:
+        same = other.goal_id == draft.goal_id and set(other.paths) == set(draft.paths)
+        if same and alike(other.title, draft.title):
+            yield f"the task {one_line(other.key, 40)!r} does the same"
+
+
+# --- dependencies --------------------------------------------------------------------------------------------
+
+
+def places(tasks: Sequence[Draft]) -> dict[str, int]:
+    """Key -> the place of the first task of that name."""
+    return {draft.key: place for place, draft in reversed(list(enumerate(tasks)))}
+
+
+def links(tasks: Sequence[Draft]) -> dict[int, set[int]]:
+    """Place -> the places of the tasks that it waits for. Unknown keys are left out."""
+    known = places(tasks)
+    return {place: {known[key] for key in draft.depends_on if key in known} for place, draft in enumerate(tasks)}
+
+
+def _bad_links(tasks: Sequence[Draft], order: Order) -> Iterator[tuple[int, str]]:
+    known, open_ids = places(tasks), {task.id for task in order.open_tasks}
+    for place, draft in enumerate(tasks):
+        if known[draft.key] != place:
+            yield place, f"its key {one_line(draft.key, 40)!r} is that of another task"
+        for key in dict.fromkeys(draft.depends_on):
+            if key not in known and key not in open_ids:
+                yield place, f"it depends on {one_line(key, 40)!r}, which is no task"
+    needs = links(tasks)
+    for circle in _circles(needs):
+        names = " -> ".join(one_line(tasks[place].key, 40) for place in circle)
+        for place in dict.fromkeys(circle):
+            needs[place] = set()
+            yield place, f"it depends on itself: {names}"
+    for place, length in _chains(needs).items():
+        if length > order.depth:
+            yield place, f"it is number {length} in a chain of tasks (limit {order.depth})"
+
+
+def _circles(links: Mapping[int, set[int]]) -> Iterator[list[int]]:
+    """Each circle, its first task also at the end; found ones are cut open until there is none left."""
+    rest = dict(links)
+    while True:
+        try:
+            graphlib.TopologicalSorter(rest).prepare()
+            return
+        except graphlib.CycleError as error:
+            circle: list[int] = list(reversed(error.args[1]))
+            rest |= {place: set() for place in circle}
+            yield circle
+
+
+def _chains(links: Mapping[int, set[int]]) -> dict[int, int]:
+    """Place -> how many tasks stand in the longest chain that ends with it."""
+    length: dict[int, int] = {}
+    for place in graphlib.TopologicalSorter(links).static_order():
+        length[place] = 1 + max((length[other] for other in links[place]), default=0)
+    return length

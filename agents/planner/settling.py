@@ -1,0 +1,139 @@
+"""Reply -> PlanAnswer: what keeps the rules becomes tasks, within the day's capacity; the rest is named. Pure."""
+
+from __future__ import annotations
+
+import graphlib
+import heapq
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from agents.planner.plan_rules import MAX_TASKS, Faults, Tree, faults, links, places, unanswered, verdicts
+from agents.planner.task_spec import Draft, Order, PlanAnswer, Reply, Verdict
+from agents.planner.texts import body, criteria, headline, one_line
+from shared.domain.work import Goal, Question, TaskSpec
+
+MAX_CONTEXT = 12
+LONGEST_REASON = 300
+LONGEST_WHY = 500
+
+
+def settled(reply: Reply, order: Order, tree: Tree, day: str) -> PlanAnswer:
+    """The answer without questions about premises. A task that waits for a dropped one is dropped with it."""
+    tasks = reply.tasks[:MAX_TASKS]
+    dropped = _with_waiting(tasks, faults(reply, order, tree))
+    work = _in_order(tasks, order, dropped)
+    chosen, left = work[: order.capacity], work[order.capacity :]
+    silent = unanswered(reply, order)
+    unserved = {tasks[place].goal_id for place in left} | {goal.id for goal in silent}
+    return PlanAnswer(
+        tasks=_specs(tasks, chosen, order, tree, day),
+        reasons=tuple(_reason(tasks[place], order) for place in chosen),
+        deferred=tuple(goal.id for goal in order.goals if goal.id in unserved),
+        questions=tuple(_without_task(reply, work, dropped, order.goals)),
+        notes=tuple(_notes(reply, dropped, silent)),
+    )
+
+
+# --- what is dropped -----------------------------------------------------------------------------------------
+
+
+def _with_waiting(tasks: Sequence[Draft], bad: Faults) -> dict[int, str]:
+    """Place -> why it is dropped."""
+    needs, dropped = links(tasks), {place: "; ".join(texts) for place, texts in bad.items()}
+    found = True
+    while found:
+        waiting = {
+            place: other for place in needs if place not in dropped for other in needs[place] if other in dropped
+        }
+        found = bool(waiting)
+        dropped |= {place: f"it waits for {_name(tasks[other])}, which was dropped" for place, other in waiting.items()}
+    return dropped
+
+
+def _name(draft: Draft) -> str:
+    return f'"{headline(draft.title) or one_line(draft.key, 40)}"'
+
+
+def _notes(reply: Reply, dropped: Mapping[int, str], silent: Iterable[Goal]) -> Iterator[str]:
+    if len(reply.tasks) > MAX_TASKS:
+        yield f"The planner answered {len(reply.tasks)} tasks; only the first {MAX_TASKS} were looked at."
+    for place, why in sorted(dropped.items()):
+        yield f"Not planned: {_name(reply.tasks[place])}: {one_line(why, LONGEST_WHY)}."
+    for goal in silent:
+        yield f'The planner said nothing about "{one_line(goal.title, 100)}"; it is asked again another day.'
+
+
+def _without_task(
+    reply: Reply, kept: Iterable[int], dropped: Mapping[int, str], goals: Iterable[Goal]
+) -> Iterator[Question]:
+    """A goal that lost all its tasks: asking the model again every day would only cost money."""
+    served = {reply.tasks[place].goal_id for place in kept}
+    served |= {id_ for id_, answer in verdicts(reply).items() if answer.verdict is not Verdict.TASKS}
+    reasons = {reply.tasks[place].goal_id: why for place, why in sorted(dropped.items(), reverse=True)}
+    for goal in goals:
+        if goal.id in reasons and goal.id not in served:
+            why = one_line(reasons[goal.id], LONGEST_WHY)
+            yield Question(goal.id, f"I found no task for this that keeps the rules: {why}.")
+
+
+# --- what is done, and in which order ------------------------------------------------------------------------
+
+
+def _in_order(tasks: Sequence[Draft], order: Order, dropped: Collection[int]) -> list[int]:
+    """The most urgent first, but never a task before one that it waits for: so any beginning of the list is whole."""
+    needs = {place: wanted for place, wanted in links(tasks).items() if place not in dropped}
+    rank = _ranks(tasks, order, needs)
+    sorter = graphlib.TopologicalSorter(needs)
+    sorter.prepare()
+    ready: list[tuple[int, int, int]] = []
+    result = []
+    while sorter.is_active():
+        for place in sorter.get_ready():
+            heapq.heappush(ready, (*rank[place], place))
+        place = heapq.heappop(ready)[-1]
+        result.append(place)
+        sorter.done(place)
+    return result
+
+
+def _ranks(tasks: Sequence[Draft], order: Order, needs: Mapping[int, set[int]]) -> dict[int, tuple[int, int]]:
+    """Priority and order of the goal; a task is at least as urgent as those that wait for it."""
+    goals = {goal.id: (goal.priority.rank, number) for number, goal in enumerate(order.goals)}
+    rank = {place: goals[tasks[place].goal_id] for place in needs}
+    for place in reversed(list(graphlib.TopologicalSorter(needs).static_order())):
+        for other in needs[place]:
+            rank[other] = min(rank[other], rank[place])
+    return rank
+
+
+# --- task specs ----------------------------------------------------------------------------------------------
+
+
+def _specs(tasks: Sequence[Draft], chosen: Sequence[int], order: Order, tree: Tree, day: str) -> tuple[TaskSpec, ...]:
+    """Ids are ours: the day and a number. A model's keys only say which task waits for which."""
+    ids = {place: f"{day.replace('-', '')}-{number:02d}" for number, place in enumerate(chosen, order.first_number)}
+    return tuple(_spec(tasks, place, ids, order, tree) for place in chosen)
+
+
+def _spec(tasks: Sequence[Draft], place: int, ids: Mapping[int, str], order: Order, tree: Tree) -> TaskSpec:
+    draft, known = tasks[place], places(tasks)
+    context = (path for path in dict.fromkeys(draft.context) if path in tree.files and path not in draft.files)
+    needs = (ids[known[key]] if key in known else key for key in draft.depends_on)
+    return TaskSpec(
+        id=ids[place],
+        title=headline(draft.title),
+        description=body(draft.description),
+        priority=next(goal.priority for goal in order.goals if goal.id == draft.goal_id),
+        goal_id=draft.goal_id,
+        files=tuple(draft.files),
+        new_files=tuple(draft.new_files),
+        context=tuple(context)[:MAX_CONTEXT],
+        acceptance=criteria(draft.acceptance),
+        difficulty=draft.difficulty,
+        depends_on=tuple(dict.fromkeys(needs)),
+        guards=order.patterns,
+    )
+
+
+def _reason(draft: Draft, order: Order) -> str:
+    title = next(goal.title for goal in order.goals if goal.id == draft.goal_id)
+    return one_line(draft.reason, LONGEST_REASON) or one_line(title, LONGEST_REASON)

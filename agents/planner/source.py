@@ -1,0 +1,88 @@
+"""The target's files at one commit, as the planner may see them: no keys, nothing binary, nothing huge."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from shared.domain.errors import Refused
+from shared.domain.scope import matches
+from shared.edge.mirror import Mirror
+
+MAX_FILE = 200_000  # bytes
+NEVER_READ = (
+    *(".env*", "*.env", ".netrc", ".pgpass", ".npmrc", ".pypirc", ".htpasswd", ".git-credentials", ".docker", ".ssh"),
+    *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key", "*.ppk", "*.p12", "*.pfx", "*.jks", "*.asc"),
+    *(
+        "*.keystore",
+        "*.kdbx",
+        "*.tfstate",
+        "credentials*.json",
+        "service-account*.json",
+        "secrets.*",
+        "*.sqlite3",
+        "*.db",
+    ),
+)
+
+
+class Hit(Protocol):
+    """A line that holds what was searched for."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def text(self) -> str: ...
+
+
+class Source(Protocol):
+    """A repository at one commit."""
+
+    def files(self) -> tuple[str, ...]:
+        """All paths."""
+
+    def read(self, path: str, limit: int) -> str | None:
+        """A file's text; None: no such file, not UTF-8 text, or more than `limit` bytes."""
+
+    def grep(self, needle: str, limit: int) -> tuple[Hit, ...]:
+        """The first `limit` lines that hold `needle`, letter by letter."""
+
+
+class Snapshot:
+    """A commit of the mirror as a Source."""
+
+    def __init__(self, mirror: Mirror, commit: str) -> None:
+        self._mirror = mirror
+        self._commit = commit
+
+    def files(self) -> tuple[str, ...]:
+        return tuple(entry.path for entry in self._mirror.tree(self._commit))
+
+    def read(self, path: str, limit: int) -> str | None:
+        try:
+            data = self._mirror.read(self._commit, path, limit)
+            return None if data is None or b"\0" in data else data.decode()
+        except (Refused, UnicodeDecodeError):
+            return None
+
+    def grep(self, needle: str, limit: int) -> tuple[Hit, ...]:
+        return self._mirror.grep(self._commit, needle, limit)
+
+
+def may_be_read(path: str) -> bool:
+    """Files that usually hold keys are not read, whoever asks."""
+    return not matches(path, NEVER_READ)
+
+
+def lines_of(source: Source, path: str) -> tuple[str, ...] | None:
+    """A file's lines, or None if it may not or cannot be read."""
+    text = source.read(path, MAX_FILE) if may_be_read(path) else None
+    if text is None or "\0" in text:
+        return None
+    return tuple(text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n"))
+
+
+def hits(source: Source, needle: str, limit: int) -> tuple[Hit, ...]:
+    """Lines that hold `needle`, of files that may be read."""
+    return tuple(hit for hit in source.grep(needle, limit) if may_be_read(hit.path))

@@ -1,0 +1,121 @@
+"""What the owner does with his hands: `init`, `retry`, `cancel`. Each could be done in a file manager."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+from cli.arguments import CHECKOUT, Arguments
+from shared.domain.errors import Misconfigured
+from shared.domain.lifecycle import State, owner_moved
+from shared.edge.paths import Home, create_text
+from shared.edge.task_store import TaskStore
+
+CONFIG = ("agents.yaml", "policy.yaml", "schedules.yaml", ".env.example")
+VISION = """# Vision
+
+## Priority: CRITICAL
+
+## Priority: HIGH
+
+## Priority: MEDIUM
+
+## Ideas (Research First)
+
+## Notes
+"""
+
+
+# --- init ----------------------------------------------------------------------------------------------------
+
+
+def init(arguments: Arguments) -> int:
+    """Makes the home, or completes it; what the owner has written is never overwritten."""
+    from shared.edge.remote import Remote
+    from shared.edge.settings import read_secrets
+
+    home = Home(arguments.home)
+    home.make()
+    _copy_defaults(home)
+    url = _address(arguments.target)
+    remote = Remote(url, read_secrets(home).get("GITHUB_TOKEN") or None)
+    branch = arguments.branch or _default_branch(home, remote)
+    name = _write_target(home, url, branch)
+    print(f"home: {home.root}")
+    print(f"target: {name} ({url}, branch {branch})")
+    print(f"next: write your goals into {home.vision}, your key into {home.config / '.env'}, then:")
+    print(f"  python main.py --home {home.root} doctor")
+    print(f"  python main.py --home {home.root} run-day")
+    return 0
+
+
+def _copy_defaults(home: Home) -> None:
+    for name in CONFIG:
+        if not (home.config / name).exists():
+            shutil.copyfile(CHECKOUT / "config" / name, home.config / name)
+    if not home.vision.exists():
+        create_text(home.vision, VISION, home.temporary)
+
+
+def _address(target: str) -> str:
+    """A folder becomes an absolute path; everything else is left to Remote to judge."""
+    path = Path(target).expanduser()
+    return str(path.resolve()) if path.is_dir() else target
+
+
+def _default_branch(home: Home, remote: object) -> str:
+    from shared.edge.mirror import default_branch
+    from shared.edge.remote import Remote
+
+    assert isinstance(remote, Remote)
+    return default_branch(home.state, remote)
+
+
+def _write_target(home: Home, url: str, branch: str) -> str:
+    name = re.sub(r"[^a-z0-9_-]+", "-", Path(url).name.removesuffix(".git").lower()).strip("-_")[:40] or "target"
+    path = home.targets / f"{name}.yaml"
+    others = [other.name for other in home.targets.glob("*.yaml") if other.name not in ("example.yaml", path.name)]
+    if others:
+        raise Misconfigured(f"this home already works on {others[0]}; use another --home for each target")
+    if not path.exists():
+        text = f'repo: {json.dumps(url)}\nbranch: {json.dumps(branch)}\nallow: ["**"]\nprotected: []\n'
+        create_text(path, text, home.temporary)
+    return name
+
+
+# --- retry, cancel -------------------------------------------------------------------------------------------
+
+
+def retry(arguments: Arguments) -> int:
+    """Moves the file back to backlog: the team reads that as "again, with fresh attempts"."""
+    return _move(arguments, State.BACKLOG)
+
+
+def cancel(arguments: Arguments) -> int:
+    return _move(arguments, State.FAILED)
+
+
+def _move(arguments: Arguments, target: State) -> int:
+    store = TaskStore(Home(arguments.home))
+    id_, source = find(store, arguments.id)
+    if not owner_moved(source, target):
+        raise Misconfigured(f"{id_} lies in {source}/; {arguments.command} does nothing there")
+    if not store.move(id_, source, target):
+        raise Misconfigured(f"{id_} has just been moved; look again with: python main.py tasks")
+    print(f"{id_}: {source} -> {target}")
+    return 0
+
+
+def find(store: TaskStore, id_: str) -> tuple[str, State]:
+    """The task with this id, or the only one whose id begins so."""
+    every = [(name, state) for state, names in store.names().items() for name in names]
+    found = [(name, state) for name, state in every if name == id_] or [
+        (name, state) for name, state in every if id_ and name.startswith(id_)
+    ]
+    if not found:
+        raise Misconfigured(f"there is no task {id_!r}; see: python main.py tasks")
+    if len(found) > 1:
+        raise Misconfigured(f"{id_!r} fits {', '.join(sorted(name for name, _ in found)[:5])}; type more of the id")
+    return found[0]

@@ -1,0 +1,67 @@
+"""A home -> everything that is remembered about it: what the looking commands need, and nothing that can act."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.orchestrator.daily_planner import wordings
+from shared.domain.errors import Misconfigured
+from shared.domain.work import Question
+from shared.edge.clock import Clock, SystemClock
+from shared.edge.database import Database
+from shared.edge.forge import Forge
+from shared.edge.journal import Journal
+from shared.edge.ledger import Ledger
+from shared.edge.paths import Home
+from shared.edge.plan_book import PlanBook
+from shared.edge.settings import Settings, load
+from shared.edge.task_store import TaskStore
+
+
+@dataclass(frozen=True)
+class Records:
+    home: Home
+    settings: Settings
+    clock: Clock
+    db: Database
+    store: TaskStore
+    journal: Journal
+    plans: PlanBook
+    ledger: Ledger
+
+    def day(self) -> str:
+        return self.clock.now().date().isoformat()
+
+    def questions(self) -> tuple[Question, ...]:
+        accepted = self.plans.accepted()
+        return self.plans.asked(wordings(accepted.vision)) if accepted else ()
+
+    def forge(self) -> Forge:
+        from shared.edge.local_forge import LocalForge
+
+        place = self.home.forge(self.settings.target.name)
+        if not (place / "forge.db").exists():
+            raise Misconfigured("no day has been run yet; type: python main.py run-day")
+        return LocalForge(place, self.clock)
+
+
+@contextmanager
+def open_records(
+    root: Path, environment: Mapping[str, str] = os.environ, clock: Clock | None = None
+) -> Iterator[Records]:
+    """`environment`: where keys may stand besides config/.env."""
+    home = Home(root)
+    if not home.state.exists():
+        raise Misconfigured(f"{root} is no home yet; type: python main.py --home {root} init --target PATH_OR_URL")
+    settings = load(home, environment)
+    db = Database(home.database)
+    clock = clock or SystemClock(settings.zone)
+    try:
+        ledger = Ledger(db, warn_at=settings.policy.budget.warn_at)
+        yield Records(home, settings, clock, db, TaskStore(home), Journal(db), PlanBook(db), ledger)
+    finally:
+        db.close()

@@ -1,0 +1,178 @@
+"""A home -> an Orchestrator with its team, for as long as the block lasts. The one place where doors are wired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from shared.edge.llm_client import LlmClient
+
+from agents.coder.agent import Coder, CoderLimits
+from agents.orchestrator.agent import Orchestrator
+from agents.orchestrator.delivery import Delivery
+from agents.orchestrator.interpreter import Interpreter
+from agents.orchestrator.team import Codes, Desk, Rules, Team
+from agents.planner.agent import Planner
+from agents.planner.codebase_analyzer import CodebaseAnalyzer
+from agents.planner.source import Snapshot
+from cli.arguments import CHECKOUT
+from cli.records import Records
+from shared.domain.errors import Misconfigured
+from shared.edge import lock, ourselves
+from shared.edge.committer import Author, Committer
+from shared.edge.forge import Forge
+from shared.edge.local_forge import LocalForge, create, follow
+from shared.edge.log import Log
+from shared.edge.mirror import Mirror
+from shared.edge.outgoing import Outgoing
+from shared.edge.pricing import Pricing
+from shared.edge.prompts import Prompts
+from shared.edge.remote import Remote
+from shared.edge.settings import ANTHROPIC, Settings
+
+AUTHOR = Author("sisimpur-agents", "agents@localhost")
+AIDER = CHECKOUT / ".venv-aider" / "bin" / "python"
+TYPICAL_PROMPT = 20_000  # tokens: the price band that a forecast assumes
+
+
+@contextmanager
+def open_team(records: Records, tell: Callable[[str], None]) -> Iterator[Orchestrator]:
+    """Holds the home's lock. Keys stay in this process; what runs elsewhere gets tickets."""
+    from shared.edge.meter import Meter, Upstream
+
+    settings, home, clock = records.settings, records.home, records.clock
+    key = _key(settings)
+    ourselves.keep_private()
+    outgoing = Outgoing(settings.secrets.to_hide)
+    log = Log(home.logs, clock, outgoing.clean)
+    pricing = Pricing(settings.agents.prices)
+    with lock.hold(home.lock):
+        mirror, forge, sync = _code(records)
+        with Meter(
+            records.ledger,
+            pricing,
+            lambda: settings.policy.budget.caps,
+            Upstream(settings.secrets.base_url, key),
+            clock,
+            home.meter_socket,
+            log=log.of("meter"),
+        ):
+            desk = _desk(records, log, mirror, forge, outgoing, pricing, tell)
+            yield Orchestrator(desk, _team(records, desk, outgoing, sync))
+
+
+def _key(settings: Settings) -> str:
+    """A local endpoint may want none."""
+    key = settings.secrets.get("ANTHROPIC_API_KEY")
+    if not key and settings.secrets.base_url == ANTHROPIC:
+        raise Misconfigured("no key for the model; write ANTHROPIC_API_KEY=... into config/.env (and chmod 600 it)")
+    return key or "none"
+
+
+# --- code ----------------------------------------------------------------------------------------------------
+
+
+def _code(records: Records) -> tuple[Mirror, Forge, Callable[[], str]]:
+    """Our mirror, the forge, and what brings both up to date with the owner's repository."""
+    target, home = records.settings.target, records.home
+    place, branch = home.forge(target.name), target.file.branch
+    source = Remote(target.file.repo, records.settings.secrets.get("GITHUB_TOKEN") or None)
+    create(place, source, branch)
+    mirror = Mirror(home.mirror(target.name), Remote(str(place)))
+    mirror.create()
+
+    def sync() -> str:
+        follow(place, source, branch)
+        return mirror.fetch(branch)
+
+    return mirror, LocalForge(place, records.clock), sync
+
+
+# --- the desk and the team -----------------------------------------------------------------------------------
+
+
+def _desk(
+    records: Records,
+    log: Log,
+    mirror: Mirror,
+    forge: Forge,
+    outgoing: Outgoing,
+    pricing: Pricing,
+    tell: Callable[[str], None],
+) -> Desk:
+    return Desk(
+        home=records.home,
+        clock=records.clock,
+        store=records.store,
+        journal=records.journal,
+        plans=records.plans,
+        ledger=records.ledger,
+        log=log,
+        mirror=mirror,
+        delivery=Delivery(records.journal, mirror, forge, outgoing.clean),
+        rules=_rules(records, pricing),
+        tell=lambda text: tell(outgoing.clean(text)),
+    )
+
+
+def _rules(records: Records, pricing: Pricing) -> Rules:
+    settings = records.settings
+    policy, target = settings.policy, settings.target.file
+    rates = pricing.rates(settings.agents.coder.model, TYPICAL_PROMPT, records.clock.now())
+    return Rules(
+        branch=target.branch,
+        capacity=policy.capacity.tasks_per_day,
+        depth=policy.capacity.depth,
+        allow=target.allow,
+        limits=policy.attempts.limits,
+        day_cap=policy.budget.day,
+        per_token=(rates.input, rates.output),
+        protected=target.protected,
+    )
+
+
+def _team(records: Records, desk: Desk, outgoing: Outgoing, sync: Callable[[], str]) -> Team:
+    settings, mirror = records.settings, desk.mirror
+    prompts, analyzer = Prompts(CHECKOUT / "agents"), CodebaseAnalyzer()
+    models = {"orchestrator": settings.agents.orchestrator.choice, "planner": settings.agents.planner.choice}
+    asker = LlmClient(records.ledger, records.db, desk.home.meter_socket, models, desk.clock, settings.policy.budget.task)
+    planner = Planner(asker, prompts, analyzer)
+    return Team(
+        reader=Interpreter(asker, prompts),
+        plan=lambda run, order, commit: planner.plan(run, order, Snapshot(mirror, commit)),
+        coder=lambda: _coder(records, desk, outgoing, prompts),
+        facts=lambda commit, texts: analyzer.facts(Snapshot(mirror, commit), texts),
+        sync=sync,
+    )
+
+
+def _coder(records: Records, desk: Desk, outgoing: Outgoing, prompts: Prompts) -> Codes:
+    """NoSandbox if this machine has none, or one that does not hold."""
+    from shared.edge.aider_runner import AiderEngine
+    from shared.edge.box import find_box
+
+    settings = records.settings
+    engine = settings.agents.engine
+    box = find_box(desk.home.temporary)
+    return Coder(
+        AiderEngine(box, aider_python(settings), desk.home.meter_socket, desk.home.temporary, engine.launcher),
+        desk.mirror,
+        Committer(desk.mirror, outgoing, AUTHOR, settings.target.file.protected),
+        records.ledger,
+        prompts,
+        desk.log,
+        desk.clock,
+        settings.agents.coder.choice,
+        CoderLimits(settings.policy.budget.task, round(engine.minutes * 60), engine.calls, settings.target.file.allow),
+    )
+
+
+def aider_python(settings: Settings) -> Path:
+    """The interpreter of the engine's environment."""
+    python = Path(settings.agents.engine.python or AIDER)
+    if not python.exists():
+        raise Misconfigured(f"the coding engine is not installed ({python} is missing); type: make setup")
+    return python
+
+

@@ -1,0 +1,194 @@
+"""The one way out. The only module that knows what a secret looks like in a text.
+
+A seat belt: the boundary is that boxes never hold a key. It finds the values that we know, also in usual disguises and
+in parts of 19 characters or more, and the usual shapes of other people's keys. It does not see through compression,
+encryption or letter games; nor can a value of fewer than 8 characters be told from ordinary text.
+"""
+
+from __future__ import annotations
+
+import base64
+import bisect
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import quote
+
+SHORTEST = 8  # characters of a known value
+WINDOW, STEP = 16, 4  # a run of WINDOW + STEP - 1 characters holds a window that begins at a multiple of STEP
+
+# What people and programs put between the parts of a value: blanks, quotes, `+`, commas, invisible characters.
+KEPT = re.compile("[^\\s\"'`+,\\\\\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+")
+
+# Each begins with letters, so that the search is quick; what may not stand before them is asked after them.
+SHAPES = {
+    "model key": r"sk-(?<![A-Za-z0-9]sk-)(?:ant-[\w-]{20,}|(?:proj|svcacct|or-v1)-[\w-]{20,}|[A-Za-z0-9]{40,})",
+    "forge token": r"gh[pousr]_(?<![A-Za-z0-9]gh._)[A-Za-z0-9]{36,}",
+    "fine-grained forge token": r"github_pat_\w{40,}|glpat-[\w-]{20,}",
+    "Discord webhook": r"api/(?:v\d+/)?webhooks/\d{10,25}/[\w-]{30,}",
+    "Slack webhook": r"hooks\.slack\.com/(?:services|workflows|triggers)/[\w/+-]{20,}",
+    "Slack token": r"xox[abeprs]-(?<![A-Za-z0-9]xox.-)[\w-]{20,}",
+    "search key": r"tvly-(?<![A-Za-z0-9]tvly-)[\w-]{16,}",
+    "cloud key": r"A(?<![A-Za-z0-9/+]A)(?:(?:KIA|SIA)[A-Z0-9]{16}(?![A-Za-z0-9/+=])|Iza[\w-]{35}(?![\w-]))",
+    "payment key": r"[sr]k_live_(?<![A-Za-z0-9].k_live_)[A-Za-z0-9]{20,}",
+    "registry token": r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])|pypi-AgE[\w-]{50,}|hf_[A-Za-z]{34}(?![A-Za-z0-9])",
+    "private key": r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----",
+    "login token": r"eyJ(?<![\w.-]eyJ)[\w-]{10,4000}\.eyJ[\w-]{10,8000}\.[\w-]{10,}",
+    "password in a URL": r"://(?P<user>[^\s/:@'\"<>]{0,100}):(?P<word>[^\s/:@'\"<>]{4,200})@",
+}
+EXPRESSIONS = {name: re.compile(shape) for name, shape in SHAPES.items()}
+END_OF_KEY = re.compile(r"-----END [A-Z0-9 ]{1,80}-----")
+NO_PASSWORDS = re.compile(r"[$%{*.].*|x+|pass(word|wd)?|secret|changeme|postgres|root|admin|test|user|example", re.I)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """What was found (the name of a value or of a shape) and in which line, counted from 1."""
+
+    name: str
+    line: int
+
+
+Span = tuple[int, int, str]
+
+
+class Outgoing:
+    """`secrets`: name -> value of everything that may not leave."""
+
+    def __init__(self, secrets: Mapping[str, str]) -> None:
+        self._whole: dict[str, str] = {}  # a short form -> name
+        self._windows: dict[str, tuple[str, str, int]] = {}  # window -> name, its form, where in it
+        for name, value in secrets.items():
+            for form in _forms(_core(value)):
+                self._learn(name, form)
+
+    def find(self, text: str) -> tuple[Hit, ...]:
+        """What may not leave, by line; never the value."""
+        hits, line, at = [], 1, 0
+        for begin, _, name in self._spans(text):
+            line += text.count("\n", at, begin)
+            at = begin
+            hits.append(Hit(name, line))
+        return tuple(hits)
+
+    def clean(self, text: str) -> str:
+        """The text with `[removed: NAME]` in place of each hit."""
+        parts, at = [], 0
+        for begin, end, name in self._spans(text):
+            parts += [text[at:begin], f"[removed: {name}]"]
+            at = end
+        return "".join([*parts, text[at:]])
+
+    def _learn(self, name: str, form: str) -> None:
+        if len(form) < WINDOW + STEP - 1:
+            self._whole.setdefault(form, name)
+            return
+        for begin in range(len(form) - WINDOW + 1):
+            self._windows.setdefault(form[begin : begin + WINDOW], (name, form, begin))
+
+    def _spans(self, text: str) -> list[Span]:
+        """In order, without overlap."""
+        spans: list[Span] = []
+        for begin, end, name in sorted([*self._known(text), *_shaped(text)]):
+            if spans and begin < spans[-1][1]:
+                spans[-1] = (spans[-1][0], max(end, spans[-1][1]), spans[-1][2])
+            else:
+                spans.append((begin, end, name))
+        return spans
+
+    def _known(self, text: str) -> Iterator[Span]:
+        pieces = KEPT.findall(text)
+        packed = "".join(pieces)
+        found = [*self._by_window(packed), *self._as_whole(packed)]
+        if found:
+            place = _places(text)
+            yield from ((place(begin), place(end - 1) + 1, name) for begin, end, name in found)
+
+    def _by_window(self, packed: str) -> Iterator[Span]:
+        """Looks at every fourth place only; what is found there is followed to both sides."""
+        done = 0
+        for at in range(0, len(packed) - WINDOW + 1, STEP):
+            if at >= done and (known := self._windows.get(packed[at : at + WINDOW])):
+                name, form, offset = known
+                begin, end = _follow(packed, at, form, offset)
+                yield begin, end, name
+                done = end
+
+    def _as_whole(self, packed: str) -> Iterator[Span]:
+        for form, name in self._whole.items():
+            at = packed.find(form)
+            while at >= 0:
+                yield at, at + len(form), name
+                at = packed.find(form, at + len(form))
+
+
+# --- known values --------------------------------------------------------------------------------------------
+
+
+def _core(value: str) -> str:
+    """Of an address only the last part is secret; the rest stands in many honest texts."""
+    tail = value.rstrip("/").rpartition("/")[2]
+    return tail if "://" in value and len(tail) >= WINDOW else value
+
+
+def _forms(value: str) -> set[str]:
+    """The value and its usual disguises, packed as a text is packed before it is searched."""
+    raw = value.encode()
+    forms = {value, value[::-1], raw.hex(), raw.hex().upper(), quote(value, safe=""), json.dumps(value)[1:-1]}
+    for lead in range(3):  # where the value begins within the three bytes that become four letters
+        letters = base64.b64encode(bytes(lead) + raw).decode().rstrip("=")
+        whole = letters[(0, 2, 3)[lead] : (lead + len(raw)) * 8 // 6]
+        forms |= {whole, whole.replace("+", "-").replace("/", "_")}
+    packed = {"".join(KEPT.findall(form)) for form in forms}
+    return {form for form in packed if len(form) >= SHORTEST}
+
+
+def _follow(packed: str, at: int, form: str, offset: int) -> tuple[int, int]:
+    """How far the text goes on like the form."""
+    begin, end = at, at + WINDOW
+    left, right = offset, offset + WINDOW
+    while left and begin and packed[begin - 1] == form[left - 1]:
+        begin, left = begin - 1, left - 1
+    while right < len(form) and end < len(packed) and packed[end] == form[right]:
+        end, right = end + 1, right + 1
+    return begin, end
+
+
+def _places(text: str) -> Callable[[int], int]:
+    """Packed place -> place in the text."""
+    pieces = list(KEPT.finditer(text))
+    begins = [0, *itertools.accumulate(len(piece[0]) for piece in pieces)]
+
+    def place(at: int) -> int:
+        number = bisect.bisect_right(begins, at) - 1
+        return pieces[number].start() + at - begins[number]
+
+    return place
+
+
+# --- shapes --------------------------------------------------------------------------------------------------
+
+
+def _shaped(text: str) -> Iterator[Span]:
+    for name, expression in EXPRESSIONS.items():
+        done = 0
+        for hit in expression.finditer(text):
+            if hit.start() >= done and not _is_example(hit):
+                done = _end(text, hit, name)
+                yield hit.start("word") if "word" in expression.groupindex else hit.start(), done, name
+
+
+def _end(text: str, hit: re.Match[str], name: str) -> int:
+    if name == "private key":  # all of the block; without an end, all that follows
+        end = END_OF_KEY.search(text, hit.end())
+        return end.end() if end else len(text)
+    return hit.end("word") if "word" in hit.re.groupindex else hit.end()
+
+
+def _is_example(hit: re.Match[str]) -> bool:
+    """`postgres://user:password@host` and the like stand in every manual."""
+    if "word" not in hit.re.groupindex:
+        return False
+    return hit["user"] == hit["word"] or NO_PASSWORDS.fullmatch(hit["word"]) is not None

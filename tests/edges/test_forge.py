@@ -1,0 +1,398 @@
+"""LocalForge keeps the forge's contract, and a few promises of its own; and the words that all homes share."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.errors import Misconfigured, Refused, Stumble, TeamError, Unavailable
+from shared.edge.clock import ManualClock
+from shared.edge.forge import (
+    MAX_BODY,
+    MAX_TITLE,
+    Forge,
+    ForgeError,
+    ForgeRefused,
+    ForgeUnavailable,
+    HeadMoved,
+    MergeBlocked,
+    MergeConflict,
+    NotPermitted,
+    Pull,
+    RateLimited,
+    clipped,
+    key_of,
+    marked,
+    marker,
+    one_line,
+    summary,
+    task_of,
+)
+from shared.edge.git import git
+from shared.edge.local_forge import LocalForge, create
+from shared.edge.local_forge_book import Book
+from shared.edge.local_forge_git import Commits
+from shared.edge.process import run
+from tests.killing import finishes, killed_at, points, snippet
+
+pytest.register_assert_rewrite("tests.edges.forge_contract")
+
+from tests.edges.forge_contract import EFFECTS, ForgeContract, ForgeHome, commit, length, together  # noqa: E402
+
+NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
+OPENING = """
+from datetime import UTC, datetime
+from pathlib import Path
+from shared.edge.clock import ManualClock
+from shared.edge.local_forge import LocalForge
+forge = LocalForge(Path({path!r}), ManualClock(datetime(2026, 11, 20, 8, 30, tzinfo=UTC)))
+"""
+
+
+class LocalHome(ForgeHome):
+    forge: LocalForge
+
+    def __init__(self, path: Path) -> None:
+        self.repository = path
+        create(path, None, "main")
+        commit(path, "main", {"README": "read me\n"})
+        self.forge = LocalForge(path, ManualClock(NOW))
+
+    def opening(self) -> str:
+        return OPENING.format(path=str(self.repository))
+
+    def require(self, context: str) -> None:
+        self.forge = LocalForge(self.repository, ManualClock(NOW), required=[context])
+
+    def add_issue(self, title: str, labels: list[str]) -> int:
+        return self.forge.add_issue(title, labels=labels)
+
+    def comments(self, number: int) -> list[str]:
+        return self.forge.comments(number)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> LocalHome:
+    return LocalHome(tmp_path / "a forge.git")
+
+
+class TestLocalForge(ForgeContract):
+    """The contract, with the fixture above."""
+
+
+def pull_of(home: LocalHome, branch: str) -> tuple[int, str]:
+    sha = home.push(branch)
+    return home.forge.ensure_pull(branch, "main", "T", "B").number, sha
+
+
+# --- making one ----------------------------------------------------------------------------------------------
+
+
+def test_it_keeps_the_protocol(home: LocalHome) -> None:
+    forge: Forge = home.forge
+    assert forge.whoami() == "sisimpur"
+
+
+def test_an_empty_one_waits_for_the_first_push(tmp_path: Path) -> None:
+    create(tmp_path / "forge.git", None, "trunk")
+    assert git(tmp_path / "forge.git", "symbolic-ref", "HEAD") == b"refs/heads/trunk\n"
+    assert LocalForge(tmp_path / "forge.git", ManualClock(NOW)).list_pulls(every=True) == []
+
+
+def test_a_seeded_one_begins_at_the_commit_of_its_source_and_goes_its_own_way(tmp_path: Path) -> None:
+    source, path = tmp_path / "source.git", tmp_path / "forge.git"
+    git(source, "init", "--quiet", "--bare")
+    first = commit(source, "main", {"a": "1\n"})
+    create(path, source, "main")
+    assert Commits(path).branches() == {"main": first}
+    ours = commit(path, "main", {"a": "2\n"}, "refs/heads/main")
+    commit(source, "main", {"a": "3\n"}, "refs/heads/main")
+    create(path, source, "main")
+    assert Commits(path).branches() == {"main": ours}
+
+
+def test_a_creation_that_was_killed_is_repeated(tmp_path: Path) -> None:
+    source = tmp_path / "source.git"
+    git(source, "init", "--quiet", "--bare")
+    first = commit(source, "main", {"a": "1\n"})
+
+    def program(path: Path) -> list[str]:
+        code = "import sys; from pathlib import Path; from shared.edge.local_forge import create"
+        return snippet(f"{code}; create(Path(sys.argv[1]), Path(sys.argv[2]), 'main')", str(path), str(source))
+
+    for number, _ in enumerate(points(program(tmp_path / "clean.git")), 1):
+        path = tmp_path / f"killed-{number}.git"
+        killed_at(number, program(path))
+        finishes(program(path))
+        assert LocalForge(path, ManualClock(NOW)).list_pulls() == []
+        assert Commits(path).branches() == {"main": first}
+
+
+def test_where_nothing_was_made_the_owner_is_told(tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match="no local forge"):
+        LocalForge(tmp_path / "nothing.git", ManualClock(NOW))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error"),
+    [
+        pytest.param(lambda file: file.write_bytes(b"not a database " * 100), ForgeRefused, id="damaged"),
+        pytest.param(lambda file: file.mkdir(), ForgeUnavailable, id="cannot be opened"),
+    ],
+)
+def test_a_spoilt_database_is_named(home: LocalHome, spoil: object, error: type[ForgeError]) -> None:
+    assert callable(spoil)
+    home.forge.list_pulls()
+    for file in home.repository.glob("forge.db*"):
+        file.unlink()
+    spoil(home.repository / "forge.db")
+    with pytest.raises(error, match=r"forge\.db"):
+        LocalForge(home.repository, ManualClock(NOW))
+
+
+# --- plain git from outside ----------------------------------------------------------------------------------
+
+
+def outside(folder: Path, *arguments: str) -> str:
+    """Git as a person types it."""
+    who = {f"GIT_{role}_{part}": "a@localhost" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "LC_ALL": "C", **who}
+    done = run(["git", "-C", str(folder), *arguments], env=env, timeout=30)
+    assert done.ok, done.complaint
+    return done.text.strip()
+
+
+def test_a_clone_shows_the_branches_and_may_push(home: LocalHome, tmp_path: Path) -> None:
+    number, sha = pull_of(home, "task")
+    outside(tmp_path, "clone", "--quiet", str(home.repository), "work")
+    work = tmp_path / "work"
+    assert outside(work, "rev-parse", "origin/task") == sha
+    outside(work, "checkout", "--quiet", "task")
+    outside(work, "commit", "--quiet", "--allow-empty", "-m", "by hand")
+    outside(work, "push", "--quiet", "origin", "task")
+    assert home.forge.get_pull(number).head_sha == outside(work, "rev-parse", "HEAD")
+    merged = home.forge.merge(number, home.forge.get_pull(number).head_sha)
+    outside(work, "fetch", "--quiet")
+    assert outside(work, "rev-parse", "origin/main") == merged
+
+
+def test_the_pull_requests_commit_can_be_fetched_after_its_branch_is_gone(home: LocalHome, tmp_path: Path) -> None:
+    number, sha = pull_of(home, "task")
+    home.forge.delete_branch("task")
+    git(home.repository, "gc", "--quiet", "--prune=now")
+    outside(tmp_path, "clone", "--quiet", str(home.repository), "work")
+    outside(tmp_path / "work", "fetch", "--quiet", "origin", f"refs/pull/{number}/head")
+    assert outside(tmp_path / "work", "rev-parse", "FETCH_HEAD") == sha
+    assert "task.txt" in home.forge.diff(number)
+
+
+def test_a_branch_that_the_owner_deleted_closes_its_pull_request(home: LocalHome) -> None:
+    number, sha = pull_of(home, "task")
+    git(home.repository, "update-ref", "-d", "refs/heads/task")
+    pull = home.forge.get_pull(number)
+    assert (pull.state, pull.head_sha) == ("closed", sha)
+    home.push("task", {"task.txt": "again\n"})
+    assert home.forge.get_pull(number).state == "closed"
+
+
+def test_what_the_owner_merged_by_hand_is_not_merged_again(home: LocalHome) -> None:
+    number, sha = pull_of(home, "task")
+    git(home.repository, "update-ref", "refs/heads/main", sha)
+    assert home.forge.merge(number, sha) == sha == home.tip("main")
+    assert home.forge.get_pull(number).state == "merged"
+
+
+def test_the_default_branch_is_not_deleted(home: LocalHome) -> None:
+    with pytest.raises(ForgeRefused, match="default branch"):
+        home.forge.delete_branch("main")
+    assert home.tip("main")
+
+
+def test_with_one_account_a_verdict_is_not_formal_but_sets_the_status(home: LocalHome) -> None:
+    number, sha = pull_of(home, "task")
+    alone = LocalForge(home.repository, ManualClock(NOW), reviewer="sisimpur")
+    assert not alone.review(number, "approve", "ok", sha).formal
+    assert alone.review(number, "comment", "ok", sha).formal
+    assert [review.formal for review in alone.reviews(number)] == [False, True]
+
+
+def test_a_merge_is_dated_by_our_clock(home: LocalHome) -> None:
+    number, sha = pull_of(home, "task")
+    home.forge.merge(number, sha)
+    shown = git(home.repository, "show", "-s", "--format=%cI %an %s", "main").decode().strip()
+    assert shown == f"2026-11-20T08:30:00+00:00 sisimpur T (#{number})"
+
+
+# --- a merge and its enemies ---------------------------------------------------------------------------------
+
+
+def killed_in_a_merge(home: LocalHome, point: str) -> tuple[int, str]:
+    program, _ = EFFECTS["a merge"].prepare(home, "task")
+    killed_at(point, program)
+    return int(program[-2]), program[-1]
+
+
+@pytest.mark.parametrize(
+    ("point", "state"),
+    [
+        pytest.param("merge.written", "open", id="only the commit was written"),
+        pytest.param("merge.planned", "open", id="only planned"),
+        pytest.param("merge.moved", "merged", id="the base has moved"),
+        pytest.param("merge.kept", "merged", id="everything but the record"),
+    ],
+)
+def test_after_a_kill_the_next_look_tells_the_truth(home: LocalHome, point: str, state: str) -> None:
+    number, _ = killed_in_a_merge(home, point)
+    assert home.forge.get_pull(number).state == state
+    assert [pull.state for pull in home.forge.list_pulls(every=True)] == [state]
+    home.forge.close(number)
+    home.forge.delete_branch("task")
+    assert home.forge.get_pull(number).state == ("merged" if state == "merged" else "closed")
+
+
+def test_a_move_that_outlives_its_dead_starter_is_taken_for_the_merge(home: LocalHome) -> None:
+    number, sha = killed_in_a_merge(home, "merge.planned")
+    (plan,) = Book(home.repository / "forge.db", "").open_plans()
+    assert home.forge.get_pull(number).state == "open"  # looked too early: it had not happened yet
+    before = length(home)
+    Commits(home.repository).move("main", plan.merge_sha, plan.base_sha)
+    assert home.forge.merge(number, sha) == plan.merge_sha == home.tip("main")
+    assert length(home) == before + 1
+
+
+def test_a_planned_commit_that_was_swept_away_is_planned_anew(home: LocalHome) -> None:
+    number, sha = killed_in_a_merge(home, "merge.planned")
+    git(home.repository, "prune", "--expire=now")
+    assert home.forge.get_pull(number).state == "open"
+    assert home.forge.merge(number, sha) == home.tip("main")
+
+
+def test_the_base_moves_only_from_where_it_was_seen(home: LocalHome) -> None:
+    commits, seen = Commits(home.repository), home.tip("main")
+    theirs, ours = home.push("main", {"theirs.txt": "t\n"}), home.push("task")
+    with pytest.raises(ForgeUnavailable, match="main has moved"):
+        commits.move("main", ours, seen)
+    assert home.tip("main") == theirs
+
+
+def test_four_processes_merge_four_pull_requests_each_once(home: LocalHome) -> None:
+    pulls = [pull_of(home, f"task-{number}") for number in range(4)]
+    before = length(home)
+    merged = together(home, [f"print(forge.merge({number}, '{sha}'))" for number, sha in pulls])
+    assert len(set(merged)) == 4
+    assert length(home) == before + 4
+    assert home.forge.list_pulls() == []
+
+
+# --- speed ---------------------------------------------------------------------------------------------------
+
+
+def test_five_hundred_pull_requests_are_listed_in_less_than_a_third_of_a_second(home: LocalHome) -> None:
+    main, names = home.tip("main"), [f"task-{number}" for number in range(500)]
+    git(
+        home.repository,
+        "update-ref",
+        "--stdin",
+        data="".join(f"create refs/heads/{n} {main}\n" for n in names).encode(),
+    )
+    book = Book(home.repository / "forge.db", "")
+    with book.transaction() as db:
+        for name in names:
+            pull = Pull(0, "T", "B" * 1000, name, "main", main, "open", False, frozenset(), "sisimpur", "")
+            book.label(db, book.add_pull(db, pull), ["agents", "x"])
+    began = time.monotonic()
+    assert len(home.forge.list_pulls("agents", every=True)) == 500
+    assert time.monotonic() - began < 0.3
+
+
+def test_the_database_waits_for_the_disk(home: LocalHome) -> None:
+    book = Book(home.repository / "forge.db", "")
+    assert [tuple(row) for row in book.rows("pragma synchronous")] == [(2,)]
+    with sqlite3.connect(home.repository / "forge.db") as db:
+        assert db.execute("pragma journal_mode").fetchone() == ("wal",)
+    db.close()
+
+
+# --- words ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "what_happens_next"),
+    [
+        (HeadMoved("x"), TeamError),
+        (MergeBlocked("x"), TeamError),
+        (MergeConflict("x"), TeamError),
+        (NotPermitted("x"), Misconfigured),
+        (ForgeRefused("x"), Refused),
+        (RateLimited(60), Stumble),
+        (ForgeUnavailable("x"), Unavailable),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+def test_errors_are_named_by_what_happens_next(error: ForgeError, what_happens_next: type[TeamError]) -> None:
+    assert isinstance(error, ForgeError)
+    assert isinstance(error, what_happens_next)
+    assert isinstance(error, Stumble) is isinstance(error, (RateLimited, ForgeUnavailable))
+
+
+def test_a_rate_limit_says_how_long() -> None:
+    assert RateLimited(61.5).wait == 61.5
+    assert "62 s" in str(RateLimited(61.5))
+
+
+@given(st.text(st.characters(), max_size=300))
+def test_no_text_can_forge_or_hide_a_marker(text: str) -> None:
+    for hostile in (text, marker("other") + text, f"\n{marker('other')}{text}"):
+        body = marked("7-x:pr", hostile)
+        assert key_of(body) == "7-x:pr"
+        assert body.count(marker("x")[:17]) == 1
+
+
+@given(st.text(st.characters(), max_size=60), st.integers(min_value=20, max_value=40))
+def test_clipped_text_fits_and_can_be_written(text: str, limit: int) -> None:
+    for fitted in (clipped(text, limit), one_line(text, limit)):
+        assert len(fitted) <= limit
+        assert "\0" not in fitted.encode().decode()
+    assert one_line(text, limit).isprintable()
+
+
+def test_short_text_stays_as_it_is() -> None:
+    assert clipped("  a\n\n b \n") == "  a\n\n b \n"
+    assert one_line("Añade «x»") == "Añade «x»"
+    assert len(one_line("x" * 1000)) == MAX_TITLE
+    assert len(marked("k", "x" * 100_000)) == MAX_BODY
+
+
+@pytest.mark.parametrize("key", ["", "a b", "a-->", "-a", "a\n", "x" * 201])
+def test_a_key_that_could_break_out_of_its_marker_is_refused(key: str) -> None:
+    with pytest.raises(ForgeRefused, match="not a key"):
+        marker(key)
+
+
+@pytest.mark.parametrize(
+    ("body", "author", "task"),
+    [
+        pytest.param(marked("7-x:pr", "B"), "us", "7-x", id="ours"),
+        pytest.param(marked("7-x:pr", "B"), "stranger", "", id="a stranger copied it"),
+        pytest.param(f"B {marker('7-x:pr')}", "us", "", id="not at the start"),
+        pytest.param(marked("7-x:plan", "B"), "us", "", id="marks something else"),
+        pytest.param("B", "us", "", id="no marker"),
+    ],
+)
+def test_a_task_is_believed_only_in_our_own_marker(body: str, author: str, task: str) -> None:
+    pull = Pull(1, "T", body, "task", "main", "0" * 40, "open", False, frozenset(), author, "")
+    assert task_of(pull, "us") == task
+
+
+def test_one_failure_fails_and_nothing_is_pending() -> None:
+    assert summary([]) == "pending"
+    assert summary(["success"]) == "success"
+    assert summary(["success", "pending"]) == "pending"
+    assert summary(["pending", "failure"]) == "failure"

@@ -1,0 +1,220 @@
+"""The contract of the door to programs, with real ones."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.domain.errors import Refused, Unavailable
+from shared.edge import process
+from shared.edge.process import End, run
+
+ENV = {"PATH": "/usr/bin:/bin"}
+FAMILY = "trap '' HUP; (sleep 100 & sleep 100) & sleep {seconds}"  # a child and a grandchild
+
+
+class Lifeline:
+    """A pipe whose one end only the started programs hold: it breaks when the last of them is gone."""
+
+    def __init__(self) -> None:
+        self.ours, self.theirs = os.pipe()
+
+    def close_theirs(self) -> None:
+        if self.theirs >= 0:
+            os.close(self.theirs)
+        self.theirs = -1
+
+    def all_are_gone(self) -> bool:
+        self.close_theirs()
+        ready, _, _ = select.select([self.ours], [], [], 5)
+        return bool(ready) and os.read(self.ours, 1) == b""
+
+
+@pytest.fixture
+def lifeline() -> Iterator[Lifeline]:
+    line = Lifeline()
+    yield line
+    line.close_theirs()
+    os.close(line.ours)
+
+
+# --- what it is given ----------------------------------------------------------------------------------------
+
+
+def test_it_gets_exactly_the_environment_that_is_given() -> None:
+    assert run(["/usr/bin/env"], env={"A": "1", "B": "x y"}, timeout=5).text == "A=1\nB=x y\n"
+
+
+def test_a_program_is_looked_up_in_the_given_path_only(tmp_path: Path) -> None:
+    assert run(["env"], env={"PATH": str(tmp_path)}, timeout=5).end == "not found"
+
+
+def test_it_works_in_the_given_folder_and_else_in_the_root(tmp_path: Path) -> None:
+    assert run(["pwd"], env=ENV, cwd=tmp_path, timeout=5).text == f"{tmp_path}\n"
+    assert run(["pwd"], env=ENV, timeout=5).text == "/\n"
+
+
+def test_it_inherits_only_the_descriptors_that_are_passed(lifeline: Lifeline) -> None:
+    listing = ["sh", "-c", "ls /proc/$$/fd"]
+    os.set_inheritable(lifeline.ours, True)
+    assert run(listing, env=ENV, timeout=5).text.split() == ["0", "1", "2"]
+    assert str(lifeline.ours) in run(listing, env=ENV, timeout=5, pass_fds=(lifeline.ours,)).text.split()
+
+
+@pytest.mark.parametrize(
+    ("data", "read"),
+    [
+        pytest.param(None, b"", id="nothing to read: it does not wait for a keyboard"),
+        pytest.param(b"a\0b\n", b"a\0b\n", id="bytes, not text"),
+        pytest.param(b"x" * 300_000, b"x" * 300_000, id="more than a pipe holds"),
+    ],
+)
+def test_it_reads_the_data(data: bytes | None, read: bytes) -> None:
+    assert run(["cat"], env=ENV, timeout=5, data=data, limit=1_000_000).output == read
+
+
+def test_data_that_nobody_reads_blocks_nobody() -> None:
+    assert run(["true"], env=ENV, timeout=5, data=b"x" * 5_000_000).ok
+
+
+@pytest.mark.parametrize(
+    ("argv", "env"),
+    [
+        pytest.param(["echo", "a\0b"], {}, id="NUL in an argument"),
+        pytest.param(["echo"], {"A": "a\0b"}, id="NUL in a value"),
+        pytest.param(["echo", "\ud800"], {}, id="half of a surrogate pair"),
+    ],
+)
+def test_what_no_program_can_be_given_is_refused(argv: list[str], env: dict[str, str]) -> None:
+    with pytest.raises(Refused, match="echo was not started"):
+        run(argv, env={**ENV, **env}, timeout=5)
+
+
+# --- how it ends ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "ok"),
+    [
+        pytest.param("true", 0, True, id="good"),
+        pytest.param("exit 3", 3, False, id="its own code"),
+        pytest.param("kill -9 $$", -9, False, id="a signal is a negative code"),
+    ],
+)
+def test_the_code_says_how_it_ended(script: str, code: int, ok: bool) -> None:
+    done = run(["sh", "-c", script], env=ENV, timeout=5)
+    assert (done.code, done.end, done.ok) == (code, "exited", ok)
+
+
+@pytest.mark.parametrize(
+    ("argv", "cwd"),
+    [
+        pytest.param(["no-such-program"], "/", id="no such program"),
+        pytest.param(["/etc/passwd"], "/", id="not a program"),
+        pytest.param(["true"], "/no/such/folder", id="no such folder"),
+    ],
+)
+def test_a_program_that_cannot_start_is_an_ordinary_answer(argv: list[str], cwd: str) -> None:
+    done = run(argv, env=ENV, cwd=Path(cwd), timeout=5)
+    assert (done.code, done.end, done.ok) == (127, "not found", False)
+    assert (argv[0] if cwd == "/" else cwd) in done.complaint
+
+
+def test_a_run_that_takes_too_long_is_ended() -> None:
+    done = run(["sleep", "100"], env=ENV, timeout=0.2)
+    assert (done.end, done.ok) == ("timed out", False)
+    assert 0.2 <= done.seconds < 1.5
+
+
+def test_it_is_asked_politely_first() -> None:
+    done = run(["sh", "-c", "trap 'echo bye; exit' TERM; sleep 100 & wait"], env=ENV, timeout=0.2)
+    assert (done.end, done.text) == ("timed out", "bye\n")
+
+
+def test_the_group_ends_with_the_time_limit_also_when_it_is_deaf(lifeline: Lifeline) -> None:
+    script = "trap '' TERM; " + FAMILY.format(seconds=100)
+    run(["sh", "-c", script], env=ENV, timeout=0.2, pass_fds=(lifeline.theirs,))
+    assert lifeline.all_are_gone()
+
+
+def test_the_group_ends_with_its_leader(lifeline: Lifeline) -> None:
+    assert run(["sh", "-c", FAMILY.format(seconds=0)], env=ENV, timeout=5, pass_fds=(lifeline.theirs,)).end == "exited"
+    assert lifeline.all_are_gone()
+
+
+def test_the_group_ends_when_the_watch_gives_a_reason(lifeline: Lifeline) -> None:
+    seen = []
+
+    def watch(pid: int) -> End | None:
+        seen.append(pid)
+        return "memory" if len(seen) == 2 else None
+
+    argv = ["sh", "-c", FAMILY.format(seconds=100)]
+    assert run(argv, env=ENV, timeout=9, watch=watch, pass_fds=(lifeline.theirs,)).end == "memory"
+    assert seen[0] == seen[1]
+    assert lifeline.all_are_gone()
+
+
+def test_the_group_ends_when_we_are_interrupted(lifeline: Lifeline) -> None:
+    def interrupted(pid: int) -> End | None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        argv = ["sh", "-c", FAMILY.format(seconds=100)]
+        run(argv, env=ENV, timeout=9, watch=interrupted, pass_fds=(lifeline.theirs,))
+    assert lifeline.all_are_gone()
+
+
+# --- what it prints ------------------------------------------------------------------------------------------
+
+
+def test_output_and_errors_are_kept_apart_or_merged_in_order() -> None:
+    argv = ["sh", "-c", "echo one; echo two >&2; echo three"]
+    apart, merged = run(argv, env=ENV, timeout=5), run(argv, env=ENV, timeout=5, merge=True)
+    assert (apart.output, apart.errors, apart.complaint) == (b"one\nthree\n", b"two\n", "two")
+    assert (merged.output, merged.errors) == (b"one\ntwo\nthree\n", b"")
+
+
+def test_text_survives_bytes_that_are_none() -> None:
+    assert run(["printf", r"a\377b"], env=ENV, timeout=5).text == "a\ufffdb"
+
+
+@given(size=st.integers(0, 600), limit=st.integers(0, 600))
+@settings(max_examples=60, deadline=None)
+def test_what_is_kept_is_head_and_tail_within_the_limit(size: int, limit: int) -> None:
+    printed = bytes(ord("a") + n % 26 for n in range(size))
+    done = run(["cat"], env=ENV, timeout=5, data=printed, limit=limit)
+    if size <= limit:
+        assert (done.output, done.cut) == (printed, False)
+    else:
+        head, tail = printed[: limit // 2], printed[size - (limit - limit // 2) :]
+        assert done.output == head + f"\n[... {size - limit} bytes left out ...]\n".encode() + tail
+        assert done.cut
+
+
+def test_who_prints_without_end_is_ended() -> None:
+    script = f"import os, time; os.ftruncate(1, {process.MOST_PRINTED + 1}); time.sleep(100)"
+    assert run([sys.executable, "-c", script], env=ENV, timeout=9).end == "output"
+
+
+# --- in the background ---------------------------------------------------------------------------------------
+
+
+def test_a_program_in_the_background_ends_with_the_block(lifeline: Lifeline) -> None:
+    argv = ["sh", "-c", FAMILY.format(seconds=100)]
+    with process.running(argv, env=ENV, pass_fds=(lifeline.theirs,)) as pid:
+        assert not process.gone(pid, 0.05)
+    assert process.gone(pid, 0)
+    assert lifeline.all_are_gone()
+
+
+def test_a_program_that_is_missing_cannot_run_in_the_background() -> None:
+    with pytest.raises(Unavailable, match="no-such-program"), process.running(["no-such-program"], env=ENV):
+        pass

@@ -1,0 +1,89 @@
+"""Names that are ours."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.errors import Refused
+from shared.domain.naming import attempt_ref, branch_name, is_agent_branch, is_task_id, slug
+
+IDS = st.from_regex(r"[a-z0-9][a-z0-9._-]{0,79}", fullmatch=True).filter(is_task_id)
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        pytest.param("Add a login page", "add-a-login-page", id="words"),
+        pytest.param("Ärger mit Café-Größen", "arger-mit-cafe-groen", id="accents fall off"),
+        pytest.param("পরীক্ষা যোগ করুন", "", id="a script without Latin letters: nothing is left"),
+        pytest.param("", "", id="empty"),
+        pytest.param("---rm -rf /", "rm-rf", id="no dash in front"),
+        pytest.param("release.lock", "release-lock", id="no .lock"),
+        pytest.param("a..b @{-1} refs/heads/main", "a-b-1-refs-heads-main", id="nothing of git's language"),
+        pytest.param("x" * 300, "x" * 40, id="300 letters are cut"),
+        pytest.param(
+            "one two three four five six seven eight nine", "one-two-three-four-five-six-seven-eight", id="words"
+        ),
+    ],
+)
+def test_slug(title: str, expected: str) -> None:
+    assert slug(title) == expected
+
+
+@given(st.text(max_size=300))
+def test_a_slug_is_always_plain_and_short(title: str) -> None:
+    assert re.fullmatch(r"([a-z0-9]+(-[a-z0-9]+)*)?", slug(title)) and len(slug(title)) <= 40
+
+
+@given(IDS, st.text(max_size=300))
+def test_every_branch_that_we_name_is_known_as_ours(task_id: str, title: str) -> None:
+    assert is_agent_branch(branch_name(task_id, title))
+    assert branch_name(task_id, title).startswith(f"agent/{task_id}")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "main",
+        "agent/",
+        "agent/../main",
+        "agent/a..b",
+        "agent/a.lock",
+        "agent/-x",
+        "refs/heads/agent/x",
+        "agent/A",
+        "x/agent/y",
+    ],
+)
+def test_other_peoples_branches_are_not_ours(name: str) -> None:
+    assert not is_agent_branch(name)
+
+
+@pytest.mark.parametrize("text", ["a", "014", "login-page.2", "a_b", "x" * 80, "console", "com10"])
+def test_ids_that_can_be_files_and_references(text: str) -> None:
+    assert is_task_id(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", ".", "..", "../../x", "a/b", "a b", "a\n", "-a", ".a", "_a", "A", "ä", "a..b", "a.", "a.lock", "x" * 81),
+        *("con", "nul.txt", "com1", "lpt9", "aux.a.b", "a\0", "a:b", "a~1", "a^", "a*"),
+    ],
+)
+def test_ids_that_are_refused(text: str) -> None:
+    assert not is_task_id(text)
+    with pytest.raises(Refused, match="not a task id"):
+        branch_name(text, "title")
+    with pytest.raises(Refused, match="not a task id"):
+        attempt_ref(text, 1)
+
+
+@given(IDS, IDS, st.integers(1, 99), st.integers(1, 99))
+def test_two_attempts_never_share_a_reference(one: str, other: str, first: int, second: int) -> None:
+    same = attempt_ref(one, first) == attempt_ref(other, second)
+    assert same == ((one, first) == (other, second))

@@ -1,0 +1,76 @@
+"""Paths whose change needs the owner."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.domain.change import Change
+from shared.domain.protected import PROTECTED, needs_owner
+from shared.domain.scope import matches
+
+HARMLESS = Change("src/a.py", "modified", "100644", "100644")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(".github/workflows/ci.yml", ".gitlab-ci.yml", ".circleci/config.yml", "Jenkinsfile", "CODEOWNERS"),
+        *(
+            "docs/CODEOWNERS",
+            ".gitattributes",
+            ".gitmodules",
+            ".gitconfig",
+            ".pre-commit-config.yaml",
+            ".husky/pre-push",
+        ),
+        *(".aider.conf.yml", ".aiderignore", ".env", ".env.production", "AGENTS.md", "CLAUDE.md", ".claude/x.json"),
+        *(".cursor/rules", ".vscode/tasks.json", ".idea/x.xml", ".mcp.json", "conftest.py", "tests/deep/conftest.py"),
+        *(
+            "pytest.ini",
+            "tox.ini",
+            "setup.cfg",
+            "setup.py",
+            "pyproject.toml",
+            "requirements.txt",
+            "requirements-dev.txt",
+        ),
+        *("poetry.lock", "uv.lock", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "Cargo.lock", "bun.lockb"),
+        *("gradle.lockfile", "web/package.json", "Makefile", "Dockerfile", "Dockerfile.dev", "compose.yaml"),
+        *("docker-compose.yml", "x.pth", "lib/sitecustomize.py", "usercustomize.py", "VISION.md"),
+        *("config/policy.yaml", "config/targets/x.yaml", "agents/coder/prompts/task.md"),
+        *(".GitHub/workflows/ci.yml", "CONFTEST.PY", "makefile"),
+    ],
+)
+def test_the_built_in_list_covers(path: str) -> None:
+    assert matches(path, PROTECTED)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("src/clock.py", "src/block.py", "blocklist.txt", "composer.py", "src/locks.py", "env.py", "environment.py"),
+        *("src/github.py", "tests/test_a.py", "docs/config/a.yaml", "README.md", "packages.json", "makefile.py"),
+    ],
+)
+def test_ordinary_files_need_no_owner(path: str) -> None:
+    assert matches(path, PROTECTED) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "asked"),
+    [
+        pytest.param(HARMLESS, False, id="an ordinary edit"),
+        pytest.param(Change("conftest.py", "deleted", "100644", ""), True, id="a protected file is deleted"),
+        pytest.param(Change("src/a.py", "added", "", "120000"), True, id="a new link"),
+        pytest.param(Change("src/a.py", "modified", "100644", "100755"), True, id="a file becomes executable"),
+        pytest.param(Change("src/a.py", "modified", "100755", "100755"), False, id="a file stays executable"),
+        pytest.param(Change("src/a.bin", "added", "", "100644", binary=True), True, id="binary"),
+        pytest.param(Change("src/a\u202eb", "added", "", "100644"), True, id="a name that is not what it seems"),
+    ],
+)
+def test_what_needs_the_owner(change: Change, asked: bool) -> None:
+    assert needs_owner([HARMLESS, change]) == ((change.path,) if asked else ())
+
+
+def test_the_targets_own_patterns_come_on_top() -> None:
+    assert needs_owner([HARMLESS], ["src/**"]) == ("src/a.py",)
