@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
+AIDER = CHECKOUT / ".venv-aider" / "bin" / "python"
 PHASES = ("morning", "planning", "work", "wrap_up")
 
 

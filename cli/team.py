@@ -16,7 +16,7 @@ from agents.orchestrator.team import Codes, Desk, Rules, Team
 from agents.planner.agent import Planner
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
 from agents.planner.source import Snapshot
-from cli.arguments import CHECKOUT
+from cli.arguments import AIDER, CHECKOUT
 from cli.records import Records
 from shared.domain.errors import Misconfigured
 from shared.edge import lock, ourselves
@@ -32,7 +32,6 @@ from shared.edge.remote import Remote
 from shared.edge.settings import ANTHROPIC, Settings
 
 AUTHOR = Author("sisimpur-agents", "agents@localhost")
-AIDER = CHECKOUT / ".venv-aider" / "bin" / "python"
 TYPICAL_PROMPT = 20_000  # tokens: the price band that a forecast assumes
 
 
@@ -136,7 +135,7 @@ def _team(records: Records, desk: Desk, outgoing: Outgoing, sync: Callable[[], s
     settings, mirror = records.settings, desk.mirror
     prompts, analyzer = Prompts(CHECKOUT / "agents"), CodebaseAnalyzer()
     models = {"orchestrator": settings.agents.orchestrator.choice, "planner": settings.agents.planner.choice}
-    asker = LlmClient(records.ledger, records.db, desk.home.meter_socket, models, desk.clock, settings.policy.budget.task)
+    asker = LlmClient(records.ledger, desk.home.meter_socket, models, desk.clock, settings.policy.budget.task)
     planner = Planner(asker, prompts, analyzer)
     return Team(
         reader=Interpreter(asker, prompts),
@@ -174,5 +173,3 @@ def aider_python(settings: Settings) -> Path:
     if not python.exists():
         raise Misconfigured(f"the coding engine is not installed ({python} is missing); type: make setup")
     return python
-
-

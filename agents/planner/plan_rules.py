@@ -132,15 +132,19 @@ def _not_new(path: str, tree: Tree) -> str | None:
 
 
 def _twins(place: int, tasks: Sequence[Draft], order: Order) -> Iterator[str]:
+    """Tasks of the same goal and the same files: an open one that is titled alike, a new one that is titled the same."""
     draft = tasks[place]
     for task in order.open_tasks:
         paths = {*task.files, *task.new_files}
         if task.goal_id == draft.goal_id and paths == set(draft.paths) and alike(task.title, draft.title):
             yield f"the open task {task.id} does the same"
     for other in tasks[:place]:
-        same = other.goal_id == draft.goal_id and set(other.paths) == set(draft.paths)
-        if same and alike(other.title, draft.title):
+        if _content(other) == _content(draft):
             yield f"the task {one_line(other.key, 40)!r} does the same"
+
+
+def _content(draft: Draft) -> tuple[str, frozenset[str], str]:
+    return draft.goal_id, frozenset(draft.paths), headline(draft.title).casefold()
 
 
 # --- dependencies --------------------------------------------------------------------------------------------

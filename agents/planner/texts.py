@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 LONGEST_TITLE = 100
 LONGEST_CRITERION = 300
-ALIKE = 0.6  # of the words of two titles
+ALIKE = 0.8  # of the words of two titles
 
 
 def one_line(text: str, limit: int) -> str:

@@ -21,40 +21,51 @@ def matches(path: str, patterns: Iterable[str]) -> str | None:
     Without regard to case and to how an accent is composed: on some file systems `.GitHub` is `.github`.
     """
     parts = unicodedata.normalize("NFC", path).split("/")
-    return next((pattern for pattern in patterns if _covers(pattern, parts)), None)
+    return next((pattern for pattern in patterns if _covers(unicodedata.normalize("NFC", pattern), parts)), None)
+
+
+def names(path: str, is_folder: bool, pattern: str) -> bool:
+    """Whether a pattern means this very file or folder, not one above it: as git reads a line of .gitignore."""
+    parts = path.split("/")
+    return len(parts) in _reached(pattern, parts, 0) and (is_folder or not pattern.endswith("/"))
 
 
 def _covers(pattern: str, path: list[str]) -> bool:
-    """Walks the pattern once, holding every place of the path that it can have reached: no pattern is slow."""
-    steps, only_inside = _steps(pattern)
+    most = len(path) - pattern.endswith("/")  # a slash at the end: something must be left that is inside
+    return any(place <= most for place in _reached(pattern, path, re.IGNORECASE))
+
+
+def _reached(pattern: str, path: list[str], flags: int) -> set[int]:
+    """How many parts of the path the whole pattern can stand for. It is walked once: no pattern is slow."""
+    steps = _steps(pattern, flags)
     reached = {0} if steps else set()
     for number, step in enumerate(steps, 1):
         if not reached:
-            return False
+            break
         if step is None:  # `**`; at the end it stands for something inside
             reached = set(range(min(reached) + (number == len(steps)), len(path) + 1))
         else:
             reached = {place + 1 for place in reached if place < len(path) and step.fullmatch(path[place])}
-    return any(place < len(path) or not only_inside for place in reached)
+    return reached
 
 
-@lru_cache(maxsize=1024)
-def _steps(pattern: str) -> tuple[list[re.Pattern[str] | None], bool]:
-    """One step for each part of the path (None: any number of parts), and whether only what lies inside is meant."""
-    words = unicodedata.normalize("NFC", pattern).strip("/").split("/")
+@lru_cache(maxsize=2048)
+def _steps(pattern: str, flags: int) -> list[re.Pattern[str] | None]:
+    """One step for each part of the path; None: any number of parts."""
+    words = pattern.strip("/").split("/")
     if not words[0]:
-        return [], False
+        return []
     anchored = "/" in pattern.rstrip("/")
-    steps = [None if word == "**" and (anchored or len(words) > 1) else _part(word) for word in words]
-    return (steps if anchored else [None, *steps]), pattern.endswith("/")
+    steps = [None if word == "**" and (anchored or len(words) > 1) else _part(word, flags) for word in words]
+    return steps if anchored else [None, *steps]
 
 
-def _part(word: str) -> re.Pattern[str]:
+def _part(word: str, flags: int) -> re.Pattern[str]:
     """One part of a pattern as an expression that never goes back: after each `*` the first fit is the right one."""
     first, *rest = _chunks(word)
     middle = "".join(f"(?>.*?{chunk})" for chunk in rest[:-1])
     last = f".*{rest[-1]}" if rest else ""
-    return re.compile(first + middle + last, re.IGNORECASE | re.DOTALL)
+    return re.compile(first + middle + last, flags | re.DOTALL)
 
 
 def _chunks(word: str) -> list[str]:
@@ -75,14 +86,14 @@ def _one(sign: str) -> str:
     if sign[0] == "[" and len(sign) > 2:
         no = sign[1] in "!^"
         members = _members(sign[2 if no else 1 : -1])
-        return (f"[^{members}]" if no else f"[{members}]") if members else ("." if no else "(?!)")
+        return f"[^{members}]" if no else f"[{members}]"
     return re.escape(sign[-1])
 
 
 def _members(inside: str) -> str:
-    """The inside of `[...]` in the language of expressions; a range from high to low holds nothing."""
+    """The inside of `[...]` in the language of expressions; a range from high to low holds its first letter."""
     spans = ((low or one, high or one) for low, high, one in re.findall("(.)-(.)|(.)", inside, re.DOTALL))
-    return "".join(f"{re.escape(low)}-{re.escape(high)}" for low, high in spans if low <= high)
+    return "".join(f"{re.escape(low)}-{re.escape(max(low, high))}" for low, high in spans)
 
 
 # --- paths ---------------------------------------------------------------------------------------------------

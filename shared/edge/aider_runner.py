@@ -27,7 +27,7 @@ CODE, RESULT, TASK = "/run/engine/code", "/run/engine/result", "/run/engine/task
 BASE_URL = f"http://127.0.0.1:{METER_PORT}"
 GIT = {"HEAD": "ref: refs/heads/main\n", "config": "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"}
 
-MEMORY, ADDRESSES, PROCESSES = 1024, 2048, 64  # MB, MB, threads; measured on one edit: 215, 420, 8
+MEMORY, ADDRESSES, PROCESSES = 1024, 4096, 128  # MB, MB, threads; one small edit takes 250, 400, 9
 FILE, TEMPORARY, DISK = 16, 32, 64  # MB
 OUTPUT = 20_000  # bytes kept of what it printed
 MOST_RESULT = 1 << 20  # bytes

@@ -5,17 +5,13 @@ So a box can neither hide a file nor bring one in by editing them.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from pathspec import GitIgnoreSpec
+from shared.domain.scope import names
 
 # What programs leave behind; a target need not list it. What its base tracks stays tracked all the same.
-LEFTOVERS = GitIgnoreSpec.from_lines(
-    ("__pycache__/", "*.pyc", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".aider*", ".DS_Store")
-)
+LEFTOVERS = ("__pycache__/", "*.pyc", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".aider*", ".DS_Store")
 MOST_BYTES = 100_000  # of one file; a longer one hides nothing
-MOST_STARS = 4  # in one line; more can take minutes to compare
 
 
 class Ignored:
@@ -23,22 +19,38 @@ class Ignored:
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         """`files`: folder ("" is the top) -> content of its .gitignore."""
-        self._specs = {folder: _spec(data) for folder, data in files.items()}
+        self._lines = {folder: _lines(data) for folder, data in files.items()}
 
     def __call__(self, path: str, is_folder: bool) -> bool:
         """Whether git would leave out this path if nobody tracked it."""
-        end = "/" if is_folder else ""
-        if LEFTOVERS.match_file(path + end):
+        if any(names(path, is_folder, pattern) for pattern in LEFTOVERS):
             return True
         folder = path
         while folder:  # the nearest .gitignore that says something decides
             folder = folder.rpartition("/")[0]
-            spec = self._specs.get(folder)
-            if spec and (said := spec.check_file(path[len(folder) :].lstrip("/") + end).include) is not None:
+            below = path[len(folder) :].lstrip("/")
+            said = _last_word(below, is_folder, self._lines.get(folder, ()))
+            if said is not None:
                 return said
         return False
 
 
-def _spec(data: bytes) -> GitIgnoreSpec:
+def _last_word(path: str, is_folder: bool, lines: Sequence[str]) -> bool | None:
+    """What the last line that means this path says; None: no line does."""
+    for line in reversed(lines):
+        if names(path, is_folder, line.removeprefix("!")):
+            return not line.startswith("!")
+    return None
+
+
+def _lines(data: bytes) -> list[str]:
     text = data.decode("utf-8", "replace") if len(data) <= MOST_BYTES else ""
-    return GitIgnoreSpec.from_lines(line for line in text.splitlines() if len(re.findall(r"\*+", line)) <= MOST_STARS)
+    lines = (_without_blanks(line.removesuffix("\r")) for line in text.split("\n"))
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def _without_blanks(line: str) -> str:
+    """Blanks at the end do not count, but for one that is escaped."""
+    bare = line.rstrip(" ")
+    slashes = len(bare) - len(bare.rstrip("\\"))
+    return line[: len(bare) + slashes % 2]

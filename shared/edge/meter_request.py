@@ -7,6 +7,7 @@ bound its tokens: no files, no addresses, no tools or models that the vendor add
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
@@ -149,6 +150,8 @@ class _Call(_Prompt):
     stop_sequences: Annotated[list[str], _FIRST] | None = None
 
 
+_PLAIN = re.compile(r"[A-Za-z0-9_-]{1,40}")
+
 Shape = TypeVar("Shape", bound=_Prompt)
 
 # Why a field is refused, where its shape alone does not say it.
@@ -261,15 +264,16 @@ def _checked(shape: type[Shape], body: dict[str, Any]) -> Shape:
 
 
 def _reason(error: ValidationError) -> Refusal:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    path = [_name(str(part)) for part in first["loc"]]
+    errors = error.errors(include_url=False, include_input=False, include_context=False)
+    deepest = max(errors, key=lambda found: len(found["loc"]))  # of the shapes that a value may have, the nearest
+    path = [str(part) for part in deepest["loc"] if isinstance(part, int) or _PLAIN.fullmatch(part)]
     if path and path[0] in REASONS:
         return Refusal(*REASONS[path[0]])
-    unknown = first["type"] in ("extra_forbidden", "union_tag_invalid", "literal_error")
+    unknown = deepest["type"] in ("extra_forbidden", "union_tag_invalid", "literal_error")
     code = "meter_unknown_field" if unknown else "meter_bad_request"
-    return Refusal(code, f"{'.'.join(path)} is not supported as sent")
+    return Refusal(code, f"{'.'.join(path)[:100]} is not supported as sent")
 
 
 def _name(text: str) -> str:
     """What a caller wrote, fit for a sentence."""
-    return "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "?" for c in text[:40])
+    return text if _PLAIN.fullmatch(text) else "with that name"

@@ -118,6 +118,15 @@ def running(
         process.wait()
 
 
+def attached(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> int:
+    """A program that has our own terminal, to its end -> its exit code. For the owner's own tools only."""
+    _refuse_nul(argv, env)
+    try:
+        return subprocess.run(argv, cwd=cwd, env=dict(env), check=False).returncode
+    except OSError as error:
+        raise Unavailable(f"{argv[0]} cannot be started: {error}") from None
+
+
 def _start(
     argv: Sequence[str],
     cwd: Path,

@@ -76,15 +76,22 @@ class Part(BaseModel):
 # --- config/agents.yaml --------------------------------------------------------------------------------------
 
 
-class AgentModel(Part):
+class EngineModel(Part):
     model: ModelId
     """The model's id at the vendor."""
-    fallback: tuple[ModelId, ...] = Field(default=(), max_length=4)
-    """Tried in order when the model is gone, overloaded or refuses."""
     effort: Literal["", "low", "medium", "high"] = "medium"
     """How much the model thinks; empty: its default."""
     max_tokens: int = Field(default=8_000, ge=256, le=64_000)
     """The longest answer, in tokens. It is reserved at full price before each call: keep it honest."""
+
+    @property
+    def choice(self) -> ModelChoice:
+        return ModelChoice(self.model, effort=self.effort, max_tokens=self.max_tokens)
+
+
+class AgentModel(EngineModel):
+    fallback: tuple[ModelId, ...] = Field(default=(), max_length=4)
+    """Tried in order when the model is gone, overloaded or refuses."""
 
     @property
     def choice(self) -> ModelChoice:
@@ -114,7 +121,7 @@ class AgentsFile(Part):
     """Reads the vision where the grammar cannot."""
     planner: AgentModel
     """Turns goals into tasks."""
-    coder: AgentModel
+    coder: EngineModel
     """Writes code, through the engine."""
     engine: EngineSettings = EngineSettings()
     """The coding engine."""

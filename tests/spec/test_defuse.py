@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from shared.domain.defuse import defuse
 
 HOSTS = ("github.com",)
-ACTS = re.compile(r"(?<!\w)@\w|#\d|(?i:\bgh-\d)|<[A-Za-z/!?@#]|\]\(|\]:|&#|^[ \t]*/\w|[\u202a-\u202e]", re.MULTILINE)
+ACTS = re.compile(r"(?<!\w)@\w|#\d|(?i:\bgh-\d)|<[A-Za-z/!?@#]|\]\(|\]:|&#?\w+;|^[ \t]*/\w|[\u202a-\u202e]", re.MULTILINE)
 SIGNS = st.sampled_from([*"@#<>/![]():&;\\-1a\n \r", "https:", "//", "<!--", "-->", "gh-", "\u200b", "\u202e", "fixes"])
 
 
@@ -46,7 +46,7 @@ SIGNS = st.sampled_from([*"@#<>/![]():&;\\-1a\n \r", "https:", "//", "<!--", "--
             "https://github.com.evil.example", "https[:]//github.com.evil.example", id="a host that begins so"
         ),
         pytest.param(
-            "https://github.com@evil.example", "https[:]//github.com@\u200bevil.example", id="a user named so"
+            "https://github.com@evil.example", "https[:]//github.com@evil.example", id="a user named so"
         ),
         pytest.param("http://github.com/a", "http[:]//github.com/a", id="a listed host without encryption"),
         pytest.param("\u202eabc\u200b\x07\U000e0041", "abc", id="what people cannot see"),
@@ -60,7 +60,7 @@ def test_what_acts_is_made_harmless_and_the_rest_stays(text: str, harmless: str)
 @given(st.lists(SIGNS, max_size=40).map("".join))
 def test_nothing_that_acts_is_left_however_it_was_put_together(text: str) -> None:
     safe = defuse(text)
-    assert not ACTS.search(safe.replace("&\u200b#", "&"))
+    assert not ACTS.search(safe)
     assert "://" not in safe
 
 

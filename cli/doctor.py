@@ -1,0 +1,196 @@
+"""`doctor`: is this machine fit for work? Each check is one line: ok, or what is wrong and what to type."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from cli.arguments import AIDER, Arguments
+from cli.text import plain
+from shared.domain.errors import Misconfigured, TeamError
+from shared.edge.paths import Home
+from shared.edge.settings import Secrets, Settings, load, read_secrets
+
+DISK_AT_LEAST = 1 << 30  # bytes
+PATIENCE = 10.0  # seconds for an endpoint to answer
+
+
+@dataclass(frozen=True)
+class Finding:
+    name: str
+    ok: bool
+    detail: str
+
+
+def doctor(arguments: Arguments) -> int:
+    """0 if all is well."""
+    found = []
+    for finding in _findings(Home(arguments.home)):
+        found.append(finding)
+        if not arguments.json:
+            print(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.name:<14}  {plain(finding.detail)}", flush=True)
+    if arguments.json:
+        print(json.dumps([asdict(finding) for finding in found], indent=2))
+    return 0 if all(finding.ok for finding in found) else 1
+
+
+def _findings(home: Home) -> Iterator[Finding]:
+    yield _check("python", _python)
+    yield _check("git", _git)
+    yield _check("home", lambda: _home(home))
+    yield _check("disk", lambda: _disk(home))
+    yield from _sandbox(home)
+    yield _check("engine", _engine)
+    settings = None
+    try:
+        settings = load(home)
+        yield Finding("settings", True, f"config/ reads well; target {settings.target.name}")
+    except TeamError as problem:
+        yield Finding("settings", False, str(problem))
+    secrets = settings.secrets if settings else None
+    yield _check("keys", lambda: _keys(home, secrets))
+    if settings:
+        yield _check("endpoint", lambda: _endpoint(settings))
+        yield _check("prices", lambda: _prices(settings))
+        yield _check("target", lambda: _target(home, settings))
+
+
+def _check(name: str, look: Callable[[], str]) -> Finding:
+    """A look answers what is well, or raises what is wrong."""
+    try:
+        return Finding(name, True, look())
+    except TeamError as problem:
+        return Finding(name, False, str(problem))
+    except OSError as problem:
+        return Finding(name, False, f"{problem.strerror or problem}: {problem.filename or ''}")
+
+
+# --- the machine ---------------------------------------------------------------------------------------------
+
+
+def _python() -> str:
+    return f"{sys.version.split()[0]} ({sys.executable})"
+
+
+def _git() -> str:
+    from shared.edge.git import ENVIRONMENT
+    from shared.edge.process import run
+
+    done = run(("git", "--version"), env=ENVIRONMENT, timeout=10)
+    if not done.ok:
+        raise Misconfigured("git does not answer; type: sudo apt-get install git")
+    return done.text.strip()
+
+
+def _home(home: Home) -> str:
+    if not home.state.exists():
+        raise Misconfigured(f"{home.root} is no home yet; type: python main.py --home {home.root} init --target PATH")
+    folders = (home.root, home.state, home.logs, home.temporary, home.work)
+    for folder in folders:
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise Misconfigured(f"{folder} cannot be written; give it to the user who runs the team")
+    return str(home.root)
+
+
+def _disk(home: Home) -> str:
+    place = home.root if home.root.exists() else Path.cwd()
+    free = shutil.disk_usage(place).free
+    if free < DISK_AT_LEAST:
+        raise Misconfigured(f"{free >> 20} MB free, {DISK_AT_LEAST >> 20} MB are needed; free some space")
+    return f"{free >> 30} GB free"
+
+
+def _sandbox(home: Home) -> Iterator[Finding]:
+    """Found and attacked: what is promised is what was measured here."""
+    from shared.edge.box import find_box
+    from shared.edge.selftest import attack
+
+    if not home.temporary.exists():
+        yield Finding("sandbox", False, "not tried without a home")
+        return
+    try:
+        box = find_box(home.temporary)
+        checks = attack(box, home.temporary)
+    except TeamError as problem:
+        yield Finding("sandbox", False, str(problem))
+        return
+    through = [f"{check.name} ({check.detail})" for check in checks if not check.stopped]
+    told = f"{box.name} {box.version}, {box.quality}: {len(checks)} attacks, all stopped"
+    yield Finding("sandbox", not through, told if not through else f"not stopped: {'; '.join(through)}")
+
+
+def _engine() -> str:
+    from shared.edge.process import run
+
+    if not AIDER.exists():
+        raise Misconfigured(f"Aider is not installed ({AIDER} is missing); type: make setup")
+    ask = "import importlib.metadata; print(importlib.metadata.version('aider-chat'))"
+    done = run((str(AIDER), "-I", "-c", ask), env={"PATH": "/usr/bin:/bin"}, timeout=30)
+    if not done.ok:
+        raise Misconfigured("Aider's environment is broken; remove .venv-aider and type: make setup")
+    return f"aider {done.text.strip()}"
+
+
+# --- the owner's part ----------------------------------------------------------------------------------------
+
+
+def _keys(home: Home, secrets: Secrets | None) -> str:
+    from shared.edge.settings import ANTHROPIC
+
+    secrets = secrets or read_secrets(home)
+    path = home.config / ".env"
+    if path.exists() and path.stat().st_mode & 0o077:
+        raise Misconfigured(f"others can read {path}; type: chmod 600 {path}")
+    if not secrets.get("ANTHROPIC_API_KEY") and secrets.base_url == ANTHROPIC:
+        raise Misconfigured(f"no ANTHROPIC_API_KEY; write it into {path}")
+    return ", ".join(sorted(secrets.values)) + " set"
+
+
+def _endpoint(settings: Settings) -> str:
+    """Asks for the list of models: free, and it shows whether the key is taken."""
+    import httpx2
+
+    url = settings.secrets.base_url
+    key = settings.secrets.get("ANTHROPIC_API_KEY")
+    headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    try:
+        answer = httpx2.get(f"{url}/v1/models", headers=headers, timeout=PATIENCE, trust_env=False)
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        raise Misconfigured(f"{url} does not answer ({type(error).__name__}); check ANTHROPIC_BASE_URL") from None
+    if answer.status_code in (401, 403):
+        raise Misconfigured(f"{url} does not take the key ({answer.status_code}); check ANTHROPIC_API_KEY")
+    if answer.status_code >= 500:
+        raise Misconfigured(f"{url} answers {answer.status_code}; try again later")
+    return f"{url} answers"
+
+
+def _prices(settings: Settings) -> str:
+    from shared.edge.clock import SystemClock
+    from shared.edge.pricing import Pricing
+
+    pricing, now = Pricing(settings.agents.prices), SystemClock(settings.zone).now()
+    agents = (settings.agents.orchestrator.choice, settings.agents.planner.choice, settings.agents.coder.choice)
+    models = {model for choice in agents for model in (choice.model, *choice.fallback)}
+    for model in sorted(models):
+        pricing.rates(model, 1, now)
+    return f"known for {', '.join(sorted(models))}"
+
+
+def _target(home: Home, settings: Settings) -> str:
+    from shared.edge.mirror import Mirror
+    from shared.edge.remote import Remote
+
+    file = settings.target.file
+    remote = Remote(file.repo, settings.secrets.get("GITHUB_TOKEN") or None)
+    mirror = Mirror(home.mirror(settings.target.name), remote)
+    mirror.create()
+    found = mirror.remote_head(file.branch)
+    if found is None:
+        where = f"config/targets/{settings.target.name}.yaml"
+        raise Misconfigured(f"{file.repo} has no branch {file.branch}; correct {where}")
+    return f"{file.repo}, branch {file.branch} at {found[:8]}"

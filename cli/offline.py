@@ -1,0 +1,94 @@
+"""What needs no network and no key: `demo`, `model` and, for developers, `check`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from cli.arguments import CHECKOUT, Arguments
+from cli.text import plain
+from shared.edge.process import attached, run
+
+DAY = CHECKOUT / "examples" / "exam_site_day"
+PROJECT = CHECKOUT / "examples" / "exam_site"
+GIT = {
+    "PATH": "/usr/bin:/bin:/usr/local/bin",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    **{f"GIT_{who}_NAME": "The owner" for who in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{who}_EMAIL": "owner@localhost" for who in ("AUTHOR", "COMMITTER")},
+}
+
+
+# --- demo ----------------------------------------------------------------------------------------------------
+
+
+def demo(arguments: Arguments) -> int:
+    """A new home, a sample project as its target, a scripted model as its endpoint; then a day like any other."""
+    from cli import day, hands, views
+    from shared.edge.scripted_model import ScriptedModel
+    from shared.edge.scripted_script import read_script
+
+    place = CHECKOUT / ".demo" / f"{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}"  # noqa: DTZ005 (a name for a person)
+    home, target = place / "home", place / "exam_site"
+    _repository(target)
+    print(f"home: {home}")
+    print("everything is real but the model: its answers come from examples/exam_site_day/script.yaml\n", flush=True)
+    with ScriptedModel(read_script(DAY / "script.yaml"), heard=_heard) as model:
+        at_home = {"home": home}
+        hands.init(Arguments("init", target=str(target), **at_home))
+        shutil.copyfile(DAY / "VISION.md", home / "VISION.md")
+        _write_keys(home / "config" / ".env", model.url)
+        print()
+        code = day.run_day(Arguments("run-day", **at_home), environment={})
+    for view in (views.tasks, views.prs, views.budget):
+        print()
+        view(Arguments(view.__name__, **at_home))
+    print(f"\nlook around:  python main.py --home {home} show ID   (and: status, logs, tasks, prs)")
+    print(f"the branches: git -C {home / '.state' / 'forge' / 'exam_site.git'} log --oneline --all")
+    return code
+
+
+def _heard(line: str) -> None:
+    print(f"          scripted model: {plain(line)}", flush=True)
+
+
+def _repository(target: Path) -> None:
+    """The sample project as a repository of its own."""
+    shutil.copytree(PROJECT, target, ignore=shutil.ignore_patterns("__pycache__", "*.sqlite3"))
+    for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-q", "-m", "The exam site")):
+        done = run(("git", *words), cwd=target, env=GIT, timeout=60)
+        assert done.ok, done.complaint
+
+
+def _write_keys(path: Path, url: str) -> None:
+    path.touch(mode=0o600)
+    path.write_text(f"ANTHROPIC_API_KEY=a-key-that-only-the-scripted-model-takes\nANTHROPIC_BASE_URL={url}\n")
+
+
+# --- model ---------------------------------------------------------------------------------------------------
+
+
+def model(arguments: Arguments) -> int:
+    """Serves until interrupted."""
+    from shared.edge.scripted_model import serve
+
+    serve(Path(arguments.script), arguments.port, lambda url: print(f"serving: {url}", flush=True), _heard)
+    return 0
+
+
+# --- check ---------------------------------------------------------------------------------------------------
+
+
+def check(arguments: Arguments) -> int:
+    """Format, lint, strict types, tests; ends at the first that fails."""
+    del arguments
+    programs = Path(sys.executable).parent
+    for words in (("ruff", "format", "--check", "."), ("ruff", "check", "."), ("mypy",), ("pytest",)):
+        print(f"== {' '.join(words)}", flush=True)
+        if attached((str(programs / words[0]), *words[1:]), cwd=CHECKOUT, env=os.environ):
+            return 1
+    return 0

@@ -1,0 +1,58 @@
+"""The settings' types -> docs/configuration.md (python -m cli.reference > docs/configuration.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from shared.domain.token_budget import as_dollars
+from shared.edge.settings import SECRETS, AgentsFile, PolicyFile, SchedulesFile, TargetFile
+
+FILES = {
+    "config/agents.yaml": AgentsFile,
+    "config/policy.yaml": PolicyFile,
+    "config/schedules.yaml": SchedulesFile,
+    "config/targets/<name>.yaml": TargetFile,
+}
+
+
+def reference() -> str:
+    """Every field with its meaning and default, as Markdown."""
+    parts = ["# Configuration", INTRODUCTION]
+    for name, model in FILES.items():
+        rows = "\n".join(_rows(model, ""))
+        parts.append(f"## `{name}`\n\n| field | meaning | default |\n|---|---|---|\n{rows}")
+    parts.append("## `config/.env`\n\n" + "\n".join(f"- `{name}`" for name in SECRETS))
+    return "\n\n".join(parts) + "\n"
+
+
+INTRODUCTION = (
+    "Generated from the program's own types. An error in one of these files names file, line and key; unknown and "
+    "duplicate keys, anchors and aliases are refused. Amounts are dollars; times are those of `time_zone`."
+)
+
+
+def _rows(model: type[BaseModel], prefix: str) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from _rows(inner, f"{prefix}{name}.")
+        else:
+            yield f"| `{prefix}{name}` | {field.description} | {_default(name, field.get_default(call_default_factory=True))} |"
+
+
+def _default(name: str, value: Any) -> str:
+    if value is PydanticUndefined:
+        return "(required)"
+    if name in ("task", "day", "month"):
+        return as_dollars(value)
+    if isinstance(value, tuple):
+        return "`[" + ", ".join(map(str, value)) + "]`"
+    return f"`{value}`" if value not in ("", {}) else "(empty)"
+
+
+if __name__ == "__main__":
+    print(reference(), end="")

@@ -1,0 +1,476 @@
+"""The money book: whatever happens, the rows add up, and what they hold fits below every cap."""
+
+from __future__ import annotations
+
+import dataclasses
+import sqlite3
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
+
+from shared.domain.ticket import Ending, Reservation, Ticket, TicketOrder
+from shared.domain.token_budget import NANO, Ask, Caps, Rates, Refusal, Totals, Uptime, Usage
+from shared.domain.work import Run
+from shared.edge.database import Database
+from shared.edge.ledger import REFUSED_ROWS, Ledger
+from shared.edge.uptime import uptime
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+RATES = Rates(input=1, write_5m=1, write_1h=2, read=1, output=1)
+CAPS = Caps(task=1_000, day=2_000, month=3_000)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    ledger = Ledger(Database(tmp_path / "agents.db"))
+    yield ledger
+    ledger.close()
+
+
+def order(task: str = "t1", budget: int = 10**15, **more: object) -> TicketOrder:
+    run = Run(7, "coder", "2026-11-20", task, 1)
+    return dataclasses.replace(TicketOrder(run, budget, ("m",), NOON + timedelta(days=999), 10**6, 1), **more)
+
+
+def opened(ledger: Ledger, task: str = "t1", budget: int = 10**15, **more: object) -> Ticket:
+    ticket = ledger.ticket(ledger.open_ticket(order(task, budget, **more), NOON))
+    assert ticket
+    return ticket
+
+
+def ask(worst: int, may_clamp: bool = False) -> Ask:
+    """A call whose worst case is `worst`: half of it the prompt, half of it the answer."""
+    return Ask("m", RATES, "v1", worst - worst // 2, worst // 2, may_clamp=may_clamp)
+
+
+def taken(ledger: Ledger, ticket: Ticket, worst: int, caps: Caps = CAPS, now: datetime = NOON) -> Reservation:
+    answer = ledger.reserve(ticket, ask(worst), caps, now)
+    assert isinstance(answer, Reservation)
+    return answer
+
+
+def refusal(ledger: Ledger, ticket: Ticket, worst: int = 1, caps: Caps = CAPS, now: datetime = NOON) -> str:
+    answer = ledger.reserve(ticket, ask(worst), caps, now)
+    assert isinstance(answer, Refusal)
+    return answer.code
+
+
+# --- tickets
+
+
+def test_a_ticket_is_found_by_its_token_and_by_nothing_else(ledger: Ledger) -> None:
+    wanted = order(budget=42, max_calls=3, min_out=9, retry_s=1.5, models=("a", "b"))
+    token = ledger.open_ticket(wanted, NOON)
+    found = ledger.ticket(token)
+    assert token.startswith("mt-")
+    assert found and found.order == wanted and not found.closed
+    assert [ledger.ticket(other) for other in ("", "mt-", token[:-1], token + "x", "\ud800")] == [None] * 5
+
+
+def test_a_token_is_not_in_the_database(ledger: Ledger, tmp_path: Path) -> None:
+    token = ledger.open_ticket(order(), NOON)
+    stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"coder" in stored
+    assert token[3:].encode() not in stored
+
+
+# --- reserving
+
+
+@pytest.mark.parametrize(
+    ("caps", "budget", "code"),
+    [
+        pytest.param(CAPS, 99, "meter_ticket_cap", id="the run's own budget"),
+        pytest.param(Caps(99, 10**9, 10**9), 10**9, "meter_task_cap", id="the task"),
+        pytest.param(Caps(10**9, 99, 10**9), 10**9, "meter_day_cap", id="the day"),
+        pytest.param(Caps(10**9, 10**9, 99), 10**9, "meter_month_cap", id="the month"),
+        pytest.param(Caps(10**9, 10**9, 10**9, 99), 10**9, "meter_total_cap", id="all spending"),
+        pytest.param(Caps(0, 0, 0), 0, "meter_ticket_cap", id="no money at all"),
+    ],
+)
+def test_a_call_that_does_not_fit_below_a_cap_is_refused_by_its_name(
+    ledger: Ledger, caps: Caps, budget: int, code: str
+) -> None:
+    ticket = opened(ledger, budget=budget)
+    assert refusal(ledger, ticket, 100, caps) == code
+
+
+def test_a_task_cap_counts_all_its_runs_and_a_run_without_a_task_none(ledger: Ledger) -> None:
+    first, second, other, planner = (opened(ledger, task) for task in ("t1", "t1", "t2", ""))
+    taken(ledger, first, 600)
+    assert refusal(ledger, second, 401) == "meter_task_cap"
+    taken(ledger, second, 400)
+    taken(ledger, other, 500)
+    taken(ledger, planner, 500)
+    assert refusal(ledger, planner) == "meter_day_cap"
+
+
+@pytest.mark.parametrize(
+    ("prepare", "code"),
+    [
+        pytest.param(lambda book, token: book.close_ticket(token, NOON), "meter_ticket_closed", id="closed"),
+        pytest.param(lambda book, token: book.pause("the key was refused", NOON), "meter_paused", id="paused"),
+        pytest.param(lambda book, token: book.halt("wrong prices", NOON), "meter_halted", id="halted"),
+    ],
+)
+def test_nothing_is_reserved_when_spending_is_over(
+    ledger: Ledger, prepare: Callable[[Ledger, str], None], code: str
+) -> None:
+    token = ledger.open_ticket(order(), NOON)
+    ticket = ledger.ticket(token)
+    assert ticket
+    prepare(ledger, token)
+    assert refusal(ledger, ticket) == code
+
+
+def test_a_ticket_expires(ledger: Ledger) -> None:
+    ticket = opened(ledger, expires=NOON)
+    assert refusal(ledger, ticket, now=NOON) == "meter_ticket_closed"
+    taken(ledger, ticket, 1, now=NOON - timedelta(milliseconds=1))
+
+
+def test_a_run_has_its_number_of_calls_and_repetitions_of_the_meter_do_not_count(ledger: Ledger) -> None:
+    ticket = opened(ledger, max_calls=2)
+    for retry in (0, 1, 2, 0):
+        assert isinstance(ledger.reserve(ticket, ask(1), CAPS, NOON, retry=retry), Reservation)
+    assert refusal(ledger, ticket) == "meter_call_cap"
+
+
+def test_a_shorter_answer_is_marked(ledger: Ledger) -> None:
+    token = ledger.open_ticket(order(budget=80), NOON)
+    ticket = ledger.ticket(token)
+    assert ticket
+    answer = ledger.reserve(ticket, ask(100, may_clamp=True), CAPS, NOON)
+    assert isinstance(answer, Reservation)
+    assert (answer.grant.max_tokens, answer.grant.reserved) == (30, 80)
+    assert ledger.calls_of(token)[0].clamped
+
+
+def test_two_hundred_callers_share_the_last_cent_exactly(ledger: Ledger) -> None:
+    """Each in a thread and with a connection of its own: what is served is what can be afforded, 40 of 200."""
+    worst, caps = NANO // 4_000, Caps(NANO, NANO // 100, NANO)
+    ticket, served = opened(ledger), []
+    start = threading.Barrier(200)
+
+    def caller() -> None:
+        start.wait()
+        if isinstance(ledger.reserve(ticket, ask(worst), caps, NOON), Reservation):
+            served.append(1)
+        ledger.close()
+
+    threads = [threading.Thread(target=caller) for _ in range(200)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(served) == 40
+    assert ledger.totals("2026-11-20", caps.day) == Totals(caps.day, reserved=caps.day)
+
+
+# --- booking
+
+ENDS: dict[str, Callable[[Ledger, Reservation], bool]] = {
+    "settled": lambda book, call: book.settle(call, 30, Ending(), NOON),
+    "void": lambda book, call: book.void(call, Ending(), NOON),
+    "lost": lambda book, call: book.lost(call, 80, 10, Ending(), NOON),
+    "lost at start": lambda book, call: bool(book.reconcile(NOON)),
+}
+
+
+@pytest.mark.parametrize("second", ENDS)
+@pytest.mark.parametrize(
+    ("first", "totals"),
+    [
+        ("settled", Totals(2_000, spent=30)),
+        ("void", Totals(2_000)),
+        ("lost", Totals(2_000, lost=80)),
+        ("lost at start", Totals(2_000, lost=100)),
+    ],
+)
+def test_a_call_has_exactly_one_final_state(ledger: Ledger, first: str, second: str, totals: Totals) -> None:
+    call = taken(ledger, opened(ledger), 100)
+    assert ENDS[first](ledger, call)
+    assert not ENDS[second](ledger, call)
+    assert ledger.totals("2026-11-20", 2_000) == totals
+
+
+def test_what_was_reserved_too_much_can_be_spent_again(ledger: Ledger) -> None:
+    ticket = opened(ledger)
+    call = taken(ledger, ticket, 1_000)
+    assert refusal(ledger, ticket) == "meter_task_cap"
+    ledger.settle(call, 300, Ending(), NOON)
+    taken(ledger, ticket, 700)
+
+
+def test_an_unknown_outcome_is_never_booked_above_what_was_reserved(ledger: Ledger) -> None:
+    ledger.lost(taken(ledger, opened(ledger), 100), 5_000, None, Ending(), NOON)
+    assert ledger.totals("2026-11-20", 2_000).lost == 100
+
+
+@pytest.mark.parametrize(
+    "dearer",
+    [
+        pytest.param(lambda book, call: book.settle(call, 101, Ending(), NOON), id="settled"),
+        pytest.param(lambda book, call: book.lost(call, 120, 101, Ending(), NOON), id="cut, and already dearer"),
+    ],
+)
+def test_a_call_that_cost_more_than_was_reserved_stops_all_spending_also_after_a_restart(
+    ledger: Ledger, dearer: Callable[[Ledger, Reservation], bool]
+) -> None:
+    ticket = opened(ledger)
+    dearer(ledger, taken(ledger, ticket, 100))
+    ledger.reconcile(NOON)
+    assert refusal(ledger, ticket) == "meter_halted"
+    assert "the prices of m are wrong" in ledger.paused()
+    assert ledger.totals("2026-11-20", 2_000).used >= 101  # the truth, not what was hoped for
+    ledger.resume()
+    taken(ledger, ticket, 100)
+
+
+def test_a_pause_ends_with_the_process_and_is_told_in_one_line(ledger: Ledger) -> None:
+    ledger.pause("the upstream refused our key", NOON)
+    ledger.pause("again", NOON)
+    assert ledger.paused() == "the upstream refused our key"
+    ledger.reconcile(NOON)
+    assert ledger.paused() == ""
+
+
+def test_a_dead_process_leaves_its_open_calls_at_their_worst_case(ledger: Ledger, tmp_path: Path) -> None:
+    taken(ledger, opened(ledger), 100)
+    after = Ledger(Database(tmp_path / "agents.db"))
+    assert [after.reconcile(NOON), after.reconcile(NOON)] == [1, 0]
+    assert after.totals("2026-11", 3_000) == Totals(3_000, lost=100)
+    after.close()
+
+
+# --- reading
+
+
+def test_a_run_is_judged_by_the_meters_own_record(ledger: Ledger) -> None:
+    token = ledger.open_ticket(order(), NOON)
+    ticket = ledger.ticket(token)
+    assert ticket
+    usage = Usage(1, 2, 3, 4, 5, 6)
+    ledger.settle(taken(ledger, ticket, 100), 15, Ending(200, 200, usage, "max_tokens", "req_1", ms=9), NOON)
+    ledger.refused(ticket, "m", Refusal("meter_prefill", "no"), NOON)
+    first, second = ledger.calls_of(token)
+    assert (first.state, first.cost, first.answered, first.stop_reason) == ("settled", 15, 200, "max_tokens")
+    assert first.usage == usage
+    assert (second.state, second.cost, second.answered, second.code) == ("refused", 0, 400, "meter_prefill")
+
+
+def test_days_agents_and_tasks_add_up(ledger: Ledger) -> None:
+    first, second = opened(ledger, "t1"), opened(ledger, "t2")
+    ledger.settle(taken(ledger, first, 100), 40, Ending(usage=Usage(3, output=4)), NOON)
+    ledger.lost(taken(ledger, second, 50), 50, None, Ending(), NOON)
+    tomorrow = NOON + timedelta(days=1)
+    taken(ledger, first, 70, Caps(1_000, 1_500, 3_000), tomorrow)
+    assert ledger.by_day() == (
+        ("2026-11-20", Totals(2_000, spent=40, lost=50)),
+        ("2026-11-21", Totals(1_500, reserved=70)),
+    )
+    assert ledger.totals("2026-11", 3_000) == Totals(3_000, spent=40, reserved=70, lost=50)
+    assert ledger.spent_by("t1", 1_000) == Totals(1_000, spent=40, reserved=70)
+    shares = [(s.agent, s.task, s.calls, s.spent, s.reserved, s.lost, s.tokens_in) for s in ledger.breakdown("2026-11")]
+    assert shares == [("coder", "t1", 2, 40, 70, 0, 3), ("coder", "t2", 1, 0, 0, 50, 0)]
+    assert [share.task for share in ledger.breakdown("2026-11-21")] == ["t1"]
+
+
+def test_a_month_ends_with_its_last_day(ledger: Ledger) -> None:
+    ticket, caps = opened(ledger), Caps(10**9, 10**9, 100)
+    taken(ledger, ticket, 100, caps, NOON)
+    assert refusal(ledger, ticket, 1, caps, datetime(2026, 11, 30, 23, 59, tzinfo=UTC)) == "meter_month_cap"
+    taken(ledger, ticket, 100, caps, datetime(2026, 12, 1, tzinfo=UTC))
+
+
+def test_a_caller_in_a_loop_does_not_fill_the_disk(ledger: Ledger) -> None:
+    token = ledger.open_ticket(order(budget=0), NOON)
+    ticket = ledger.ticket(token)
+    assert ticket
+    for _ in range(REFUSED_ROWS + 20):
+        assert refusal(ledger, ticket) == "meter_ticket_cap"
+    assert len(ledger.calls_of(token)) == REFUSED_ROWS
+
+
+def test_the_owner_is_warned_once_a_day_and_once_a_month(ledger: Ledger) -> None:
+    ticket, caps = opened(ledger), Caps(10**9, 1_000, 2_000)
+    call = taken(ledger, ticket, 900, caps)
+    assert ledger.warnings("2026-11-20") == ()  # reserved only: most of it may come back
+    ledger.settle(call, 799, Ending(), NOON)
+    assert ledger.warnings("2026-11-20") == ()
+    for _ in range(3):
+        ledger.settle(taken(ledger, ticket, 1, caps), 1, Ending(), NOON)
+    assert [(w.scope, w.period, w.used, w.cap) for w in ledger.warnings("2026-11-20")] == [
+        ("day", "2026-11-20", 800, 1_000)
+    ]
+    tomorrow = NOON + timedelta(days=1)
+    ledger.lost(taken(ledger, ticket, 800, caps, tomorrow), 800, None, Ending(), tomorrow)
+    assert [(w.scope, w.used) for w in ledger.warnings("2026-11-21")] == [("day", 800), ("month", 1_602)]
+
+
+# --- clocks
+
+
+def test_a_clock_set_back_opens_no_old_day_again(ledger: Ledger) -> None:
+    ticket, caps = opened(ledger), Caps(10**9, 100, 10**9)
+    taken(ledger, ticket, 100, caps, NOON)
+    assert refusal(ledger, ticket, 1, caps, NOON - timedelta(days=40)) == "meter_day_cap"
+
+
+def test_a_clock_that_jumps_ahead_is_believed_only_when_the_owner_confirms_it(tmp_path: Path) -> None:
+    up = [Uptime("boot-1", 100)]
+    ledger = Ledger(Database(tmp_path / "agents.db"), uptime=lambda: up[0])
+    ticket, future = opened(ledger), NOON + timedelta(days=3)
+    taken(ledger, ticket, 1)
+    taken(ledger, ticket, 1, now=NOON + timedelta(hours=20))
+    assert refusal(ledger, ticket, now=NOON + timedelta(hours=40)) == "meter_clock"  # two small jumps are a large one
+    assert refusal(ledger, ticket, now=future) == "meter_clock"
+    assert [day for day, _ in ledger.by_day()] == ["2026-11-20", "2026-11-21"]  # a refusal opens no day
+    ledger.confirm_clock(future)
+    taken(ledger, ticket, 1, now=future)
+    up[0] = Uptime("boot-1", 100 + 5 * 86_400)
+    taken(ledger, ticket, 1, now=future + timedelta(days=5))  # the machine slept
+    up[0] = Uptime("boot-2", 3)
+    taken(ledger, ticket, 1, now=future + timedelta(days=50))  # the machine was off
+    ledger.close()
+
+
+def test_the_machine_knows_how_long_it_is_up() -> None:
+    first, second = uptime(), uptime()
+    assert first.boot == second.boot != ""
+    assert 0 < first.seconds <= second.seconds
+
+
+# --- anything, in any order
+
+
+class MoneyBook(RuleBasedStateMachine):
+    """The book against a list of exact integers, through crashes, clock jumps, new prices and new caps."""
+
+    tickets = Bundle("tickets")
+    calls = Bundle("calls")
+
+    @initialize()
+    def begin(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.ledger = self.fresh()
+        self.now = NOON
+        self.last_day = ""
+        self.caps = Caps(600, 1_000, 1_600, 3_000)
+        self.price = 1
+        self.rows: dict[int, list[object]] = {}  # id -> [ticket, task, day, amount, state]
+
+    def fresh(self) -> Ledger:
+        return Ledger(Database(Path(self.folder.name) / "agents.db"))
+
+    def sum(self, column: int, value: str | int, start: bool = False) -> int:
+        fits = (lambda row: str(row[column]).startswith(str(value))) if start else (lambda row: row[column] == value)
+        return sum(row[3] for row in self.rows.values() if fits(row))  # type: ignore[misc]
+
+    def standings(self, ticket: Ticket, day: str) -> list[tuple[str, int, int]]:
+        task = ticket.order.run.task
+        found = [
+            ("ticket", ticket.order.budget, self.sum(0, ticket.id)),
+            ("task", self.caps.task, self.sum(1, task)),
+            ("day", self.caps.day, self.sum(2, day)),
+            ("month", self.caps.month, self.sum(2, day[:7], start=True)),
+            ("total", self.caps.total or 0, self.sum(1, "", start=True)),
+        ]
+        return [standing for standing in found if task or standing[0] != "task"]
+
+    @rule(target=tickets, task=st.sampled_from(["", "t1", "t2"]), budget=st.sampled_from([200, 500, 10**6]))
+    def open(self, task: str, budget: int) -> Ticket:
+        return opened(self.ledger, task, budget)
+
+    @rule(target=calls, ticket=tickets, tokens=st.integers(1, 150), may_clamp=st.booleans())
+    def reserve(self, ticket: Ticket, tokens: int, may_clamp: bool) -> Reservation | None:
+        rates = Rates(*[self.price] * 5)
+        wanted = Ask("m", rates, "v", tokens, tokens, may_clamp=may_clamp)
+        day = max(self.now.date().isoformat(), self.last_day)
+        standings = self.standings(ticket, day)
+        answer = self.ledger.reserve(ticket, wanted, self.caps, self.now)
+        if isinstance(answer, Refusal):
+            assert any(used + 2 * tokens * self.price > cap for _, cap, used in standings)
+            return None
+        assert all(used + answer.grant.reserved <= cap for _, cap, used in standings)
+        assert answer.grant.clamped or answer.grant.reserved == 2 * tokens * self.price
+        assert answer.day == day
+        self.last_day = day
+        self.rows[answer.id] = [ticket.id, ticket.order.run.task, day, answer.grant.reserved, "open"]
+        return answer
+
+    @rule(call=consumes(calls), part=st.integers(0, 100))
+    def settle(self, call: Reservation | None, part: int) -> None:
+        self.finish(call, "settled", part, lambda call, amount: self.ledger.settle(call, amount, Ending(), self.now))
+
+    @rule(call=consumes(calls), part=st.integers(0, 100))
+    def lose(self, call: Reservation | None, part: int) -> None:
+        self.finish(call, "lost", part, lambda call, amount: self.ledger.lost(call, amount, None, Ending(), self.now))
+
+    @rule(call=consumes(calls))
+    def void(self, call: Reservation | None) -> None:
+        self.finish(call, "void", 0, lambda call, _: self.ledger.void(call, Ending(), self.now))
+
+    def finish(
+        self, call: Reservation | None, state: str, part: int, entry: Callable[[Reservation, int], bool]
+    ) -> None:
+        if call is None:
+            return
+        amount = call.grant.reserved * part // 100
+        was_open = self.rows[call.id][4] == "open"
+        assert entry(call, amount) == was_open  # a call that a crash lost stays lost
+        if was_open:
+            self.rows[call.id][3:] = [amount, state]
+
+    @rule()
+    def crash_and_restart(self) -> None:
+        self.ledger.close()
+        self.ledger = self.fresh()
+        left = [row for row in self.rows.values() if row[4] == "open"]
+        assert self.ledger.reconcile(self.now) == len(left)
+        for row in left:
+            row[4] = "lost"
+
+    @rule(hours=st.integers(-100, 100))
+    def clock_jumps(self, hours: int) -> None:
+        self.now += timedelta(hours=hours)
+
+    @rule(price=st.integers(1, 5))
+    def prices_change(self, price: int) -> None:
+        self.price = price
+
+    @rule(day=st.integers(0, 1_500), month=st.integers(0, 2_500))
+    def caps_change(self, day: int, month: int) -> None:
+        self.caps = dataclasses.replace(self.caps, day=day, month=month)
+
+    @invariant()
+    def the_book_says_what_happened(self) -> None:
+        for period in {str(row[2]) for row in self.rows.values()} | {"2026-11"}:
+            sums = {state: 0 for state in ("settled", "open", "lost", "void")}
+            for row in self.rows.values():
+                if str(row[2]).startswith(period):
+                    sums[str(row[4])] += row[3]  # type: ignore[operator]
+            assert self.ledger.totals(period, 0) == Totals(0, sums["settled"], sums["open"], sums["lost"])
+
+    def teardown(self) -> None:
+        if hasattr(self, "folder"):
+            self.ledger.close()
+            self.folder.cleanup()
+
+
+TestMoneyBook = MoneyBook.TestCase
+TestMoneyBook.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
+
+
+def test_amounts_in_the_book_are_integers(ledger: Ledger, tmp_path: Path) -> None:
+    call = taken(ledger, opened(ledger), 100)
+    with pytest.raises(sqlite3.IntegrityError):
+        ledger.settle(call, 0.5, Ending(), NOON)  # type: ignore[arg-type]
+    assert ledger.totals("2026-11-20", 0).reserved == 100

@@ -1,0 +1,124 @@
+"""Configuration: what is refused, and that every field says what it is for."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cli.reference import FILES, reference
+from shared.domain.errors import Misconfigured, TeamError
+from shared.domain.token_budget import dollars
+from shared.edge.paths import Home
+from shared.edge.settings import Secrets, load, read_secrets
+
+ROOT = Path(__file__).parents[2]
+NOTHING: dict[str, str] = {}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path)
+    home.make()
+    for name in ("agents.yaml", "policy.yaml", "schedules.yaml"):
+        shutil.copyfile(ROOT / "config" / name, home.config / name)
+    (home.targets / "site.yaml").write_text("repo: /srv/site\n")
+    return home
+
+
+def test_the_delivered_configuration_is_valid(home: Home) -> None:
+    settings = load(home, NOTHING)
+    assert settings.policy.budget.day == dollars("5")
+    assert settings.target.name == "site"
+    assert settings.zone.key == "UTC"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        pytest.param(
+            "policy", "budget: {task: -1, day: 5, month: 9}", "budget.task: '-1' is not an amount", id="negative"
+        ),
+        pytest.param(
+            "policy", "budget: {task: .nan, day: 5, month: 9}", "budget.task: '.nan' is not an amount", id="nan"
+        ),
+        pytest.param("policy", "budget: {task: .inf, day: 5, month: 9}", "budget.task: '.inf' is not", id="inf"),
+        pytest.param("policy", "budget: {task: 1e9, day: 5, month: 9}", "budget.task: '1e9' is not", id="exponent"),
+        pytest.param("policy", "budget: {task: 99999999, day: 5, month: 9}", "is not an amount", id="absurd"),
+        pytest.param("policy", "budget: {task: true, day: 5, month: 9}", "write an amount", id="a truth value"),
+        pytest.param("policy", "budget: {task: 9, day: 5, month: 90}", "budget: task <= day <= month", id="order"),
+        pytest.param("policy", "budget: {task: 1, day: 5}", "budget.month: Field required", id="missing"),
+        pytest.param(
+            "policy", "budget: {task: 1, day: 5, month: 9, week: 7}", "budget.week: unknown key", id="unknown"
+        ),
+        pytest.param("policy", "budget: {task: 1, task: 2, day: 5, month: 9}", "'task' stands twice", id="duplicate"),
+        pytest.param("policy", "a: &a 1\nbudget: *a", "anchors and aliases are not read", id="alias"),
+        pytest.param(
+            "policy", "auto_merge: true\nbudget: {task: 1, day: 5, month: 9}", "auto_merge: unknown", id="typo"
+        ),
+        pytest.param("schedules", "time_zone: Mars/Olympus", "time_zone: not a known time zone", id="time zone"),
+        pytest.param("schedules", "time_zone: ../../etc/passwd", "time_zone: not a known time zone", id="path as zone"),
+        pytest.param("schedules", "phases: {morning: '25:00'}", "phases.morning: write a time of day", id="time"),
+        pytest.param("schedules", "phases: {morning: [7]}", "config/schedules.yaml:1: phases.morning", id="type"),
+        pytest.param("agents", "planner: {model: x}", "orchestrator: Field required", id="a model is missing"),
+        pytest.param("targets/site", "repo: ''", "config/targets/site.yaml:1: repo:", id="no repository"),
+        pytest.param("targets/site", "", "config/targets/site.yaml:1: (the whole file)", id="an empty file"),
+    ],
+)
+def test_a_wrong_file_is_named_with_line_and_key(home: Home, name: str, text: str, reason: str) -> None:
+    (home.config / f"{name}.yaml").write_text(text)
+    with pytest.raises(TeamError) as problem:
+        load(home, NOTHING)
+    assert str(problem.value).startswith(f"config/{name}.yaml:")
+    assert reason in str(problem.value)
+    assert "\n" not in str(problem.value)
+
+
+def test_a_second_target_is_not_guessed_about(home: Home) -> None:
+    (home.targets / "other.yaml").write_text("repo: /srv/other\n")
+    with pytest.raises(Misconfigured, match="holds other.yaml, site.yaml; keep one"):
+        load(home, NOTHING)
+
+
+def test_a_home_without_target_says_what_to_type(home: Home) -> None:
+    (home.targets / "site.yaml").unlink()
+    with pytest.raises(Misconfigured, match="init --target PATH_OR_URL"):
+        load(home, NOTHING)
+
+
+def test_the_environment_wins_over_the_file(home: Home) -> None:
+    (home.config / ".env").write_text("ANTHROPIC_API_KEY=filed\nGITHUB_TOKEN='quoted'\nOTHER=x\n")
+    secrets = read_secrets(home, {"ANTHROPIC_API_KEY": "given"})
+    assert secrets.get("ANTHROPIC_API_KEY") == "given"
+    assert secrets.get("GITHUB_TOKEN") == "quoted"
+    assert secrets.get("DISCORD_WEBHOOK_URL") == ""
+    assert set(secrets.values) == {"ANTHROPIC_API_KEY", "GITHUB_TOKEN"}
+
+
+def test_a_secret_shows_itself_nowhere(home: Home) -> None:
+    secrets = read_secrets(home, {"ANTHROPIC_API_KEY": "sk-very-secret"})
+    assert "very-secret" not in f"{secrets} {secrets!r} {secrets.model_dump()} {secrets.model_dump_json()}"
+    assert isinstance(secrets, Secrets)
+
+
+def test_a_key_with_a_line_break_is_named_without_its_value(home: Home) -> None:
+    with pytest.raises(Misconfigured, match=r"ANTHROPIC_API_KEY holds a blank or a control character") as problem:
+        read_secrets(home, {"ANTHROPIC_API_KEY": "sk-secret\n"})
+    assert "sk-secret" not in str(problem.value)
+
+
+def test_a_link_in_place_of_the_env_file_is_not_followed(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text("ANTHROPIC_API_KEY=x\n")
+    (home.config / ".env").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(TeamError, match="is a symbolic link"):
+        read_secrets(home, NOTHING)
+
+
+def test_every_field_says_what_it_is_for() -> None:
+    for model in FILES.values():
+        assert "None" not in "".join(str(field.description) for field in model.model_fields.values())
+
+
+def test_the_reference_in_the_docs_is_the_programs_own() -> None:
+    assert (ROOT / "docs" / "configuration.md").read_text("utf-8") == reference()
