@@ -33,6 +33,7 @@ VISION = """# Vision
 
 def init(arguments: Arguments) -> int:
     """Makes the home, or completes it; what the owner has written is never overwritten."""
+    from shared.edge.mirror import default_branch
     from shared.edge.remote import Remote
     from shared.edge.settings import read_secrets
 
@@ -41,8 +42,9 @@ def init(arguments: Arguments) -> int:
     _copy_defaults(home)
     url = _address(arguments.target)
     remote = Remote(url, read_secrets(home).get("GITHUB_TOKEN") or None)
-    branch = arguments.branch or _default_branch(home, remote)
-    name = _write_target(home, url, branch)
+    name = _name_of(url)
+    branch = arguments.branch or default_branch(home.temporary, remote)
+    _write_target(home, name, url, branch)
     print(f"home: {home.root}")
     print(f"target: {name} ({url}, branch {branch})")
     print(f"next: write your goals into {home.vision}, your key into {home.config / '.env'}, then:")
@@ -65,16 +67,11 @@ def _address(target: str) -> str:
     return str(path.resolve()) if path.is_dir() else target
 
 
-def _default_branch(home: Home, remote: object) -> str:
-    from shared.edge.mirror import default_branch
-    from shared.edge.remote import Remote
-
-    assert isinstance(remote, Remote)
-    return default_branch(home.state, remote)
+def _name_of(url: str) -> str:
+    return re.sub(r"[^a-z0-9_-]+", "-", Path(url).name.removesuffix(".git").lower()).strip("-_")[:40] or "target"
 
 
-def _write_target(home: Home, url: str, branch: str) -> str:
-    name = re.sub(r"[^a-z0-9_-]+", "-", Path(url).name.removesuffix(".git").lower()).strip("-_")[:40] or "target"
+def _write_target(home: Home, name: str, url: str, branch: str) -> None:
     path = home.targets / f"{name}.yaml"
     others = [other.name for other in home.targets.glob("*.yaml") if other.name not in ("example.yaml", path.name)]
     if others:
@@ -82,7 +79,6 @@ def _write_target(home: Home, url: str, branch: str) -> str:
     if not path.exists():
         text = f'repo: {json.dumps(url)}\nbranch: {json.dumps(branch)}\nallow: ["**"]\nprotected: []\n'
         create_text(path, text, home.temporary)
-    return name
 
 
 # --- retry, cancel -------------------------------------------------------------------------------------------

@@ -28,25 +28,25 @@ GIT = {
 
 def demo(arguments: Arguments) -> int:
     """A new home, a sample project as its target, a scripted model as its endpoint; then a day like any other."""
+    del arguments
     from cli import day, hands, views
     from shared.edge.scripted_model import ScriptedModel
     from shared.edge.scripted_script import read_script
 
-    place = CHECKOUT / ".demo" / f"{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}"  # noqa: DTZ005 (a name for a person)
+    place = CHECKOUT / ".demo" / f"{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}"
     home, target = place / "home", place / "exam_site"
     _repository(target)
     print(f"home: {home}")
     print("everything is real but the model: its answers come from examples/exam_site_day/script.yaml\n", flush=True)
     with ScriptedModel(read_script(DAY / "script.yaml"), heard=_heard) as model:
-        at_home = {"home": home}
-        hands.init(Arguments("init", target=str(target), **at_home))
+        hands.init(Arguments("init", home, target=str(target)))
         shutil.copyfile(DAY / "VISION.md", home / "VISION.md")
         _write_keys(home / "config" / ".env", model.url)
         print()
-        code = day.run_day(Arguments("run-day", **at_home), environment={})
+        code = day.run_day(Arguments("run-day", home), environment={})
     for view in (views.tasks, views.prs, views.budget):
         print()
-        view(Arguments(view.__name__, **at_home))
+        view(Arguments(view.__name__, home))
     print(f"\nlook around:  python main.py --home {home} show ID   (and: status, logs, tasks, prs)")
     print(f"the branches: git -C {home / '.state' / 'forge' / 'exam_site.git'} log --oneline --all")
     return code

@@ -11,7 +11,7 @@ from pydantic_core import PydanticUndefined
 from shared.domain.token_budget import as_dollars
 from shared.edge.settings import SECRETS, AgentsFile, PolicyFile, SchedulesFile, TargetFile
 
-FILES = {
+FILES: dict[str, type[BaseModel]] = {
     "config/agents.yaml": AgentsFile,
     "config/policy.yaml": PolicyFile,
     "config/schedules.yaml": SchedulesFile,
@@ -41,7 +41,8 @@ def _rows(model: type[BaseModel], prefix: str) -> Iterator[str]:
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             yield from _rows(inner, f"{prefix}{name}.")
         else:
-            yield f"| `{prefix}{name}` | {field.description} | {_default(name, field.get_default(call_default_factory=True))} |"
+            default = _default(name, field.get_default(call_default_factory=True))
+            yield f"| `{prefix}{name}` | {field.description} | {default} |"
 
 
 def _default(name: str, value: Any) -> str:

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from shared.edge.llm_client import LlmClient
-
 from agents.coder.agent import Coder, CoderLimits
 from agents.orchestrator.agent import Orchestrator
 from agents.orchestrator.delivery import Delivery
@@ -21,7 +19,10 @@ from cli.records import Records
 from shared.domain.errors import Misconfigured
 from shared.edge import lock, ourselves
 from shared.edge.committer import Author, Committer
+from shared.edge.engine import Engine
 from shared.edge.forge import Forge
+from shared.edge.llm_client import LlmClient
+from shared.edge.llm_replies import Replies
 from shared.edge.local_forge import LocalForge, create, follow
 from shared.edge.log import Log
 from shared.edge.mirror import Mirror
@@ -35,9 +36,26 @@ AUTHOR = Author("sisimpur-agents", "agents@localhost")
 TYPICAL_PROMPT = 20_000  # tokens: the price band that a forecast assumes
 
 
+MakeEngine = Callable[[Records], Engine]
+
+
+def aider(records: Records) -> Engine:
+    """Aider in a box. NoSandbox if this machine has none."""
+    from shared.edge.aider_runner import AiderEngine
+    from shared.edge.box import find_box
+
+    home = records.home
+    launcher = records.settings.agents.engine.launcher
+    box = find_box(home.temporary)
+    return AiderEngine(box, aider_python(records.settings), home.meter_socket, home.temporary, launcher)
+
+
 @contextmanager
-def open_team(records: Records, tell: Callable[[str], None]) -> Iterator[Orchestrator]:
-    """Holds the home's lock. Keys stay in this process; what runs elsewhere gets tickets."""
+def open_team(records: Records, tell: Callable[[str], None], make_engine: MakeEngine = aider) -> Iterator[Orchestrator]:
+    """Holds the home's lock. Keys stay in this process; what runs elsewhere gets tickets.
+
+    The engine is made when it is first needed: without a sandbox the rest of the day goes on.
+    """
     from shared.edge.meter import Meter, Upstream
 
     settings, home, clock = records.settings, records.home, records.clock
@@ -58,7 +76,7 @@ def open_team(records: Records, tell: Callable[[str], None]) -> Iterator[Orchest
             log=log.of("meter"),
         ):
             desk = _desk(records, log, mirror, forge, outgoing, pricing, tell)
-            yield Orchestrator(desk, _team(records, desk, outgoing, sync))
+            yield Orchestrator(desk, _team(records, desk, outgoing, sync, make_engine))
 
 
 def _key(settings: Settings) -> str:
@@ -77,7 +95,7 @@ def _code(records: Records) -> tuple[Mirror, Forge, Callable[[], str]]:
     target, home = records.settings.target, records.home
     place, branch = home.forge(target.name), target.file.branch
     source = Remote(target.file.repo, records.settings.secrets.get("GITHUB_TOKEN") or None)
-    create(place, source, branch)
+    create(place, None, branch)
     mirror = Mirror(home.mirror(target.name), Remote(str(place)))
     mirror.create()
 
@@ -131,31 +149,33 @@ def _rules(records: Records, pricing: Pricing) -> Rules:
     )
 
 
-def _team(records: Records, desk: Desk, outgoing: Outgoing, sync: Callable[[], str]) -> Team:
+def _team(records: Records, desk: Desk, outgoing: Outgoing, sync: Callable[[], str], make_engine: MakeEngine) -> Team:
     settings, mirror = records.settings, desk.mirror
     prompts, analyzer = Prompts(CHECKOUT / "agents"), CodebaseAnalyzer()
     models = {"orchestrator": settings.agents.orchestrator.choice, "planner": settings.agents.planner.choice}
-    asker = LlmClient(records.ledger, desk.home.meter_socket, models, desk.clock, settings.policy.budget.task)
+    asker = LlmClient(
+        records.ledger,
+        Replies(records.db),
+        desk.home.meter_socket,
+        models,
+        desk.clock,
+        lambda _: settings.policy.budget.task,
+    )
     planner = Planner(asker, prompts, analyzer)
     return Team(
         reader=Interpreter(asker, prompts),
         plan=lambda run, order, commit: planner.plan(run, order, Snapshot(mirror, commit)),
-        coder=lambda: _coder(records, desk, outgoing, prompts),
+        coder=lambda: _coder(records, desk, outgoing, prompts, make_engine(records)),
         facts=lambda commit, texts: analyzer.facts(Snapshot(mirror, commit), texts),
         sync=sync,
     )
 
 
-def _coder(records: Records, desk: Desk, outgoing: Outgoing, prompts: Prompts) -> Codes:
-    """NoSandbox if this machine has none, or one that does not hold."""
-    from shared.edge.aider_runner import AiderEngine
-    from shared.edge.box import find_box
-
+def _coder(records: Records, desk: Desk, outgoing: Outgoing, prompts: Prompts, engine: Engine) -> Codes:
     settings = records.settings
-    engine = settings.agents.engine
-    box = find_box(desk.home.temporary)
+    limits = settings.agents.engine
     return Coder(
-        AiderEngine(box, aider_python(settings), desk.home.meter_socket, desk.home.temporary, engine.launcher),
+        engine,
         desk.mirror,
         Committer(desk.mirror, outgoing, AUTHOR, settings.target.file.protected),
         records.ledger,
@@ -163,7 +183,7 @@ def _coder(records: Records, desk: Desk, outgoing: Outgoing, prompts: Prompts) -
         desk.log,
         desk.clock,
         settings.agents.coder.choice,
-        CoderLimits(settings.policy.budget.task, round(engine.minutes * 60), engine.calls, settings.target.file.allow),
+        CoderLimits(settings.policy.budget.task, round(limits.minutes * 60), limits.calls, settings.target.file.allow),
     )
 
 

@@ -26,16 +26,16 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
 
 
 def repository(folder: Path, files: Mapping[str, str | bytes]) -> str:
-    """A repository with one commit on main -> its sha."""
+    """A repository with one commit on main -> its sha. Its commits hold the exact bytes."""
     folder.mkdir(parents=True, exist_ok=True)
-    shell("git init -q -b main .", folder)
+    shell("git init -q -b main . && mkdir -p .git/info && echo '* -text -ident -working-tree-encoding' > .git/info/attributes", folder)
     return commit(folder, files)
 
 
 def commit(folder: Path, files: Mapping[str, str | bytes]) -> str:
     """One more commit with these files -> its sha."""
     write(folder, files)
-    return shell("git add -A && git commit -qm work --allow-empty && git rev-parse HEAD", folder)
+    return shell("git add -A -f && git commit -qm work --allow-empty && git rev-parse HEAD", folder)
 
 
 def bare(folder: Path, files: Mapping[str, str | bytes]) -> str:

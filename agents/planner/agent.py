@@ -16,10 +16,10 @@ from agents.planner.codebase_analyzer import CodebaseAnalyzer
 from agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
 from agents.planner.settling import settled
 from agents.planner.source import Source
-from agents.planner.task_spec import Order, PlanAnswer, Reply
+from agents.planner.task_spec import Reply
 from agents.planner.texts import one_line
 from shared.domain.errors import OutOfBudget, Stumble
-from shared.domain.work import Goal, Question, Run, TaskSpec
+from shared.domain.work import Goal, PlanAnswer, PlanOrder, Question, Run, TaskSpec
 from shared.edge.prompts import Prompts, quoted
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class Planner:
         self._prompts = prompts
         self._analyzer = analyzer
 
-    def plan(self, run: Run, order: Order, source: Source) -> PlanAnswer:
+    def plan(self, run: Run, order: PlanOrder, source: Source) -> PlanAnswer:
         """At most two model calls, none if there is nothing to plan. Errors are those of the asker."""
         asked, later = _share(order)
         if not asked.goals:
@@ -58,7 +58,7 @@ class Planner:
             notes=notes + answer.notes,
         )
 
-    def _checked(self, run: Run, order: Order, facts: str, tree: Tree) -> tuple[Reply, tuple[str, ...]]:
+    def _checked(self, run: Run, order: PlanOrder, facts: str, tree: Tree) -> tuple[Reply, tuple[str, ...]]:
         """The answer, or if it breaks rules the second one; if that cannot be had, the first must do."""
         reply = self._ask(run, order, facts, "")
         wrong = _corrections(reply, order, faults(reply, order, tree))
@@ -69,7 +69,7 @@ class Planner:
         except (Stumble, OutOfBudget) as error:
             return reply, (f"The plan broke rules and could not be asked for again ({one_line(str(error), 200)}).",)
 
-    def _ask(self, run: Run, order: Order, facts: str, correction: str) -> Reply:
+    def _ask(self, run: Run, order: PlanOrder, facts: str, correction: str) -> Reply:
         prompt = self._prompts.render(
             "planner/plan",
             facts=quoted(facts, "facts"),
@@ -84,7 +84,7 @@ class Planner:
         return self._asker.ask(run, prompt.system, prompt.user, Reply)
 
 
-def _share(order: Order) -> tuple[Order, tuple[str, ...]]:
+def _share(order: PlanOrder) -> tuple[PlanOrder, tuple[str, ...]]:
     """The goals that today's capacity can serve, the most urgent first, and the ids of the others."""
     goals = sorted(order.goals, key=lambda goal: goal.priority.rank)
     count = order.capacity + MORE_GOALS if order.capacity > 0 else 0
@@ -105,7 +105,7 @@ def _block(texts: Iterable[str], label: str) -> str:
     return quoted(kept[:MAX_BLOCK], label)
 
 
-def _questions(reply: Reply, order: Order, source: Source) -> Iterable[Question]:
+def _questions(reply: Reply, order: PlanOrder, source: Source) -> Iterable[Question]:
     answers = verdicts(reply)
     found = (evidence.question(answers[goal.id], goal, source) for goal in order.goals if goal.id in answers)
     return (question for question in found if question)
@@ -114,7 +114,7 @@ def _questions(reply: Reply, order: Order, source: Source) -> Iterable[Question]
 # --- asking again --------------------------------------------------------------------------------------------
 
 
-def _corrections(reply: Reply, order: Order, wrong: Faults) -> list[str]:
+def _corrections(reply: Reply, order: PlanOrder, wrong: Faults) -> list[str]:
     tasks = [
         f"task {one_line(reply.tasks[place].key, 40)!r}: {text}"
         for place, texts in sorted(wrong.items())

@@ -6,10 +6,10 @@ import graphlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.planner.task_spec import Draft, GoalAnswer, Order, Reply, Verdict
+from agents.planner.task_spec import Draft, GoalAnswer, Reply, Verdict
 from agents.planner.texts import LONGEST_CRITERION, alike, body, criteria, headline, one_line
 from shared.domain.scope import is_plain_path, matches
-from shared.domain.work import Goal
+from shared.domain.work import Goal, PlanOrder
 
 MAX_TASKS = 50  # that are looked at
 MAX_FILES = 8  # that one task changes
@@ -41,7 +41,7 @@ def _above(path: str) -> Iterator[str]:
     return ("/".join(parts[: depth + 1]) for depth in range(len(parts)))
 
 
-def faults(reply: Reply, order: Order, tree: Tree) -> Faults:
+def faults(reply: Reply, order: PlanOrder, tree: Tree) -> Faults:
     """Which rules each task breaks; tasks that keep all of them are not listed."""
     tasks = reply.tasks[:MAX_TASKS]
     found: dict[int, list[str]] = {place: list(_faults_of(place, reply, order, tree)) for place in range(len(tasks))}
@@ -50,7 +50,7 @@ def faults(reply: Reply, order: Order, tree: Tree) -> Faults:
     return {place: texts[:MAX_FAULTS] for place, texts in found.items() if texts}
 
 
-def unanswered(reply: Reply, order: Order) -> tuple[Goal, ...]:
+def unanswered(reply: Reply, order: PlanOrder) -> tuple[Goal, ...]:
     """The goals without a task, old or new, and without another verdict."""
     answers = verdicts(reply)
     has_task = {draft.goal_id for draft in reply.tasks} | {task.goal_id for task in order.open_tasks}
@@ -66,7 +66,7 @@ def verdicts(reply: Reply) -> dict[str, GoalAnswer]:
 # --- one task ------------------------------------------------------------------------------------------------
 
 
-def _faults_of(place: int, reply: Reply, order: Order, tree: Tree) -> Iterator[str]:
+def _faults_of(place: int, reply: Reply, order: PlanOrder, tree: Tree) -> Iterator[str]:
     draft = reply.tasks[place]
     answer = verdicts(reply).get(draft.goal_id)
     if draft.goal_id not in {goal.id for goal in order.goals}:
@@ -93,7 +93,7 @@ def _bad_texts(draft: Draft) -> Iterator[str]:
         yield f"an acceptance criterion is longer than {LONGEST_CRITERION} characters"
 
 
-def _bad_paths(draft: Draft, order: Order, tree: Tree) -> Iterator[str]:
+def _bad_paths(draft: Draft, order: PlanOrder, tree: Tree) -> Iterator[str]:
     paths = draft.paths
     if not paths:
         yield "it names no file to change"
@@ -110,7 +110,7 @@ def _bad_paths(draft: Draft, order: Order, tree: Tree) -> Iterator[str]:
             yield reason
 
 
-def _forbidden(path: str, order: Order) -> str | None:
+def _forbidden(path: str, order: PlanOrder) -> str | None:
     if not is_plain_path(path) or len(path) > LONGEST_PATH:
         return f"{one_line(path, 60)!r} is no path inside the repository"
     for guard in order.guards:
@@ -131,8 +131,8 @@ def _not_new(path: str, tree: Tree) -> str | None:
     return None
 
 
-def _twins(place: int, tasks: Sequence[Draft], order: Order) -> Iterator[str]:
-    """Tasks of the same goal and the same files: an open one that is titled alike, a new one that is titled the same."""
+def _twins(place: int, tasks: Sequence[Draft], order: PlanOrder) -> Iterator[str]:
+    """Tasks of the same goal and the same files: an open one titled alike, a new one titled the same."""
     draft = tasks[place]
     for task in order.open_tasks:
         paths = {*task.files, *task.new_files}
@@ -161,7 +161,7 @@ def links(tasks: Sequence[Draft]) -> dict[int, set[int]]:
     return {place: {known[key] for key in draft.depends_on if key in known} for place, draft in enumerate(tasks)}
 
 
-def _bad_links(tasks: Sequence[Draft], order: Order) -> Iterator[tuple[int, str]]:
+def _bad_links(tasks: Sequence[Draft], order: PlanOrder) -> Iterator[tuple[int, str]]:
     known, open_ids = places(tasks), {task.id for task in order.open_tasks}
     for place, draft in enumerate(tasks):
         if known[draft.key] != place:

@@ -7,16 +7,16 @@ import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from agents.planner.plan_rules import MAX_TASKS, Faults, Tree, faults, links, places, unanswered, verdicts
-from agents.planner.task_spec import Draft, Order, PlanAnswer, Reply, Verdict
+from agents.planner.task_spec import Draft, Reply, Verdict
 from agents.planner.texts import body, criteria, headline, one_line
-from shared.domain.work import Goal, Question, TaskSpec
+from shared.domain.work import Goal, PlanAnswer, PlanOrder, Question, TaskSpec
 
 MAX_CONTEXT = 12
 LONGEST_REASON = 300
 LONGEST_WHY = 500
 
 
-def settled(reply: Reply, order: Order, tree: Tree, day: str) -> PlanAnswer:
+def settled(reply: Reply, order: PlanOrder, tree: Tree, day: str) -> PlanAnswer:
     """The answer without questions about premises. A task that waits for a dropped one is dropped with it."""
     tasks = reply.tasks[:MAX_TASKS]
     dropped = _with_waiting(tasks, faults(reply, order, tree))
@@ -78,7 +78,7 @@ def _without_task(
 # --- what is done, and in which order ------------------------------------------------------------------------
 
 
-def _in_order(tasks: Sequence[Draft], order: Order, dropped: Collection[int]) -> list[int]:
+def _in_order(tasks: Sequence[Draft], order: PlanOrder, dropped: Collection[int]) -> list[int]:
     """The most urgent first, but never a task before one that it waits for: so any beginning of the list is whole."""
     needs = {place: wanted for place, wanted in links(tasks).items() if place not in dropped}
     rank = _ranks(tasks, order, needs)
@@ -95,7 +95,7 @@ def _in_order(tasks: Sequence[Draft], order: Order, dropped: Collection[int]) ->
     return result
 
 
-def _ranks(tasks: Sequence[Draft], order: Order, needs: Mapping[int, set[int]]) -> dict[int, tuple[int, int]]:
+def _ranks(tasks: Sequence[Draft], order: PlanOrder, needs: Mapping[int, set[int]]) -> dict[int, tuple[int, int]]:
     """Priority and order of the goal; a task is at least as urgent as those that wait for it."""
     goals = {goal.id: (goal.priority.rank, number) for number, goal in enumerate(order.goals)}
     rank = {place: goals[tasks[place].goal_id] for place in needs}
@@ -108,13 +108,15 @@ def _ranks(tasks: Sequence[Draft], order: Order, needs: Mapping[int, set[int]]) 
 # --- task specs ----------------------------------------------------------------------------------------------
 
 
-def _specs(tasks: Sequence[Draft], chosen: Sequence[int], order: Order, tree: Tree, day: str) -> tuple[TaskSpec, ...]:
+def _specs(
+    tasks: Sequence[Draft], chosen: Sequence[int], order: PlanOrder, tree: Tree, day: str
+) -> tuple[TaskSpec, ...]:
     """Ids are ours: the day and a number. A model's keys only say which task waits for which."""
     ids = {place: f"{day.replace('-', '')}-{number:02d}" for number, place in enumerate(chosen, order.first_number)}
     return tuple(_spec(tasks, place, ids, order, tree) for place in chosen)
 
 
-def _spec(tasks: Sequence[Draft], place: int, ids: Mapping[int, str], order: Order, tree: Tree) -> TaskSpec:
+def _spec(tasks: Sequence[Draft], place: int, ids: Mapping[int, str], order: PlanOrder, tree: Tree) -> TaskSpec:
     draft, known = tasks[place], places(tasks)
     context = (path for path in dict.fromkeys(draft.context) if path in tree.files and path not in draft.files)
     needs = (ids[known[key]] if key in known else key for key in draft.depends_on)
@@ -134,6 +136,6 @@ def _spec(tasks: Sequence[Draft], place: int, ids: Mapping[int, str], order: Ord
     )
 
 
-def _reason(draft: Draft, order: Order) -> str:
+def _reason(draft: Draft, order: PlanOrder) -> str:
     title = next(goal.title for goal in order.goals if goal.id == draft.goal_id)
     return one_line(draft.reason, LONGEST_REASON) or one_line(title, LONGEST_REASON)

@@ -46,7 +46,7 @@ class Source(Protocol):
         """A file's text; None: no such file, not UTF-8 text, or more than `limit` bytes."""
 
     def grep(self, needle: str, limit: int) -> tuple[Hit, ...]:
-        """The first `limit` lines that hold `needle`, letter by letter."""
+        """The first `limit` lines of text files that hold `needle`, letter by letter."""
 
 
 class Snapshot:

@@ -1,35 +1,11 @@
-"""The planner's words: what it is asked for, what the model answers, what it answers itself."""
+"""What the planner's model answers: a verdict for each goal, and drafts of tasks. Nothing in it is believed yet."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shared.domain.work import Choice, Difficulty, Goal, Guard, Question, Remark, TaskSpec
-
-# --- the order -----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Order:
-    """What is to be planned, and within which limits. The day comes with the run."""
-
-    goals: tuple[Goal, ...]
-    capacity: int  # the most tasks
-    first_number: int = 1  # of the first task's id
-    open_tasks: tuple[TaskSpec, ...] = ()  # not over yet: not to be planned twice
-    guards: tuple[Guard, ...] = ()
-    notes: tuple[Remark, ...] = ()
-    allow: tuple[str, ...] = ("**",)  # patterns: what tasks may touch
-    depth: int = 3  # the longest chain of tasks that depend on each other
-
-    @property
-    def patterns(self) -> tuple[str, ...]:
-        """All guarded patterns."""
-        return tuple(dict.fromkeys(pattern for guard in self.guards for pattern in guard.patterns))
-
-
-# --- the model's answer --------------------------------------------------------------------------------------
+from shared.domain.work import Choice, Difficulty
 
 
 class Verdict(Choice):
@@ -93,15 +69,3 @@ class Reply:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     goals: list[GoalAnswer]
     tasks: list[Draft]
-
-
-# --- the planner's answer ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class PlanAnswer:
-    tasks: tuple[TaskSpec, ...] = ()  # in the order of work
-    reasons: tuple[str, ...] = ()  # one per task: why it is in the plan
-    deferred: tuple[str, ...] = ()  # ids of goals of which something is left for another day
-    questions: tuple[Question, ...] = ()
-    notes: tuple[str, ...] = ()  # what was cut, and why

@@ -16,7 +16,6 @@ import importlib
 import json
 import os
 import sys
-import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,14 +75,10 @@ def replace(record: Record, allow: Sequence[str]) -> None:
 
 def _read_only_what_we_give() -> None:
     """No file of the repository or of a home tells Aider what to do, and no text is a command."""
-    main, models, commands, repo = map(_aider, ("main", "models", "commands", "repo"))
+    main, commands, repo = map(_aider, ("main", "commands", "repo"))
     parser = main.get_parser
     main.get_parser = lambda _files, root: parser([], root)
-    main.load_dotenv_files = _always([])
-    main.generate_search_path_list = lambda _default, _root, given: [given] if given else []
-    main.check_gitignore = main.make_new_repo = _always(None)
-    main.importlib_resources = types.SimpleNamespace(files=_always(Path(os.devnull)))  # no table but ours
-    models.json5 = json  # our table is plain JSON, and json5 is slow
+    main.generate_search_path_list = lambda _default, _root, given: [given]  # .env, settings, metadata
     commands.Commands.is_command = _always(False)
     repo.GitRepo.git_ignored_file = _always(False)  # the task names its files, also those that git ignores
     repo.GitRepo.path_in_repo = _always(True)  # so a new file is not staged: git has nothing to do
@@ -98,9 +93,7 @@ def _answer_every_question(record: Record, allow: Sequence[str]) -> None:
         self.tool_output(f"{question} {subject or ''} {'yes' if yes else 'no'}")
         return yes
 
-    console = _aider("io").InputOutput
-    console.confirm_ask = confirm_ask
-    console.offer_url = _always(False)
+    _aider("io").InputOutput.confirm_ask = confirm_ask
 
 
 def _see_what_happens(record: Record) -> None:
@@ -122,14 +115,9 @@ def _see_what_happens(record: Record) -> None:
         self.io.tool_error(str(error))
         return []
 
-    def event(_: Any, name: str, *__: Any, **named: Any) -> None:
-        if name == "message_send_exception":
-            record.errors.append(str(named.get("exception")))
-
     base.RETRY_TIMEOUT = 0  # whoever answers on the other side has done the waiting
     base.Coder.create, base.Coder.apply_updates = staticmethod(keep), collect
     base.Coder.check_and_open_urls = refused
-    _aider("analytics").Analytics.event = event
 
 
 def _always(answer: object) -> Callable[..., object]:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from shared.edge.box_job import Job, Limits, Mount, python_mounts
-from shared.edge.bubblewrap import METER_PORT, PROGRAMS, Bubblewrap, NoSandbox, box_uid, hand_over, never
+from shared.edge.box_user import box_uid, hand_over
+from shared.edge.bubblewrap import METER_PORT, PROGRAMS, Bubblewrap, NoSandbox, never
 from shared.edge.process import Finished
 
 __all__ = [

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 T = TypeVar("T")
 
-LONGEST = 1_000_000  # characters of an answer
+LONGEST = 200_000  # characters of an answer
 LONGEST_TEXT = 20_000  # characters of one text in it
 LARGEST = 2**63 - 1  # what our database holds
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")  # all but tab and line ends

@@ -7,6 +7,7 @@ its last event; the reason why the model stopped is looked at before what it sai
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -81,19 +82,30 @@ def line(meter: Path | str, ticket: str) -> Iterator[anthropic.Anthropic]:
     import anthropic
     import httpx2
 
-    socket = str(meter) if isinstance(meter, Path) else None
+    path = str(meter) if isinstance(meter, Path) else None
+    if path:
+        _knock(path)
     timeout = httpx2.Timeout(PATIENCE, connect=CONNECTING)
     with (
-        httpx2.Client(transport=httpx2.HTTPTransport(uds=socket), timeout=timeout, trust_env=False) as http,
+        httpx2.Client(transport=httpx2.HTTPTransport(uds=path), timeout=timeout, trust_env=False) as http,
         anthropic.Anthropic(
             api_key=ticket,
-            base_url="http://meter" if socket else str(meter),
+            base_url="http://meter" if path else str(meter),
             timeout=timeout,
             max_retries=0,
             http_client=http,
         ) as client,
     ):
         yield client
+
+
+def _knock(path: str) -> None:
+    """Nobody there is told apart from a call that failed: nothing was sent."""
+    with socket.socket(socket.AF_UNIX) as visitor:
+        try:
+            visitor.connect(path)
+        except OSError as error:
+            raise Unavailable(f"nobody answers at {path} ({error.strerror}); the meter does not run") from None
 
 
 def send(client: anthropic.Anthropic, question: Question) -> Outcome:
@@ -106,7 +118,7 @@ def send(client: anthropic.Anthropic, question: Question) -> Outcome:
     except anthropic.APIStatusError as error:
         return _refused(error, question)
     except (anthropic.AnthropicError, httpx2.TransportError) as error:
-        raise Unavailable(f"the meter does not answer ({type(error).__name__}); is the team started?") from None
+        raise Unavailable(f"{question.model}: the meter broke off ({type(error).__name__})") from None
     except (ValueError, TypeError, AttributeError, IndexError, RecursionError) as error:
         raise Unavailable(f"{question.model}: the answer is no message ({type(error).__name__})") from None
     if message is None or message.stop_reason is None:

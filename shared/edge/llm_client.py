@@ -75,7 +75,7 @@ class LlmClient:
                 return llm_answers.read(form, kept)
         with self._line(run, choice) as call:
             text, value = asking.answer(call, lambda text: llm_answers.read(form, text))
-        self._replies.keep(key, text, self._clock.now())
+            self._replies.keep(key, text, self._clock.now())
         return value
 
     @contextmanager

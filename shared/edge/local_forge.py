@@ -40,6 +40,7 @@ from shared.edge.forge import (
 from shared.edge.git import git
 from shared.edge.local_forge_book import Book, Plan
 from shared.edge.local_forge_git import Commits
+from shared.edge.mirror import Mirror
 from shared.edge.remote import Remote
 
 ACTOR, REVIEWER = "sisimpur", "sisimpur-reviewer"
@@ -66,6 +67,25 @@ def create(path: Path, source: Path | None, branch: str) -> None:
             git(path, "fetch", "--quiet", "--no-tags", str(source), refs, timeout=600, remote=Remote(str(source)))
         fault_point("forge.seeded")
         Book(path / "forge.db", path.absolute().as_uri())
+
+
+def follow(path: Path, source: Remote, branch: str) -> None:
+    """Brings in what the owner committed to `branch` of his repository; what was merged here and is not there stays.
+
+    Misconfigured if both went on from each other: only he can say which way.
+    """
+    theirs = Mirror(path, source).fetch(branch)
+    with _locked(path):
+        commits = Commits(path)
+        ours = commits.branches().get(branch)
+        if ours is None or (ours != theirs and commits.contains(theirs, ours)):
+            commits.move(branch, theirs, ours or "")
+            fault_point("forge.followed")
+        elif not commits.contains(ours, theirs):
+            raise Misconfigured(
+                f"{source.url} and the local forge have different new commits on {branch}; "
+                f"in your repository type: git pull {path} {branch}"
+            )
 
 
 class LocalForge:
@@ -206,7 +226,6 @@ class LocalForge:
             return plan.merge_sha
 
     def close(self, number: int) -> None:
-        self._book.pull(number)
         with _locked(self._path):
             self._repair()
             pull = _as_it_is(self._book.pull(number), self._commits.branches())

@@ -15,7 +15,7 @@ from markdown_it.token import Token
 from shared.domain.errors import Refused
 from shared.domain.work import Line
 
-MAX_CHARACTERS = 200_000
+MAX_CHARACTERS = 100_000
 MAX_NESTING = 20  # as in CommonMark; a bullet in a bullet costs two
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 JOINERS = "\u200c\u200d"  # invisible, and part of words in Bengali and other scripts

@@ -33,7 +33,7 @@ __all__ = ["Meter", "Patience", "Upstream"]
 LONGEST_PATH = 107  # bytes of a unix socket's path
 WAITING = 256  # connections that may wait to be accepted
 STARTING = 30.0  # seconds
-DRAINING = 5  # seconds for calls in flight when the meter stops; then they are lost
+DRAINING = 5.0  # seconds for calls in flight when the meter stops; then they are lost
 
 
 class Meter:
@@ -85,10 +85,11 @@ class Meter:
         if not self._ready.wait(STARTING):
             raise Misconfigured(f"the meter did not start within {STARTING:.0f} s; look at the logs")
 
-    def stop(self) -> None:
-        """No new call; those in flight get a few seconds, then they are lost."""
+    def stop(self, grace: float = DRAINING) -> None:
+        """No new call; those in flight get `grace` seconds, then they are lost."""
         if self._thread is None:
             return
+        self._server.config.timeout_graceful_shutdown = grace  # type: ignore[assignment]  # for asyncio
         self._server.should_exit = True
         self._thread.join()
         self._thread = None
@@ -138,7 +139,6 @@ def _settings(app: Starlette) -> uvicorn.Config:
         server_header=False,
         date_header=False,
         timeout_keep_alive=30,
-        timeout_graceful_shutdown=DRAINING,
         backlog=WAITING,
     )
 

@@ -42,7 +42,7 @@ class NotReached(Unavailable):
 
 
 def answer(rejected: Rejected, number: str) -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and body. `number` is our id of the request."""
+    """Status, headers and body. `number` is our id of the request. Who sends on after that is cut off."""
     refusal = rejected.refusal
     text = f"meter: {refusal.text}"
     details = {"error_code": refusal.code} | ({"not_before": refusal.not_before} if refusal.not_before else {})
@@ -55,8 +55,8 @@ def answer(rejected: Rejected, number: str) -> tuple[int, dict[str, str], bytes]
         },
         "request_id": number,
     }
-    headers = {"content-type": "application/json", "x-should-retry": "false", "request-id": number}
-    return rejected.status, headers, json.dumps(body).encode()
+    headers = {"x-should-retry": "false", "request-id": number, "connection": "close"}
+    return rejected.status, {"content-type": "application/json", **headers}, json.dumps(body).encode()
 
 
 # --- what the upstream answered instead of a message ---------------------------------------------------------
@@ -106,7 +106,7 @@ def judge(complaint: Complaint) -> Verdict:
     if status in (404, 413):
         code, text = _PASSED_ON[status]
         return Verdict(billed, "answer", Rejected(Refusal(code, text), status))
-    if "prompt is too long" in complaint.message.lower():
+    if status == 400 and "prompt is too long" in complaint.message.lower():
         return Verdict(billed, "answer", Rejected(Refusal(*_PASSED_ON[413])))
     if status in (408, 409) or status >= 500 or (status == 429 and complaint.retry_after is not None):
         return Verdict(billed, "retry", Rejected(_upstream(f"the upstream was busy or failing ({status})")))

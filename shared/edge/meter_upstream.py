@@ -43,7 +43,8 @@ class Upstream:
 class Response:
     """An answer while it is read. `read` answers None at the end; StreamBroken if it is cut."""
 
-    def __init__(self, response: httpx2.Response) -> None:
+    def __init__(self, response: httpx2.Response, key: str) -> None:
+        self._key = key.encode()
         self.status = response.status_code
         self.headers = response.headers
         self._chunks = response.aiter_raw()
@@ -55,11 +56,11 @@ class Response:
             raise StreamBroken(f"the upstream's answer broke ({type(error).__name__})") from None
 
     async def head(self) -> bytes:
-        """As much of an error answer as is worth reading."""
+        """As much of an error answer as is worth reading; some tell us the key that they do not like."""
         found = b""
         while len(found) < MAX_ERROR and (data := await self.read()) is not None:
             found += data
-        return found[:MAX_ERROR]
+        return (found.replace(self._key, b"***") if self._key else found)[:MAX_ERROR]
 
     async def finish(self) -> None:
         with suppress(TimeoutError, StreamBroken):
@@ -97,6 +98,6 @@ class Line:
         except httpx2.TransportError as error:
             raise StreamBroken(f"the upstream did not answer ({type(error).__name__})") from None
         try:
-            yield Response(response)
+            yield Response(response, self._upstream.key)
         finally:
             await response.aclose()

@@ -21,6 +21,8 @@ from shared.edge.process import Finished
 from shared.edge.remote import WHERE, Remote, explain, one_line
 
 LONG = 600.0  # seconds for what goes over the network
+NO_BRANCH = re.compile(r"[\s~^:?*\[\\\x00-\x20\x7f]|\.\.|@\{|//|/\.|\.lock(/|$)|[./]$|^[-+./]|^refs/|^$")
+LONGEST_BRANCH = 200
 LONGEST_LINE = 300  # characters of a line that was searched for
 
 
@@ -205,7 +207,7 @@ def default_branch(folder: Path, remote: Remote) -> str:
 
 def _branch(name: str) -> str:
     """The full name. What git itself would refuse as a branch is refused before it is an argument."""
-    if not re.fullmatch(r"[^\s~^:?*\[\\\x00-\x20\x7f]{1,200}", name) or name.startswith(("-", "refs/", "/", "+")):
+    if NO_BRANCH.search(name) or len(name) > LONGEST_BRANCH:
         raise Misconfigured(f"{name[:80]!r} cannot be a branch; correct `branch:` in {WHERE}")
     return f"refs/heads/{name}"
 

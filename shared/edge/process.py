@@ -62,7 +62,7 @@ def run(
     cwd: Path = Path("/"),
     env: Mapping[str, str],
     timeout: float,
-    data: bytes | None = None,
+    data: bytes | int | None = None,
     limit: int = 200_000,
     merge: bool = False,
     pass_fds: Collection[int] = (),
@@ -70,21 +70,19 @@ def run(
 ) -> Finished:
     """Start a program and wait for its end.
 
-    timeout in seconds; data: what it reads (default: nothing); limit: bytes kept of each channel; merge: errors join
-    the output; pass_fds: descriptors that it inherits; watch: asked ten times a second with the process id, a reason
-    ends the group at once. A missing program is an ordinary answer. Refused: an argument that no program can be given.
+    timeout in seconds; data: what it reads, or a descriptor to read from (default: nothing); limit: bytes kept of each
+    channel; merge: errors join the output; pass_fds: descriptors that it inherits; watch: asked ten times a second
+    with the process id, a reason ends the group at once. A missing program is an ordinary answer.
+    Refused: an argument that no program can be given.
     """
     _refuse_unspeakable(argv, env)
     began = time.monotonic()
     with contextlib.ExitStack() as files:
-        source = files.enter_context(tempfile.TemporaryFile())
-        source.write(data or b"")
-        source.seek(0)
+        source = data if isinstance(data, int) else files.enter_context(_holding(data))
         output = files.enter_context(tempfile.TemporaryFile())
         errors = output if merge else files.enter_context(tempfile.TemporaryFile())
         try:
-            channels = (subprocess.DEVNULL if data is None else source, output, errors)
-            process = _start(argv, cwd, env, channels, pass_fds)
+            process = _start(argv, cwd, env, (source, output, errors), pass_fds)
         except OSError as error:  # no such program, not executable, no such folder
             return Finished(127, b"", str(error).encode(), "not found", time.monotonic() - began)
         end = _wait(process, began + timeout, watch, (output, errors))
@@ -120,7 +118,7 @@ def running(
 
 def attached(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> int:
     """A program that has our own terminal, to its end -> its exit code. For the owner's own tools only."""
-    _refuse_nul(argv, env)
+    _refuse_unspeakable(argv, env)
     try:
         return subprocess.run(argv, cwd=cwd, env=dict(env), check=False).returncode
     except OSError as error:
@@ -145,6 +143,15 @@ def _start(
         start_new_session=True,
         pass_fds=pass_fds,
     )
+
+
+@contextlib.contextmanager
+def _holding(data: bytes | None) -> Iterator[BinaryIO]:
+    with open(os.devnull, "rb") if data is None else tempfile.TemporaryFile() as file:
+        if data is not None:
+            file.write(data)
+            file.seek(0)
+        yield file
 
 
 def _refuse_unspeakable(argv: Sequence[str], env: Mapping[str, str]) -> None:
@@ -178,11 +185,12 @@ def _wait(
         process.wait()
 
 
-def gone(pid: int, seconds: float) -> bool:
-    """Whether a process, ours or not, is gone within the time."""
+def end(pid: int, seconds: float) -> bool:
+    """End a process that another one started; whether it is gone within the time."""
     try:
-        with _tells_of_the_end(pid) as leader:
-            return _ended(leader, seconds)
+        with _tells_of_the_end(pid) as descriptor:
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+            return _ended(descriptor, seconds)
     except ProcessLookupError:
         return True
 

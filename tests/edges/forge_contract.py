@@ -246,6 +246,7 @@ class ForgeContract:
         assert len(pull.title) == MAX_TITLE
         assert len(pull.body) == MAX_BODY
         assert pull.body.endswith("*(cut)*")
+        assert "\0" not in pull.body
 
     def test_the_marker_in_its_body_names_the_task(self, home: ForgeHome) -> None:
         home.push("task")
@@ -277,13 +278,14 @@ class ForgeContract:
         assert diff.endswith("+x\n+\n+ \n")
         assert "later" not in diff
 
-    def test_the_diff_stays_after_the_merge(self, home: ForgeHome) -> None:
+    @pytest.mark.parametrize("method", ["squash", "merge"])
+    def test_the_diff_stays_after_the_merge(self, home: ForgeHome, method: MergeMethod) -> None:
         sha = home.push("task")
         number = home.forge.ensure_pull("task", "main", "T", "B").number
         before = home.forge.diff(number)
-        home.forge.merge(number, sha)
+        home.forge.merge(number, sha, method)
         home.forge.delete_branch("task")
-        assert home.forge.diff(number) == before
+        assert home.forge.diff(number) == before != ""
 
     @pytest.mark.parametrize(
         ("verdict", "state"),
@@ -303,8 +305,8 @@ class ForgeContract:
         sha = home.push("task")
         number = home.forge.ensure_pull("task", "main", "T", "B").number
         verdicts: tuple[Verdict, ...] = ("request_changes", "request_changes", "approve", "approve")
-        for verdict in verdicts:
-            home.forge.review(number, verdict, "words", sha)
+        for verdict, text in zip(verdicts, ("words", "later", "words", "later"), strict=True):
+            home.forge.review(number, verdict, text, sha)
         reviews = home.forge.reviews(number)
         assert [(r.verdict, r.sha) for r in reviews] == [("request_changes", sha), ("approve", sha)]
         assert all("words" in r.body for r in reviews)
@@ -439,8 +441,8 @@ class ForgeContract:
     def test_deleting_a_branch_closes_its_pull_request(self, home: ForgeHome) -> None:
         sha = home.push("task")
         number = home.forge.ensure_pull("task", "main", "T", "B").number
-        home.forge.delete_branch("task")
-        home.forge.delete_branch("task")
+        for name in ("task", "task", "never-there", "no..name"):
+            home.forge.delete_branch(name)
         assert home.tip("task") == ""
         pull = home.forge.get_pull(number)
         assert (pull.state, pull.head_sha) == ("closed", sha)

@@ -10,7 +10,9 @@ import socket
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -108,10 +110,11 @@ class NoBox:
 
 
 @pytest.fixture(scope="module")
-def unboxed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Check]]:
+def unboxed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Check]:
     bare = NoBox()
-    yield {check.name: check for check in attack(bare, tmp_path_factory.mktemp("bare"))}
+    checks = attack(bare, tmp_path_factory.mktemp("bare"))
     os.kill(bare.survivor, signal.SIGKILL)
+    return {check.name: check for check in checks}
 
 
 NOT_EVERYWHERE = {  # checks that a bare machine may stop too
@@ -157,19 +160,22 @@ def test_it_finds_three_variables_and_those_of_the_job(box: Box) -> None:
 
 
 def test_the_values_of_its_environment_are_in_no_list_of_processes(box: Box) -> None:
-    seen = []
+    seen: list[str] = []
 
     def look() -> bool:
-        for path in Path("/proc").glob("[0-9]*/cmdline"):
-            try:
-                seen.append(path.read_bytes())
-            except OSError:
-                continue
+        seen.extend(line for _, line in command_lines())
         return True
 
     assert box.run(replace(shell("sleep 100"), env={"TICKET": "VALUABLE"}), look).end == "stopped"
-    assert any(b"sleep 100" in line for line in seen)
-    assert not any(b"VALUABLE" in line for line in seen)
+    assert any("sleep 100" in line for line in seen)
+    assert not any("VALUABLE" in line for line in seen)
+
+
+def command_lines() -> Iterator[tuple[int, str]]:
+    """(process id, arguments) of all on this machine."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            yield int(path.parent.name), path.read_text("utf-8", "replace").replace("\0", " ")
 
 
 def test_the_first_process_inside_has_an_empty_environment(box: Box) -> None:
@@ -235,6 +241,11 @@ def test_what_the_mask_names_is_covered(box: Box, work: Path, name: str, inside:
     assert box.run(job).text.startswith(inside)
     if name != "env":
         assert (work / name).read_text() == "theirs"
+
+
+def test_a_value_that_cannot_be_handed_over_is_refused(box: Box) -> None:
+    with pytest.raises(Refused, match="NUL"):
+        box.run(replace(shell("true"), env={"A": "a\0--bind\0/\0/host"}))
 
 
 def test_a_mask_makes_no_file(box: Box, work: Path) -> None:
@@ -411,6 +422,36 @@ def test_everything_ends_with_its_starter_also_when_that_is_killed(box: Box, hom
     os.close(alive)
 
 
+KILLER = """
+import os, sys, time; sys.path.insert(0, {repository!r})
+from pathlib import Path
+from shared.edge.box import Job, find_box
+box = find_box(Path({scratch!r}))
+for number in range(60):
+    if (child := os.fork()) == 0:
+        box.run(Job(("sleep", {token!r})))
+    time.sleep(number * 0.0004)  # through the whole of its start
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+"""
+
+
+def test_a_starter_that_is_killed_while_its_box_starts_leaves_nothing(box: Box, home: Path) -> None:
+    token = f"3600.{os.getpid()}"
+    killer = KILLER.format(repository=str(REPOSITORY), scratch=str(home / "box"), token=token)
+    assert process.run([sys.executable, "-c", killer], env={}, timeout=30).ok
+    deadline = time.monotonic() + 5
+    while (left := running_with(token)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    for pid in left:
+        process.end(pid, seconds=1)
+    assert left == []
+
+
+def running_with(token: str) -> list[int]:
+    return [pid for pid, line in command_lines() if token in line]
+
+
 # --- the meter -----------------------------------------------------------------------------------------------
 
 ASK = f"""
@@ -481,7 +522,7 @@ def test_each_link_on_the_way_to_an_interpreter_is_visible(tmp_path: Path) -> No
     real, short, venv = tmp_path / "cpython-3.11.7", tmp_path / "cpython-3.11", tmp_path / "venv"
     for folder in (real / "bin", real / "lib", real / "private", venv / "bin"):
         folder.mkdir(parents=True)
-    (real / "bin/python3.11").touch()
+    (real / "bin/python3.11").touch(0o755)
     short.symlink_to(real.name)
     (venv / "bin/python").symlink_to(short / "bin/python3.11")
     (venv / "pyvenv.cfg").write_text(f"home = {short}/bin\n")

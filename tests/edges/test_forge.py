@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -147,8 +148,7 @@ def test_where_nothing_was_made_the_owner_is_told(tmp_path: Path) -> None:
         pytest.param(lambda file: file.mkdir(), ForgeUnavailable, id="cannot be opened"),
     ],
 )
-def test_a_spoilt_database_is_named(home: LocalHome, spoil: object, error: type[ForgeError]) -> None:
-    assert callable(spoil)
+def test_a_spoilt_database_is_named(home: LocalHome, spoil: Callable[[Path], object], error: type[ForgeError]) -> None:
     home.forge.list_pulls()
     for file in home.repository.glob("forge.db*"):
         file.unlink()
@@ -183,13 +183,33 @@ def test_a_clone_shows_the_branches_and_may_push(home: LocalHome, tmp_path: Path
     assert outside(work, "rev-parse", "origin/main") == merged
 
 
-def test_the_pull_requests_commit_can_be_fetched_after_its_branch_is_gone(home: LocalHome, tmp_path: Path) -> None:
-    number, sha = pull_of(home, "task")
+@pytest.mark.parametrize(
+    "end",
+    [
+        pytest.param(lambda forge, number, sha: forge.close(number), id="closed"),
+        pytest.param(lambda forge, number, sha: forge.merge(number, sha), id="merged"),
+        pytest.param(lambda forge, number, sha: None, id="open"),
+    ],
+)
+def test_its_commit_can_be_fetched_after_its_branch_is_gone(
+    home: LocalHome, tmp_path: Path, end: Callable[[LocalForge, int, str], object]
+) -> None:
+    number, _ = pull_of(home, "task")
+    sha = home.push("task", {"task.txt": "pushed later\n"})
+    end(home.forge, number, sha)
     home.forge.delete_branch("task")
     git(home.repository, "gc", "--quiet", "--prune=now")
     outside(tmp_path, "clone", "--quiet", str(home.repository), "work")
     outside(tmp_path / "work", "fetch", "--quiet", "origin", f"refs/pull/{number}/head")
     assert outside(tmp_path / "work", "rev-parse", "FETCH_HEAD") == sha
+    assert "pushed later" in home.forge.diff(number)
+
+
+def test_a_commit_that_was_proposed_is_kept_also_if_nobody_looked_before_its_branch_went(home: LocalHome) -> None:
+    number, sha = pull_of(home, "task")
+    git(home.repository, "update-ref", "-d", "refs/heads/task")
+    git(home.repository, "gc", "--quiet", "--prune=now")
+    assert home.forge.get_pull(number).head_sha == sha
     assert "task.txt" in home.forge.diff(number)
 
 
@@ -257,6 +277,25 @@ def test_after_a_kill_the_next_look_tells_the_truth(home: LocalHome, point: str,
     assert home.forge.get_pull(number).state == ("merged" if state == "merged" else "closed")
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(lambda forge, number: forge.close(number), id="close"),
+        pytest.param(lambda forge, number: forge.delete_branch("task"), id="delete_branch"),
+        pytest.param(lambda forge, number: forge.ensure_pull("task", "main", "T", "B"), id="ensure_pull"),
+        pytest.param(lambda forge, number: forge.find_pull("task", "main"), id="find_pull"),
+        pytest.param(lambda forge, number: forge.diff(number), id="diff"),
+    ],
+)
+def test_whoever_calls_first_after_a_kill_marks_the_merge(
+    home: LocalHome, call: Callable[[LocalForge, int], object]
+) -> None:
+    number, _ = killed_in_a_merge(home, "merge.moved")
+    call(home.forge, number)
+    shown = Book(home.repository / "forge.db", "").pull(number)
+    assert (shown.state, shown.merge_sha) == ("merged", home.tip("main"))
+
+
 def test_a_move_that_outlives_its_dead_starter_is_taken_for_the_merge(home: LocalHome) -> None:
     number, sha = killed_in_a_merge(home, "merge.planned")
     (plan,) = Book(home.repository / "forge.db", "").open_plans()
@@ -289,6 +328,15 @@ def test_four_processes_merge_four_pull_requests_each_once(home: LocalHome) -> N
     assert len(set(merged)) == 4
     assert length(home) == before + 4
     assert home.forge.list_pulls() == []
+
+
+def test_the_database_itself_refuses_a_second_open_one(home: LocalHome) -> None:
+    book = Book(home.repository / "forge.db", "")
+    pull = Pull(0, "T", "B", "task", "main", home.push("task"), "open", False, frozenset(), "sisimpur", "")
+    with pytest.raises(sqlite3.IntegrityError), book.transaction() as db:
+        book.add_pull(db, pull)
+        book.add_pull(db, pull)
+    assert book.pulls(every=True) == []
 
 
 # --- speed ---------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -34,12 +35,12 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
     ledger.close()
 
 
-def order(task: str = "t1", budget: int = 10**15, **more: object) -> TicketOrder:
+def order(task: str = "t1", budget: int = 10**15, **more: Any) -> TicketOrder:
     run = Run(7, "coder", "2026-11-20", task, 1)
     return dataclasses.replace(TicketOrder(run, budget, ("m",), NOON + timedelta(days=999), 10**6, 1), **more)
 
 
-def opened(ledger: Ledger, task: str = "t1", budget: int = 10**15, **more: object) -> Ticket:
+def opened(ledger: Ledger, task: str = "t1", budget: int = 10**15, **more: Any) -> Ticket:
     ticket = ledger.ticket(ledger.open_ticket(order(task, budget, **more), NOON))
     assert ticket
     return ticket
@@ -453,7 +454,7 @@ class MoneyBook(RuleBasedStateMachine):
     @invariant()
     def the_book_says_what_happened(self) -> None:
         for period in {str(row[2]) for row in self.rows.values()} | {"2026-11"}:
-            sums = {state: 0 for state in ("settled", "open", "lost", "void")}
+            sums = dict.fromkeys(("settled", "open", "lost", "void"), 0)
             for row in self.rows.values():
                 if str(row[2]).startswith(period):
                     sums[str(row[4])] += row[3]  # type: ignore[operator]

@@ -210,8 +210,9 @@ def test_who_prints_without_end_is_ended() -> None:
 def test_a_program_in_the_background_ends_with_the_block(lifeline: Lifeline) -> None:
     argv = ["sh", "-c", FAMILY.format(seconds=100)]
     with process.running(argv, env=ENV, pass_fds=(lifeline.theirs,)) as pid:
-        assert not process.gone(pid, 0.05)
-    assert process.gone(pid, 0)
+        os.kill(pid, 0)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
     assert lifeline.all_are_gone()
 
 

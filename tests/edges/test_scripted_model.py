@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -159,6 +160,14 @@ def test_every_request_is_recorded(model: ScriptedModel) -> None:
     (seen,) = model.requests
     assert (seen.path, seen.headers["x-api-key"], seen.body) == ("/r/7/v1/messages", "k", body())
     assert (seen.step, seen.status, seen.usage["input_tokens"]) == ("script, step 1", 200, 4)
+
+
+def test_a_call_takes_no_noticeable_time(model: ScriptedModel) -> None:
+    began = time.monotonic()
+    with httpx2.Client(verify=False) as client:
+        for _ in range(50):
+            client.post(f"{model.url}/v1/messages", json=body(), headers=HEADERS)
+    assert time.monotonic() - began < 1.8  # 2 s if small packets wait for each other
 
 
 def test_only_this_machine_can_ask(model: ScriptedModel) -> None:
@@ -440,6 +449,17 @@ def test_a_use_renews_the_life_of_a_prefix(fresh: ScriptedModel, clock: ManualCl
     assert last[2] == PREFIX
 
 
+def test_a_use_from_further_on_renews_a_prefix_too(fresh: ScriptedModel, clock: ManualClock) -> None:
+    for minutes, question in (
+        (0, cached()),
+        (4, body(system=LONG, cache_control={"type": "ephemeral"})),
+        (8, cached()),
+    ):
+        clock.set(MORNING + timedelta(minutes=minutes))
+        last = counts(ask(fresh, question))
+    assert last[2] == PREFIX
+
+
 def test_an_hour_is_counted_apart(fresh: ScriptedModel, clock: ManualClock) -> None:
     usage = ask(fresh, cached(life="1h")).json()["usage"]
     assert usage["cache_creation"] == {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": PREFIX}
@@ -554,8 +574,8 @@ def test_steps_of_one_rule_answer_in_the_order_of_the_file() -> None:
 
 
 def test_a_step_can_name_its_call() -> None:
-    steps: list[dict[str, Any]] = [{"text": "second", "call": 2}, {"text": "first"}, {"text": "rest", "times": "any"}]
-    assert replies(steps, *"abcd") == ["first", "second", "rest", "rest"]
+    steps: list[dict[str, Any]] = [{"text": "a", "times": 2}, {"text": "b", "call": 2}, {"text": "c", "times": "any"}]
+    assert replies(steps, *"12345") == ["a", "b", "a", "c", "c"]
 
 
 def test_the_rule_with_more_conditions_goes_before_the_general_one() -> None:

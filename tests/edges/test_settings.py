@@ -77,7 +77,7 @@ def test_a_wrong_file_is_named_with_line_and_key(home: Home, name: str, text: st
 
 def test_a_second_target_is_not_guessed_about(home: Home) -> None:
     (home.targets / "other.yaml").write_text("repo: /srv/other\n")
-    with pytest.raises(Misconfigured, match="holds other.yaml, site.yaml; keep one"):
+    with pytest.raises(Misconfigured, match=r"holds other\.yaml, site\.yaml; keep one"):
         load(home, NOTHING)
 
 

@@ -91,14 +91,20 @@ def test_a_move_never_overwrites_and_says_when_the_owner_was_faster(home: Home, 
         pytest.param(b"---\ntitle: \xff\n---\n", "not UTF-8 text (byte 11)", id="not UTF-8"),
         pytest.param(GOOD.encode("utf-16"), "not UTF-8 text (byte 0)", id="UTF-16"),
         pytest.param("x" * 70_000, "70000 bytes, the limit is 65536", id="too large"),
-        pytest.param(GOOD.replace("a.py", "/etc/passwd"), "'/etc/passwd' is not a path inside the repository", id="abs"),
+        pytest.param(
+            GOOD.replace("a.py", "/etc/passwd"), "'/etc/passwd' is not a path inside the repository", id="abs"
+        ),
         pytest.param(GOOD.replace("a.py", "../x"), "'../x' is not a path inside the repository", id="parent"),
         pytest.param(GOOD.replace("a.py", "~/.bashrc"), "'~/.bashrc' is not a path inside the repository", id="home"),
         pytest.param(GOOD.replace("a.py", ".git/hooks/x"), "is not a path inside the repository", id="git"),
         pytest.param(GOOD.replace("files: [a.py]\n", ""), "say which files it may change", id="no files"),
-        pytest.param(GOOD.replace("title:", "auto_merge: true\ntitle:"), "auto_merge: unknown key", id="grants a right"),
+        pytest.param(
+            GOOD.replace("title:", "auto_merge: true\ntitle:"), "auto_merge: unknown key", id="grants a right"
+        ),
         pytest.param(GOOD.replace("title:", "priority: URGENT!!!\ntitle:"), "backlog/t.md:2: priority:", id="priority"),
-        pytest.param(GOOD.replace("title:", "id: other\ntitle:"), "says id other; the file's name counts", id="other id"),
+        pytest.param(
+            GOOD.replace("title:", "id: other\ntitle:"), "says id other; the file's name counts", id="other id"
+        ),
         pytest.param(GOOD.replace("[a.py]", "a.py"), "backlog/t.md:3: files:", id="a text instead of a list"),
     ],
 )

@@ -23,6 +23,7 @@ from agents.orchestrator.reading import (
 )
 from agents.orchestrator.vision_parser import difference, parse, with_found
 from shared.domain.work import Goal, Guard, Priority, Remark, Run, Vision
+from shared.edge import llm_answers
 from shared.edge.markdown import outline
 from shared.edge.prompts import Prompts
 
@@ -277,3 +278,22 @@ def test_prose_beyond_the_limit_is_named() -> None:
     result = Interpreter(model, Prompts(AGENTS)).read(RUN, vision, difference(None, vision), (), FILES, "")
     assert "nothing from line" in result.questions[0].text
     assert len(model.asked[0]) < 30_000
+
+
+# --- the form of the answer ----------------------------------------------------------------------------------
+
+
+def test_an_answer_is_read_whatever_its_capitals_and_refused_in_any_other_form() -> None:
+    form = llm_answers.adapter(Reading)
+    good = '{"guards": [], "questions": [], "goals": [{"line": 2, "title": "a", "priority": "High"}]}'
+    assert llm_answers.read(form, good) == answer(goals=[GoalAnswer(2, "a", Priority.HIGH)])
+    for bad in (good.replace("High", "Urgent"), good.replace("2", '"2"'), good.replace("guards", "guard")):
+        with pytest.raises(llm_answers.NotAnAnswer):
+            llm_answers.read(form, bad)
+
+
+def test_the_form_keeps_the_limits_of_the_api() -> None:
+    """No optional fields, no unions, no maps, no recursion."""
+    schema = str(llm_answers.schema(llm_answers.adapter(Reading)))
+    assert "anyOf" not in schema
+    assert schema.count("'required'") == schema.count("'properties'") == schema.count("'additionalProperties': False")

@@ -216,11 +216,11 @@ def test_what_would_swallow_goals_is_refused_with_the_reason(text: str, reason: 
     "piece", ["[", "- a\n", "* * * a\n", "> ", "`", "<!-- -->", "a\n", "1. 1. a\n", "\t- ", "<a\n"]
 )
 def test_no_text_takes_long(piece: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     with_limit = (piece * MAX_CHARACTERS)[: MAX_CHARACTERS - 10] + "\n"
     with contextlib.suppress(Refused):
         outline(with_limit)
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 GREEK = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
@@ -381,7 +381,7 @@ def test_two_hundred_reworded_goals_are_matched_in_reasonable_time() -> None:
     words = [f"word{number}" for number in range(80)]
     goals = [chance.sample(words, 10) for _ in range(MAX_GOALS)]
     before = read("## Priority: HIGH\n" + "".join(f"- {' '.join(goal)}\n" for goal in goals))
-    began = time.monotonic()
+    began = time.process_time()
     after = read("## Priority: HIGH\n" + "".join(f"- {' '.join(goal[:-1])} other\n" for goal in goals), before)
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
     assert ids(after) == ids(before)

@@ -1,0 +1,145 @@
+"""A small language for the meter's tests: a scripted upstream, a meter before it, a caller on its socket."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from anthropic.types import MessageParam
+
+from shared.domain.ticket import CallRecord, TicketOrder
+from shared.domain.token_budget import Caps, dollars
+from shared.domain.work import Run
+from shared.edge.clock import ManualClock
+from shared.edge.database import Database
+from shared.edge.ledger import Ledger
+from shared.edge.meter import Meter, Patience, Upstream
+from shared.edge.pricing import Pricing
+from tests.edges.upstream import ScriptedUpstream, Step
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+DAY = "2026-11-20"
+KEY = "sk-ant-the-real-key"
+SONNET, HAIKU, OPUS = "claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5"
+HASTY = Patience(first=0.002, longest=0.004, body=0.2, idle=5, whole=5, streamed=5)
+HI: MessageParam = {"role": "user", "content": "hi"}
+
+# What a refusal must not say: callers repeat at these words, or open the address.
+FORBIDDEN = re.compile(
+    "://|prompt is too long|prompt: length|overloaded|invalid api key|content filtering policy", re.IGNORECASE
+)
+
+
+def body(**fields: Any) -> dict[str, Any]:
+    """A plain call; a field that is None is left out."""
+    whole = {"model": SONNET, "max_tokens": 100, "messages": [HI], **fields}
+    return {name: value for name, value in whole.items() if value is not None}
+
+
+@dataclass
+class Scene:
+    upstream: ScriptedUpstream
+    ledger: Ledger
+    meter: Meter
+    caps: list[Caps]
+    clock: ManualClock
+    log: list[tuple[str, dict[str, Any]]]
+    folder: Path
+    token: str = ""
+    answers: list[bytes] = field(default_factory=list)
+
+    def ticket(self, budget: str = "50", models: tuple[str, ...] = (SONNET, HAIKU, OPUS), **more: Any) -> str:
+        run = Run(7, "coder", DAY, str(more.pop("task", "t1")), 1)
+        expires = more.pop("expires", NOW + timedelta(days=1))
+        order = TicketOrder(run, dollars(budget), models, expires, **{"max_calls": 10_000, "min_out": 10, **more})
+        self.token = self.ledger.open_ticket(order, NOW)
+        return self.token
+
+    def client(self, **more: Any) -> httpx2.Client:
+        return httpx2.Client(transport=httpx2.HTTPTransport(uds=str(self.meter.socket)), timeout=10, **more)
+
+    def post(
+        self,
+        content: Mapping[str, Any] | bytes,
+        path: str = "/v1/messages",
+        token: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> httpx2.Response:
+        """Every refusal is looked at: its form, and that no caller takes it for something to repeat."""
+        data = content if isinstance(content, bytes) else json.dumps(content).encode()
+        sent = {"x-api-key": self.token if token is None else token, "content-type": "application/json"}
+        with self.client() as client:
+            response = client.post(f"http://meter{path}", content=data, headers={**sent, **(headers or {})})
+        self.answers.append(response.content)
+        if response.status_code != 200:
+            assert_is_a_refusal(response)
+        return response
+
+    def calls(self, token: str = "") -> tuple[CallRecord, ...]:
+        return self.ledger.calls_of(token or self.token)
+
+    @property
+    def used(self) -> int:
+        return self.ledger.totals("2026", 0).used
+
+    def again(self) -> None:
+        """As new, for the next test at the same meter."""
+        self.ledger.resume()
+        self.upstream.steps.clear()
+        self.upstream.requests.clear()
+        self.upstream.bill = 0
+        self.upstream.arrived = threading.Semaphore(0)
+        self.upstream.left.clear()
+        self.upstream.script = lambda request: Step()
+        self.caps[:] = [GENEROUS]
+        self.clock.set(NOW)
+
+
+GENEROUS = Caps(dollars("1000"), dollars("1000"), dollars("1000"))
+
+
+def code(response: httpx2.Response) -> str:
+    return str(response.json()["error"]["details"]["error_code"])
+
+
+def assert_is_a_refusal(response: httpx2.Response) -> None:
+    error = response.json()
+    assert response.status_code in (400, 401, 404, 413)
+    assert response.headers["x-should-retry"] == "false"
+    assert response.headers["request-id"] == error["request_id"]
+    assert error["request_id"].startswith("meter_")
+    assert error["type"] == "error" and code(response).startswith("meter_")
+    assert error["error"]["message"].startswith("meter: ")
+    assert not FORBIDDEN.search(response.text)
+
+
+@contextmanager
+def scene(folder: Path, *steps: Step, patience: Patience = HASTY, **more: Any) -> Iterator[Scene]:
+    log: list[tuple[str, dict[str, Any]]] = []
+    caps, clock = [GENEROUS], ManualClock(NOW)
+    ledger = Ledger(Database(folder / "agents.db"))
+    with ScriptedUpstream(*steps) as upstream:
+        meter = Meter(
+            ledger,
+            Pricing(),
+            lambda: caps[0],
+            Upstream(upstream.url, KEY),
+            clock,
+            folder / "run" / "meter.sock",
+            lambda event, fields: log.append((event, fields)),
+            patience,
+            **more,
+        )
+        with meter:
+            found = Scene(upstream, ledger, meter, caps, clock, log, folder)
+            found.ticket()
+            yield found
+    ledger.close()

@@ -1,0 +1,467 @@
+"""Our copy of the target: what is fetched, what is read from commits, and who wins a push."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from shared.domain.change import Change, Limits
+from shared.domain.errors import Misconfigured, Refused
+from shared.edge.mirror import HeadMoved, Match, Mirror, default_branch
+from shared.edge.mirror_tree import TreeEntry
+from shared.edge.remote import Remote
+from tests.killing import killed_at, points, snippet
+from tests.repositories import bare, commit, repository, shell, write
+
+FILES: dict[str, str | bytes] = {
+    "a.py": "x = 1\ny = 2\n",
+    "crlf.txt": "one\r\ntwo\r\n",
+    "no-newline": "end",
+    "empty": "",
+    "deep/er/ä b.txt": "ü\n",
+    "blob.bin": bytes(range(256)),
+    ".gitattributes": "*.txt text eol=crlf\n*.py ident diff=x -diff\n* export-ignore\n",
+}
+
+
+def target(folder: Path) -> Path:
+    """A repository, as its owner works on it."""
+    repository(folder, {})
+    write(folder, FILES)
+    (folder / "run.sh").write_text("#!/bin/sh\n")
+    (folder / "run.sh").chmod(0o755)
+    os.symlink("er/ä b.txt", folder / "deep/link")
+    commit(folder, {})
+    return folder
+
+
+def mirror_of(folder: Path, path: Path) -> Mirror:
+    mirror = Mirror(path, Remote(str(folder)))
+    mirror.create()
+    return mirror
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return target(tmp_path / "source")
+
+
+@pytest.fixture
+def mirror(source: Path, tmp_path: Path) -> Mirror:
+    return mirror_of(source, tmp_path / "mirrors" / "t.git")
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Mirror:
+    """One for all tests that only read; fetched."""
+    folder = tmp_path_factory.mktemp("still")
+    mirror = mirror_of(target(folder / "source"), folder / "t.git")
+    mirror.fetch("main")
+    return mirror
+
+
+def newest(mirror: Mirror) -> str:
+    sha = mirror.head("main")
+    assert sha
+    return sha
+
+
+# --- fetching ------------------------------------------------------------------------------------------------
+
+
+def test_a_fetch_brings_the_branch_and_nothing_else(mirror: Mirror, source: Path) -> None:
+    shell("git tag v1 && git branch other", source)
+    sha = mirror.fetch("main")
+    assert sha == shell("git rev-parse main", source) == mirror.head("main")
+    assert shell("git for-each-ref --format='%(refname)'", mirror.path) == "refs/remotes/origin/main"
+
+
+def test_a_branch_that_was_never_fetched_has_no_head(mirror: Mirror) -> None:
+    assert mirror.head("main") is None
+
+
+def test_history_that_was_rewritten_is_followed(mirror: Mirror, source: Path) -> None:
+    before = mirror.fetch("main")
+    shell("git commit -q --amend -m other", source)
+    assert mirror.fetch("main") == mirror.remote_head("main") != before
+
+
+def test_an_unknown_branch_says_which_there_are(mirror: Mirror, source: Path) -> None:
+    shell("git branch develop", source)
+    with pytest.raises(Misconfigured, match=r"has no branch mian; set `branch:` .* to one of: develop, main$"):
+        mirror.fetch("mian")
+
+
+def test_an_empty_repository_says_what_to_do(tmp_path: Path) -> None:
+    shell("git init -q --bare empty.git", tmp_path)
+    mirror = Mirror(tmp_path / "m.git", Remote(str(tmp_path / "empty.git")))
+    mirror.create()
+    with pytest.raises(Misconfigured, match="is empty; push a first commit to its branch main"):
+        mirror.fetch("main")
+    with pytest.raises(Misconfigured, match="is empty"):
+        default_branch(tmp_path, mirror.remote)
+
+
+def test_a_path_without_a_repository_says_what_to_correct(tmp_path: Path) -> None:
+    mirror = Mirror(tmp_path / "m.git", Remote(str(tmp_path / "nothing")))
+    mirror.create()
+    with pytest.raises(Misconfigured, match=r"there is no repository at .*/nothing; correct `repo:`"):
+        mirror.fetch("main")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "-f",
+        "+x",
+        "a b",
+        "a:b",
+        "refs/heads/main",
+        "@{-1}",
+        "a..b",
+        "a.lock",
+        "/a",
+        "a/",
+        "a/.b",
+        "a\nb",
+        "x" * 300,
+        "",
+        "a*",
+    ],
+)
+def test_what_cannot_be_a_branch_never_reaches_git(still: Mirror, name: str) -> None:
+    for ask in (still.fetch, still.head, still.remote_head):
+        with pytest.raises(Misconfigured, match="cannot be a branch"):
+            ask(name)
+
+
+def test_the_main_branch_is_asked_of_the_repository(source: Path, tmp_path: Path) -> None:
+    shell("git branch -m trunk", source)
+    assert default_branch(tmp_path, Remote(str(source))) == "trunk"
+
+
+def test_creating_again_keeps_what_is_there_and_clears_what_was_left_half_done(mirror: Mirror) -> None:
+    sha = mirror.fetch("main")
+    shell(f"git update-ref refs/scratch/x.a1 {sha}; git update-ref refs/attempts/x.a1 {sha}", mirror.path)
+    for lock in ("packed-refs.lock", "refs/attempts/x.a1.lock"):
+        (mirror.path / lock).touch()
+    mirror.create()
+    assert mirror.head("main") == mirror.attempt("refs/attempts/x.a1") == sha
+    assert "scratch" not in shell("git for-each-ref", mirror.path)
+    assert mirror.restore("refs/attempts/x.a1", sha)
+
+
+# --- what commits hold ---------------------------------------------------------------------------------------
+
+
+def test_a_tree_lists_every_file_with_mode_and_size(still: Mirror) -> None:
+    entries = {entry.path: entry for entry in still.tree(newest(still))}
+    assert set(entries) == {*FILES, "run.sh", "deep/link"}
+    assert entries["empty"] == TreeEntry("100644", "empty", 0, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391")
+    assert (entries["run.sh"].mode, entries["deep/link"].mode) == ("100755", "120000")
+
+
+@pytest.mark.parametrize(("path", "content"), FILES.items(), ids=FILES)
+def test_a_file_is_read_byte_for_byte(still: Mirror, path: str, content: str | bytes) -> None:
+    assert still.read(newest(still), path) == (content.encode() if isinstance(content, str) else content)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["nothing", "deep", "", "../a.py", "./a.py", "/a.py", "deep/../a.py", "a.py\n", "x blob", "-x", "a\0b", ":a.py"],
+)
+def test_what_is_no_file_reads_as_none(still: Mirror, path: str) -> None:
+    assert still.read(newest(still), path) is None
+
+
+def test_a_file_beyond_the_limit_is_refused_not_cut(still: Mirror) -> None:
+    sha = newest(still)
+    assert still.read(sha, "blob.bin", limit=256) == bytes(range(256))
+    with pytest.raises(Refused, match=r"blob.bin: 256 bytes \(limit 255\)"):
+        still.read(sha, "blob.bin", limit=255)
+
+
+@pytest.mark.parametrize(
+    ("needle", "found"),
+    [
+        pytest.param("x = 1", (Match("a.py", 1, "x = 1"),), id="letter by letter, also where attributes say binary"),
+        pytest.param("two", (Match("crlf.txt", 2, "two"),), id="line ends do not matter"),
+        pytest.param("ü", (Match("deep/er/ä b.txt", 1, "ü"),), id="not only ASCII"),
+        pytest.param("x . 1", (), id="no expression"),
+        pytest.param("-e", (), id="no option"),
+        pytest.param("X = 1", (), id="case matters"),
+        pytest.param("x\ny", (), id="no two lines"),
+        pytest.param("", (), id="nothing"),
+        pytest.param("\0", (), id="NUL"),
+    ],
+)
+def test_searching(still: Mirror, needle: str, found: tuple[Match, ...]) -> None:
+    assert still.grep(newest(still), needle) == found
+
+
+def test_a_search_is_bounded(mirror: Mirror, source: Path) -> None:
+    commit(source, {"many": "x\n" * 1_000, "long": "needle" + "y" * 10_000})
+    sha = mirror.fetch("main")
+    assert len(mirror.grep(sha, "x", limit=7)) == 7
+    assert [len(match.text) for match in mirror.grep(sha, "needle")] == [300]
+
+
+@pytest.mark.parametrize("sha", ["main", "HEAD", "--all", "0" * 39, "g" * 40, "", "0" * 40 + "\n"])
+def test_only_full_shas_reach_git(still: Mirror, sha: str, tmp_path: Path) -> None:
+    for ask in (still.tree, still.parent, lambda sha: still.read(sha, "a"), lambda sha: still.grep(sha, "a")):
+        with pytest.raises(Refused, match="not a commit id"):
+            ask(sha)
+    with pytest.raises(Refused, match="not a commit id"):
+        still.check_out(sha, tmp_path / "out")
+
+
+# --- checking out --------------------------------------------------------------------------------------------
+
+
+def test_a_check_out_has_the_exact_bytes_whatever_attributes_say(still: Mirror, tmp_path: Path) -> None:
+    still.check_out(newest(still), tmp_path / "out")
+    for path, content in FILES.items():
+        assert (tmp_path / "out" / path).read_bytes() == (content.encode() if isinstance(content, str) else content)
+    assert os.access(tmp_path / "out/run.sh", os.X_OK) and not os.access(tmp_path / "out/a.py", os.X_OK)
+    assert os.readlink(tmp_path / "out/deep/link") == "er/ä b.txt"
+    assert not (tmp_path / "out/.git").exists()
+
+
+def made_by_hand(mirror: Mirror, *rows: str) -> str:
+    """A commit that no git command would make: `MODE NAME CONTENT`, the name may hold anything."""
+    lines = []
+    for row in rows:
+        mode, name, content = row.split(" ", 2)
+        kind = "commit" if mode == "160000" else "tree" if mode == "040000" else "blob"
+        blob = (
+            content if kind != "blob" else shell(f"printf '%s' '{content}' | git hash-object -w --stdin", mirror.path)
+        )
+        lines.append(f"{mode} {kind} {blob}\t{name}\\000")
+    listing = "".join(lines)
+    tree = shell(f"printf '{listing}' | git mktree -z --missing", mirror.path)
+    return shell(f"git commit-tree {tree} -m x", mirror.path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        pytest.param(["160000 sub " + "1" * 40], "'sub': a submodule: not supported", id="submodule"),
+        pytest.param(["100644 .gitattributes *.psd filter=lfs"], r"Git LFS \(filter=lfs\): not supported", id="LFS"),
+        pytest.param(
+            ["120000 l /etc/passwd"], r"l: a symbolic link that leads out .*'/etc/passwd'", id="absolute link"
+        ),
+        pytest.param(["120000 l ../x"], r"l: a symbolic link that leads out of the tree", id="link upwards"),
+        pytest.param(["100644 .GIT x"], "'.GIT': a name that reads as a git folder", id=".git in capitals"),
+        pytest.param(["100644 git~1 x"], "'git~1': a name that reads as a git folder", id=".git on old Windows"),
+        pytest.param(["100644 a\\001b x"], r"'a\\x01b': a control character", id="control character"),
+        pytest.param(["100644 \\377 x"], r"not UTF-8, .*xff.*: not supported", id="not UTF-8"),
+    ],
+)
+def test_trees_that_no_box_and_no_committer_could_take_are_refused(
+    still: Mirror, tmp_path: Path, rows: list[str], says: str
+) -> None:
+    with pytest.raises(Refused, match=says):
+        still.check_out(made_by_hand(still, *rows), tmp_path / "out")
+
+
+def test_nothing_is_written_through_a_link(still: Mirror, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    inner = shell("printf x | git hash-object -w --stdin | xargs -I{} printf '100644 blob {}\\tf\\000' | git mktree -z",
+                  still.path)  # fmt: skip
+    sha = made_by_hand(still, "120000 d .", f"040000 d {inner}")  # one name twice: a link and a folder
+    with pytest.raises(Refused, match="two names of the repository are one here"):
+        still.check_out(sha, tmp_path / "out")
+    assert not (tmp_path / "out/f").exists()
+
+
+@pytest.mark.parametrize(
+    ("limits", "says"),
+    [
+        pytest.param(Limits(entries=8), r"holds 9 files \(limit 8\)", id="files"),
+        pytest.param(Limits(file_bytes=200), r"'blob.bin': 256 bytes \(limit 200\)", id="one file"),
+        pytest.param(Limits(tree_bytes=300), r"take \d+ bytes \(limit 300\)", id="all files"),
+    ],
+)
+def test_a_check_out_keeps_its_limits(still: Mirror, tmp_path: Path, limits: Limits, says: str) -> None:
+    with pytest.raises(Refused, match=says):
+        still.check_out(newest(still), tmp_path / "out", limits)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_check_out_goes_into_an_empty_folder_only(still: Mirror, tmp_path: Path) -> None:
+    sha = newest(still)
+    (tmp_path / "out").mkdir()
+    still.check_out(sha, tmp_path / "out")
+    with pytest.raises(Refused, match="out: the folder for the check-out is not empty"):
+        still.check_out(sha, tmp_path / "out")
+
+
+# --- differences ---------------------------------------------------------------------------------------------
+
+
+def test_the_difference_shows_what_attributes_would_hide(mirror: Mirror, source: Path) -> None:
+    old = mirror.fetch("main")
+    commit(source, {"a.py": "x = 1\nevil = 1\n", ".gitattributes": "*.py -diff\n*.py diff=x\n"})
+    assert b"+evil = 1" in mirror.diff(old, mirror.fetch("main"))
+
+
+def test_replaced_objects_do_not_hide_a_change(mirror: Mirror, source: Path) -> None:
+    old = mirror.fetch("main")
+    commit(source, {"a.py": "evil = 1\n"})
+    new = mirror.fetch("main")
+    shell(f"git replace {new} $(git commit-tree {old}^{{tree}} -p {old} -m x)", mirror.path)
+    assert shell(f"git diff {old} {new}", mirror.path) == ""  # plain git is fooled
+    assert b"+evil = 1" in mirror.diff(old, new)
+
+
+def test_changes_are_told_file_by_file(mirror: Mirror, source: Path) -> None:
+    old = mirror.fetch("main")
+    (source / "no-newline").unlink()
+    (source / "crlf.txt").chmod(0o755)
+    (source / "run.sh").unlink()
+    os.symlink("a.py", source / "run.sh")
+    changed: dict[str, str | bytes] = {
+        "a.py": "x = 1\n--- b/x\n+++ b/y\n@@ -1 +1 @@\ny = 2\nz",
+        "new": "n\n",
+        "blob.bin": b"\0\n",
+        "empty2": "",
+    }
+    new = commit(source, {**changed, "deep/er/ä b.txt": "", "latin": b"\xe4\n"})
+    mirror.fetch("main")
+    assert mirror.changed(old, new) == (
+        Change("a.py", "modified", "100644", "100644",
+               added_lines=((2, "--- b/x"), (3, "+++ b/y"), (4, "@@ -1 +1 @@"), (6, "z"))),
+        Change("blob.bin", "modified", "100644", "100644", binary=True, added_lines=((1, "\0"),)),
+        Change("crlf.txt", "modified", "100644", "100755"),
+        Change("deep/er/ä b.txt", "modified", "100644", "100644", emptied=True),
+        Change("empty2", "added", "", "100644"),
+        Change("latin", "added", "", "100644", binary=True, added_lines=((1, "\ufffd"),)),
+        Change("new", "added", "", "100644", added_lines=((1, "n"),)),
+        Change("no-newline", "deleted", "100644", ""),
+        Change("run.sh", "modified", "100755", "120000", added_lines=((1, "a.py"),)),
+    )  # fmt: skip
+    assert mirror.parent(new) == old
+
+
+def test_nothing_changed_is_nothing(still: Mirror) -> None:
+    sha = newest(still)
+    assert still.changed(sha, sha) == () and still.diff(sha, sha) == b""
+
+
+# --- pushing -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def forge(tmp_path: Path) -> Path:
+    bare(tmp_path / "forge.git", {"a": "1"})
+    return tmp_path / "forge.git"
+
+
+def worker(tmp_path: Path, forge: Path, name: str) -> tuple[Mirror, str]:
+    """A mirror of its own with a commit of its own."""
+    mirror = Mirror(tmp_path / f"{name}.git", Remote(str(forge)))
+    mirror.create()
+    base = mirror.fetch("main")
+    return mirror, shell(f"git commit-tree {base}^{{tree}} -p {base} -m {name}", mirror.path)
+
+
+def test_the_first_of_two_wins_and_the_other_learns_the_winner(tmp_path: Path, forge: Path) -> None:
+    (one, first), (other, second) = worker(tmp_path, forge, "one"), worker(tmp_path, forge, "other")
+    one.push(first, "agent/x")
+    with pytest.raises(HeadMoved, match=f"agent/x is at {first}") as moved:
+        other.push(second, "agent/x")
+    assert moved.value.found == other.remote_head("agent/x") == first
+
+
+def test_the_same_commit_again_is_done(tmp_path: Path, forge: Path) -> None:
+    one, sha = worker(tmp_path, forge, "one")
+    for _ in range(2):
+        one.push(sha, "agent/x")
+    one.push(sha, "agent/x", expected="1" * 40)  # it is where it should be, however it came there
+    assert one.remote_head("agent/x") == sha
+
+
+def test_a_branch_moves_only_from_where_it_is_expected(tmp_path: Path, forge: Path) -> None:
+    (one, first), (other, second) = worker(tmp_path, forge, "one"), worker(tmp_path, forge, "other")
+    one.push(first, "agent/x")
+    with pytest.raises(HeadMoved) as moved:
+        other.push(second, "agent/x", expected="1" * 40)
+    assert moved.value.found == first
+    other.push(second, "agent/x", expected=first)
+    assert one.remote_head("agent/x") == second
+
+
+def test_a_branch_that_was_deleted_meanwhile_is_not_brought_back(tmp_path: Path, forge: Path) -> None:
+    one, sha = worker(tmp_path, forge, "one")
+    with pytest.raises(HeadMoved, match="is at no commit") as moved:
+        one.push(sha, "agent/x", expected=one.fetch("main"))
+    assert moved.value.found is None
+
+
+@pytest.mark.parametrize("branch", ["main", "feature/x", "refs/heads/agent/x", "agent/../main", "-f", "agent/a.lock"])
+def test_only_our_own_branches_are_pushed_to(tmp_path: Path, forge: Path, branch: str) -> None:
+    one, sha = worker(tmp_path, forge, "one")
+    with pytest.raises(Refused, match="not a branch of ours; nothing was pushed"):
+        one.push(sha, branch, expected=one.fetch("main"))
+
+
+def test_a_forge_that_says_no_is_quoted(tmp_path: Path, forge: Path) -> None:
+    hook = forge / "hooks/pre-receive"
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    one, sha = worker(tmp_path, forge, "one")
+    with pytest.raises(Refused, match="the forge does not take agent/x: pre-receive hook declined"):
+        one.push(sha, "agent/x")
+
+
+def test_a_tag_of_the_same_name_does_not_stand_in_the_way(tmp_path: Path, forge: Path) -> None:
+    shell("git tag agent/x main", forge)
+    one, sha = worker(tmp_path, forge, "one")
+    one.push(sha, "agent/x")
+    assert shell("git rev-parse refs/heads/agent/x", forge) == sha == one.remote_head("agent/x")
+
+
+PUSH = """
+    import sys
+    from pathlib import Path
+    from shared.edge.mirror import Mirror
+    from shared.edge.remote import Remote
+
+    Mirror(Path(sys.argv[1]), Remote(sys.argv[2])).push(sys.argv[3], "agent/x")
+"""
+
+
+def test_a_push_that_was_killed_can_be_asked_about_and_repeated(tmp_path: Path, forge: Path) -> None:
+    one, sha = worker(tmp_path, forge, "one")
+    program = snippet(PUSH, str(one.path), str(forge), sha)
+    assert points(program) == ["push.sent", "push.ack"]
+    for number in (1, 2):
+        shell("git update-ref -d refs/heads/agent/x", forge)
+        killed_at(number, program)
+        assert one.remote_head("agent/x") == sha
+        one.push(sha, "agent/x")
+
+
+# --- attempts ------------------------------------------------------------------------------------------------
+
+
+def test_an_attempt_that_left_no_commit_has_none(still: Mirror) -> None:
+    assert still.attempt("refs/attempts/x.a1") is None
+
+
+def test_a_booked_commit_gets_its_reference_back_if_it_is_still_there(mirror: Mirror) -> None:
+    sha = mirror.fetch("main")
+    assert mirror.restore("refs/attempts/x.a1", sha)
+    assert mirror.attempt("refs/attempts/x.a1") == sha
+    assert not mirror.restore("refs/attempts/x.a2", "1" * 40)
+    assert mirror.attempt("refs/attempts/x.a2") is None
+
+
+@pytest.mark.parametrize(
+    "ref", ["refs/heads/main", "refs/attempts/../x", "refs/attempts/a b", "refs/attempts/x\n", "-x"]
+)
+def test_only_references_of_attempts_are_asked(still: Mirror, ref: str) -> None:
+    with pytest.raises(Refused, match="not the reference of an attempt"):
+        still.attempt(ref)

@@ -1,0 +1,193 @@
+"""The stage of the stories: a home, an owner's repository, a scripted model, and a day that is run for real.
+
+Real: git, SQLite, the meter, the committer, the local forge, processes. Scripted: the model, and an engine that does
+what a story tells it to (the real Aider has its own tests, and its own story in test_demo.py).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from cli.arguments import Arguments
+from cli.hands import init
+from cli.records import Records, open_records
+from cli.team import open_team
+from shared.edge.engine import EngineJob, EngineRun, never
+from shared.edge.paths import Home
+
+GIT = {
+    "PATH": "/usr/bin:/bin:/usr/local/bin",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    **{f"GIT_{who}_NAME": "owner" for who in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{who}_EMAIL": "owner@localhost" for who in ("AUTHOR", "COMMITTER")},
+}
+FILES = {"app.py": "def total(a, b):\n    return a - b\n", "README.md": "# Sums\n", "webhook.py": "URL = 1\n"}
+KEY = "sk-the-real-key-of-the-owner"
+VISION = "# Vision\n\n## Priority: HIGH\n- Fix the sum in app.py\n"
+
+
+# --- the owner's repository ----------------------------------------------------------------------------------
+
+
+def git(folder: Path, *words: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *words], env=GIT, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def repository(folder: Path, files: Mapping[str, str] = FILES) -> Path:
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "first")
+    return folder
+
+
+# --- what the model says -------------------------------------------------------------------------------------
+
+
+def reads(guards: Sequence[Mapping[str, Any]] = (), questions: Sequence[Mapping[str, str]] = ()) -> dict[str, Any]:
+    """The orchestrator's answer about the vision."""
+    answer = {"guards": list(guards), "questions": list(questions), "goals": []}
+    return {"agent": "orchestrator", "times": "any", "json": answer}
+
+
+def task(goal: str, title: str = "Fix the sum", files: Sequence[str] = ("app.py",), **more: Any) -> dict[str, Any]:
+    plain = {"key": title, "goal_id": goal, "title": title, "description": f"{title}, please.", "reason": "it is wrong", "difficulty": "easy"}
+    lists = {"files": list(files), "new_files": [], "context": [], "acceptance": ["it adds"], "depends_on": []}
+    return {**plain, **lists, **more}
+
+
+def plans(*tasks: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """The planner's answer: these tasks, one goal each."""
+    goals = [{"goal_id": t["goal_id"], "verdict": "tasks", "text": "it is wrong", "evidence": []} for t in tasks]
+    return {"agent": "planner", "times": "any", "json": {"goals": goals, "tasks": list(tasks)}, **more}
+
+
+CODES = {"when": {"system": "^You are the Coder"}, "times": "any", "text": "done"}
+
+
+# --- an engine that does as it is told -----------------------------------------------------------------------
+
+
+@dataclass
+class Engine:
+    """Asks the model once through the meter, as every engine does, then changes the folder as the story says."""
+
+    socket: Path
+    change: Callable[[Path, EngineJob], None]
+    name: str = "scripted"
+    jobs: list[EngineJob] = field(default_factory=list)
+
+    def run(self, job: EngineJob, stop: Callable[[], bool] = never) -> EngineRun:
+        self.jobs.append(job)
+        status, text = self._ask(job)
+        if status != 200:
+            return EngineRun("api error", text, (), text, 0.0)
+        self.change(job.folder, job)
+        return EngineRun("edited", "", job.edit, text, 0.0)
+
+    def _ask(self, job: EngineJob) -> tuple[int, str]:
+        body = {
+            "model": job.model.model,
+            "max_tokens": 1_000,
+            "system": "You are the Coder of a test.",
+            "messages": [{"role": "user", "content": job.message}],
+        }
+        headers = {"x-api-key": job.ticket, "anthropic-version": "2023-06-01"}
+        with httpx2.Client(transport=httpx2.HTTPTransport(uds=str(self.socket)), timeout=60) as client:
+            answer = client.post("http://meter/v1/messages", json=body, headers=headers)
+        return answer.status_code, answer.text
+
+
+def mends(folder: Path, job: EngineJob) -> None:
+    """The right change."""
+    for name in (*job.edit, *job.create):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text((path.read_text() if path.exists() else "") + f"# changed for {job.message.split()[-1]}\n")
+
+
+# --- the stage -----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Stage:
+    root: Path
+    model_url: str
+    change: Callable[[Path, EngineJob], None] = mends
+    said: list[str] = field(default_factory=list)
+    engines: list[Engine] = field(default_factory=list)
+
+    @property
+    def home(self) -> Home:
+        return Home(self.root / "home")
+
+    def set_up(self, vision: str = VISION, files: Mapping[str, str] = FILES) -> Stage:
+        repository(self.root / "site", files)
+        assert init(Arguments("init", self.home.root, target=str(self.root / "site"))) == 0
+        (self.home.config / ".env").write_text(f"ANTHROPIC_API_KEY={KEY}\nANTHROPIC_BASE_URL={self.model_url}\n")
+        self.given_vision(vision)
+        return self
+
+    def given_vision(self, text: str) -> None:
+        self.home.vision.write_text(text)
+
+    def given_policy(self, **lines: str) -> None:
+        """`budget="{task: 1, day: 1, month: 2}"` replaces that line of config/policy.yaml."""
+        path = self.home.config / "policy.yaml"
+        text = path.read_text()
+        for name, value in lines.items():
+            text = re.sub(rf"^{name}:.*$", f"{name}: {value}", text, flags=re.MULTILINE)
+        path.write_text(text)
+
+    def run_day(self, until: str = "") -> list[str]:
+        """The problems of the day."""
+        with open_records(self.home.root, {}) as records, open_team(records, self.said.append, self._engine) as team:
+            team.run_day(until)
+            return team.problems
+
+    def _engine(self, records: Records) -> Engine:
+        self.engines.append(Engine(records.home.meter_socket, self.change))
+        return self.engines[-1]
+
+    # -- what there is to see ---------------------------------------------------------------------------------
+
+    def states(self) -> dict[str, str]:
+        """Task id -> folder."""
+        with open_records(self.home.root, {}) as records:
+            return {id_: state.value for state, ids in records.store.names().items() for id_ in ids}
+
+    def pulls(self) -> list[Any]:
+        with open_records(self.home.root, {}) as records:
+            return list(records.forge().list_pulls(every=True))
+
+    def note(self, task: str) -> str:
+        with open_records(self.home.root, {}) as records:
+            return records.journal.history(task)[-1].note
+
+    def forge(self, *words: str) -> str:
+        return git(self.home.forge("site"), *words)
+
+    def log(self) -> str:
+        return "".join(path.read_text() for path in sorted(self.home.logs.glob("*.jsonl")))
+
+    def everything_written(self) -> bytes:
+        """All bytes below the home, but for the owner's own file of keys."""
+        files = (path for path in sorted(self.home.root.rglob("*")) if path.is_file() and path.name != ".env")
+        return b"\0".join(path.read_bytes() for path in files)
+
+
+def as_json(value: Any) -> str:
+    return json.dumps(value)
