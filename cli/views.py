@@ -20,6 +20,8 @@ from shared.edge import lock
 from shared.edge.log import read
 
 MOST_SHOWN = 20
+LONG = ("title", "note", "url")
+LONGEST_NOTE = 80
 
 
 def _sight(records: Records) -> Sight:
@@ -93,7 +95,7 @@ def tasks(arguments: Arguments) -> int:
     if arguments.json:
         return _print_json(rows)
     columns = ("id", "state", "priority", "attempts", "title", "note")
-    _print_table("Tasks", columns, [[row[name] for name in columns] for row in rows])
+    _print_table("Tasks", columns, [[str(row[name])[:LONGEST_NOTE] for name in columns] for row in rows])
     _print_list("unreadable", sight.unreadable)
     return 0
 
@@ -230,7 +232,9 @@ def _print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obj
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*columns, title=title, title_justify="left")
+    table = Table(title=title, title_justify="left")
+    for name in columns:
+        table.add_column(name, no_wrap=name not in LONG, overflow="ellipsis" if name in LONG else "fold")
     for row in rows:
         table.add_row(*(Text(plain(str(cell))) for cell in row))
     Console().print(table)

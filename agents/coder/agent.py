@@ -8,9 +8,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import assert_never
 
-from agents.coder.judge import Broke, NoMoney, Worked, judge
+from agents.coder.judge import Broke, Disturbed, NoMoney, Worked, judge
 from agents.coder.messages import commit_message, holes
-from shared.domain.errors import OutOfBudget, Refused
+from shared.domain.errors import OutOfBudget, Refused, Unavailable
 from shared.domain.naming import attempt_ref, branch_name
 from shared.domain.scope import Scope
 from shared.domain.ticket import TicketOrder
@@ -63,6 +63,7 @@ class Coder:
         """A commit at refs/attempts/<task>.a<n> on top of `base`, or why there is none.
 
         `folder` is fresh and belongs to this attempt alone. OutOfBudget: a cap of the day or month stopped it.
+        Unavailable: what the engine needs was not there; the task is not to blame.
         """
         self._mirror.check_out(base, folder)
         token = self._ledger.open_ticket(self._order(run), self._clock.now())
@@ -82,6 +83,8 @@ class Coder:
         match verdict:
             case NoMoney(reason):
                 raise OutOfBudget(reason)
+            case Disturbed(reason):
+                raise Unavailable(reason)
             case Broke(reason, retry):
                 return NotCoded(reason, retry)
             case Worked():

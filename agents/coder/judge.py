@@ -29,9 +29,20 @@ class NoMoney:
     reason: str
 
 
-def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Worked | Broke | NoMoney:
+@dataclass(frozen=True)
+class Disturbed:
+    """Something around the engine failed: nothing is wrong with the task."""
+
+    reason: str
+
+
+def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Worked | Broke | NoMoney | Disturbed:
     """The meter's last word on the run comes first: no exit code contradicts a refused or cut answer."""
     last = calls[-1] if calls else None
+    if last is None and run.end in ("api error", "crashed", "stopped"):
+        return Disturbed(f"the engine asked no model ({run.end}: {run.detail})")
+    if last and last.code in ("meter_upstream", "meter_retry_later"):
+        return Disturbed(f"the model did not answer ({last.code})")
     if last and last.state == "refused":
         return _refused(last)
     if last and last.clamped and last.stop_reason == "max_tokens":

@@ -47,7 +47,7 @@ class Planner:
         asked, later = _share(order)
         if not asked.goals:
             return PlanAnswer(deferred=later)
-        facts = self._analyzer.facts(source, [_text(goal) for goal in asked.goals])
+        facts = self._analyzer.facts(source, ["\n".join((goal.title, *goal.details)) for goal in asked.goals])
         tree = Tree.of(source.files())
         reply, notes = self._checked(run, asked, facts, tree)
         answer = settled(reply, asked, tree, run.day)

@@ -33,15 +33,17 @@ PATH = re.compile(r"[\w@.+-]*(?:/[\w@.+-]+)+/?|\w[\w.+-]*\.\w{1,6}\b|\b[A-Z]\w+f
 QUOTED = re.compile(r"`([^`\n]{2,60})`")
 WORD = re.compile(r"[^\W\d_]\w*(?:\.\w+)*")
 IDENTIFIER = re.compile(r"_|\.|\d|[a-z][A-Z]|^[A-Z]{3,}$")
+ENDING = re.compile(r"\.(?:py|js|ts|jsx|tsx|html|css|md|json|ya?ml|toml|txt|sh|sql)$")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 COMMON = frozenset(
     re.findall(
         "[a-z]+",
         """about add after again against all allow already and another any are before being below between but can change
-        check clean could create every everything existing files first fix following for from function has have how
-        implement improve instead its make more new not now our please project proper properly remove replace set should
-        support target test tests that the their them then there these they thing this those through under update use
-        using was when where which while will with without would write wrong you""",
+        check class clean could create every everything existing false files first fix following for from function has
+        have how implement import improve instead its make more new none not now our please project proper properly
+        remove replace return set should support target test tests that the their them then there these they thing
+        this those through true under update use using was when where which while will with without would write wrong
+        you""",
     )
 )
 DULL = (
@@ -170,7 +172,8 @@ def terms(texts: Sequence[str]) -> tuple[str, ...]:
     """Words worth searching for: what is in backticks, then identifiers, then names, then long words."""
     chosen: list[str] = []
     for text in texts:
-        words = [word for word in WORD.findall(text) if len(word) > 2 and word.lower() not in COMMON]
+        words = [ENDING.sub("", word) for word in WORD.findall(text)]
+        words = [word for word in words if len(word) > 2 and word.lower() not in COMMON]
         ranked = [
             *QUOTED.findall(text),
             *(word for word in words if IDENTIFIER.search(word)),
@@ -191,15 +194,14 @@ def _searched(source: Source, term: str) -> tuple[Hit, ...]:
 
 
 def _found(found: dict[str, tuple[Hit, ...]]) -> str:
-    lines = []
+    lines = ["searched, and how many lines hold it:"]
     for term, lines_found in found.items():
-        if not lines_found:
-            lines.append(f"“{term}”: nowhere")
-            continue
-        many = f"{HITS_ASKED} or more" if len(lines_found) >= HITS_ASKED else str(len(lines_found))
-        lines.append(f"“{term}”: {many} lines")
-        lines += [f"  {hit.path}:{hit.line}: {clean(hit.text.strip())}" for hit in lines_found[:HITS_PER_TERM]]
-    return "\n".join(["searched:", *lines]) if lines else ""
+        count = len(lines_found)
+        is_everywhere = count >= HITS_ASKED
+        lines.append(f"“{term}”: {f'{count} or more' if is_everywhere else count or 'none'}")
+        if not is_everywhere or IDENTIFIER.search(term):
+            lines += [f"  {hit.path}:{hit.line}: {clean(hit.text.strip())}" for hit in lines_found[:HITS_PER_TERM]]
+    return "\n".join(lines) if found else ""
 
 
 # --- files ---------------------------------------------------------------------------------------------------

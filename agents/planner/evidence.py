@@ -63,7 +63,8 @@ def stands(piece: Evidence, goal: Goal, source: Source) -> bool:
             is_there = any(path == name or path.endswith(f"/{name}") for path in source.files())
             return bool(name) and name in spoken and not is_there
         case Proof.NO_TEXT:
-            return _says_something(piece.quote) and piece.quote in spoken and not hits(source, piece.quote, ENOUGH)
+            found = any(hits(source, text, ENOUGH) for text in (piece.quote, piece.quote.lower()))
+            return _says_something(piece.quote) and piece.quote in spoken and not found
 
 
 def _quoted_near(lines: Sequence[str], piece: Evidence) -> bool:

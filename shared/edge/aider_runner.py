@@ -84,8 +84,8 @@ class AiderEngine:
             _write(given, aider_command.files(job))
             _write(result, {})
             _throw_away_git(job.folder)
-            for folder in (given, result, job.folder):
-                hand_over(folder)
+            for place in (given, result, job.folder, self._meter):
+                hand_over(place)
             fault_point("engine.prepared")
             done = self._box.run(self._boxed(job, line_ends, given, result), stop)
             fault_point("engine.ran")

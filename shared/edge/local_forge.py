@@ -242,8 +242,7 @@ class LocalForge:
                 if pull.head == name:
                     self._close(_as_it_is(pull, branches))
             fault_point("branch.planned")
-            if name in branches:
-                self._commits.delete(name)
+            self._commits.delete(name)
             fault_point("branch.deleted")
 
     # -- for owners without a server --------------------------------------------------------------------------

@@ -26,6 +26,7 @@ VERSIONS = ("2023-06-01", "2026-10-21")
 BETAS = frozenset(  # they change neither the price nor who answers
     {
         "claude-code-20250219",
+        "effort-2025-11-24",  # litellm sends it with output_config.effort
         "extended-cache-ttl-2025-04-11",
         "fine-grained-tool-streaming-2025-05-14",
         "interleaved-thinking-2025-05-14",

@@ -64,13 +64,13 @@ def watchdog(limits: Limits, folders: tuple[Path, ...], stop: Callable[[], bool]
             except Refused:
                 return "disk"  # what cannot be counted is too much
             next_count = time.monotonic() + PAUSE * (time.monotonic() - began)
-        return verdict(_usage(pid, folders, disk, files), limits, before)
+        return verdict(_usage(pid, folders, disk, files, limits.processes), limits, before)
 
     return watch
 
 
-def _usage(pid: int, folders: tuple[Path, ...], disk: int, files: int) -> Usage:
-    """What the process and all below it take now; what ends while we look is left out."""
+def _usage(pid: int, folders: tuple[Path, ...], disk: int, files: int, most_tasks: int) -> Usage:
+    """What the process and all below it take now, but for what ends while we look. It stops at `most_tasks`."""
     disks = {os.stat(folder).st_dev for folder in folders}
     memory = tasks = 0
     nameless: dict[tuple[int, int], int] = {}
@@ -79,6 +79,8 @@ def _usage(pid: int, folders: tuple[Path, ...], disk: int, files: int) -> Usage:
             tasks += len(os.listdir(f"/proc/{member}/task"))
             memory += _number(f"/proc/{member}/smaps_rollup", "Pss:") * 1024
             nameless |= _nameless(member)
+        if tasks >= most_tasks:
+            break
     for (device, _), size in nameless.items():
         memory, disk = (memory, disk + size) if device in disks else (memory + size, disk)
     spare = min([_number("/proc/meminfo", "MemAvailable:") * 1024, *map(_free, folders)])

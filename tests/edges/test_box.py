@@ -294,11 +294,12 @@ time.sleep(60)
 """
 FORKS = """
 import os, time
-while True:
+for _ in range(9):  # 512 processes: a bomb that a machine survives, should the box fail
     try:
         os.fork()
     except OSError:
-        time.sleep(0.1)
+        pass
+time.sleep(60)
 """
 FILES = """
 import os, time

@@ -85,7 +85,7 @@ def test_what_the_goals_speak_of_is_shown_with_its_line_numbers(site: Source) ->
     assert "   3|     'https://a.example'\n   4|     'https://b.example'," in facts
     assert "core/settings.py:2: CSRF_TRUSTED_ORIGINS = [" in facts
     assert "apps/brain/brain_cli.py:1: from apps import brain_engine" in facts
-    assert "“Gunicorn”: nowhere" in facts
+    assert "“Gunicorn”: none" in facts
 
 
 def test_the_repository_is_described_as_a_whole(site: Source) -> None:
@@ -166,7 +166,7 @@ def test_the_same_commit_gives_the_same_facts(site: Source) -> None:
 
 def test_what_is_general_comes_first(site: Source) -> None:
     one, other = (CodebaseAnalyzer().facts(site, [goal]) for goal in GOALS[:2])
-    general = one.index("searched:")
+    general = one.index("searched,")
     assert one[:general] == other[:general]
 
 
@@ -196,9 +196,16 @@ def test_files_are_found_by_what_a_goal_calls_them(text: str, expected: list[str
 
 
 def test_the_words_to_search_for_are_the_telling_ones() -> None:
-    assert terms(["Please fix the `raw thread` in DEBUG mode: camelCase, snake_case and Gunicorn are wrong"]) == (
-        *("raw thread", "DEBUG", "camelCase", "snake_case", "Gunicorn", "thread"),
-    )
+    text = "Please fix the `raw thread` in DEBUG mode of brain_cli.py: camelCase and Gunicorn are wrong"
+    assert terms([text]) == ("raw thread", "DEBUG", "brain_cli", "camelCase", "Gunicorn", "thread")
+
+
+def test_a_plain_word_that_stands_everywhere_is_only_counted(tmp_path: Path) -> None:
+    source = folder(tmp_path, {"a.txt": "a common word\n" * 100 + "the snake_case\n" * 100})
+    facts = CodebaseAnalyzer().facts(source, ["common snake_case"])
+    assert "“common”: 60 or more" in facts
+    assert "a common word" not in facts
+    assert "a.txt:101: the snake_case" in facts
 
 
 @pytest.mark.parametrize(

@@ -301,10 +301,18 @@ def test_a_check_out_goes_into_an_empty_folder_only(still: Mirror, tmp_path: Pat
 # --- differences ---------------------------------------------------------------------------------------------
 
 
-def test_the_difference_shows_what_attributes_would_hide(mirror: Mirror, source: Path) -> None:
+def test_the_difference_shows_what_attributes_would_hide(mirror: Mirror, source: Path, tmp_path: Path) -> None:
     old = mirror.fetch("main")
-    commit(source, {"a.py": "x = 1\nevil = 1\n", ".gitattributes": "*.py -diff\n*.py diff=x\n"})
-    assert b"+evil = 1" in mirror.diff(old, mirror.fetch("main"))
+    commit(source, {"a.py": "x = 1\nevil = 1\n", ".gitattributes": "*.py -diff\n"})
+    new = mirror.fetch("main")
+    for attribute in ("-diff", "diff=x"):  # as a git would obey them that reads attributes of commits
+        write(mirror.path, {"info/attributes": f"*.py {attribute}\n"})
+        shell(f"git config diff.x.command 'touch {tmp_path}/OWNED'; git config diff.x.textconv true", mirror.path)
+        assert "+evil" not in shell(f"git diff {old} {new} -- a.py", mirror.path)  # plain git is fooled
+        (tmp_path / "OWNED").unlink(missing_ok=True)
+        assert b"+evil = 1" in mirror.diff(old, new)
+        assert [change.added_lines for change in mirror.changed(old, new)][1] == ((2, "evil = 1"),)
+        assert not (tmp_path / "OWNED").exists()
 
 
 def test_replaced_objects_do_not_hide_a_change(mirror: Mirror, source: Path) -> None:

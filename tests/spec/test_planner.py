@@ -223,6 +223,7 @@ def line(path: str, number: int, quote: str) -> Evidence:
         pytest.param([Evidence(Proof.NO_FILE, "/", 0, "")], False, id="no file at all"),
         pytest.param([Evidence(Proof.NO_TEXT, "", 0, "brain_engine")], True, id="a word of the goal stands nowhere"),
         pytest.param([Evidence(Proof.NO_TEXT, "", 0, "DEBUG")], False, id="the word stands somewhere"),
+        pytest.param([Evidence(Proof.NO_TEXT, "", 0, "LOGIN")], False, id="the word stands there in small letters"),
         pytest.param([Evidence(Proof.NO_TEXT, "", 0, "unicorn")], False, id="not a word of the goal"),
         pytest.param([line("core/settings.py", 3, "DEBUG = False"), line("x", 1, "no no no")], False, id="half of it"),
         pytest.param([], False, id="none at all"),

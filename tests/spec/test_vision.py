@@ -96,9 +96,9 @@ def test_a_priority_is_recognised_however_it_is_dressed(heading: str, priority: 
 
 
 def test_an_unknown_priority_counts_as_medium_and_is_named_with_its_line() -> None:
-    vision = read("# Vision\n\n## Priority: URGENT!!!\n- a goal\n")
+    vision = read("# Vision\n\n## Priority: URGENT!!!\n- a goal\n### Login\n- another\n")
     assert vision.goals[0].priority is Priority.MEDIUM
-    assert vision.warnings[0].line == 3
+    assert [warning.line for warning in vision.warnings] == [3]
     assert "URGENT" in vision.warnings[0].text
     assert "CRITICAL, HIGH, MEDIUM or LOW" in vision.warnings[0].text
 
@@ -130,10 +130,9 @@ def test_bullets_are_goals(bullets: str, expected: list[str]) -> None:
 
 
 def test_what_is_nested_in_a_bullet_is_its_detail() -> None:
-    vision = read(
-        "## Priority: LOW\n- goal\n  - a\n    - b\n  - [x] done\n    - with it\n  - [ ] c\n\n  d\n\n      e\n      f\n"
-    )
-    assert vision.goals[0].details == ("a", "b", "c", "d", "e", "f")
+    nested = "\n  text\n  - a\n    - b\n  - [x] done\n    - with it\n  - [ ] c\n\n  d\n\n      e\n      f\n"
+    vision = read(f"## Priority: LOW\n- goal\n{nested}")
+    assert vision.goals[0].details == ("text", "a", "b", "c", "d", "e", "f")
 
 
 def test_a_very_long_bullet_loses_nothing() -> None:
@@ -167,6 +166,7 @@ def test_a_note_keeps_what_is_nested_in_it() -> None:
         pytest.param("## Priority: LOW\nSoon, please.\n- goal\n", ["Soon, please."], id="between goals"),
         pytest.param("## Notes\n- a\n## Later\n- b\n", ["Later: b"], id="an unknown heading ends the section"),
         pytest.param("> quoted\n", ["quoted"], id="a quotation"),
+        pytest.param("[x]: https://example.org\n", ["[x]: https://example.org"], id="the address of a link"),
         pytest.param("```\ncode\n```\n", ["code"], id="code"),
         pytest.param("| a | b |\n|---|---|\n", ["| a | b | |---|---|"], id="a table"),
     ],
