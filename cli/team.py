@@ -183,7 +183,13 @@ def _coder(records: Records, desk: Desk, outgoing: Outgoing, prompts: Prompts, e
         desk.log,
         desk.clock,
         settings.agents.coder.choice,
-        CoderLimits(settings.policy.budget.task, round(limits.minutes * 60), limits.calls, settings.target.file.allow),
+        CoderLimits(
+            budget=settings.policy.budget.task,
+            seconds=round(limits.minutes * 60),
+            calls=limits.calls,
+            patience=limits.patience,
+            allow=settings.target.file.allow,
+        ),
     )
 
 

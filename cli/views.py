@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from agents.orchestrator.daily_planner import cents
+from agents.orchestrator.daily_planner import cents, question_line
 from agents.orchestrator.look import Sight, look
 from cli.arguments import Arguments
 from cli.hands import find
@@ -20,8 +20,9 @@ from shared.edge import lock
 from shared.edge.log import read
 
 MOST_SHOWN = 20
-LONG = ("title", "note", "url")
+LONG = ("title", "note", "branch")
 LONGEST_NOTE = 80
+LONGEST_LINE = 300  # of a log line on the screen; the file has it whole
 
 
 def _sight(records: Records) -> Sight:
@@ -64,9 +65,15 @@ def _status(records: Records) -> dict[str, Any]:
         "in_progress": [_line(card) for card in sight.board.cards if card.state is State.IN_PROGRESS],
         "ready": [_line(card) for card in sight.board.cards if _is_ready(card, sight)],
         "waiting": [_waiting(card, sight) for card in sight.board.cards if _is_waiting(card, sight)],
-        "questions": [question.text for question in records.questions()],
+        "questions": _questions(records),
         "unreadable": list(sight.unreadable),
     }
+
+
+def _questions(records: Records) -> list[str]:
+    accepted = records.plans.accepted()
+    titles = {goal.id: goal.title for goal in accepted.vision.goals} if accepted else {}
+    return [question_line(question, titles) for question in records.questions()]
 
 
 def _is_ready(card: Card, sight: Sight) -> bool:
@@ -141,7 +148,7 @@ def prs(arguments: Arguments) -> int:
         rows = _pulls(records)
     if arguments.json:
         return _print_json(rows)
-    columns = ("number", "state", "title", "branch", "url")
+    columns = ("number", "state", "title", "branch")
     _print_table("Pull requests", columns, [[row[name] for name in columns] for row in rows])
     return 0
 
@@ -197,7 +204,7 @@ def logs(arguments: Arguments) -> int:
     for line in list(read(Home(arguments.home).logs, arguments.agent))[-arguments.lines :]:
         when, agent, event = (str(line.pop(name, "")) for name in ("at", "agent", "event"))
         rest = "  ".join(f"{name}={value}" for name, value in line.items())
-        print(plain(f"{_short_time(when)}  {agent:<12}  {event:<20}  {rest}"))
+        print(plain(f"{_short_time(when)}  {agent:<12}  {event:<20}  {rest}")[:LONGEST_LINE])
     return 0
 
 
@@ -228,11 +235,12 @@ def _print_list(heading: str, lines: Iterable[str]) -> None:
 
 def _print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Texts come from files and forges: markup in them is shown, not obeyed."""
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
     for name in columns:
         table.add_column(name, no_wrap=name not in LONG, overflow="ellipsis" if name in LONG else "fold")
     for row in rows:

@@ -42,5 +42,5 @@ def bare(folder: Path, files: Mapping[str, str | bytes]) -> str:
     """A bare repository, as a forge keeps it, with one commit on main -> its sha."""
     source = folder.with_name(folder.name + "-source")
     sha = repository(source, files)
-    shell(f"git clone -q --bare {source} {folder}", folder.parent)
+    shell(f"git clone -q --bare '{source}' '{folder}'", folder.parent)
     return sha

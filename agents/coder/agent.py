@@ -28,11 +28,12 @@ LEFT_OVER = timedelta(seconds=60)  # a ticket outlives its run by this much, no 
 
 @dataclass(frozen=True)
 class CoderLimits:
-    """What one run may take: nano-dollars, seconds, model calls; and the paths that any task may touch."""
+    """What one run may take: nano-dollars, seconds, model calls, seconds of waiting for each; and which paths."""
 
     budget: int
     seconds: int
     calls: int
+    patience: float
     allow: Sequence[str]
 
 
@@ -115,7 +116,9 @@ class Coder:
     def _order(self, run: Run) -> TicketOrder:
         limits = self._limits
         expires = self._clock.now() + timedelta(seconds=limits.seconds) + LEFT_OVER
-        return TicketOrder(run, limits.budget, (self._model.model,), expires, max_calls=limits.calls)
+        return TicketOrder(
+            run, limits.budget, (self._model.model,), expires, max_calls=limits.calls, retry_s=limits.patience
+        )
 
     def _job(self, task: TaskSpec, folder: Path, token: str) -> EngineJob:
         prompt = self._prompts.render("coder/task", **holes(task))

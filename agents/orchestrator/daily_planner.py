@@ -90,7 +90,7 @@ def render(plan: DailyPlan, vision: Vision, board: Board, questions: Sequence[Qu
         _summary(plan, cap),
         _section("Tasks", _tasks(plan, titles, board)),
         _section("Not to be touched", (f"- {guard.note} → {_code(guard.patterns)}" for guard in plan.guards)),
-        _section("Questions for you", (_question(question, titles) for question in questions)),
+        _section("Questions for you", (f"- {question_line(question, titles)}" for question in questions)),
         _section("Left for another day", (f"- {goal.title} ({goal.priority})" for goal in plan.deferred)),
         _section("Ideas (to be researched)", (f"- {idea.text}" for idea in vision.ideas)),
         _section("Remarks", (f"- {note}" for note in (*plan.notes, *_warnings(vision)))),
@@ -120,10 +120,11 @@ def _state(card: Card | None) -> str:
     return (card.state if card else State.GONE).replace("_", " ")
 
 
-def _question(question: Question, titles: Mapping[str, str]) -> str:
+def question_line(question: Question, titles: Mapping[str, str]) -> str:
+    """`titles`: of the goals, by id."""
     about = f"{titles[question.goal_id]}: " if question.goal_id in titles else ""
     seen = f" (seen: {question.evidence})" if question.evidence else ""
-    return f"- {about}{question.text}{seen}"
+    return f"{about}{question.text}{seen}"
 
 
 def _warnings(vision: Vision) -> Iterable[str]:

@@ -41,15 +41,9 @@ def identified(
     return tuple(replace(goal, id=ids[place]) for place, goal in enumerate(goals))
 
 
-def _title(goal: Goal) -> Hashable:
-    return normalised(goal.title) or goal.title
-
-
 IDENTITIES: tuple[Callable[[Goal], Hashable], ...] = (  # the strictest first
     lambda goal: (goal.title, goal.details, goal.priority),
-    lambda goal: (_title(goal), goal.details),
-    lambda goal: (_title(goal), goal.priority),
-    _title,
+    lambda goal: (normalised(goal.title), goal.details),
 )
 
 
@@ -81,7 +75,7 @@ def _give_to_reworded(ids: dict[int, str], goals: Sequence[Goal], known: Sequenc
 
 def similarity(one: str, other: str) -> float:
     """0 to 1: how much of the words of two titles is the same, in the same order."""
-    first, second = normalised(one), normalised(other)
+    first, second = normalised(one) or (one,), normalised(other) or (other,)
     shared = (Counter(first) & Counter(second)).total()
     if 2 * shared < SAME_GOAL * (len(first) + len(second)):  # cannot reach it: most pairs end here
         return 0.0

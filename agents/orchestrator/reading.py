@@ -82,7 +82,7 @@ def unread(change: VisionChange, vision: Vision, guards: Iterable[Guard]) -> Unr
     """New and changed goals, new notes without a known guard, new prose."""
     guarded = {guard.note for guard in guards}
     return Unread(
-        tuple(goal for goal in change.new + change.changed if not goal.id.startswith(PROSE)),
+        change.new + change.changed,
         tuple(remark for remark in change.fresh if remark in vision.notes and remark.text not in guarded),
         tuple(remark for remark in change.fresh if remark not in vision.notes),
     )

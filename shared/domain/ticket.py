@@ -48,7 +48,6 @@ class Reservation:
     day: str
     ask: Ask
     grant: Grant
-    at: datetime
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from shared.domain.errors import Refused
@@ -41,26 +41,16 @@ def arguments(job: EngineJob, base_url: str, line_ends: str) -> tuple[str, ...]:
 
 
 def environment(ticket: str, base_url: str) -> dict[str, str]:
-    """Everything that the box adds to PATH, HOME and LANG. The ticket stands here, as arguments can be read by all."""
-    git = {"user.name": "Coder", "user.email": "coder@localhost", "safe.directory": "*"}
-    config = {f"GIT_CONFIG_{part}_{n}": text for n, pair in enumerate(git.items()) for part, text in _parts(pair)}
+    """What the box adds to PATH, HOME and LANG. The ticket stands here, as arguments can be read by all."""
     return {
         "ANTHROPIC_API_BASE": base_url,
         "ANTHROPIC_API_KEY": ticket,
         "BROWSER": "/bin/true",
-        "GIT_CONFIG_COUNT": str(len(git)),
-        **config,
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # no look-up in the network
-        "NO_COLOR": "1",
-        "NO_PROXY": "127.0.0.1,localhost",
         "OPENBLAS_NUM_THREADS": "1",  # each thread would reserve address space
         "PYTHONHASHSEED": "0",  # the same task gives the same prompt
         "TERM": "dumb",
     }
-
-
-def _parts(pair: tuple[str, str]) -> Sequence[tuple[str, str]]:
-    return ("KEY", pair[0]), ("VALUE", pair[1])
 
 
 def files(job: EngineJob) -> dict[str, str]:

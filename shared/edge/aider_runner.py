@@ -25,7 +25,7 @@ from shared.edge.paths import read_bytes
 
 CODE, RESULT, TASK = "/run/engine/code", "/run/engine/result", "/run/engine/task"  # as the box sees them
 BASE_URL = f"http://127.0.0.1:{METER_PORT}"
-GIT = {"HEAD": "ref: refs/heads/main\n", "config": "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"}
+GIT = {"HEAD": "ref: refs/heads/main\n", "config": "[user]\n\tname = Coder\n\temail = coder@localhost\n"}
 
 MEMORY, ADDRESSES, PROCESSES = 1024, 4096, 128  # MB, MB, threads; one small edit takes 250, 400, 9
 FILE, TEMPORARY, DISK = 16, 32, 64  # MB

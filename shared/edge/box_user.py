@@ -22,7 +22,7 @@ def hand_over(path: Path) -> None:
     """
     if os.geteuid() != 0:
         return
-    if path.is_dir():
+    if path.is_dir() and not path.is_symlink():
         for parent, name in walk(path):
             os.chown(name, NOBODY, NOBODY, dir_fd=parent, follow_symlinks=False)
     os.chown(path, NOBODY, NOBODY, follow_symlinks=False)

@@ -6,6 +6,7 @@ key stays here. This page is the server's life; what it does with a request stan
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import os
@@ -18,13 +19,14 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Mount
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from shared.domain.errors import Misconfigured
 from shared.domain.token_budget import Caps
 from shared.edge.clock import Clock
 from shared.edge.ledger import Ledger
-from shared.edge.meter_call import Book, Parts, Patience
 from shared.edge.meter_desk import Desk
+from shared.edge.meter_parts import Book, Parts, Patience
 from shared.edge.meter_upstream import Line, Upstream
 from shared.edge.pricing import Pricing
 
@@ -32,6 +34,7 @@ __all__ = ["Meter", "Patience", "Upstream"]
 
 LONGEST_PATH = 107  # bytes of a unix socket's path
 WAITING = 256  # connections that may wait to be accepted
+CONNECTIONS = 256  # at the same time; who holds more open takes the files that we need ourselves
 STARTING = 30.0  # seconds
 DRAINING = 5.0  # seconds for calls in flight when the meter stops; then they are lost
 
@@ -112,6 +115,15 @@ class Meter:
             parts.book.close(parts.ledger.close)
 
 
+class _Connection(H11Protocol):
+    """One too many is closed at once."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # theirs says so too
+        super().connection_made(transport)
+        if len(self.connections) > CONNECTIONS:
+            transport.abort()
+
+
 def _parts(
     ledger: Ledger,
     pricing: Pricing,
@@ -128,7 +140,7 @@ def _parts(
 def _settings(app: Starlette) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="h11",
+        http=_Connection,
         ws="none",
         loop="asyncio",
         lifespan="on",

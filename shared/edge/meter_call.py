@@ -8,88 +8,27 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 from shared.domain.ticket import Ending, Reservation, Ticket
-from shared.domain.token_budget import Ask, Caps, Refusal, Usage, cost
-from shared.edge.clock import Clock
+from shared.domain.token_budget import Ask, Refusal, Usage, cost
 from shared.edge.fault import fault_point
-from shared.edge.ledger import Ledger
 from shared.edge.meter_answer import NotReached, Rejected, Then, judge, no_answer, read_complaint
+from shared.edge.meter_parts import Parts, Reply
 from shared.edge.meter_request import Asked
-from shared.edge.pricing import Pricing, Unpriced, usage_of
+from shared.edge.pricing import Unpriced, usage_of
 from shared.edge.sse import Reading, Splitter, StreamBroken
 
 if TYPE_CHECKING:
-    from shared.edge.meter_upstream import Line, Response
-
-P = ParamSpec("P")
-T = TypeVar("T")
+    from shared.edge.meter_upstream import Response
 
 BUSY = ("overloaded_error", "api_error")  # error events in a stream after which a new try makes sense
 
 _chance = random.SystemRandom()
-
-
-@dataclass(frozen=True)
-class Patience:
-    """Times in seconds. A whole answer must be there before the caller's own time-out, usually 600."""
-
-    first: float = 2.0  # the longest first wait between two tries; doubled each time
-    longest: float = 60.0
-    tries: int = 6
-    told: float = 120.0  # the longest `retry-after` that is waited for
-    body: float = 30.0  # for the caller to send his request
-    idle: float = 300.0  # the upstream's longest silence
-    whole: float = 590.0
-    streamed: float = 3600.0
-
-
-class Book:
-    """The ledger's own thread: all entries in one order, over one connection, away from the event loop."""
-
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, "meter-book")
-
-    async def ask(self, entry: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await asyncio.shield(asyncio.wrap_future(self.later(entry, *args, **kwargs)))
-
-    def later(self, entry: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Also when nobody waits for it any more."""
-        return self._thread.submit(entry, *args, **kwargs)
-
-    def close(self, last: Callable[[], None]) -> None:
-        self.later(last)
-        self._thread.shutdown(wait=True)
-
-
-class Reply(Protocol):
-    """The caller's side. `started`: he has seen a status, so nothing can be repeated."""
-
-    @property
-    def started(self) -> bool: ...
-
-    async def piece(self, piece: bytes, request_id: str) -> None: ...
-
-    async def end(self, last: bytes, message: Mapping[str, Any], request_id: str) -> None: ...
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What a call needs; the same for all calls."""
-
-    ledger: Ledger
-    book: Book
-    pricing: Pricing
-    caps: Callable[[], Caps]
-    line: Line
-    clock: Clock
-    patience: Patience
-    log: Callable[[str, dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
@@ -104,10 +43,17 @@ class Failure:
 
 
 class Call:
-    """`ask`, `asked` and `headers` are checked already; `run` raises Rejected if there is no answer."""
+    """All is checked already; `ask` has the prices of `at`. `run` raises Rejected if there is no answer."""
 
     def __init__(
-        self, parts: Parts, ticket: Ticket, ask: Ask, asked: Asked, headers: Mapping[str, str], reply: Reply
+        self,
+        parts: Parts,
+        ticket: Ticket,
+        ask: Ask,
+        at: datetime,
+        asked: Asked,
+        headers: Mapping[str, str],
+        reply: Reply,
     ) -> None:
         self._parts = parts
         self._ticket = ticket
@@ -115,6 +61,7 @@ class Call:
         self._asked = asked
         self._headers = headers
         self._reply = reply
+        self._at = at
         self._began = time.monotonic()
 
     async def run(self) -> None:
@@ -222,19 +169,19 @@ class Call:
     async def _settle(self, reservation: Reservation, reading: Reading, request_id: str) -> None:
         ledger, now = self._parts.ledger, self._parts.clock.now()
         usage = usage_of(reading.usage, reservation.ask.hour_cache)
-        amount = self._cost(reservation, usage, str(reading.message.get("model")))
+        amount = self._cost(usage, str(reading.message.get("model")))
         ending = replace(self._ending(reading, request_id), answered=200)
         await self._parts.book.ask(ledger.settle, reservation, amount, ending, now)
         self._log("meter.settled", amount=amount, stop=ending.stop_reason, ms=ending.ms)
         if amount > reservation.grant.reserved:
             self._log("meter.halted", amount=amount, reserved=reservation.grant.reserved)
 
-    def _cost(self, reservation: Reservation, usage: Usage, answered_by: str) -> int:
+    def _cost(self, usage: Usage, answered_by: str) -> int:
         """If another model than the asked one answered and is dearer, its price counts."""
         rates = self._parts.pricing.rates
-        amount = cost(rates(self._asked.model, usage.prompt, reservation.at), usage)
+        amount = cost(rates(self._asked.model, usage.prompt, self._at), usage)
         try:
-            return max(amount, cost(rates(answered_by, usage.prompt, reservation.at), usage))
+            return max(amount, cost(rates(answered_by, usage.prompt, self._at), usage))
         except Unpriced:
             return amount
 
@@ -242,7 +189,7 @@ class Call:
         """(at most, estimate): once the upstream has counted the prompt, only the answer's length is unknown."""
         if not usage.prompt:
             return reservation.grant.reserved, None
-        rates = self._parts.pricing.rates(self._asked.model, usage.prompt, reservation.at)
+        rates = self._parts.pricing.rates(self._asked.model, usage.prompt, self._at)
         most = reservation.grant.max_tokens
         return cost(rates, replace(usage, output=most)), cost(rates, replace(usage, output=min(usage.output, most)))
 

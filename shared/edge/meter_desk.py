@@ -11,12 +11,14 @@ import json
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 from shared.domain.ticket import Ticket
 from shared.domain.token_budget import Ask, Refusal
 from shared.edge.meter_answer import NotReached, Rejected, answer, judge, no_answer, read_complaint
-from shared.edge.meter_call import Call, Parts
+from shared.edge.meter_call import Call
+from shared.edge.meter_parts import Parts
 from shared.edge.meter_request import MAX_BODY, Asked, read_call, read_headers, read_prompt
 from shared.edge.pricing import Unpriced
 from shared.edge.sse import StreamBroken
@@ -47,7 +49,7 @@ class Desk:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         number = f"meter_{secrets.token_hex(12)}"
-        reply = Reply(send)
+        reply = HttpReply(send)
         try:
             await self._serve(scope, receive, reply)
         except CallerGone:
@@ -66,7 +68,7 @@ class Desk:
         if self._going_on:
             await asyncio.wait(self._going_on)
 
-    async def _serve(self, scope: Scope, receive: Receive, reply: Reply) -> None:
+    async def _serve(self, scope: Scope, receive: Receive, reply: HttpReply) -> None:
         path = scope["path"]
         if scope["method"] != "POST" or not path.endswith((CALL, COUNT)):
             raise _no("meter_not_found", "only POST to v1/messages and v1/messages/count_tokens is served", 404)
@@ -110,16 +112,19 @@ class Desk:
 
     # --- a call
 
-    def _call(self, ticket: Ticket, headers: Mapping[str, str], raw: bytes, reply: Reply) -> Coroutine[Any, Any, None]:
+    def _call(
+        self, ticket: Ticket, headers: Mapping[str, str], raw: bytes, reply: HttpReply
+    ) -> Coroutine[Any, Any, None]:
         passed, asked = read_headers(headers), read_call(raw)
         reply.streams = asked.stream
-        return Call(self._parts, ticket, self._priced(ticket, asked), asked, passed, reply).run()
+        now = self._parts.clock.now()
+        return Call(self._parts, ticket, self._priced(ticket, asked, now), now, asked, passed, reply).run()
 
-    def _priced(self, ticket: Ticket, asked: Asked) -> Ask:
+    def _priced(self, ticket: Ticket, asked: Asked, now: datetime) -> Ask:
         _allowed(ticket, asked.model)
         pricing = self._parts.pricing
         try:
-            rates = pricing.rates(asked.model, asked.tokens_in, self._parts.clock.now())
+            rates = pricing.rates(asked.model, asked.tokens_in, now)
         except Unpriced as error:
             raise _no("meter_unknown_model", str(error)) from None
         return Ask(
@@ -134,12 +139,14 @@ class Desk:
 
     # --- counting tokens: free, so without a row
 
-    def _count(self, ticket: Ticket, headers: Mapping[str, str], raw: bytes, reply: Reply) -> Coroutine[Any, Any, None]:
+    def _count(
+        self, ticket: Ticket, headers: Mapping[str, str], raw: bytes, reply: HttpReply
+    ) -> Coroutine[Any, Any, None]:
         passed, (model, body) = read_headers(headers), read_prompt(raw)
         _allowed(ticket, model)
         return self._counted(passed, body, reply)
 
-    async def _counted(self, headers: Mapping[str, str], body: bytes, reply: Reply) -> None:
+    async def _counted(self, headers: Mapping[str, str], body: bytes, reply: HttpReply) -> None:
         parts = self._parts
         if reason := await parts.book.ask(parts.ledger.paused):
             raise _no("meter_paused", f"no spending now: {reason}")
@@ -155,7 +162,7 @@ class Desk:
 
     # --- the caller may leave, and the time may be over
 
-    async def _unless_gone(self, work: Coroutine[Any, Any, None], receive: Receive, reply: Reply) -> None:
+    async def _unless_gone(self, work: Coroutine[Any, Any, None], receive: Receive, reply: HttpReply) -> None:
         patience = self._parts.patience
         seconds = patience.streamed if reply.streams else patience.whole
         task, gone = asyncio.create_task(work), asyncio.create_task(_gone(receive))
@@ -191,7 +198,7 @@ def _tokens(body: bytes) -> int:
     raise no_answer("the upstream's count is no number")
 
 
-class Reply:
+class HttpReply:
     """The caller's side of one request. What began as a stream can only end or break, not be refused."""
 
     def __init__(self, send: Send) -> None:

@@ -60,7 +60,7 @@ def contents(repository: Path, entries: Iterable[TreeEntry]) -> Iterator[tuple[T
 def check_out(repository: Path, sha: str, target: Path, limits: Limits) -> None:
     """The commit's files below `target`, which is created or empty. Refused: what a box or the committer cannot take.
 
-    First all folders, then files, links last: nothing is ever written through a link.
+    All folders come first: where something lies in it, a folder stands, and nothing is ever written through a link.
     """
     entries = tree(repository, sha)
     _check(entries, limits)
@@ -70,7 +70,7 @@ def check_out(repository: Path, sha: str, target: Path, limits: Limits) -> None:
     try:
         for folder in sorted({os.path.dirname(entry.path) for entry in entries}):
             os.makedirs(os.path.join(target, folder), exist_ok=True)
-        for entry, data in contents(repository, sorted(entries, key=lambda entry: entry.mode == LINK)):
+        for entry, data in contents(repository, entries):
             _write(target, entry, data)
     except (FileExistsError, NotADirectoryError) as error:
         raise Refused(f"{error.filename}: two names of the repository are one here; not supported") from None

@@ -28,8 +28,8 @@ class Remote:
     token: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if not self.url.isprintable() or " " in self.url or self.url.startswith("-"):
-            raise _wrong(self.url, "it holds a blank or a control character, or begins with -")
+        if not self.url.isprintable() or self.url.startswith("-"):
+            raise _wrong(self.url, "it holds a control character, or begins with -")
         if not self.is_local:
             _check_url(self.url)
 
@@ -102,7 +102,7 @@ def _check_url(url: str) -> None:
         raise _wrong(url, "write an https:// URL or an absolute path")
     if "@" in parts.netloc:
         raise Misconfigured(f"`repo:` in {WHERE} holds a user or a password; remove it, the token goes to config/.env")
-    if not re.fullmatch(r"[A-Za-z0-9.-]+(:\d+)?", parts.netloc) or parts.query or parts.fragment:
+    if not re.fullmatch(r"[A-Za-z0-9.-]+(:\d+)?", parts.netloc) or parts.query or parts.fragment or " " in url:
         raise _wrong(url, "write it as https://HOST/OWNER/NAME.git")
 
 

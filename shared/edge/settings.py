@@ -105,6 +105,8 @@ class EngineSettings(Part):
     """The longest run on one task."""
     calls: int = Field(default=12, ge=1, le=100)
     """The most model calls in one run."""
+    patience: float = Field(default=120, ge=0, le=240)
+    """Seconds that one model call may wait while the model is busy or away."""
     python: str = ""
     """The interpreter of Aider's environment; empty: the one that `make setup` built."""
 

@@ -140,6 +140,7 @@ def test_no_text_is_a_command_no_path_an_option_and_no_argument_the_ticket(desk:
     assert files["message.txt"].startswith("Task:")
     assert [a for a in arguments if a.startswith(("--file", "--read"))] == ["--file=app/calc.py", "--read=README.md"]
     assert TICKET not in " ".join(arguments) + "".join(files.values()) + repr(job)
+    assert "--set-env=ANTHROPIC_API_BASE=http://127.0.0.1:1" in arguments  # no .env of a repository leads elsewhere
     assert json.loads(files["allow.json"]) == ["app/calc.py", "docs/**"]
 
 
@@ -161,6 +162,9 @@ def test_settings_and_keys_of_the_repository_are_covered_or_refused(desk: Bench)
     for name in (".env", ".aider.conf.yml"):
         with pytest.raises(Refused, match="never given to a model"):
             aider(desk).run(replace(job, read=(name,)))
+    (folder / ".env.link").symlink_to("README.md")
+    with pytest.raises(Refused, match="not a plain file"):  # a box cannot cover it
+        aider(desk).run(job)
 
 
 # --- a program in Aider's place: what it sees, and what its end means ----------------------------------------
@@ -250,6 +254,9 @@ def test_a_policy_that_does_not_fit_any_more_is_a_crash(desk: Bench, pretend: Ca
     assert "I run" not in run.output
 
 
+RESULT = {"version": "1", "policy": True, "edited": [], "asks": [], "errors": [], "exception": "", "reply": ""}
+
+
 @dataclass
 class Says:
     """A box in which nothing runs: it ended as it is told, and left `result`."""
@@ -271,9 +278,10 @@ class Says:
     [
         pytest.param(Finished(0, b"", b"", "exited", 1.0), "{", "crashed", "no result", id="half a result"),
         pytest.param(Finished(0, b"", b"", "exited", 1.0), "[]", "crashed", "no result", id="another shape"),
+        pytest.param(Finished(6, b"", b"", "exited", 1.0), json.dumps(RESULT), "no edits", "nothing", id="a good one"),
         pytest.param(
             Finished(0, b"", b"", "exited", 1.0),
-            json.dumps({"version": "x" * 3_000, "policy": True, "edited": [], "asks": [], "errors": []}),
+            json.dumps(RESULT | {"reply": "x" * 3_000}),
             *("crashed", "no result"),
             id="texts beyond the limit",
         ),
@@ -282,7 +290,7 @@ class Says:
         pytest.param(Finished(-11, b"", b"", "exited", 1.0), "", "crashed", "code -11", id="a signal"),
     ],
 )
-def test_a_result_that_the_launcher_did_not_write_is_a_crash(
+def test_only_a_result_as_the_launcher_writes_it_counts(
     desk: Bench, finished: Finished, result: str, end: str, detail: str
 ) -> None:
     run = AiderEngine(Says(finished, result), AIDER, desk.meter, desk.home).run(desk.job())
@@ -297,7 +305,7 @@ HOSTILE = {
     ".aider.conf.yml": 'test: true\ntest-cmd: "touch OWNED"\nset-env: ["ANTHROPIC_API_KEY=theirs"]\n',
     ".aider.model.settings.yml": "- {not: settings}\n",
     ".aiderignore": "*\n",
-    ".gitignore": "*\n",
+    ".gitignore": "*.txt\napp/\n",
     ".gitattributes": "* filter=evil diff=evil\n",
     "json.py": "open('OWNED', 'w')\n",
     "git.py": "open('OWNED', 'w')\n",
@@ -350,7 +358,9 @@ def test_a_hostile_repository_task_and_answer_are_inert(desk: Bench) -> None:
     assert run.end == "edited", run
     assert tree(job.folder) == before | {"app/calc.py": FIXED.encode(), "app/new.py": b"NEW = 1\n"}
     assert sorted(path.name for path in (job.folder / ".git").iterdir()) == ["HEAD", "config", "objects", "refs"]
-    assert [call.headers["x-api-key"] for call in desk.model.requests] == [TICKET]
+    (call,) = desk.model.requests
+    assert call.headers["x-api-key"] == TICKET
+    assert "return a - b" in str(call.body)  # no ignore file of the repository hides what the task names
     assert "refused ../x, /run/engine/result/x, .git/hooks/post-checkout" in run.detail
     assert ".github/workflows/ci.yml, docs/mine.md" in run.detail
 
@@ -359,14 +369,16 @@ def test_a_hostile_repository_task_and_answer_are_inert(desk: Bench) -> None:
 def test_the_plain_launcher_obeys_no_file_of_the_repository_either(desk: Bench) -> None:
     """The box covers what Aider would read; a new file and the line ends of an old one come out right."""
     desk.model.play([{"text": block("app/names.txt", "two\n", "three\n") + block("new.py", "", "NEW = 1\n")}])
-    folder = desk.folder(FILES | {path: text for path, text in HOSTILE.items() if path != ".gitignore"})
-    job = desk.job(folder=folder, edit=("app/names.txt",), create=("new.py",))
+    page = "See http://127.0.0.1:9911/v1/models"  # the box's only address; Aider would fetch it
+    job = desk.job(folder=desk.folder(FILES | HOSTILE), message=page, edit=("app/names.txt",), create=("new.py",))
     before = tree(job.folder)
     run = aider(desk, "plain").run(job)
     assert (run.end, run.edited) == ("edited", ("app/names.txt", "new.py")), run
     changed = {"app/names.txt": b"one\r\nthree\r\n", "new.py": b"NEW = 1\r\n"}
     assert tree(job.folder) == before | changed
-    assert [call.headers["x-api-key"] for call in desk.model.requests] == [TICKET]
+    (call,) = desk.model.requests
+    assert call.headers["x-api-key"] == TICKET
+    assert "claude-fable" not in str(call.body)  # nothing of the page
 
 
 def failing(run: EngineRun, desk: Bench) -> tuple[str, int]:

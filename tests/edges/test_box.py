@@ -36,6 +36,7 @@ from shared.edge.box import (
     refusal,
 )
 from shared.edge.selftest import STARTS, Check, attack, require
+from shared.edge.watchdog import SPARE, Usage, verdict, walk
 
 ROOT = os.geteuid() == 0
 REPOSITORY = Path(__file__).parents[2]
@@ -180,6 +181,10 @@ def command_lines() -> Iterator[tuple[int, str]]:
 
 def test_the_first_process_inside_has_an_empty_environment(box: Box) -> None:
     assert box.run(shell("tr '\\0' '\\n' < /proc/1/environ")).text.replace("PWD=/\n", "") == ""
+
+
+def test_it_inherits_no_descriptor(box: Box) -> None:
+    assert box.run(shell("ls /proc/$$/fd")).text.split() == ["0", "1", "2"]
 
 
 def test_a_folder_below_a_closed_one_is_visible_and_writable(box: Box, work: Path) -> None:
@@ -330,6 +335,38 @@ def test_who_takes_too_much_is_ended_with_the_reason(box: Box, work: Path, scrip
     done = box.run(python(script, work, SMALL))
     assert (done.end, done.complaint) == (end, "")
     assert done.seconds < 20
+
+
+def test_what_was_in_its_folder_before_does_not_count(box: Box, work: Path) -> None:
+    (work / "given").write_bytes(b"1" * (30 << 20))
+    assert box.run(shell("sleep 0.3", work, SMALL)).ok
+
+
+@pytest.mark.parametrize(
+    ("usage", "reason"),
+    [
+        pytest.param(Usage(249 << 20, 39, 25 << 20, 500), None, id="just within each limit"),
+        pytest.param(Usage(memory=251 << 20), "memory", id="memory"),
+        pytest.param(Usage(tasks=40), "processes", id="as many as the kernel allows: the next one fails"),
+        pytest.param(Usage(disk=26 << 20), "disk", id="20 MB more than the 5 MB before"),
+        pytest.param(Usage(files=501), "disk", id="files"),
+        pytest.param(Usage(spare=SPARE - 1), "machine", id="what nobody can count: the machine runs short"),
+    ],
+)
+def test_the_reason_to_end_a_box(usage: Usage, reason: str | None) -> None:
+    assert verdict(usage, SMALL, disk_before=5 << 20) == reason
+
+
+def test_a_folder_that_becomes_a_link_while_it_is_counted_leads_nowhere(tmp_path: Path) -> None:
+    for name in ("counted/folder", "outside/secret"):
+        (tmp_path / name).mkdir(parents=True)
+    seen = []
+    for _, name in walk(tmp_path / "counted"):
+        seen.append(name)
+        if name == "folder":
+            (tmp_path / "counted/folder").rmdir()
+            (tmp_path / "counted/folder").symlink_to(tmp_path / "outside")
+    assert seen == ["folder"]
 
 
 @pytest.mark.parametrize("folder", ["/tmp", "/home/sandbox", "/dev/shm"])
@@ -526,7 +563,7 @@ def test_each_link_on_the_way_to_an_interpreter_is_visible(tmp_path: Path) -> No
     (real / "bin/python3.11").touch(0o755)
     short.symlink_to(real.name)
     (venv / "bin/python").symlink_to(short / "bin/python3.11")
-    (venv / "pyvenv.cfg").write_text(f"home = {short}/bin\n")
+    (venv / "pyvenv.cfg").write_text(f"home = {real}/bin\n")
     assert set(python_mounts(venv / "bin/python")) == {
         Mount(venv, str(venv)),
         *(Mount(real / part, str(prefix / part)) for part in ("bin", "lib") for prefix in (short, real)),

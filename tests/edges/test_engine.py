@@ -80,7 +80,7 @@ def test_a_run_ends_at_its_limit(stage: Stage) -> None:
     bench, engine = stage({"text": FIX, "delay": 60})
     run = engine.run(bench.job(seconds=1))
     assert run.end == "timed out"
-    assert 1 <= run.seconds < 5
+    assert 1 <= run.seconds < 30  # the answer would take 60
 
 
 def test_a_run_that_is_stopped_hangs_up_on_the_model(stage: Stage) -> None:

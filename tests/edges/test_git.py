@@ -82,7 +82,7 @@ def test_no_configuration_but_ours_is_obeyed(tmp_path: Path) -> None:
         pytest.param("ssh://git@github.com:22/o/n.git", "write https://github.com/o/n.git", id="ssh with a port"),
         pytest.param("--upload-pack=touch x", "begins with -", id="an option"),
         pytest.param("-x", "begins with -", id="a short option"),
-        pytest.param("ext::sh -c 'touch x'", "a blank", id="a helper program with blanks"),
+        pytest.param("ext::sh -c 'touch x'", "https:// URL", id="a helper program with blanks"),
         pytest.param("ext::sh%20-c%20x", "https:// URL", id="a helper program"),
         pytest.param("http://github.com/o/n", "https:// URL", id="without encryption"),
         pytest.param("file:///etc", "https:// URL", id="a path as a URL"),
@@ -91,7 +91,8 @@ def test_no_configuration_but_ours_is_obeyed(tmp_path: Path) -> None:
         pytest.param("https://u:p@github.com/o/n", "config/.env", id="a password in the URL"),
         pytest.param("https://token@github.com/o/n", "config/.env", id="a token in the URL"),
         pytest.param("https://github.com/o/n?x=1", "HOST/OWNER/NAME", id="a query"),
-        pytest.param("https://git hub.com/o", "a blank", id="a blank"),
+        pytest.param("https://git hub.com/o", "HOST/OWNER/NAME", id="a blank in the host"),
+        pytest.param("https://github.com/o/a b", "HOST/OWNER/NAME", id="a blank in the path"),
         pytest.param("https://github.com/o\n", "control character", id="two lines"),
         pytest.param("https://[::1/o", "HOST/OWNER/NAME", id="half an address"),
         pytest.param("https:///o/n", "HOST/OWNER/NAME", id="no host"),
@@ -102,6 +103,13 @@ def test_addresses_that_are_refused_say_what_to_write(url: str, says: str) -> No
     with pytest.raises(Misconfigured, match=r"`repo:` in config/targets") as refused:
         Remote(url)
     assert says in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_a_local_path_may_hold_a_blank(tmp_path: Path) -> None:
+    sha = bare(tmp_path / "my target.git", {"a": "1"})
+    mirror = Mirror(tmp_path / "m m.git", Remote(str(tmp_path / "my target.git")))
+    mirror.create()
+    assert mirror.fetch("main") == sha
 
 
 def test_a_token_is_not_shown_with_its_remote() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from shared.edge import llm_answers
 from shared.edge.clock import ManualClock
 from shared.edge.database import Database
 from shared.edge.ledger import Ledger
-from shared.edge.llm_client import LlmClient
+from shared.edge.llm_client import LlmClient, repair
 from shared.edge.llm_replies import Replies
 from shared.edge.meter import Meter, Patience, Upstream
 from shared.edge.pricing import Pricing
@@ -284,6 +286,12 @@ def test_a_repair_quotes_the_reason_and_the_answer(client: LlmClient, model: Scr
     assert told[1] == '{"name": "x", "files": "a.py"}'
 
 
+def test_a_repair_quotes_a_hostile_answer_as_far_as_it_can_be_sent() -> None:
+    told = repair("Plan this.", "\ud800\0\x1b" + "x" * 9_000, "why")
+    assert told.encode().count(b"x") == 4_000 - 3
+    assert not {"\0", "\x1b"} & set(told)
+
+
 def test_nobody_at_the_meter_is_said_in_one_line(replies: Replies, tickets: TicketBox, tmp_path: Path) -> None:
     alone = LlmClient(
         tickets, replies, tmp_path / "no.sock", {"planner": ModelChoice(SONNET)}, ManualClock(MORNING), lambda run: 1
@@ -291,6 +299,69 @@ def test_nobody_at_the_meter_is_said_in_one_line(replies: Replies, tickets: Tick
     with pytest.raises(Unavailable, match=r"nobody answers at .*the meter does not run"):
         ask(alone)
     assert tickets.closed == ["ticket 1"]
+
+
+START = {"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant", "content": [],
+         "model": SONNET, "usage": {"input_tokens": 1, "output_tokens": 1}}}  # fmt: skip
+
+
+def event(data: Mapping[str, Any]) -> str:
+    return f"event: {data['type']}\ndata: {json.dumps(data)}\n\n"
+
+
+@pytest.fixture
+def garbage() -> Iterator[Callable[[str], str]]:
+    """Serves one text, whatever is asked; answers the address."""
+    text = b""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            self.send_header("content-length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    def serve(told: str) -> str:
+        nonlocal text
+        text = told.encode()
+        return f"http://127.0.0.1:{server.server_port}"
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield serve
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("<html>It works!</html>", id="another server"),
+        pytest.param("", id="nothing"),
+        pytest.param("event: message_start\ndata: {\n\n", id="no JSON"),
+        pytest.param("event: message_start\ndata: []\n\n", id="no event"),
+        pytest.param(event(START), id="ends early"),
+        pytest.param(event({"type": "message_stop"}), id="an end without a beginning"),
+        pytest.param(event(START) + event({"type": "message_stop"}), id="no reason to stop"),
+        pytest.param(
+            event(START) + event({"type": "content_block_delta", "index": 3, "delta": {"type": "text_delta"}}),
+            id="more of a block that never began",
+        ),
+        pytest.param(event({"type": "error", "error": "oh"}), id="an error that says nothing"),
+    ],
+)  # fmt: skip
+def test_a_stream_that_makes_no_sense_is_unavailable(
+    garbage: Callable[[str], str], replies: Replies, tickets: TicketBox, text: str
+) -> None:
+    models = {"planner": ModelChoice(SONNET)}
+    client = LlmClient(tickets, replies, garbage(text), models, ManualClock(MORNING), lambda run: BUDGET)
+    with pytest.raises(Unavailable):
+        ask(client)
 
 
 # --- hostile answers -----------------------------------------------------------------------------------------
@@ -441,7 +512,7 @@ ASKING = """
     from shared.domain.work import ModelChoice
     from shared.edge.clock import ManualClock
     from shared.edge.database import Database
-    from shared.edge.llm_client import LlmClient
+    from shared.edge.llm_client import LlmClient, repair
     from shared.edge.llm_replies import Replies
     from tests.edges.test_llm_client import BUDGET, PLAN, RUN, SYSTEM, Plan, TicketBox
     url, home = sys.argv[1:]

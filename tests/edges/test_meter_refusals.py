@@ -9,12 +9,14 @@ import json
 import socket
 import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from shared.edge.meter import CONNECTIONS
 from tests.edges.meter_scene import HI, NOW, Scene, body, code, scene
 from tests.edges.upstream import Step
 
@@ -199,6 +201,18 @@ def test_a_body_that_does_not_come_is_not_waited_for(meter: Scene) -> None:
         caller.sendall(head.encode() + b'{"model"')
         with caller.makefile("rb") as answer:
             assert b"meter_too_slow" in answer.read()  # to its end: the line is cut
+
+
+def test_who_holds_too_many_lines_open_loses_the_last(tmp_path: Path) -> None:
+    with scene(tmp_path) as meter, ExitStack() as lines:
+        for _ in range(CONNECTIONS):
+            lines.enter_context(socket.socket(socket.AF_UNIX)).connect(str(meter.meter.socket))
+        with socket.socket(socket.AF_UNIX) as one_more:
+            one_more.settimeout(5)
+            one_more.connect(str(meter.meter.socket))
+            assert one_more.recv(1) == b""
+        lines.close()
+        assert meter.post(body()).status_code == 200
 
 
 @pytest.mark.parametrize(

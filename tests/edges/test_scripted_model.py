@@ -627,6 +627,16 @@ def test_a_file_says_the_same_as_a_list(tmp_path: Path) -> None:
     assert answered(script, body()) == "two\nlines\n"
 
 
+def test_every_script_in_the_guide_can_be_read(tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "scripting-a-day.md").read_text("utf-8")
+    for name in ("wrong-edit.txt", "right-edit.txt", "plan.json"):
+        (tmp_path / name).write_text("x", "utf-8")
+    scripts = re.findall(r"```yaml\n(- .*?)\n```\n\n", guide, re.DOTALL)
+    assert len(scripts) == 2
+    for text in scripts:
+        read_script(write(tmp_path, text))
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

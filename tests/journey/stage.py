@@ -6,21 +6,24 @@ what a story tells it to (the real Aider has its own tests, and its own story in
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx2
 
+from agents.orchestrator.vision_parser import parse
 from cli.arguments import Arguments
 from cli.hands import init
 from cli.records import Records, open_records
-from cli.team import open_team
+from cli.team import MakeEngine, open_team
 from shared.edge.engine import EngineJob, EngineRun, never
+from shared.edge.markdown import outline
 from shared.edge.paths import Home
 
 GIT = {
@@ -33,6 +36,11 @@ GIT = {
 FILES = {"app.py": "def total(a, b):\n    return a - b\n", "README.md": "# Sums\n", "webhook.py": "URL = 1\n"}
 KEY = "sk-the-real-key-of-the-owner"
 VISION = "# Vision\n\n## Priority: HIGH\n- Fix the sum in app.py\n"
+
+
+def goals_of(vision: str) -> list[str]:
+    """The ids that the goals get when they are seen for the first time."""
+    return [goal.id for goal in parse(outline(vision)).goals]
 
 
 # --- the owner's repository ----------------------------------------------------------------------------------
@@ -64,7 +72,14 @@ def reads(guards: Sequence[Mapping[str, Any]] = (), questions: Sequence[Mapping[
 
 
 def task(goal: str, title: str = "Fix the sum", files: Sequence[str] = ("app.py",), **more: Any) -> dict[str, Any]:
-    plain = {"key": title, "goal_id": goal, "title": title, "description": f"{title}, please.", "reason": "it is wrong", "difficulty": "easy"}
+    plain = {
+        "key": title,
+        "goal_id": goal,
+        "title": title,
+        "description": f"{title}, please.",
+        "reason": "it is wrong",
+        "difficulty": "easy",
+    }
     lists = {"files": list(files), "new_files": [], "context": [], "acceptance": ["it adds"], "depends_on": []}
     return {**plain, **lists, **more}
 
@@ -122,6 +137,19 @@ def mends(folder: Path, job: EngineJob) -> None:
 # --- the stage -----------------------------------------------------------------------------------------------
 
 
+class HurriedClock:
+    """The real time, but nobody waits: to sleep is to be later."""
+
+    def __init__(self) -> None:
+        self._ahead = timedelta()
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self._ahead
+
+    def sleep(self, seconds: float) -> None:
+        self._ahead += timedelta(seconds=seconds)
+
+
 @dataclass
 class Stage:
     root: Path
@@ -144,19 +172,27 @@ class Stage:
     def given_vision(self, text: str) -> None:
         self.home.vision.write_text(text)
 
-    def given_policy(self, **lines: str) -> None:
-        """`budget="{task: 1, day: 1, month: 2}"` replaces that line of config/policy.yaml."""
-        path = self.home.config / "policy.yaml"
+    def given_config(self, file: str, **lines: str) -> None:
+        """`given_config("policy", budget="{task: 1, day: 1, month: 2}")` replaces that line of config/policy.yaml."""
+        path = self.home.config / f"{file}.yaml"
         text = path.read_text()
         for name, value in lines.items():
             text = re.sub(rf"^{name}:.*$", f"{name}: {value}", text, flags=re.MULTILINE)
         path.write_text(text)
 
-    def run_day(self, until: str = "") -> list[str]:
+    def owner_commits(self, files: Mapping[str, str]) -> None:
+        for name, text in files.items():
+            (self.root / "site" / name).write_text(text)
+        git(self.root / "site", "commit", "-q", "-a", "-m", "the owner's own")
+
+    def run_day(self, until: str = "", engine: MakeEngine | None = None) -> list[str]:
         """The problems of the day."""
-        with open_records(self.home.root, {}) as records, open_team(records, self.said.append, self._engine) as team:
+        with self.records() as records, open_team(records, self.said.append, engine or self._engine) as team:
             team.run_day(until)
             return team.problems
+
+    def records(self) -> AbstractContextManager[Records]:
+        return open_records(self.home.root, {}, HurriedClock())
 
     def _engine(self, records: Records) -> Engine:
         self.engines.append(Engine(records.home.meter_socket, self.change))
@@ -166,15 +202,15 @@ class Stage:
 
     def states(self) -> dict[str, str]:
         """Task id -> folder."""
-        with open_records(self.home.root, {}) as records:
+        with self.records() as records:
             return {id_: state.value for state, ids in records.store.names().items() for id_ in ids}
 
     def pulls(self) -> list[Any]:
-        with open_records(self.home.root, {}) as records:
+        with self.records() as records:
             return list(records.forge().list_pulls(every=True))
 
     def note(self, task: str) -> str:
-        with open_records(self.home.root, {}) as records:
+        with self.records() as records:
             return records.journal.history(task)[-1].note
 
     def forge(self, *words: str) -> str:
@@ -187,7 +223,3 @@ class Stage:
         """All bytes below the home, but for the owner's own file of keys."""
         files = (path for path in sorted(self.home.root.rglob("*")) if path.is_file() and path.name != ".env")
         return b"\0".join(path.read_bytes() for path in files)
-
-
-def as_json(value: Any) -> str:
-    return json.dumps(value)

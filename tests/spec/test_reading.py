@@ -245,8 +245,10 @@ def test_goals_in_prose_get_ids_that_stay_while_the_prose_stays() -> None:
     assert goal == Goal(goal.id, "Have a dark mode", ("It would be great to have a dark mode.",), Priority.LOW, 2)
     accepted = with_found(bare, result.goals)
     assert difference(accepted, read(text, accepted)).is_empty
-    moved = read("# Vision\n\n## Priority: HIGH\n- Other\n\n## Outlook\n", accepted)
-    assert difference(accepted, moved).removed == result.goals
+    moved = read("\n\n" + text, accepted)
+    assert difference(accepted, moved).is_empty
+    assert moved.goals[0].line == 4
+    assert difference(accepted, read("# Vision\n", accepted)).removed == result.goals
 
 
 def test_a_goal_from_reworded_prose_keeps_its_id() -> None:

@@ -126,14 +126,15 @@ def test_an_hours_cache_is_reserved_only_if_it_was_asked_for() -> None:
     tokens_in=tokens,
     max_tokens=st.integers(min_value=1, max_value=200_000),
     may_clamp=st.booleans(),
-    caps=st.lists(st.tuples(amounts, amounts), min_size=1, max_size=5),
+    caps=st.lists(st.tuples(amounts, st.integers(min_value=-10, max_value=250)), min_size=1, max_size=5),
     min_out=st.integers(min_value=0, max_value=5_000),
 )
 def test_what_is_granted_fits_below_every_cap(
     rates: Rates, tokens_in: int, max_tokens: int, may_clamp: bool, caps: list[tuple[int, int]], min_out: int
 ) -> None:
+    """Caps around the edge: what is left is a part or a multiple of what the call can cost."""
     ask = Ask("m", rates, "v", tokens_in, max_tokens, may_clamp=may_clamp)
-    standings = [Standing("day", cap, used) for cap, used in caps]
+    standings = [Standing("day", used + ask.worst * percent // 100, used) for used, percent in caps]
     answer = decide(ask, standings, min_out)
     fits = all(standing.used + ask.worst <= standing.cap for standing in standings)
     assert fits == (isinstance(answer, Grant) and not answer.clamped)

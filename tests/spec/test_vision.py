@@ -272,6 +272,7 @@ def test_the_first_vision_is_all_new() -> None:
         pytest.param("Migrate from SQLite to PostgreSQL", "migrate from SQLite to PostgreSQL!", id="only dress"),
         pytest.param("  - no downtime", "  - at most one hour of downtime", id="a detail"),
         pytest.param("target 70% coverage", "target 80% coverage", id="a number"),
+        pytest.param("- Fix the duplicated", "- 🔥 FIX the duplicated", id="an emoji"),
     ],
 )
 def test_a_reworded_goal_keeps_its_id_and_is_changed(old: str, new: str) -> None:
@@ -314,6 +315,19 @@ def test_goals_with_the_same_text_have_ids_of_their_own_that_stay() -> None:
     change = difference(first, fewer)
     assert len(change.removed) == 1
     assert not change.new + change.changed
+
+
+def test_of_two_goals_with_one_title_each_keeps_its_id_when_they_change_places() -> None:
+    one, other = "- Fix it\n  - the first way\n", "- Fix it!\n  - the second way\n"
+    first = read(f"## Priority: HIGH\n{one}## Priority: LOW\n{other}")
+    after = read(f"## Priority: HIGH\n{other.replace('!', '')}## Priority: LOW\n{one.replace('it', 'it?')}", first)
+    assert ids(after) == ids(first)[::-1]
+
+
+def test_goals_without_words_are_goals_too() -> None:
+    first = read("## Priority: HIGH\n- 🔥\n- ???\n")
+    assert len(set(ids(first))) == 2
+    assert ids(read("## Priority: LOW\n- ???\n  - more\n- 🔥\n", first)) == ids(first)[::-1]
 
 
 def test_a_text_that_comes_back_gets_an_id_that_nobody_else_has() -> None:

@@ -1,0 +1,119 @@
+"""`kill -9` at every fault point of a day, then start again: nothing is lost, nothing outward happens twice."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from shared.edge.scripted_model import ScriptedModel
+from tests.journey.stage import CODES, VISION, Stage, goals_of, plans, reads, task
+from tests.killing import finishes, killed_at, points
+
+SCRIPT = [reads(), plans(task(goals_of(VISION)[0])), CODES]
+SLICES = 8  # so that two workers share the kills
+AT_LEAST = 45  # points of a day; fewer: somebody has removed some
+TWICE = 6  # recoveries that are killed too
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    with ScriptedModel(SCRIPT) as model:
+        yield model
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Iterator[Path]:
+    """A fresh folder each time."""
+    return (tmp_path / str(number) for number in itertools.count())
+
+
+def fresh(place: Path, model: ScriptedModel) -> tuple[Stage, list[str]]:
+    """A home that has not seen its first day, and the command that runs one."""
+    model.requests.clear()
+    place.mkdir()
+    return Stage(place, model.url).set_up(), [sys.executable, "-m", "tests.journey.one_day", str(place), model.url]
+
+
+def check_everything(stage: Stage, model: ScriptedModel) -> None:
+    """One task in one folder, one branch, one pull request at its commit; the ledger knows of every cent."""
+    assert list(stage.states().values()) == ["in_review"]
+    (pull,) = stage.pulls()
+    (branch,) = set(stage.forge("for-each-ref", "--format=%(refname:short)", "refs/heads").split()) - {"main"}
+    assert pull.head == branch and pull.state == "open"
+    assert pull.head_sha == stage.forge("rev-parse", branch)
+    with stage.records() as records:
+        day = records.day()
+        assert records.ledger.totals(day, 0).used >= model.billed
+        assert records.ledger.totals(day, 0).reserved == 0
+        assert records.journal.unfinished_moves() == []
+    left_over = [path for path in (*stage.home.work.iterdir(), *stage.home.temporary.iterdir()) if path.is_file()]
+    assert left_over == []
+    assert list(stage.home.work.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slice_", range(SLICES))
+def test_a_kill_at_any_point_loses_and_doubles_nothing(
+    slice_: int, places: Iterator[Path], model: ScriptedModel
+) -> None:
+    _, argv = fresh(next(places), model)
+    count = len(points(argv, at_least=AT_LEAST))
+    for number in range(slice_ + 1, count + 1, SLICES):
+        stage, argv = fresh(next(places), model)
+        passed = killed_at(number, argv)
+        finishes(argv)
+        try:
+            check_everything(stage, model)
+        except AssertionError as failure:
+            raise AssertionError(f"killed at {passed[-1]} (point {number}): {failure}") from failure
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(TWICE))
+def test_a_second_kill_during_recovery_changes_nothing_of_it(
+    number: int, places: Iterator[Path], model: ScriptedModel
+) -> None:
+    """First kill: somewhere between the claim and the pull request; second: a few points into the recovery."""
+    stage, argv = fresh(next(places), model)
+    first = ("claim.booked", "move.in_progress.done", "llm.settle", "ref.update", "push.sent", "pr.created")[number]
+    killed_at(first, argv)
+    killed_at(number + 5, argv)
+    finishes(argv)
+    check_everything(stage, model)
+
+
+def test_a_repeated_day_is_quiet_after_a_crash(places: Iterator[Path], model: ScriptedModel) -> None:
+    stage, argv = fresh(next(places), model)
+    killed_at("push.ack", argv)
+    finishes(argv)
+    calls, pulls = len(model.requests), stage.pulls()
+    finishes(argv)
+    assert (len(model.requests), stage.pulls()) == (calls, pulls)
+
+
+@pytest.mark.parametrize("point", ["commit.import", "push.sent", "pr.created"])
+def test_what_was_paid_for_is_not_paid_again(point: str, places: Iterator[Path], model: ScriptedModel) -> None:
+    """From the commit on the work exists: the next start goes on from there and asks no model."""
+    stage, argv = fresh(next(places), model)
+    killed_at(point, argv)
+    calls = len(model.requests)
+    finishes(argv)
+    assert len(model.requests) == calls + (point == "commit.import")
+    check_everything(stage, model)
+
+
+def test_a_crash_loop_ends_in_failed_and_spends_no_more(places: Iterator[Path], model: ScriptedModel) -> None:
+    """Attempts are counted before the run: after three lost ones the owner is asked."""
+    stage, argv = fresh(next(places), model)
+    stage.given_config("policy", attempts="{lost: 3}")
+    for _ in range(3):
+        killed_at("move.in_progress.done", argv)
+    finishes(argv)
+    (id_,) = stage.states()
+    assert stage.states() == {id_: "failed"}
+    assert "cut off before it led to a commit" in stage.note(id_)
+    assert [request.summary for request in model.requests if "coder" in request.summary] == []

@@ -1,0 +1,226 @@
+"""A working day, from VISION.md to pull requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cli.records import Records
+from shared.edge.box import find_box
+from shared.edge.engine import Engine as EngineDoor
+from shared.edge.engine import EngineJob
+from shared.edge.scripted_model import ScriptedModel
+from tests.journey.stage import CODES, FILES, KEY, VISION, Stage, goals_of, plans, reads, repository, task
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    with ScriptedModel([reads(), CODES]) as model:
+        yield model
+
+
+@pytest.fixture
+def stage(tmp_path: Path, model: ScriptedModel) -> Stage:
+    return Stage(tmp_path, model.url).set_up()
+
+
+def plays(model: ScriptedModel, *tasks: dict[str, object], **reading: object) -> None:
+    model.play([reads(**reading), plans(*tasks), CODES])  # type: ignore[arg-type]
+
+
+SUM = goals_of(VISION)[0]
+
+
+def test_a_goal_becomes_a_pull_request(stage: Stage, model: ScriptedModel) -> None:
+    plays(model, task(SUM))
+    assert stage.run_day() == []
+    (pull,) = stage.pulls()
+    assert stage.states() == {"20261120-01": "in_review"} or list(stage.states().values()) == ["in_review"]
+    assert pull.head == f"agent/{next(iter(stage.states()))}-fix-the-sum"
+    assert "fix: fix the sum" in stage.forge("log", "-1", "--format=%s", pull.head_sha)
+    assert "+# changed" in stage.forge("show", pull.head_sha)
+    assert stage.forge("rev-parse", f"{pull.head_sha}^") == stage.forge("rev-parse", "main")
+
+
+def test_the_same_day_again_asks_nobody_and_changes_nothing(stage: Stage, model: ScriptedModel) -> None:
+    plays(model, task(SUM))
+    stage.run_day()
+    calls, pulls = len(model.requests), stage.pulls()
+    assert stage.run_day() == []
+    assert len(model.requests) == calls
+    assert stage.pulls() == pulls
+
+
+def test_an_idle_day_costs_nothing(stage: Stage, model: ScriptedModel) -> None:
+    """Unchanged vision and nothing open: no model call at all."""
+    stage.given_vision("# Vision\n")
+    assert stage.run_day() == []
+    assert model.requests == []
+    assert "Nothing new to plan" in stage.home.daily_plan.read_text()
+
+
+def test_until_planning_nothing_is_coded(stage: Stage, model: ScriptedModel) -> None:
+    plays(model, task(SUM))
+    stage.run_day(until="planning")
+    assert list(stage.states().values()) == ["backlog"]
+    assert stage.engines == []
+
+
+def test_a_removed_goal_takes_its_task_out_of_the_queue(stage: Stage, model: ScriptedModel) -> None:
+    plays(model, task(SUM))
+    stage.run_day(until="planning")
+    stage.given_vision("# Vision\n\n## Priority: HIGH\n")
+    stage.run_day()
+    (id_,) = stage.states()
+    assert stage.states() == {id_: "failed"}
+    assert stage.note(id_) == "its goal was removed from VISION.md"
+    assert stage.engines == []
+
+
+def test_a_goal_with_a_question_waits_until_it_is_reworded(stage: Stage, model: ScriptedModel) -> None:
+    plays(model, task(SUM), questions=[{"goal_id": SUM, "text": "Which sum?"}])
+    stage.run_day()
+    assert stage.states() == {}
+    assert "Which sum?" in stage.home.daily_plan.read_text()
+    plays(model, task(SUM))
+    stage.given_vision(VISION.replace("the sum in app.py", "the sum in app.py for negative numbers"))
+    stage.run_day()
+    assert list(stage.states().values()) == ["in_review"]
+
+
+def test_what_the_owner_guards_is_not_committed(stage: Stage, model: ScriptedModel) -> None:
+    """The plan knows the guard; an engine that does it all the same is stopped at the commit."""
+
+    def meddles(folder: Path, job: EngineJob) -> None:
+        (folder / "app.py").write_text("right\n")
+        (folder / "webhook.py").write_text("wrong\n")
+
+    stage.change = meddles
+    stage.given_vision(VISION + "\n## Notes\n- Don't touch the webhook\n")
+    plays(model, task(SUM), guards=[{"line": 7, "patterns": ["webhook.py"]}])
+    stage.run_day()
+    (id_,) = stage.states()
+    assert stage.states() == {id_: "failed"}
+    assert "webhook.py: the owner guards webhook.py" in stage.note(id_)
+    assert stage.pulls() == []
+    assert len(stage.engines) == 3  # tried three times, then the owner is asked
+
+
+def test_a_task_in_the_guarded_file_is_not_even_planned(stage: Stage, model: ScriptedModel) -> None:
+    stage.given_vision(VISION + "\n## Notes\n- Don't touch the webhook\n")
+    plays(model, task(SUM, files=["webhook.py"]), guards=[{"line": 7, "patterns": ["webhook.py"]}])
+    stage.run_day()
+    assert stage.states() == {}
+    assert "webhook" in stage.home.daily_plan.read_text()
+
+
+def test_the_most_urgent_comes_first_and_what_is_needed_before_it(stage: Stage, model: ScriptedModel) -> None:
+    vision = "# V\n\n## Priority: LOW\n- Tidy the readme\n\n## Priority: CRITICAL\n- Fix the sum in app.py\n"
+    tidy, fix = goals_of(vision)
+    stage.given_vision(vision)
+    plays(model, task(tidy, "Tidy the readme", ["README.md"]), task(fix))
+    stage.run_day()
+    assert [engine.jobs[0].edit for engine in stage.engines] == [("app.py",), ("README.md",)]
+
+
+def test_a_task_waits_for_the_one_it_depends_on(stage: Stage, model: ScriptedModel) -> None:
+    second = task(SUM, "Then the readme", ["README.md"], depends_on=["Fix the sum"])
+    plays(model, task(SUM), second)
+    stage.run_day()
+    assert sorted(stage.states().values()) == ["backlog", "in_review"]
+
+
+def test_a_task_that_the_owner_drops_is_worked_on(stage: Stage) -> None:
+    stage.given_vision("# Vision\n")
+    path = stage.home.root / "tasks" / "backlog" / "my-own.md"
+    path.write_text("---\ntitle: Greet\nfiles: [README.md]\n---\n\nSay hello in the readme.\n")
+    stage.run_day()
+    assert stage.states() == {"my-own": "in_review"}
+    assert stage.pulls()[0].head == "agent/my-own-greet"
+
+
+def test_retry_gives_fresh_attempts(stage: Stage, model: ScriptedModel) -> None:
+    stage.change = lambda folder, job: None
+    plays(model, task(SUM))
+    stage.run_day()
+    (id_,) = stage.states()
+    assert stage.states() == {id_: "failed"}
+    assert "the engine changed nothing" in stage.note(id_)
+    stage.change = Stage.change
+    (stage.home.root / "tasks" / "failed" / f"{id_}.md").rename(stage.home.root / "tasks" / "backlog" / f"{id_}.md")
+    stage.run_day()
+    assert stage.states() == {id_: "in_review"}
+
+
+def test_an_unreadable_file_is_named_kept_and_stops_nobody(stage: Stage, model: ScriptedModel) -> None:
+    path = stage.home.root / "tasks" / "backlog" / "broken.md"
+    path.write_text("---\ntitle: x\n")
+    plays(model, task(SUM))
+    stage.run_day()
+    assert path.read_text() == "---\ntitle: x\n"
+    assert "in_review" in stage.states().values()
+    assert "broken.md: the front matter is not closed" in stage.home.progress.read_text()
+
+
+def test_the_caps_hold_and_the_rest_waits(stage: Stage, model: ScriptedModel) -> None:
+    """Enough for reading and planning, not for coding."""
+    stage.given_config("policy", budget='{task: "0.30", day: "0.30", month: "0.30", warn_at: 0.8}')
+    plays(model, task(SUM))
+    stage.run_day(until="planning")
+    spent = model.billed
+    stage.given_config(
+        "policy", budget=f'{{task: "{spent / 1e9:.9f}", day: "{spent / 1e9:.9f}", month: "0.30", warn_at: 0.8}}'
+    )
+    problems = stage.run_day()
+    assert model.billed == spent
+    assert list(stage.states().values()) == ["backlog"]
+    assert problems == []
+    assert any("meter_day_cap" in line or "meter_task_cap" in line for line in stage.said)
+
+
+def test_without_a_sandbox_nothing_is_executed_and_the_refusal_says_what_to_type(
+    stage: Stage, model: ScriptedModel, tmp_path: Path
+) -> None:
+    def no_sandbox(records: Records) -> EngineDoor:
+        find_box(records.home.temporary, search=str(tmp_path))  # a PATH without bwrap
+        raise AssertionError("a sandbox was found where there is none")
+
+    plays(model, task(SUM))
+    (problem,) = stage.run_day(engine=no_sandbox)
+    assert "no working sandbox" in problem and "bubblewrap" in problem
+    assert list(stage.states().values()) == ["backlog"]
+    assert stage.pulls() == []
+
+
+def test_a_model_that_is_away_costs_no_failed_attempt(stage: Stage, model: ScriptedModel) -> None:
+    model.play([reads(), plans(task(SUM)), {**CODES, "status": 500, "error": {"message": "down"}}])
+    stage.given_config("agents", engine="{patience: 0}")
+    stage.given_config("policy", attempts="{lost: 2}")
+    stage.run_day()
+    with stage.records() as records:
+        (attempts,) = [records.journal.attempts(id_) for id_ in stage.states()]
+    assert [attempt.outcome for attempt in attempts] == ["lost", "lost"]
+
+
+def test_the_owners_new_commits_are_what_tomorrow_builds_on(stage: Stage, model: ScriptedModel) -> None:
+    plays(model, task(SUM))
+    stage.run_day(until="planning")
+    stage.owner_commits({"app.py": "def total(a, b):\n    return a - b  # still wrong\n"})
+    stage.run_day()
+    (pull,) = stage.pulls()
+    assert "still wrong" in stage.forge("show", f"{pull.head_sha}:app.py")
+
+
+def test_the_key_is_nowhere_but_in_its_file(stage: Stage, model: ScriptedModel) -> None:
+    plays(model, task(SUM))
+    stage.run_day()
+    assert KEY.encode() not in stage.everything_written()
+    assert {request.headers.get("x-api-key") or request.headers.get("authorization") for request in model.requests} == {
+        f"Bearer {KEY}"
+    }
+
+
+def test_the_files_of_the_stage_are_the_owners(tmp_path: Path) -> None:
+    assert {path.name for path in repository(tmp_path / "r").iterdir()} == {*FILES, ".git"}
