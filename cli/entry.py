@@ -42,10 +42,15 @@ def _function(command: str) -> Callable[[Arguments], int]:
         from cli import day
 
         return {"run-day": day.run_day, "plan": day.plan}[command]
-    if command in ("init", "retry", "cancel"):
+    if command in ("init", "retry", "cancel", "confirm-clock"):
         from cli import hands
 
-        return {"init": hands.init, "retry": hands.retry, "cancel": hands.cancel}[command]
+        return {
+            "init": hands.init,
+            "retry": hands.retry,
+            "cancel": hands.cancel,
+            "confirm-clock": hands.confirm_clock,
+        }[command]
     if command in ("demo", "model", "check"):
         from cli import offline
 

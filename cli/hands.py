@@ -81,7 +81,18 @@ def _write_target(home: Home, name: str, url: str, branch: str) -> None:
         create_text(path, text, home.temporary)
 
 
-# --- retry, cancel -------------------------------------------------------------------------------------------
+# --- confirm-clock, retry, cancel -------------------------------------------------------------------------------------------
+
+
+def confirm_clock(arguments: Arguments) -> int:
+    """After a jump ahead the meter refuses to open a new day until the owner has looked at the date."""
+    from cli.records import open_records
+
+    with open_records(arguments.home) as records:
+        now = records.clock.now()
+        records.ledger.confirm_clock(now)
+    print(f"it is {now:%Y-%m-%d %H:%M}; money may be spent again, below the caps of that day")
+    return 0
 
 
 def retry(arguments: Arguments) -> int:

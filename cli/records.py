@@ -20,6 +20,7 @@ from shared.edge.paths import Home
 from shared.edge.plan_book import PlanBook
 from shared.edge.settings import Settings, load
 from shared.edge.task_store import TaskStore
+from shared.edge.uptime import uptime
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,10 @@ def open_records(
         raise Misconfigured(f"{root} is no home yet; type: python main.py --home {root} init --target PATH_OR_URL")
     settings = load(home, environment)
     db = Database(home.database)
+    checked_by = uptime if clock is None else None  # a clock that is given is believed
     clock = clock or SystemClock(settings.zone)
     try:
-        ledger = Ledger(db, warn_at=settings.policy.budget.warn_at)
+        ledger = Ledger(db, checked_by, settings.policy.budget.warn_at)
         yield Records(home, settings, clock, db, TaskStore(home), Journal(db), PlanBook(db), ledger)
     finally:
         db.close()

@@ -41,7 +41,7 @@ def setup(dev: bool = False) -> int:
 def lock() -> int:
     """Compiles requirements*.in into pinned files with hashes."""
     options = ("--quiet", "--universal", "--generate-hashes", "--no-header", "--upgrade")
-    for name, python in (("requirements", "3.11"), ("requirements-dev", "3.11"), ("requirements-aider", "3.10")):
+    for name, python in (("requirements", "3.11"), ("requirements-dev", "3.11"), ("requirements-aider", "3.11")):
         files = (f"{name}.in", "-o", f"{name}.txt")
         _run("uv pip compile", [str(UV), "pip", "compile", *options, "--python-version", python, *files])
     return 0
@@ -101,8 +101,8 @@ def _build_aider() -> None:
         return
     _say("building the coding engine's environment (.venv-aider)")
     _run(
-        "uv venv (Aider needs Python 3.10, 3.11 or 3.12)",
-        [str(UV), "venv", "--quiet", "--clear", "--python", ">=3.10,<3.13", str(AIDER_VENV)],
+        "uv venv (Aider needs Python 3.11 or 3.12; install one of them)",
+        [str(UV), "venv", "--quiet", "--clear", "--python", ">=3.11,<3.13", str(AIDER_VENV)],
     )
     options = ("--quiet", "--require-hashes", "--compile-bytecode", "--link-mode", "copy")
     python = str(AIDER_VENV / "bin" / "python")

@@ -57,10 +57,9 @@ class Work:
                 desk.journal.moved(planned)
             else:
                 desk.journal.overtaken(planned, desk.clock.now())
-        for folder in desk.home.work.iterdir():
-            remove_folder(folder)
-        for left_over in desk.home.temporary.iterdir():
-            left_over.unlink(missing_ok=True)
+        for place in (desk.home.work, desk.home.temporary):
+            for left_over in place.iterdir():
+                remove_folder(left_over)
 
     def _look(self) -> Sight:
         desk = self._desk

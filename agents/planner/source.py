@@ -62,7 +62,7 @@ class Snapshot:
     def read(self, path: str, limit: int) -> str | None:
         try:
             data = self._mirror.read(self._commit, path, limit)
-            return None if data is None or b"\0" in data else data.decode()
+            return None if data is None else data.decode()
         except (Refused, UnicodeDecodeError):
             return None
 

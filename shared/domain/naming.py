@@ -15,11 +15,7 @@ WINDOWS_DEVICES = {"con", "prn", "aux", "nul"} | {f"{port}{digit}" for port in (
 
 def is_task_id(text: str) -> bool:
     """1 to 80 of `a-z 0-9 . _ -`, fit for a file name on every system and for a part of a git reference."""
-    return (
-        TASK_ID.fullmatch(text) is not None
-        and _is_reference(text)
-        and text.split(".")[0] not in WINDOWS_DEVICES
-    )
+    return TASK_ID.fullmatch(text) is not None and _is_reference(text) and text.split(".")[0] not in WINDOWS_DEVICES
 
 
 def slug(title: str) -> str:

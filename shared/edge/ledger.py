@@ -148,7 +148,10 @@ class Ledger(LedgerViews):
         if not current.is_open(now):
             return Refusal("meter_ticket_closed", "this ticket is closed or has expired")
         if self._clock_is_wrong(db, now):
-            return Refusal("meter_clock", "the clock jumped ahead by more than a day; check the date, then confirm it")
+            return Refusal(
+                "meter_clock",
+                "the clock jumped ahead by more than a day; check the date, then type: python main.py confirm-clock",
+            )
         if not retry and calls_on(db, ticket) >= ticket.order.max_calls:
             return Refusal("meter_call_cap", f"this run has used its {ticket.order.max_calls} calls")
         return None

@@ -96,6 +96,11 @@ def test_base64_is_seen_through_at_every_alignment(noise: bytes, before: bytes, 
     assert Outgoing({"S": secret}).find(text)
 
 
+@pytest.mark.parametrize("before", ["", "x", "xy"])
+def test_a_short_value_is_found_in_base64_too(before: str) -> None:
+    assert OUT.find(encoded(f"{before}{SHORT} and more")) == (Hit("A_WORD", 1),)
+
+
 @given(st.lists(st.sampled_from([KEY, SHORT, HOOK, "a", " ", "\n", "x = 1\n", '"']), max_size=12).map("".join))
 def test_a_cleaned_text_is_clean(text: str) -> None:
     assert OUT.find(OUT.clean(text)) == ()

@@ -11,7 +11,7 @@ from tests.journey.stage import Stage
 def main(root: str, model_url: str) -> int:
     """1 if a phase had a problem."""
     problems = Stage(Path(root), model_url).run_day()
-    print("\n".join(problems))
+    sys.stderr.write("\n".join(problems))
     return 1 if problems else 0
 
 

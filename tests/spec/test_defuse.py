@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from shared.domain.defuse import defuse
 
 HOSTS = ("github.com",)
-ACTS = re.compile(r"(?<!\w)@\w|#\d|(?i:\bgh-\d)|<[A-Za-z/!?@#]|\]\(|\]:|&#?\w+;|^[ \t]*/\w|[\u202a-\u202e]", re.MULTILINE)
+ACTS = re.compile(
+    r"(?<!\w)@\w|#\d|(?i:\bgh-\d)|<[A-Za-z/!?@#]|\]\(|\]:|&#?\w+;|^[ \t]*/\w|[\u202a-\u202e]", re.MULTILINE
+)
 SIGNS = st.sampled_from([*"@#<>/![]():&;\\-1a\n \r", "https:", "//", "<!--", "-->", "gh-", "\u200b", "\u202e", "fixes"])
 
 
@@ -45,9 +47,7 @@ SIGNS = st.sampled_from([*"@#<>/![]():&;\\-1a\n \r", "https:", "//", "<!--", "--
         pytest.param(
             "https://github.com.evil.example", "https[:]//github.com.evil.example", id="a host that begins so"
         ),
-        pytest.param(
-            "https://github.com@evil.example", "https[:]//github.com@evil.example", id="a user named so"
-        ),
+        pytest.param("https://github.com@evil.example", "https[:]//github.com@evil.example", id="a user named so"),
         pytest.param("http://github.com/a", "http[:]//github.com/a", id="a listed host without encryption"),
         pytest.param("\u202eabc\u200b\x07\U000e0041", "abc", id="what people cannot see"),
         pytest.param("- [ ] a\n- [x] b\n\n| a |\n", "- [ ] a\n- [x] b\n\n| a |\n", id="ordinary Markdown stays"),

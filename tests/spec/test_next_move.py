@@ -6,8 +6,19 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agents.orchestrator.next_move import Code, Deliver, Drop, GiveUp, Heed, Lose, Move, Rest, Welcome, next_move
-from agents.orchestrator.next_move import pause_after
+from agents.orchestrator.next_move import (
+    Code,
+    Deliver,
+    Drop,
+    GiveUp,
+    Heed,
+    Lose,
+    Move,
+    Rest,
+    Welcome,
+    next_move,
+    pause_after,
+)
 from shared.domain.board import Board, Card, waits_for
 from shared.domain.lifecycle import Event, Limits, State, Tried
 from shared.domain.work import Priority, TaskSpec
@@ -19,7 +30,7 @@ def card(
     id_: str = "a",
     state: State = State.BACKLOG,
     *,
-    seen_in: State | None | str = "the same",
+    seen_in: State | str | None = "the same",
     priority: Priority = Priority.MEDIUM,
     after: tuple[str, ...] = (),
     readable: bool = True,
@@ -53,7 +64,9 @@ def card(
         pytest.param([card(tried=Tried(3, 0))], GiveUp("a", Tried(3, 0)), id="three failures: give up"),
         pytest.param([card(tried=Tried(0, 5))], GiveUp("a", Tried(0, 5)), id="five crashes: give up"),
         pytest.param([card("a", after=("b",)), card("b")], Code("b"), id="what is needed comes first"),
-        pytest.param([card("a", after=("b",)), card("b", State.COMPLETED)], Code("a"), id="what is done is no obstacle"),
+        pytest.param(
+            [card("a", after=("b",)), card("b", State.COMPLETED)], Code("a"), id="what is done is no obstacle"
+        ),
         pytest.param([card("a", after=("x",))], Rest("no task is ready"), id="an unknown dependency blocks"),
     ],
 )

@@ -233,6 +233,7 @@ def test_of_five_hundred_tasks_fifty_are_looked_at_and_the_capacity_is_kept() ->
     answer = plan(*(draft(f"t{n}") for n in range(500)), order=order)
     assert len(answer.tasks) == ORDER.capacity
     assert "500 tasks; only the first 50" in answer.notes[0]
+    assert plan(*(draft(f"t{n}", files=["/etc/passwd"]) for n in range(500)), order=order).tasks == ()
     assert answer.deferred == ("g-1",)
 
 
