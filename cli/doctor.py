@@ -187,9 +187,7 @@ def _target(home: Home, settings: Settings) -> str:
 
     file = settings.target.file
     remote = Remote(file.repo, settings.secrets.get("GITHUB_TOKEN") or None)
-    mirror = Mirror(home.mirror(settings.target.name), remote)
-    mirror.create()
-    found = mirror.remote_head(file.branch)
+    found = Mirror(home.temporary, remote).remote_head(file.branch)
     if found is None:
         where = f"config/targets/{settings.target.name}.yaml"
         raise Misconfigured(f"{file.repo} has no branch {file.branch}; correct {where}")

@@ -81,7 +81,7 @@ def _write_target(home: Home, name: str, url: str, branch: str) -> None:
         create_text(path, text, home.temporary)
 
 
-# --- confirm-clock, retry, cancel -------------------------------------------------------------------------------------------
+# --- confirm-clock, retry, cancel -----------------------------------------------------------------------------
 
 
 def confirm_clock(arguments: Arguments) -> int:

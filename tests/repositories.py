@@ -28,10 +28,8 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
 def repository(folder: Path, files: Mapping[str, str | bytes]) -> str:
     """A repository with one commit on main -> its sha. Its commits hold the exact bytes."""
     folder.mkdir(parents=True, exist_ok=True)
-    shell(
-        "git init -q -b main . && mkdir -p .git/info && echo '* -text -ident -working-tree-encoding' > .git/info/attributes",
-        folder,
-    )
+    shell("git init -q -b main . && mkdir -p .git/info", folder)
+    write(folder, {".git/info/attributes": "* -text -ident -working-tree-encoding\n"})
     return commit(folder, files)
 
 

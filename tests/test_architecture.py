@@ -129,8 +129,8 @@ def charter() -> str:
             rows[folder] += f"| `{folder}/{path.name}` | {' '.join(text.split(chr(10) * 2)[0].split())} |\n"
     head = "| module | is |\n|---|---|\n"
     return (
-        "# shared: words and doors\n\nEverything else lives with the agent that needs it. To add a module is to write its"
-        " sentence: `python -m tests.test_architecture > shared/README.md`.\n\n"
+        "# shared: words and doors\n\nEverything else lives with the agent that needs it. To add a module is to write"
+        " its sentence: `python -m tests.test_architecture > shared/README.md`.\n\n"
         f"## Words: frozen values and pure decisions\n\n{head}{rows['domain']}\n"
         f"## Doors: one per piece of the outside world\n\n{head}{rows['edge']}"
     )

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 from shared.domain.lifecycle import Limits, State, Tried
 from shared.domain.work import Goal, TaskSpec
@@ -36,8 +37,18 @@ class Board:
     limits: Limits = field(default_factory=Limits)
     spendable: str = ""  # why no money may be spent now; empty: it may
 
+    @cached_property
+    def by_id(self) -> Mapping[str, Card]:
+        return {card.id: card for card in self.cards}
+
     def card(self, id_: str) -> Card | None:
-        return next((card for card in self.cards if card.id == id_), None)
+        return self.by_id.get(id_)
+
+    @cached_property
+    def in_a_circle(self) -> frozenset[str]:
+        """The tasks that depend on themselves, over however many steps."""
+        needs = {card.id: card.spec.depends_on for card in self.cards if card.spec and card.spec.depends_on}
+        return frozenset(id_ for id_ in needs if id_ in _reachable(id_, needs))
 
 
 def wording(goal: Goal) -> str:
@@ -50,7 +61,7 @@ def waits_for(card: Card, board: Board) -> str:
     """Why the task cannot begin yet, in words; empty: it can."""
     if card.spec is None:
         return "its file cannot be read"
-    if card.id in _in_a_circle(board):
+    if card.id in board.in_a_circle:
         return "its dependencies form a circle"
     for needed in card.spec.depends_on:
         other = board.card(needed)
@@ -59,12 +70,6 @@ def waits_for(card: Card, board: Board) -> str:
         if other.state is not State.COMPLETED:
             return f"waits for {needed} ({other.state})"
     return ""
-
-
-def _in_a_circle(board: Board) -> frozenset[str]:
-    """The tasks that depend on themselves, over however many steps."""
-    needs = {card.id: card.spec.depends_on for card in board.cards if card.spec}
-    return frozenset(id_ for id_ in needs if id_ in _reachable(id_, needs))
 
 
 def _reachable(start: str, needs: Mapping[str, Iterable[str]]) -> set[str]:

@@ -10,7 +10,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -53,13 +53,14 @@ class Bubblewrap:
     quality: Literal["full", "reduced"] = "full"
 
     def __init__(self, scratch: Path, search: str = PROGRAMS) -> None:
-        """NoSandbox: a program is missing."""
+        """Ends what an earlier process of ours may have left. NoSandbox: a program is missing."""
         self._search = search
         self._bwrap = self._program("bwrap")
         self.version = self._version()
         self._python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
         self._stage, self._ours = scratch / "stage", scratch / "ours"
         write_ours(self._ours)
+        _end_orphans(self._mark)
 
     def run(self, job: Job, stop: Callable[[], bool] = never) -> Finished:
         """Run the job to its end, from the thread that waits for it. `stop` is asked ten times a second.
@@ -101,13 +102,18 @@ class Bubblewrap:
 
     # --- what leads to the command ---------------------------------------------------------------------------
 
+    @property
+    def _mark(self) -> tuple[str, str]:
+        """Stands among the arguments of each box, and of no other process on this machine."""
+        return (GUARD, str(self._ours))
+
     def _argv(self, job: Job, words: int, mounted: int, status: int) -> tuple[str, ...]:
         """The options come through a descriptor: arguments are readable for everybody on the machine, tickets not.
 
         The table of mounts is read to its end already; bwrap only closes it, so that the box does not inherit it.
         """
         descriptors = ("--json-status-fd", str(status), "--args", str(words), "--args", str(mounted), "--")
-        guard = (self._program("sh"), "-c", GUARD, "guard")
+        guard = (self._program("sh"), "-c", *self._mark)
         inside = (*self._limited(job.limits), *guard, *self._forwarded(job), *job.command)
         return (*self._entrance(mounted), self._bwrap, *descriptors, *inside)
 
@@ -153,6 +159,20 @@ def _end_the_rest(said: bytes) -> None:
     first = re.search(rb'"child-pid": *([0-9]+)', said)
     if first and not process.end(int(first[1]), LAST_BREATH):
         raise Unavailable(f"process {int(first[1])} of the box cannot be ended; look at it with `ps`")
+
+
+def _end_orphans(mark: tuple[str, ...]) -> None:
+    """End each box that has lost its bwrap: one that was killed while it began leaves a process that waits for ever."""
+    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
+        with suppress(OSError):
+            status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text("utf-8").splitlines())
+            is_first_inside = status["NSpid"].split()[1:] == ["1"]
+            if is_first_inside and _is_marked(pid, mark) and not _is_marked(int(status["PPid"]), mark):
+                process.end(pid, LAST_BREATH)
+
+
+def _is_marked(pid: int, mark: tuple[str, ...]) -> bool:
+    return "\0".join(mark).encode() + b"\0" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 @contextmanager

@@ -35,6 +35,7 @@ from shared.edge.box import (
     python_mounts,
     refusal,
 )
+from shared.edge.bubblewrap import GUARD
 from shared.edge.selftest import STARTS, Check, attack, require
 from shared.edge.watchdog import SPARE, Usage, verdict, walk
 
@@ -474,20 +475,39 @@ for number in range(60):
 """
 
 
-def test_a_starter_that_is_killed_while_its_box_starts_leaves_nothing(box: Box, home: Path) -> None:
+def test_a_starter_that_is_killed_while_its_box_starts_leaves_nothing_running(box: Box, home: Path) -> None:
     token = f"3600.{os.getpid()}"
     killer = KILLER.format(repository=str(REPOSITORY), scratch=str(home / "box"), token=token)
     assert process.run([sys.executable, "-c", killer], env={}, timeout=30).ok
     deadline = time.monotonic() + 5
     while (left := running_with(token)) and time.monotonic() < deadline:
         time.sleep(0.01)
-    for pid in left:
-        process.end(pid, seconds=1)
-    assert left == []
+    assert [line for _, line in left if line.startswith("sleep")] == []
+    find_box(home / "box")  # the next start
+    assert running_with(token) == []
 
 
-def running_with(token: str) -> list[int]:
-    return [pid for pid, line in command_lines() if token in line]
+def running_with(token: str) -> list[tuple[int, str]]:
+    return [(pid, line) for pid, line in command_lines() if token in line]
+
+
+def test_a_box_that_has_lost_its_bwrap_is_ended_at_the_next_start(tmp_path: Path) -> None:
+    mark = str(tmp_path / "ours")
+    space = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "setsid"]
+    with process.running([*space, "sh", "-c", "sleep 3600; true", GUARD, mark], env={"PATH": "/usr/bin"}) as bwrap:
+        (inside,) = wait_for(lambda: [pid for pid, _ in running_with(mark) if pid != bwrap])
+        find_box(tmp_path)
+        assert inside in dict(running_with(mark))  # not while its bwrap lives
+    assert inside in dict(running_with(mark))
+    find_box(tmp_path)
+    assert running_with(mark) == []
+
+
+def wait_for(look: Callable[[], list[int]]) -> list[int]:
+    deadline = time.monotonic() + 5
+    while not (found := look()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return found
 
 
 # --- the meter -----------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def test_what_a_plain_value_means(text: str, value: object) -> None:
 
 
 def test_lines_count_from_where_the_text_begins() -> None:
-    with pytest.raises(BadYaml, match="t.md:8: the key 'a' stands twice"):
+    with pytest.raises(BadYaml, match=r"t\.md:8: the key 'a' stands twice"):
         parse("a: 1\na: 2\n", "t.md", first_line=7)
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +165,8 @@ class Stage:
 
     def set_up(self, vision: str = VISION, files: Mapping[str, str] = FILES) -> Stage:
         repository(self.root / "site", files)
-        assert init(Arguments("init", self.home.root, target=str(self.root / "site"))) == 0
+        with redirect_stdout(StringIO()):
+            assert init(Arguments("init", self.home.root, target=str(self.root / "site"))) == 0
         (self.home.config / ".env").write_text(f"ANTHROPIC_API_KEY={KEY}\nANTHROPIC_BASE_URL={self.model_url}\n")
         self.given_vision(vision)
         return self

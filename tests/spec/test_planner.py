@@ -28,7 +28,10 @@ SITE = {
     ".env": "TOKEN=brain_engine\n",
 }
 GOAL = Goal(
-    "g-1", "Set DEBUG = False in core/settings.py", ("also remove brain_engine from brain_cli.py",), Priority.HIGH
+    "g-1",
+    "Set DEBUG = False in core/settings.py",
+    ("also remove brain_engine and LOGIN from brain_cli.py",),
+    Priority.HIGH,
 )
 ORDER = PlanOrder((GOAL,), capacity=3)
 

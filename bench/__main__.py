@@ -1,0 +1,20 @@
+"""All benchmarks, one after the other: `make bench`. Exit code 1 if a goal is missed."""
+
+from __future__ import annotations
+
+from bench import committer, demo, meter, pipeline, status
+
+ALL = {"meter": meter, "committer": committer, "status": status, "pipeline": pipeline, "demo": demo}
+
+
+def main() -> int:
+    missed = 0
+    for name, bench in ALL.items():
+        print(f"== {name}: {(bench.__doc__ or '').split(' `python')[0]}", flush=True)
+        missed |= bench.main()
+        print(flush=True)
+    return missed
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
