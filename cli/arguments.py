@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     _showing(commands, "prs", "the pull requests of the team")
     _showing(commands, "status", "where things stand")
     _showing(commands, "budget", "what was spent, per day")
-    commands.add_parser("confirm-clock", help="say that this machine's date is right, after it jumped ahead")
+    commands.add_parser("resume", help="after you looked at why nothing is spent any more: go on")
     logs = commands.add_parser("logs", help="the newest log lines")
     logs.add_argument("--agent", default="", help="only this agent's")
     logs.add_argument("--lines", type=int, default=40)

@@ -42,15 +42,10 @@ def _function(command: str) -> Callable[[Arguments], int]:
         from cli import day
 
         return {"run-day": day.run_day, "plan": day.plan}[command]
-    if command in ("init", "retry", "cancel", "confirm-clock"):
+    if command in ("init", "retry", "cancel", "resume"):
         from cli import hands
 
-        return {
-            "init": hands.init,
-            "retry": hands.retry,
-            "cancel": hands.cancel,
-            "confirm-clock": hands.confirm_clock,
-        }[command]
+        return {"init": hands.init, "retry": hands.retry, "cancel": hands.cancel, "resume": hands.resume}[command]
     if command in ("demo", "model", "check"):
         from cli import offline
 

@@ -1,4 +1,4 @@
-"""What the owner does with his hands: `init`, `retry`, `cancel`. Each could be done in a file manager."""
+"""What the owner does with his hands: `init`, `resume`, `retry`, `cancel`; the last two are moves of a file."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 from cli.arguments import CHECKOUT, Arguments
+from cli.text import plain
 from shared.domain.errors import Misconfigured
 from shared.domain.lifecycle import State, owner_moved
 from shared.edge.paths import Home, create_text
@@ -81,17 +82,19 @@ def _write_target(home: Home, name: str, url: str, branch: str) -> None:
         create_text(path, text, home.temporary)
 
 
-# --- confirm-clock, retry, cancel -----------------------------------------------------------------------------
+# --- resume, retry, cancel ------------------------------------------------------------------------------------
 
 
-def confirm_clock(arguments: Arguments) -> int:
-    """After a jump ahead the meter refuses to open a new day until the owner has looked at the date."""
+def resume(arguments: Arguments) -> int:
+    """The owner has looked at what stopped the spending, or at a date that jumped ahead, and says that it is right."""
     from cli.records import open_records
 
     with open_records(arguments.home) as records:
-        now = records.clock.now()
+        now, reason = records.clock.now(), records.ledger.paused()
+        records.ledger.resume()
         records.ledger.confirm_clock(now)
-    print(f"it is {now:%Y-%m-%d %H:%M}; money may be spent again, below the caps of that day")
+    print(f"was stopped: {plain(reason)}" if reason else "nothing was stopped")
+    print(f"it is {now:%Y-%m-%d %H:%M}; money may be spent, below the caps")
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 from agents.coder.agent import Coder, CoderLimits
@@ -33,6 +34,7 @@ from shared.edge.remote import Remote
 from shared.edge.settings import ANTHROPIC, Settings
 
 AUTHOR = Author("sisimpur-agents", "agents@localhost")
+REPLIES_KEPT = timedelta(days=7)  # they only serve to replay an interrupted day
 TYPICAL_PROMPT = 20_000  # tokens: the price band that a forecast assumes
 
 
@@ -153,9 +155,11 @@ def _team(records: Records, desk: Desk, outgoing: Outgoing, sync: Callable[[], s
     settings, mirror = records.settings, desk.mirror
     prompts, analyzer = Prompts(CHECKOUT / "agents"), CodebaseAnalyzer()
     models = {"orchestrator": settings.agents.orchestrator.choice, "planner": settings.agents.planner.choice}
+    replies = Replies(records.db)
+    replies.prune(desk.clock.now() - REPLIES_KEPT)
     asker = LlmClient(
         records.ledger,
-        Replies(records.db),
+        replies,
         desk.home.meter_socket,
         models,
         desk.clock,

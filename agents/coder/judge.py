@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from shared.domain.ticket import CallRecord
 from shared.edge.engine import EngineRun
 
+NO_MONEY = ("meter_day_cap", "meter_month_cap", "meter_total_cap", "meter_paused", "meter_halted", "meter_clock")
+
 
 @dataclass(frozen=True)
 class Worked:
@@ -59,7 +61,7 @@ def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Worked | Broke | NoMon
 
 
 def _refused(call: CallRecord) -> Broke | NoMoney:
-    if call.code in ("meter_day_cap", "meter_month_cap", "meter_total_cap", "meter_paused", "meter_halted"):
+    if call.code in NO_MONEY:
         return NoMoney(f"the meter refused: {call.code}")
     if call.code in ("meter_task_cap", "meter_ticket_cap"):
         return Broke("the cap of this task is used up (config/policy.yaml, budget.task)", retry=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from agents.orchestrator import progress_tracker
+from agents.orchestrator.daily_planner import cents
 from agents.orchestrator.look import look
 from agents.orchestrator.morning import read_vision
 from agents.orchestrator.planning import plan_day, write_plan_file, write_tasks
@@ -23,6 +24,7 @@ class Orchestrator:
         self._team = team
         self._work = Work(desk, team)
         self.problems: list[str] = []
+        self._warned = set(desk.ledger.warnings(desk.day()))  # told before
 
     def run_day(self, until: str = "") -> None:
         """All phases of today, or those up to `until`. May be repeated: what is done is not done again."""
@@ -49,7 +51,17 @@ class Orchestrator:
             self.problems.append(f"{name}: {problem}")
             desk.tell(f"{name}: {problem}")
             return
+        finally:
+            self._warn()
         desk.plans.phase_ended(desk.day(), name, desk.clock.now())
+
+    def _warn(self) -> None:
+        """Once per day, and per month: most of a cap is used."""
+        for warning in self._desk.ledger.warnings(self._desk.day()):
+            if warning not in self._warned:
+                self._warned.add(warning)
+                used, cap = cents(warning.used), cents(warning.cap)
+                self._desk.tell(f"the cap of this {warning.scope} is nearly used: ${used} of ${cap}")
 
     def _recover(self) -> None:
         """Reconciles what a kill left behind, before anything new."""

@@ -16,9 +16,13 @@ SAME_GOAL = 0.6  # of the words of two titles
 
 
 def normalised(text: str) -> tuple[str, ...]:
-    """The words alone: no capitals, no punctuation, no emoji. Letters keep their marks (Bengali needs them)."""
+    """The words alone: no capitals, no punctuation, no emoji, unless there is nothing else.
+
+    Letters keep their marks (Bengali needs them).
+    """
     folded = unicodedata.normalize("NFKC", text).casefold()
-    return tuple("".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in folded).split())
+    words = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in folded).split()
+    return tuple(words or text.split())
 
 
 def identified(
@@ -75,7 +79,7 @@ def _give_to_reworded(ids: dict[int, str], goals: Sequence[Goal], known: Sequenc
 
 def similarity(one: str, other: str) -> float:
     """0 to 1: how much of the words of two titles is the same, in the same order."""
-    first, second = normalised(one) or (one,), normalised(other) or (other,)
+    first, second = normalised(one), normalised(other)
     shared = (Counter(first) & Counter(second)).total()
     if 2 * shared < SAME_GOAL * (len(first) + len(second)):  # cannot reach it: most pairs end here
         return 0.0
@@ -84,7 +88,7 @@ def similarity(one: str, other: str) -> float:
 
 def _new_id(goal: Goal, prefix: str, used: set[str]) -> str:
     """Six hex digits made from the words; if they are taken, from the words and a number."""
-    words, number = " ".join(normalised(goal.title)) or goal.title, 0
+    words, number = " ".join(normalised(goal.title)), 0
     while (id_ := _id(prefix, words, number)) in used:
         number += 1
     return id_

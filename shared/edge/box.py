@@ -40,7 +40,7 @@ CONTAINER = (
     "--security-opt seccomp=unconfined --security-opt systempaths=unconfined; on a machine of your own: "
     "sudo sysctl user.max_user_namespaces=10000"
 )
-NEWER = "Fix: install bubblewrap 0.8 or newer (Debian 12, Ubuntu 24.04, Fedora 38 have it)"
+NEWER = "Fix: install bubblewrap 0.8 or newer (Debian 12 and Ubuntu 24.04 have it)"
 INSTALL = "Fix: sudo apt install bubblewrap util-linux mount (Fedora: sudo dnf install bubblewrap util-linux)"
 
 FIXES = (  # words of the complaint, what they mean, what to type
@@ -48,7 +48,7 @@ FIXES = (  # words of the complaint, what they mean, what to type
     ("uid map", "user namespaces are blocked by AppArmor", APPARMOR),
     ("RTM_NEWADDR", "user namespaces are blocked by AppArmor", APPARMOR),
     ("--disable-userns", "it is too old", NEWER),
-    ("proc", "/proc is covered by a container", CONTAINER),
+    ("mount proc", "/proc is covered by a container", CONTAINER),
     ("namespace", "namespaces are not allowed here", CONTAINER),
     ("unshare", "root without the right to make namespaces", CONTAINER),
 )

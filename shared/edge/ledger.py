@@ -150,7 +150,7 @@ class Ledger(LedgerViews):
         if self._clock_is_wrong(db, now):
             return Refusal(
                 "meter_clock",
-                "the clock jumped ahead by more than a day; check the date, then type: python main.py confirm-clock",
+                "the clock jumped ahead by more than a day; check the date, then type: python main.py resume",
             )
         if not retry and calls_on(db, ticket) >= ticket.order.max_calls:
             return Refusal("meter_call_cap", f"this run has used its {ticket.order.max_calls} calls")

@@ -28,7 +28,7 @@ def outline(text: str) -> tuple[Line, ...]:
     parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING})
     parser.disable("reference")  # `[x]: done` is a checkbox here, not the address of a link
     parser.core.ruler.disable(["inline", "text_join"])  # words stay as they are
-    return tuple(_lines(parser.parse(text.removeprefix("\ufeff") + "\n")))  # so that every line has its end
+    return tuple(_lines(parser.parse(text + "\n")))  # so that every line has its end
 
 
 def _lines(tokens: list[Token]) -> Iterator[Line]:

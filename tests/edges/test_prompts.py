@@ -86,10 +86,15 @@ def test_holes_and_arguments_must_be_the_same(tmp_path: Path, system: str, user:
         write(tmp_path, system, user).render("planner/plan", goals="")
 
 
-@pytest.mark.parametrize("name", ["planner/none", "../planner/plan", "plan", "planner/plan.system", "/etc/passwd", ""])
+@pytest.mark.parametrize("name", ["../agents/planner/plan", "plan", "planner/plan.system", "/etc/passwd", ""])
 def test_only_prompts_beside_an_agent_are_read(tmp_path: Path, name: str) -> None:
-    with pytest.raises(Misconfigured, match=r"is missing|no name of a prompt"):
+    with pytest.raises(Misconfigured, match="no name of a prompt"):
         write(tmp_path, "You.", "Plan").render(name)
+
+
+def test_a_missing_prompt_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match=r"planner/prompts/other\.system\.md is missing"):
+        write(tmp_path, "You.", "Plan").render("planner/other")
 
 
 # --- data in its fence ---------------------------------------------------------------------------------------

@@ -224,3 +224,11 @@ def test_the_key_is_nowhere_but_in_its_file(stage: Stage, model: ScriptedModel) 
 
 def test_the_files_of_the_stage_are_the_owners(tmp_path: Path) -> None:
     assert {path.name for path in repository(tmp_path / "r").iterdir()} == {*FILES, ".git"}
+
+
+def test_the_owner_is_warned_once_when_most_of_a_cap_is_used(stage: Stage, model: ScriptedModel) -> None:
+    stage.given_config("policy", budget='{task: "0.40", day: "0.40", month: "0.40", warn_at: 0.01}')
+    plays(model, task(SUM))
+    stage.run_day()
+    stage.run_day()
+    assert len([line for line in stage.said if line.startswith("the cap of this day is nearly used")]) == 1

@@ -328,6 +328,7 @@ def test_goals_without_words_are_goals_too() -> None:
     first = read("## Priority: HIGH\n- 🔥\n- ???\n")
     assert len(set(ids(first))) == 2
     assert ids(read("## Priority: LOW\n- ???\n  - more\n- 🔥\n", first)) == ids(first)[::-1]
+    assert len(difference(first, read("## Priority: HIGH\n- 🔥\n- !!!\n", first)).removed) == 1
 
 
 def test_a_text_that_comes_back_gets_an_id_that_nobody_else_has() -> None:
