@@ -1,0 +1,86 @@
+"""What becomes of an engine's run, and what a commit says."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.coder.judge import Broke, Disturbed, NoMoney, Worked, judge
+from agents.coder.messages import LONGEST_SUBJECT, commit_message
+from shared.domain.ticket import CallRecord
+from shared.domain.ticket import State as CallState
+from shared.domain.token_budget import Usage
+from shared.domain.work import TaskSpec
+from shared.edge.engine import End, EngineRun
+
+TASK = TaskSpec("20261120-01", "Fix the sum", "It subtracts.", files=("a.py",))
+
+
+def run(end: End = "edited", detail: str = "") -> EngineRun:
+    return EngineRun(end, detail, (), "", 1.0)
+
+
+def call(state: CallState = "settled", stop: str = "end_turn", code: str = "", clamped: bool = False) -> CallRecord:
+    return CallRecord("claude-sonnet-5-5", state, 1, 0, clamped, 200, 200, stop, code, Usage())
+
+
+def refused(code: str) -> CallRecord:
+    return call("refused", "", code)
+
+
+@pytest.mark.parametrize(
+    ("engine", "calls", "verdict"),
+    [
+        pytest.param(run(), [call()], Worked(), id="edited, and the answer came whole"),
+        pytest.param(run(), [call("lost", "")], Broke, id="edited, but the answer was cut: the exit code is no proof"),
+        pytest.param(run(), [], Broke, id="edited without a single call: not the model's work"),
+        pytest.param(run("no edits", "said no"), [call()], Broke("no edits: said no"), id="nothing edited"),
+        pytest.param(run("timed out"), [call()], Broke("timed out"), id="the time was up"),
+        pytest.param(run("api error", "reset"), [], Disturbed, id="it never reached the meter: not the task's fault"),
+        pytest.param(run("api error"), [call("lost", "", "meter_upstream")], Disturbed, id="the model is away"),
+        pytest.param(
+            run("api error"), [refused("meter_day_cap")], NoMoney("the meter refused: meter_day_cap"), id="day"
+        ),
+        pytest.param(run("api error"), [refused("meter_paused")], NoMoney, id="all spending is paused"),
+        pytest.param(run("edited"), [call(), refused("meter_month_cap")], NoMoney, id="refused in the middle"),
+        pytest.param(run("edits failed"), [call(stop="max_tokens")], Broke, id="the answer was too long"),
+        pytest.param(run(), [call(stop="refusal")], Broke("the model declined the task"), id="the model declined"),
+    ],
+)
+def test_what_becomes_of_a_run(engine: EngineRun, calls: list[CallRecord], verdict: object) -> None:
+    found = judge(engine, calls)
+    assert isinstance(found, verdict) if isinstance(verdict, type) else found == verdict
+
+
+@pytest.mark.parametrize(
+    ("last", "retry"),
+    [
+        pytest.param(refused("meter_task_cap"), False, id="the task's cap: no further run is paid for"),
+        pytest.param(call(stop="max_tokens", clamped=True), False, id="cut because the budget allowed no more"),
+        pytest.param(refused("meter_call_cap"), True, id="too many calls in one run"),
+        pytest.param(call(stop="max_tokens"), True, id="a long answer may be shorter next time"),
+    ],
+)
+def test_whether_trying_again_can_help(last: CallRecord, retry: bool) -> None:
+    found = judge(run("api error"), [last])
+    assert isinstance(found, Broke) and found.retry is retry
+
+
+@pytest.mark.parametrize(
+    ("title", "subject"),
+    [
+        pytest.param("Fix the sum", "fix: fix the sum", id="a fix"),
+        pytest.param("Add a test for the sum", "test: add a test for the sum", id="a test"),
+        pytest.param("Remove the duplicated views", "refactor: remove the duplicated views", id="a refactoring"),
+        pytest.param("Explain it in the readme", "docs: explain it in the readme", id="documentation"),
+        pytest.param("Greet visitors", "feat: greet visitors", id="all else is a feature"),
+    ],
+)
+def test_a_conventional_commit(title: str, subject: str) -> None:
+    text = commit_message(TaskSpec("t", title, "Because.", files=("a.py",)))
+    assert text.splitlines()[0] == subject
+    assert text.endswith("\n\nBecause.\n\nTask: t\n")
+
+
+def test_a_long_title_is_cut_between_words() -> None:
+    subject = commit_message(TaskSpec("t", "Fix " + "word " * 60, "x")).splitlines()[0]
+    assert len(subject) <= LONGEST_SUBJECT and subject.endswith("word…")

@@ -1,0 +1,101 @@
+"""Which goals are planned, what they will cost, and what the owner reads about it."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.orchestrator import daily_planner, progress_tracker, pull_text
+from agents.orchestrator.daily_planner import PROFILE, cents, forecast, goals_to_plan, merged, unwanted, wordings
+from agents.orchestrator.goal_ids import note_id
+from shared.domain.board import Board, Card, wording
+from shared.domain.lifecycle import State
+from shared.domain.token_budget import Totals, dollars
+from shared.domain.work import Branch, DailyPlan, Difficulty, Goal, Guard, Priority, Question, Remark, TaskSpec, Vision
+
+LOW = Goal("g-1", "Tidy up", priority=Priority.LOW, line=9)
+HIGH = Goal("g-2", "Fix it", priority=Priority.HIGH, line=5)
+VISION = Vision(goals=(LOW, HIGH), notes=(Remark("Don't touch x", 12),))
+TASK = TaskSpec("20261120-01", "Fix it", "It is wrong.", Priority.HIGH, "g-2", ("a.py",), acceptance=("it is right",))
+PLAN = DailyPlan("2026-11-20", (TASK,), ("it hurts",), guards=(Guard("Don't touch x", ("x/**",)),), forecast=5 * 10**7)
+
+
+@pytest.mark.parametrize(
+    ("planned", "questions", "deferred", "expected"),
+    [
+        pytest.param(set(), [], [], (HIGH, LOW), id="all, the most urgent first"),
+        pytest.param({("g-2", wording(HIGH))}, [], [], (LOW,), id="what has a task is planned"),
+        pytest.param({("g-2", "another wording")}, [], [], (HIGH, LOW), id="a reworded goal is planned anew"),
+        pytest.param(set(), [Question("g-2", "which?")], [], (LOW,), id="what has a question waits"),
+        pytest.param(set(), [], [LOW], (HIGH,), id="what was left for another day waits today"),
+    ],
+)
+def test_which_goals_are_planned(
+    planned: set[tuple[str, str]], questions: list[Question], deferred: list[Goal], expected: tuple[Goal, ...]
+) -> None:
+    assert goals_to_plan(VISION, planned, questions, deferred) == expected
+
+
+@pytest.mark.parametrize(
+    ("goal", "words", "reason"),
+    [
+        pytest.param("g-2", wording(HIGH), "", id="still wanted"),
+        pytest.param("g-9", "x", "its goal was removed from VISION.md", id="removed"),
+        pytest.param("g-2", "x", "its goal was reworded in VISION.md", id="reworded"),
+        pytest.param("", "", "", id="the owner's own task belongs to no goal"),
+    ],
+)
+def test_why_a_task_is_not_wanted_any_more(goal: str, words: str, reason: str) -> None:
+    assert unwanted(goal, words, VISION) == reason
+
+
+def test_a_question_can_be_about_a_goal_or_a_note() -> None:
+    assert set(wordings(VISION)) == {"g-1", "g-2", note_id(VISION.notes[0])}
+
+
+def test_a_forecast_rests_on_the_profile_until_there_is_experience() -> None:
+    sent, received = PROFILE[Difficulty.MEDIUM]
+    assert forecast([TASK], (2_000, 10_000), []) == sent * 2_000 + received * 10_000
+    assert forecast([TASK, TASK], (2_000, 10_000), [100, 200, 300]) == 400
+
+
+def test_a_second_plan_on_a_day_adds_to_the_first() -> None:
+    both = merged(PLAN, DailyPlan("2026-11-20", (TASK,), ("again",), forecast=1))
+    assert (len(both.tasks), both.reasons, both.forecast) == (2, ("it hurts", "again"), PLAN.forecast + 1)
+    assert merged(None, PLAN) is PLAN
+
+
+def test_the_plan_says_what_why_and_what_it_will_cost() -> None:
+    board = Board((Card(TASK.id, State.BACKLOG, TASK, State.BACKLOG),))
+    text = daily_planner.render(PLAN, VISION, board, [Question("g-1", "Which part?")], dollars("5"))
+    for said in (
+        "1 task, probably about $0.0500; today's cap is $5.00.",
+        "1. **Fix it** (`20261120-01`, high, medium; backlog)",
+        "   - why: it hurts",
+        "- Don't touch x → `x/**`",
+        "- Tidy up: Which part?",
+    ):
+        assert said in text
+
+
+def test_progress_counts_and_names_what_needs_the_owner() -> None:
+    board = Board((Card(TASK.id, State.FAILED, TASK, State.FAILED),))
+    spent = Totals(dollars("5"), spent=dollars("1"))
+    text = progress_tracker.render("2026-11-20", board, {TASK.id: "no edits"}, {}, spent, ["x.md: is empty"])
+    assert "1 failed. Spent today: $1.00 of $5.00." in text
+    assert "## Failed: these need you\n\n- **Fix it** (`20261120-01`) — no edits" in text
+    assert "- x.md: is empty" in text
+
+
+def test_a_pull_request_says_where_it_comes_from() -> None:
+    branch = Branch("agent/t", "base", "c0ffee", ("a.py", "setup.py"), protected=("setup.py",))
+    text = pull_text.body(TASK, branch, "Fix it", dollars("0.25"))
+    for said in ("- [ ] it is right", "- `setup.py` is a protected path", "show 20261120-01", "model cost: $0.25"):
+        assert said in text
+
+
+@pytest.mark.parametrize(
+    ("nano", "text"),
+    [(0, "0.0000"), (dollars("0.05"), "0.0500"), (dollars("0.1"), "0.10"), (dollars("12.345"), "12.34")],
+)
+def test_small_amounts_keep_four_decimals(nano: int, text: str) -> None:
+    assert cents(nano) == text
