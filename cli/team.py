@@ -42,13 +42,15 @@ MakeEngine = Callable[[Records], Engine]
 
 
 def aider(records: Records) -> Engine:
-    """Aider in a box. NoSandbox if this machine has none."""
+    """Aider in a box. NoSandbox if this machine has none, or one that an attack gets out of."""
     from shared.edge.aider_runner import AiderEngine
     from shared.edge.box import find_box
+    from shared.edge.selftest import attack, require
 
     home = records.home
     launcher = records.settings.agents.engine.launcher
     box = find_box(home.temporary)
+    require(attack(box, home.temporary))
     return AiderEngine(box, aider_python(records.settings), home.meter_socket, home.temporary, launcher)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 
 from agents.orchestrator.daily_planner import wordings
+from agents.orchestrator.interpreter import needs_reading
+from agents.orchestrator.reading import Interpretation, standing
 from agents.orchestrator.team import Desk, Team
 from agents.orchestrator.vision_parser import difference, parse, with_found
 from shared.domain.errors import Misconfigured
-from shared.domain.work import Vision, VisionChange
+from shared.domain.work import Guard, Run, Vision, VisionChange
 from shared.edge.markdown import outline
 from shared.edge.paths import read_text
 from shared.edge.plan_book import Accepted
@@ -29,16 +31,25 @@ def read_vision(desk: Desk, team: Team) -> None:
 
 
 def _accept(desk: Desk, team: Team, digest: str, vision: Vision, change: VisionChange, before: Accepted | None) -> None:
-    commit = team.sync()
-    day, now = desk.day(), desk.clock.now()
-    run = desk.journal.begin_run("orchestrator", day, now)
-    files = [entry.path for entry in desk.mirror.tree(commit)]
-    facts = team.facts(commit, [remark.text for remark in change.fresh] + [goal.title for goal in change.new])
-    found = team.reader.read(run, vision, change, before.guards if before else (), files, facts)
+    day = desk.day()
+    run = desk.journal.begin_run("orchestrator", day, desk.clock.now())
+    found = _interpretation(desk, team, run, vision, change, before.guards if before else ())
     whole = with_found(vision, found.goals)
     desk.plans.accept(day, Accepted(digest, whole, found.guards), found.questions, wordings(whole))
     desk.journal.end_run(run, f"{len(found.guards)} guards, {len(found.questions)} questions", desk.clock.now())
     desk.log(run, "vision accepted", new=len(change.new), changed=len(change.changed), removed=len(change.removed))
+
+
+def _interpretation(
+    desk: Desk, team: Team, run: Run, vision: Vision, change: VisionChange, guards: tuple[Guard, ...]
+) -> Interpretation:
+    """The repository is only looked at when there is something to read."""
+    if not needs_reading(change, vision, guards):
+        return Interpretation(standing(vision, guards))
+    commit = team.sync()
+    texts = [remark.text for remark in change.fresh] + [goal.title for goal in change.new + change.changed]
+    files = [entry.path for entry in desk.mirror.tree(commit)]
+    return team.reader.read(run, vision, change, guards, files, team.facts(commit, texts))
 
 
 def _text(desk: Desk) -> str:

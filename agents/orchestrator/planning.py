@@ -35,7 +35,10 @@ def plan_day(desk: Desk, team: Team) -> None:
 
 
 def open_goals(desk: Desk, accepted: Accepted, before: DailyPlan | None) -> tuple[Goal, ...]:
+    left_over = {(goal.id, wording(goal)) for goal in desk.plans.left_over(desk.day())}
+    today = {task.goal_id for task in before.tasks} if before else set()
     planned = {(known.goal_id, known.wording) for known in desk.journal.known().values()}
+    planned -= {(id_, words) for id_, words in left_over if id_ not in today}
     asked = desk.plans.asked(wordings(accepted.vision))
     return goals_to_plan(accepted.vision, planned, asked, before.deferred if before else ())
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from shared.domain.work import DailyPlan, Guard, Question, Vision
+from shared.domain.work import DailyPlan, Goal, Guard, Question, Vision
 from shared.edge.database import Database
 from shared.edge.fault import fault_point
 
@@ -53,9 +53,7 @@ class PlanBook:
         """Questions about goals and notes as they are worded now: to reword or remove one is an answer."""
         rows = self._db.rows("select * from questions order by rowid")
         return tuple(
-            Question(r["goal_id"], r["text"], r["evidence"])
-            for r in rows
-            if r["wording"] == wording.get(r["goal_id"])
+            Question(r["goal_id"], r["text"], r["evidence"]) for r in rows if r["wording"] == wording.get(r["goal_id"])
         )
 
     # -- plans ------------------------------------------------------------------------------------------------
@@ -86,6 +84,14 @@ class PlanBook:
             )
             _ask(db, plan.day, plan.questions, wording)
         fault_point("plan.kept")
+
+    def left_over(self, day: str) -> tuple[Goal, ...]:
+        """What the last plan before that day left for another day; also the rest of a goal that was cut in half."""
+        row = self._db.row(
+            "select plan_json from daily_plans where day < ? and plan_json is not null order by day desc limit 1",
+            (day,),
+        )
+        return PLAN.validate_json(row["plan_json"]).deferred if row else ()
 
     def plan(self, day: str) -> DailyPlan | None:
         row = self._db.row("select plan_json from daily_plans where day = ?", (day,))

@@ -52,7 +52,8 @@ class Document:
         place: Path = tuple(problem["loc"])
         known = next(place[:n] for n in range(len(place), -1, -1) if place[:n] in self.lines or n == 0)
         key = ".".join(str(part) for part in place) or "(the whole file)"
-        reason = "unknown key" if problem["type"] == "extra_forbidden" else problem["msg"].removeprefix("Value error, ")
+        unknown = problem["type"] in ("extra_forbidden", "unexpected_keyword_argument")
+        reason = "unknown key" if unknown else problem["msg"].removeprefix("Value error, ")
         return f"{self.name}:{self.lines.get(known, 1)}: {key}: {reason}"
 
 

@@ -158,6 +158,7 @@ class Stage:
     change: Callable[[Path, EngineJob], None] = mends
     said: list[str] = field(default_factory=list)
     engines: list[Engine] = field(default_factory=list)
+    clock: HurriedClock = field(default_factory=HurriedClock)
 
     @property
     def home(self) -> Home:
@@ -194,7 +195,7 @@ class Stage:
             return team.problems
 
     def records(self) -> AbstractContextManager[Records]:
-        return open_records(self.home.root, {}, HurriedClock())
+        return open_records(self.home.root, {}, self.clock)
 
     def _engine(self, records: Records) -> Engine:
         self.engines.append(Engine(records.home.meter_socket, self.change))

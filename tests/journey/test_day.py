@@ -232,3 +232,19 @@ def test_the_owner_is_warned_once_when_most_of_a_cap_is_used(stage: Stage, model
     stage.run_day()
     stage.run_day()
     assert len([line for line in stage.said if line.startswith("the cap of this day is nearly used")]) == 1
+
+
+def test_the_rest_of_a_goal_that_was_cut_in_half_is_planned_tomorrow(stage: Stage, model: ScriptedModel) -> None:
+    """Two tasks for one goal, but today holds one."""
+    stage.given_config("policy", capacity="{tasks_per_day: 1}")
+    plays(model, task(SUM), task(SUM, "Then the readme", ["README.md"]))
+    stage.run_day()
+    assert len(stage.states()) == 1
+    plays(model, task(SUM, "Then the readme", ["README.md"]))
+    stage.clock.sleep(24 * 3600)
+    stage.run_day()
+    assert len(stage.states()) == 2
+    stage.clock.sleep(24 * 3600)
+    calls = len(model.requests)
+    stage.run_day()
+    assert (len(stage.states()), len(model.requests)) == (2, calls)
