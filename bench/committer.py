@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from shared.domain.scope import Scope
-from shared.edge.committer import Author, Committed, Committer
-from shared.edge.mirror import Mirror
 from shared.edge.outgoing import Outgoing
-from shared.edge.remote import Remote
+from shared.edge.repo.committer import Author, Committed, Committer
+from shared.edge.repo.mirror import Mirror
+from shared.edge.repo.remote import Remote
 from tests.repositories import repository
 
 SIZES = (100, 2_000, 10_000)

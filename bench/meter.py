@@ -22,9 +22,9 @@ from shared.domain.token_budget import Caps, as_dollars, dollars
 from shared.domain.work import Run
 from shared.edge.clock import SystemClock
 from shared.edge.database import Database
-from shared.edge.ledger import Ledger
-from shared.edge.meter import Meter, Upstream
-from shared.edge.pricing import Pricing
+from shared.edge.money.ledger import Ledger
+from shared.edge.money.meter import Meter, Upstream
+from shared.edge.money.pricing import Pricing
 from tests.edges.upstream import Request, ScriptedUpstream, Step
 
 MODEL = "claude-sonnet-5-5"

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from shared.edge.scripted_model import ScriptedModel
+from shared.edge.scripted.scripted_model import ScriptedModel
 from tests.journey.stage import CODES, Stage, goals_of, plans, reads, task
 
 RUNS = 3

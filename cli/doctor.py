@@ -78,8 +78,8 @@ def _python() -> str:
 
 
 def _git() -> str:
-    from shared.edge.git import ENVIRONMENT
     from shared.edge.process import run
+    from shared.edge.repo.git import ENVIRONMENT
 
     done = run(("git", "--version"), env=ENVIRONMENT, timeout=10)
     if not done.ok:
@@ -107,8 +107,8 @@ def _disk(home: Home) -> str:
 
 def _sandbox(home: Home) -> Iterator[Finding]:
     """Found and attacked: what is promised is what was measured here."""
-    from shared.edge.box import find_box
-    from shared.edge.selftest import attack
+    from shared.edge.box.box import find_box
+    from shared.edge.box.selftest import attack
 
     if not home.temporary.exists():
         yield Finding("sandbox", False, "not tried without a home")
@@ -171,7 +171,7 @@ def _endpoint(settings: Settings) -> str:
 
 def _prices(settings: Settings) -> str:
     from shared.edge.clock import SystemClock
-    from shared.edge.pricing import Pricing
+    from shared.edge.money.pricing import Pricing
 
     pricing, now = Pricing(settings.agents.prices), SystemClock(settings.zone).now()
     agents = (settings.agents.orchestrator.choice, settings.agents.planner.choice, settings.agents.coder.choice)
@@ -182,8 +182,8 @@ def _prices(settings: Settings) -> str:
 
 
 def _target(home: Home, settings: Settings) -> str:
-    from shared.edge.mirror import Mirror
-    from shared.edge.remote import Remote
+    from shared.edge.repo.mirror import Mirror
+    from shared.edge.repo.remote import Remote
 
     file = settings.target.file
     remote = Remote(file.repo, settings.secrets.get("GITHUB_TOKEN") or None)

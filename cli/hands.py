@@ -34,8 +34,8 @@ VISION = """# Vision
 
 def init(arguments: Arguments) -> int:
     """Makes the home, or completes it; what the owner has written is never overwritten."""
-    from shared.edge.mirror import default_branch
-    from shared.edge.remote import Remote
+    from shared.edge.repo.mirror import default_branch
+    from shared.edge.repo.remote import Remote
     from shared.edge.settings import read_secrets
 
     home = Home(arguments.home)

@@ -30,8 +30,8 @@ def demo(arguments: Arguments) -> int:
     """A new home, a sample project as its target, a scripted model as its endpoint; then a day like any other."""
     del arguments
     from cli import day, hands, views
-    from shared.edge.scripted_model import ScriptedModel
-    from shared.edge.scripted_script import read_script
+    from shared.edge.scripted.scripted_model import ScriptedModel
+    from shared.edge.scripted.scripted_script import read_script
 
     place = CHECKOUT / ".demo" / f"{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}"
     home, target = place / "home", place / "exam_site"
@@ -74,7 +74,7 @@ def _write_keys(path: Path, url: str) -> None:
 
 def model(arguments: Arguments) -> int:
     """Serves until interrupted."""
-    from shared.edge.scripted_model import serve
+    from shared.edge.scripted.scripted_model import serve
 
     serve(Path(arguments.script), arguments.port, lambda url: print(f"serving: {url}", flush=True), _heard)
     return 0

@@ -13,9 +13,9 @@ from shared.domain.errors import Misconfigured
 from shared.domain.work import Question
 from shared.edge.clock import Clock, SystemClock
 from shared.edge.database import Database
-from shared.edge.forge import Forge
+from shared.edge.forge.forge import Forge
 from shared.edge.journal import Journal
-from shared.edge.ledger import Ledger
+from shared.edge.money.ledger import Ledger
 from shared.edge.paths import Home
 from shared.edge.plan_book import PlanBook
 from shared.edge.settings import Settings, load
@@ -42,7 +42,7 @@ class Records:
         return self.plans.asked(wordings(accepted.vision)) if accepted else ()
 
     def forge(self) -> Forge:
-        from shared.edge.local_forge import LocalForge
+        from shared.edge.forge.local_forge import LocalForge
 
         place = self.home.forge(self.settings.target.name)
         if not (place / "forge.db").exists():

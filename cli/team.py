@@ -19,18 +19,18 @@ from cli.arguments import AIDER, CHECKOUT
 from cli.records import Records
 from shared.domain.errors import Misconfigured
 from shared.edge import lock, ourselves
-from shared.edge.committer import Author, Committer
-from shared.edge.engine import Engine
-from shared.edge.forge import Forge
-from shared.edge.llm_client import LlmClient
-from shared.edge.llm_replies import Replies
-from shared.edge.local_forge import LocalForge, create, follow
+from shared.edge.engine.engine import Engine
+from shared.edge.forge.forge import Forge
+from shared.edge.forge.local_forge import LocalForge, create, follow
+from shared.edge.llm.llm_client import LlmClient
+from shared.edge.llm.llm_replies import Replies
 from shared.edge.log import Log
-from shared.edge.mirror import Mirror
+from shared.edge.money.pricing import Pricing
 from shared.edge.outgoing import Outgoing
-from shared.edge.pricing import Pricing
 from shared.edge.prompts import Prompts
-from shared.edge.remote import Remote
+from shared.edge.repo.committer import Author, Committer
+from shared.edge.repo.mirror import Mirror
+from shared.edge.repo.remote import Remote
 from shared.edge.settings import ANTHROPIC, Settings
 
 AUTHOR = Author("sisimpur-agents", "agents@localhost")
@@ -43,9 +43,9 @@ MakeEngine = Callable[[Records], Engine]
 
 def aider(records: Records) -> Engine:
     """Aider in a box. NoSandbox if this machine has none, or one that an attack gets out of."""
-    from shared.edge.aider_runner import AiderEngine
-    from shared.edge.box import find_box
-    from shared.edge.selftest import attack, require
+    from shared.edge.box.box import find_box
+    from shared.edge.box.selftest import attack, require
+    from shared.edge.engine.aider_runner import AiderEngine
 
     home = records.home
     launcher = records.settings.agents.engine.launcher
@@ -60,7 +60,7 @@ def open_team(records: Records, tell: Callable[[str], None], make_engine: MakeEn
 
     The engine is made when it is first needed: without a sandbox the rest of the day goes on.
     """
-    from shared.edge.meter import Meter, Upstream
+    from shared.edge.money.meter import Meter, Upstream
 
     settings, home, clock = records.settings, records.home, records.clock
     key = _key(settings)

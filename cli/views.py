@@ -154,7 +154,7 @@ def prs(arguments: Arguments) -> int:
 
 
 def _pulls(records: Records) -> list[dict[str, Any]]:
-    from shared.edge.forge import task_of
+    from shared.edge.forge.forge import task_of
 
     forge = records.forge()
     us = forge.whoami()

@@ -16,12 +16,12 @@ from shared.domain.scope import Scope
 from shared.domain.ticket import TicketOrder
 from shared.domain.work import Branch, CodeAnswer, Coded, ModelChoice, NotCoded, Run, TaskSpec
 from shared.edge.clock import Clock
-from shared.edge.committer import Committed, Committer, NothingChanged
-from shared.edge.engine import Engine, EngineJob, EngineRun
-from shared.edge.ledger import Ledger
+from shared.edge.engine.engine import Engine, EngineJob, EngineRun
 from shared.edge.log import Log
-from shared.edge.mirror import Mirror
+from shared.edge.money.ledger import Ledger
 from shared.edge.prompts import Prompts
+from shared.edge.repo.committer import Committed, Committer, NothingChanged
+from shared.edge.repo.mirror import Mirror
 
 LEFT_OVER = timedelta(seconds=60)  # a ticket outlives its run by this much, no more
 

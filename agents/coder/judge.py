@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shared.domain.ticket import CallRecord
-from shared.edge.engine import EngineRun
+from shared.edge.engine.engine import EngineRun
 
 NO_MONEY = ("meter_day_cap", "meter_month_cap", "meter_total_cap", "meter_paused", "meter_halted", "meter_clock")
 

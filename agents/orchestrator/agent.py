@@ -12,7 +12,7 @@ from agents.orchestrator.planning import plan_day, write_plan_file, write_tasks
 from agents.orchestrator.team import Desk, Team
 from agents.orchestrator.work import Work
 from shared.domain.errors import TeamError
-from shared.edge.forge import task_of
+from shared.edge.forge.forge import task_of
 from shared.edge.paths import write_text
 
 

@@ -8,9 +8,9 @@ from datetime import datetime
 
 from agents.orchestrator import pull_text
 from shared.domain.work import Branch, TaskSpec
-from shared.edge.forge import Forge, Pull, marked
+from shared.edge.forge.forge import Forge, Pull, marked
 from shared.edge.journal import Journal
-from shared.edge.mirror import Mirror
+from shared.edge.repo.mirror import Mirror
 
 
 @dataclass(frozen=True)

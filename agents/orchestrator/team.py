@@ -13,11 +13,11 @@ from shared.domain.lifecycle import Limits
 from shared.domain.work import CodeAnswer, Guard, PlanAnswer, PlanOrder, Run, TaskSpec, Vision, VisionChange
 from shared.edge.clock import Clock
 from shared.edge.journal import Journal
-from shared.edge.ledger import Ledger
 from shared.edge.log import Log
-from shared.edge.mirror import Mirror
+from shared.edge.money.ledger import Ledger
 from shared.edge.paths import Home
 from shared.edge.plan_book import PlanBook
+from shared.edge.repo.mirror import Mirror
 from shared.edge.task_store import TaskStore
 
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from shared.domain.errors import Refused
 from shared.domain.scope import matches
-from shared.edge.mirror import Mirror
+from shared.edge.repo.mirror import Mirror
 
 MAX_FILE = 200_000  # bytes
 NEVER_READ = (

@@ -20,9 +20,9 @@ from shared.domain.token_budget import Caps, dollars
 from shared.domain.work import Run
 from shared.edge.clock import ManualClock
 from shared.edge.database import Database
-from shared.edge.ledger import Ledger
-from shared.edge.meter import Meter, Patience, Upstream
-from shared.edge.pricing import Pricing
+from shared.edge.money.ledger import Ledger
+from shared.edge.money.meter import Meter, Patience, Upstream
+from shared.edge.money.pricing import Pricing
 from tests.edges.upstream import ScriptedUpstream, Step
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

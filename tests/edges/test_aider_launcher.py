@@ -15,11 +15,11 @@ import pytest
 
 from shared.domain.errors import Refused
 from shared.domain.work import ModelChoice
-from shared.edge import aider_command
-from shared.edge.aider_launcher import VERSION, Record, exit_code, may_touch
-from shared.edge.aider_runner import AiderEngine
-from shared.edge.box import Box, Finished, Job, find_box
-from shared.edge.engine import EngineRun, never
+from shared.edge.box.box import Box, Finished, Job, find_box
+from shared.edge.engine import aider_command
+from shared.edge.engine.aider_launcher import VERSION, Record, exit_code, may_touch
+from shared.edge.engine.aider_runner import AiderEngine
+from shared.edge.engine.engine import EngineRun, never
 from tests.edges.engine_bench import CALC, FILES, FIX, FIXED, TICKET, Bench, bench, block, tree
 
 AIDER = Path(__file__).parents[2] / ".venv-aider" / "bin" / "python"

@@ -20,8 +20,9 @@ from typing import Literal
 import pytest
 
 from shared.domain.errors import Misconfigured, Refused
-from shared.edge import box_probe, process
-from shared.edge.box import (
+from shared.edge import process
+from shared.edge.box import box_probe
+from shared.edge.box.box import (
     METER_PORT,
     Box,
     Finished,
@@ -35,9 +36,9 @@ from shared.edge.box import (
     python_mounts,
     refusal,
 )
-from shared.edge.bubblewrap import GUARD
-from shared.edge.selftest import STARTS, Check, attack, require
-from shared.edge.watchdog import SPARE, Usage, verdict, walk
+from shared.edge.box.bubblewrap import GUARD
+from shared.edge.box.selftest import STARTS, Check, attack, require
+from shared.edge.box.watchdog import SPARE, Usage, verdict, walk
 
 ROOT = os.geteuid() == 0
 REPOSITORY = Path(__file__).parents[2]
@@ -437,7 +438,7 @@ def test_a_daemonised_child_is_gone_when_the_run_is_over(box: Box, work: Path, t
 STARTER = """
 import sys; sys.path.insert(0, {repository!r})
 from pathlib import Path
-from shared.edge.box import *
+from shared.edge.box.box import *
 job = Job(({python!r}, "-I", "-c", {script!r}), (*python_mounts(Path({python!r})),
           Mount(Path({work!r}), "/work", True)), cwd="/work")
 find_box(Path({scratch!r})).run(job)
@@ -464,7 +465,7 @@ def test_everything_ends_with_its_starter_also_when_that_is_killed(box: Box, hom
 KILLER = """
 import os, sys, time; sys.path.insert(0, {repository!r})
 from pathlib import Path
-from shared.edge.box import Job, find_box
+from shared.edge.box.box import Job, find_box
 box = find_box(Path({scratch!r}))
 for number in range(60):
     if (child := os.fork()) == 0:

@@ -10,8 +10,8 @@ import pytest
 
 from agents.planner.codebase_analyzer import CodebaseAnalyzer, named_in, outlined, terms
 from agents.planner.source import MAX_FILE, Hit, Snapshot, Source, hits, lines_of, may_be_read
-from shared.edge.mirror import Mirror
-from shared.edge.remote import Remote
+from shared.edge.repo.mirror import Mirror
+from shared.edge.repo.remote import Remote
 from tests.repositories import repository, write
 
 SITE: dict[str, str | bytes] = {

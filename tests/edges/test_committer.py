@@ -16,11 +16,11 @@ import pytest
 from shared.domain.change import Limits
 from shared.domain.errors import Misconfigured, Refused
 from shared.domain.scope import Scope
-from shared.edge.committer import Author, Committed, Committer, NothingChanged
-from shared.edge.committer_walk import walk
-from shared.edge.mirror import Mirror
 from shared.edge.outgoing import Outgoing
-from shared.edge.remote import Remote
+from shared.edge.repo.committer import Author, Committed, Committer, NothingChanged
+from shared.edge.repo.committer_walk import walk
+from shared.edge.repo.mirror import Mirror
+from shared.edge.repo.remote import Remote
 from tests.killing import killed_at, points, snippet
 from tests.repositories import repository, shell, write
 
@@ -502,10 +502,10 @@ COMMIT = """
     from datetime import UTC, datetime
     from pathlib import Path
     from shared.domain.scope import Scope
-    from shared.edge.committer import Author, Committer
-    from shared.edge.mirror import Mirror
+    from shared.edge.repo.committer import Author, Committer
+    from shared.edge.repo.mirror import Mirror
     from shared.edge.outgoing import Outgoing
-    from shared.edge.remote import Remote
+    from shared.edge.repo.remote import Remote
 
     mirror = Mirror(Path(sys.argv[1]), Remote(sys.argv[2]))
     committer = Committer(mirror, Outgoing({}), Author("Team", "t@localhost"))

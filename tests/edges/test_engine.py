@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from shared.domain.errors import Refused
-from shared.edge.aider_runner import AiderEngine
-from shared.edge.box import Box, find_box
-from shared.edge.engine import MOST_BYTES, MOST_MESSAGE, Engine, EngineJob
+from shared.edge.box.box import Box, find_box
+from shared.edge.engine.aider_runner import AiderEngine
+from shared.edge.engine.engine import MOST_BYTES, MOST_MESSAGE, Engine, EngineJob
 from tests.edges.engine_bench import CALC, FILES, FIX, FIXED, TICKET, Bench, bench, block, tree
 from tests.edges.fake_engine import FakeEngine
 

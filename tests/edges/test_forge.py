@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from shared.domain.errors import Misconfigured, Refused, Stumble, TeamError, Unavailable
 from shared.edge.clock import ManualClock
-from shared.edge.forge import (
+from shared.edge.forge.forge import (
     MAX_BODY,
     MAX_TITLE,
     Forge,
@@ -36,11 +36,11 @@ from shared.edge.forge import (
     summary,
     task_of,
 )
-from shared.edge.git import git
-from shared.edge.local_forge import LocalForge, create
-from shared.edge.local_forge_book import Book
-from shared.edge.local_forge_git import Commits
+from shared.edge.forge.local_forge import LocalForge, create
+from shared.edge.forge.local_forge_book import Book
+from shared.edge.forge.local_forge_git import Commits
 from shared.edge.process import run
+from shared.edge.repo.git import git
 from tests.killing import finishes, killed_at, points, snippet
 
 pytest.register_assert_rewrite("tests.edges.forge_contract")
@@ -52,7 +52,7 @@ OPENING = """
 from datetime import UTC, datetime
 from pathlib import Path
 from shared.edge.clock import ManualClock
-from shared.edge.local_forge import LocalForge
+from shared.edge.forge.local_forge import LocalForge
 forge = LocalForge(Path({path!r}), ManualClock(datetime(2026, 11, 20, 8, 30, tzinfo=UTC)))
 """
 
@@ -125,7 +125,7 @@ def test_a_creation_that_was_killed_is_repeated(tmp_path: Path) -> None:
     first = commit(source, "main", {"a": "1\n"})
 
     def program(path: Path) -> list[str]:
-        code = "import sys; from pathlib import Path; from shared.edge.local_forge import create"
+        code = "import sys; from pathlib import Path; from shared.edge.forge.local_forge import create"
         return snippet(f"{code}; create(Path(sys.argv[1]), Path(sys.argv[2]), 'main')", str(path), str(source))
 
     for number, _ in enumerate(points(program(tmp_path / "clean.git")), 1):

@@ -20,8 +20,8 @@ from shared.domain.ticket import Ending, Reservation, Ticket, TicketOrder
 from shared.domain.token_budget import NANO, Ask, Caps, Rates, Refusal, Totals, Uptime, Usage
 from shared.domain.work import Run
 from shared.edge.database import Database
-from shared.edge.ledger import Ledger
-from shared.edge.ledger_rows import REFUSED_ROWS
+from shared.edge.money.ledger import Ledger
+from shared.edge.money.ledger_rows import REFUSED_ROWS
 from shared.edge.uptime import uptime
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

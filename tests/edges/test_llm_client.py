@@ -20,15 +20,15 @@ from shared.domain.errors import Misconfigured, OutOfBudget, ReplyUnreadable, St
 from shared.domain.ticket import TicketOrder
 from shared.domain.token_budget import Caps
 from shared.domain.work import ModelChoice, Run
-from shared.edge import llm_answers
 from shared.edge.clock import ManualClock
 from shared.edge.database import Database
-from shared.edge.ledger import Ledger
-from shared.edge.llm_client import LlmClient, repair
-from shared.edge.llm_replies import Replies
-from shared.edge.meter import Meter, Patience, Upstream
-from shared.edge.pricing import Pricing
-from shared.edge.scripted_model import ScriptedModel
+from shared.edge.llm import llm_answers
+from shared.edge.llm.llm_client import LlmClient, repair
+from shared.edge.llm.llm_replies import Replies
+from shared.edge.money.ledger import Ledger
+from shared.edge.money.meter import Meter, Patience, Upstream
+from shared.edge.money.pricing import Pricing
+from shared.edge.scripted.scripted_model import ScriptedModel
 from tests.killing import finishes, killed_at, snippet
 
 MORNING = datetime(2026, 11, 20, 7, tzinfo=UTC)
@@ -512,8 +512,8 @@ ASKING = """
     from shared.domain.work import ModelChoice
     from shared.edge.clock import ManualClock
     from shared.edge.database import Database
-    from shared.edge.llm_client import LlmClient, repair
-    from shared.edge.llm_replies import Replies
+    from shared.edge.llm.llm_client import LlmClient, repair
+    from shared.edge.llm.llm_replies import Replies
     from tests.edges.test_llm_client import BUDGET, PLAN, RUN, SYSTEM, Plan, TicketBox
     url, home = sys.argv[1:]
     models = {"planner": ModelChoice("claude-sonnet-5-5")}

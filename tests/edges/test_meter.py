@@ -24,9 +24,9 @@ from shared.domain.token_budget import Ask, Caps, dollars
 from shared.domain.work import Run
 from shared.edge.clock import ManualClock
 from shared.edge.database import Database
-from shared.edge.ledger import Ledger
-from shared.edge.meter import Meter, Patience, Upstream
-from shared.edge.pricing import Pricing
+from shared.edge.money.ledger import Ledger
+from shared.edge.money.meter import Meter, Patience, Upstream
+from shared.edge.money.pricing import Pricing
 from tests.edges.meter_scene import DAY, GENEROUS, HAIKU, HI, KEY, NOW, OPUS, SONNET, Scene, body, code, scene
 from tests.edges.upstream import Step
 
@@ -288,7 +288,7 @@ def test_a_count_without_a_price_pauses_spending_at_the_worst_case(meter: Scene,
 
 
 def test_pings_and_events_of_the_future_change_nothing(meter: Scene) -> None:
-    from shared.edge.sse import Reading, Splitter
+    from shared.edge.money.sse import Reading, Splitter
     from tests.edges.upstream import events
 
     pieces = [*events(Step(text="abc"), SONNET), b": a comment\n\n"]

@@ -23,7 +23,7 @@ from shared.domain.token_budget import Caps, Totals, dollars
 from shared.domain.work import Run
 from shared.edge.clock import SystemClock
 from shared.edge.database import Database
-from shared.edge.ledger import Ledger
+from shared.edge.money.ledger import Ledger
 from tests.edges.meter_scene import DAY, HAIKU, SONNET, body, code, scene
 from tests.edges.upstream import Request, ScriptedUpstream, Step
 from tests.killing import killed_at, snippet
@@ -99,9 +99,9 @@ METER = """
     from shared.domain.token_budget import Caps
     from shared.edge.clock import SystemClock
     from shared.edge.database import Database
-    from shared.edge.ledger import Ledger
-    from shared.edge.meter import Meter, Upstream
-    from shared.edge.pricing import Pricing
+    from shared.edge.money.ledger import Ledger
+    from shared.edge.money.meter import Meter, Upstream
+    from shared.edge.money.pricing import Pricing
     folder, url, cap, token, asked = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5]
     book, caps = Ledger(Database(folder / "agents.db")), Caps(cap, cap, cap)
     with Meter(book, Pricing(), lambda: caps, Upstream(url, "key"), SystemClock(), folder / "meter.sock") as meter:

@@ -9,9 +9,9 @@ import pytest
 
 from shared.domain.change import Change, Limits
 from shared.domain.errors import Misconfigured, Refused
-from shared.edge.mirror import HeadMoved, Match, Mirror, default_branch
-from shared.edge.mirror_tree import TreeEntry
-from shared.edge.remote import Remote
+from shared.edge.repo.mirror import HeadMoved, Match, Mirror, default_branch
+from shared.edge.repo.mirror_tree import TreeEntry
+from shared.edge.repo.remote import Remote
 from tests.killing import killed_at, points, snippet
 from tests.repositories import bare, commit, repository, shell, write
 
@@ -434,8 +434,8 @@ def test_a_tag_of_the_same_name_does_not_stand_in_the_way(tmp_path: Path, forge:
 PUSH = """
     import sys
     from pathlib import Path
-    from shared.edge.mirror import Mirror
-    from shared.edge.remote import Remote
+    from shared.edge.repo.mirror import Mirror
+    from shared.edge.repo.remote import Remote
 
     Mirror(Path(sys.argv[1]), Remote(sys.argv[2])).push(sys.argv[3], "agent/x")
 """

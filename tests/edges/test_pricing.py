@@ -11,7 +11,7 @@ import pytest
 from genai_prices import extract_usage
 
 from shared.domain.token_budget import NANO, Rates, cost
-from shared.edge.pricing import Pricing, Unpriced, usage_of
+from shared.edge.money.pricing import Pricing, Unpriced, usage_of
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 MODELS = ["claude-haiku-5-5", "claude-sonnet-5-5", "claude-opus-5-5", "claude-sonnet-4-6", "claude-haiku-4-5-20251001"]

@@ -23,7 +23,7 @@ from cli.arguments import Arguments
 from cli.hands import init
 from cli.records import Records, open_records
 from cli.team import MakeEngine, open_team
-from shared.edge.engine import EngineJob, EngineRun, never
+from shared.edge.engine.engine import EngineJob, EngineRun, never
 from shared.edge.markdown import outline
 from shared.edge.paths import Home
 

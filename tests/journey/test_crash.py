@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.edge.scripted_model import ScriptedModel
+from shared.edge.scripted.scripted_model import ScriptedModel
 from tests.journey.stage import CODES, VISION, Stage, goals_of, plans, reads, task
 from tests.killing import finishes, killed_at, points
 

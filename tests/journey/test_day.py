@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from cli.records import Records
-from shared.edge.box import find_box
-from shared.edge.engine import Engine as EngineDoor
-from shared.edge.engine import EngineJob
-from shared.edge.scripted_model import ScriptedModel
+from shared.edge.box.box import find_box
+from shared.edge.engine.engine import Engine as EngineDoor
+from shared.edge.engine.engine import EngineJob
+from shared.edge.scripted.scripted_model import ScriptedModel
 from tests.journey.stage import CODES, FILES, KEY, VISION, Stage, goals_of, plans, reads, repository, task
 
 

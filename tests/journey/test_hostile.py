@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.edge.engine import EngineJob
-from shared.edge.scripted_model import ScriptedModel
+from shared.edge.engine.engine import EngineJob
+from shared.edge.scripted.scripted_model import ScriptedModel
 from tests.journey.stage import CODES, KEY, VISION, Stage, goals_of, plans, reads, task
 
 SUM = goals_of(VISION)[0]

@@ -10,7 +10,7 @@ from shared.domain.ticket import CallRecord
 from shared.domain.ticket import State as CallState
 from shared.domain.token_budget import Usage
 from shared.domain.work import TaskSpec
-from shared.edge.engine import End, EngineRun
+from shared.edge.engine.engine import End, EngineRun
 
 TASK = TaskSpec("20261120-01", "Fix the sum", "It subtracts.", files=("a.py",))
 

@@ -16,7 +16,7 @@ from agents.planner.source import Hit
 from agents.planner.task_spec import Draft, Evidence, GoalAnswer, Proof, Reply, Verdict
 from shared.domain.errors import OutOfBudget, ReplyUnreadable, TeamError
 from shared.domain.work import Difficulty, Goal, Guard, PlanAnswer, PlanOrder, Priority, Remark, Run, TaskSpec
-from shared.edge import llm_answers
+from shared.edge.llm import llm_answers
 from shared.edge.prompts import Prompts
 
 T = TypeVar("T")

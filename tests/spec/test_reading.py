@@ -23,7 +23,7 @@ from agents.orchestrator.reading import (
 )
 from agents.orchestrator.vision_parser import difference, parse, with_found
 from shared.domain.work import Goal, Guard, Priority, Remark, Run, Vision
-from shared.edge import llm_answers
+from shared.edge.llm import llm_answers
 from shared.edge.markdown import outline
 from shared.edge.prompts import Prompts
 

@@ -1,0 +1,1 @@
+"""What writes code: the door to coding engines, and Aider behind it."""

@@ -1,0 +1,369 @@
+"""Door to pull requests without a server: the home of the forge protocol in a bare repository and one SQLite file.
+
+The default when there is no GitHub token. It keeps GitHub's rules, and one of its own: the statuses named in
+`required` must be "success" before a merge, so "reviewed first" holds offline too. Branches are pushed and fetched by
+plain git. Many processes and threads may use one forge at once: what they write goes through immediate transactions,
+and merges, closing and repairs are done one at a time under a file lock that the kernel releases with its holder.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from shared.domain.errors import Misconfigured
+from shared.edge.clock import Clock
+from shared.edge.fault import fault_point
+from shared.edge.forge.forge import (
+    MAX_NOTE,
+    REVIEW_CONTEXT,
+    STATUS_OF_VERDICT,
+    CheckResult,
+    Checks,
+    ForgeRefused,
+    HeadMoved,
+    Issue,
+    MergeBlocked,
+    MergeConflict,
+    MergeMethod,
+    Pull,
+    Review,
+    Verdict,
+    clipped,
+    marked,
+    one_line,
+    summary,
+)
+from shared.edge.forge.local_forge_book import Book, Plan
+from shared.edge.forge.local_forge_git import Commits
+from shared.edge.repo.git import git
+from shared.edge.repo.mirror import Mirror
+from shared.edge.repo.remote import Remote
+
+ACTOR, REVIEWER = "sisimpur", "sisimpur-reviewer"
+CONFIGURATION = {  # holds also for what others push
+    "core.fsync": "all",
+    "gc.auto": "0",
+    "receive.autogc": "false",
+}
+
+
+def create(path: Path, source: Path | None, branch: str) -> None:
+    """A forge at `path`: empty with `branch` as its default, or seeded with that branch of the repository `source`.
+
+    May be repeated: what exists stays, also after a kill half way. CommandFailed or Misconfigured if git cannot.
+    """
+    path.mkdir(parents=True, exist_ok=True)
+    with _locked(path):
+        git(path, "init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
+        for key, value in CONFIGURATION.items():
+            git(path, "config", key, value)
+        fault_point("forge.made")
+        if source and branch not in Commits(path).branches():
+            refs = f"refs/heads/{branch}:refs/heads/{branch}"
+            git(path, "fetch", "--quiet", "--no-tags", str(source), refs, timeout=600, remote=Remote(str(source)))
+        fault_point("forge.seeded")
+        Book(path / "forge.db", path.absolute().as_uri())
+
+
+def follow(path: Path, source: Remote, branch: str) -> None:
+    """Brings in what the owner committed to `branch` of his repository; what was merged here and is not there stays.
+
+    Misconfigured if both went on from each other: only he can say which way.
+    """
+    theirs = Mirror(path, source).fetch(branch)
+    with _locked(path):
+        commits = Commits(path)
+        ours = commits.branches().get(branch)
+        if ours is None or (ours != theirs and commits.contains(theirs, ours)):
+            commits.move(branch, theirs, ours or "")
+            fault_point("forge.followed")
+        elif not commits.contains(ours, theirs):
+            raise Misconfigured(
+                f"{source.url} and the local forge have different new commits on {branch}; "
+                f"in your repository type: git pull {path} {branch}"
+            )
+
+
+class LocalForge:
+    """`path` was made by create(). `required`: the statuses without which nothing is merged."""
+
+    def __init__(
+        self,
+        path: Path,
+        clock: Clock,
+        *,
+        actor: str = ACTOR,
+        reviewer: str = REVIEWER,
+        required: Collection[str] = (),
+    ) -> None:
+        if not (path / "forge.db").exists():
+            raise Misconfigured(f"there is no local forge at {path}")
+        self._path = path
+        self._clock = clock
+        self._actor = actor
+        self._reviewer = reviewer
+        self._required = frozenset(required)
+        self._commits = Commits(path)
+        self._book = Book(path / "forge.db", path.absolute().as_uri())
+
+    # -- reading ----------------------------------------------------------------------------------------------
+
+    def whoami(self) -> str:
+        return self._actor
+
+    def find_pull(self, head: str, base: str) -> Pull | None:
+        branches = self._up_to_date()
+        found = self._book.find(head, base)
+        return _as_it_is(found, branches) if found else None
+
+    def get_pull(self, number: int) -> Pull:
+        branches = self._up_to_date()
+        pull = _as_it_is(self._book.pull(number), branches)
+        return dataclasses.replace(pull, mergeable=self._is_mergeable(pull, branches))
+
+    def list_pulls(self, label: str | None = None, every: bool = False) -> Sequence[Pull]:
+        branches = self._up_to_date()
+        pulls = [_as_it_is(pull, branches) for pull in self._book.pulls(every)]
+        return [pull for pull in pulls if label is None or label in pull.labels]
+
+    def list_issues(self, label: str | None = None) -> Sequence[Issue]:
+        return [issue for issue in self._book.issues() if label is None or label in issue.labels]
+
+    def diff(self, number: int) -> str:
+        branches = self._up_to_date()
+        pull = _as_it_is(self._book.pull(number), branches)
+        before = self._book.base_before(pull.merge_sha) if pull.merge_sha else None
+        return self._commits.diff(before or _commit_of(pull.base, branches), pull.head_sha)
+
+    def reviews(self, number: int) -> Sequence[Review]:
+        return self._book.reviews(self._book.pull(number).number)
+
+    def checks(self, sha: str) -> Checks:
+        items = self._book.statuses(sha)
+        return Checks(summary(items.values()), items)
+
+    # -- writing ----------------------------------------------------------------------------------------------
+
+    def ensure_pull(
+        self, head: str, base: str, title: str, body: str, labels: Sequence[str] = (), draft: bool = False
+    ) -> Pull:
+        title, body = one_line(title), clipped(body)
+        if not title:
+            raise ForgeRefused("a pull request needs a title")
+        self._up_to_date()
+        fault_point("pr.planned")
+        with self._book.transaction() as db:  # immediate: of two callers the second finds what the first made
+            pull = self._book.find(head, base)
+            if pull is None or pull.state != "open":
+                new = Pull(0, title, body, head, base, self._proposed(head, base), "open", draft, frozenset(), "", "")
+                number = self._book.add_pull(db, dataclasses.replace(new, author=self._actor))
+                self._commits.keep(number, new.head_sha)
+                fault_point("pr.kept")
+            else:
+                number = pull.number
+                self._book.reword(db, number, title, body)
+            self._book.label(db, number, [one_line(label) for label in labels])
+            fault_point("pr.written")
+        fault_point("pr.created")
+        return _as_it_is(self._book.pull(number), self._commits.branches())
+
+    def ensure_comment(self, number: int, key: str, body: str) -> None:
+        self._book.pull(number)
+        fault_point("comment.planned")
+        with self._book.transaction() as db:
+            self._book.comment(db, number, key, self._actor, marked(key, body))
+        fault_point("comment.written")
+
+    def review(self, number: int, verdict: Verdict, body: str, sha: str) -> Review:
+        pull = _as_it_is(self._book.pull(number), self._up_to_date())
+        _same_head(pull, sha)
+        formal = verdict == "comment" or self._reviewer != pull.author
+        given = Review(self._reviewer, verdict, sha, clipped(body), formal)
+        fault_point("review.planned")
+        with self._book.transaction() as db:
+            self._book.review(db, number, given)
+        fault_point("review.written")
+        self.set_status(sha, REVIEW_CONTEXT, STATUS_OF_VERDICT[verdict], verdict)
+        return given
+
+    def set_status(self, sha: str, context: str, state: CheckResult, note: str = "") -> None:
+        if not self._commits.has(sha):
+            raise ForgeRefused(f"there is no commit {sha[:80]!r}")
+        fault_point("status.planned")
+        with self._book.transaction() as db:
+            self._book.set_status(db, sha, one_line(context), state, one_line(note, MAX_NOTE))
+        fault_point("status.written")
+
+    def merge(self, number: int, sha: str, method: MergeMethod = "squash") -> str:
+        """Three steps, so that a kill between any two leaves a merge that happened once or not at all:
+
+        1. the merge commit is written, and noted as planned;
+        2. the base moves to it, if it is still where it was (compare and swap);
+        3. the pull request is marked as merged.
+
+        Who comes next looks whether a planned commit is part of the base: then it did happen, and is marked so.
+        """
+        with _locked(self._path):
+            self._repair()
+            pull, branches = self._book.pull(number), self._commits.branches()
+            if pull.merge_sha:
+                _same_head(pull, sha)
+                return pull.merge_sha
+            pull = _as_it_is(pull, branches)
+            self._may_merge(pull, sha)
+            base_sha = _commit_of(pull.base, branches)
+            if self._commits.contains(base_sha, sha):  # the owner merged it by hand
+                self._mark_merged(number, sha, base_sha)
+                return base_sha
+            plan = self._planned(pull, base_sha, method)
+            self._commits.move(pull.base, plan.merge_sha, base_sha)
+            fault_point("merge.moved")
+            self._mark_merged(number, sha, plan.merge_sha)
+            return plan.merge_sha
+
+    def close(self, number: int) -> None:
+        with _locked(self._path):
+            self._repair()
+            pull = _as_it_is(self._book.pull(number), self._commits.branches())
+            if pull.state == "open":
+                self._close(pull)
+
+    def delete_branch(self, name: str) -> None:
+        if name == self._commits.default_branch():
+            raise ForgeRefused(f"{name} is the default branch; it is not deleted")
+        with _locked(self._path):
+            self._repair()
+            branches = self._commits.branches()
+            for pull in self._book.pulls():
+                if pull.head == name:
+                    self._close(_as_it_is(pull, branches))
+            fault_point("branch.planned")
+            self._commits.delete(name)
+            fault_point("branch.deleted")
+
+    # -- for owners without a server --------------------------------------------------------------------------
+
+    def add_issue(self, title: str, body: str = "", labels: Collection[str] = ()) -> int:
+        with self._book.transaction() as db:
+            number = self._book.add_issue(db, one_line(title), clipped(body), self._actor)
+            self._book.label(db, number, [one_line(label) for label in labels])
+        return number
+
+    def comments(self, number: int) -> list[str]:
+        """The oldest first."""
+        return self._book.comments(number)
+
+    # -- what happened behind our back ------------------------------------------------------------------------
+
+    def _up_to_date(self) -> dict[str, str]:
+        """All branches with their commits, after repairs, unless somebody is just at it: then his word counts."""
+        branches = self._commits.branches()
+        if self._needs_repair(branches):
+            with _locked(self._path, wait=False) as ours:
+                if ours:
+                    self._repair()
+            branches = self._commits.branches()
+        return branches
+
+    def _needs_repair(self, branches: Collection[str]) -> bool:
+        return bool(self._book.open_plans()) or not self._book.open_heads() <= set(branches)
+
+    def _repair(self) -> None:
+        """Under the lock: merges that happened are marked; a pull request whose branch is gone is closed."""
+        branches = self._commits.branches()
+        for plan in self._book.open_plans():
+            if plan.base in branches and self._commits.contains(branches[plan.base], plan.merge_sha):
+                self._mark_merged(plan.number, plan.head_sha, plan.merge_sha)
+        for pull in self._book.pulls():
+            if pull.head not in branches:
+                self._close(pull)
+
+    # -- parts ------------------------------------------------------------------------------------------------
+
+    def _proposed(self, head: str, base: str) -> str:
+        """The commit of a branch that may become a pull request."""
+        branches = self._commits.branches()
+        head_sha, base_sha = _commit_of(head, branches), _commit_of(base, branches)
+        if not self._commits.are_related(base_sha, head_sha):
+            raise ForgeRefused(f"{head} has no history in common with {base}")
+        if self._commits.contains(base_sha, head_sha):
+            raise ForgeRefused(f"no commits between {base} and {head}")
+        return head_sha
+
+    def _is_mergeable(self, pull: Pull, branches: dict[str, str]) -> bool | None:
+        if pull.state != "open" or pull.base not in branches:
+            return None
+        try:
+            self._commits.merged_tree(branches[pull.base], pull.head_sha)
+        except MergeConflict:
+            return False
+        return True
+
+    def _may_merge(self, pull: Pull, sha: str) -> None:
+        if pull.state != "open":
+            raise MergeBlocked(f"#{pull.number} is closed")
+        if pull.draft:
+            raise MergeBlocked(f"#{pull.number} is still a draft")
+        _same_head(pull, sha)
+        passed = {name for name, result in self._book.statuses(sha).items() if result == "success"}
+        if missing := sorted(self._required - passed):
+            raise MergeBlocked(f"#{pull.number} lacks the required status {', '.join(missing)}")
+
+    def _planned(self, pull: Pull, base_sha: str, method: MergeMethod) -> Plan:
+        tree = self._commits.merged_tree(base_sha, pull.head_sha)
+        parents = [base_sha, pull.head_sha] if method == "merge" else [base_sha]
+        title = f"{pull.title} (#{pull.number})"
+        merge_sha = self._commits.write(tree, parents, title, self._actor, self._clock.now())
+        plan = Plan(pull.number, merge_sha, pull.head_sha, base_sha, pull.base)
+        fault_point("merge.written")
+        with self._book.transaction() as db:
+            self._book.plan(db, plan)
+        fault_point("merge.planned")
+        return plan
+
+    def _mark_merged(self, number: int, sha: str, merge_sha: str) -> None:
+        self._commits.keep(number, sha)
+        fault_point("merge.kept")
+        with self._book.transaction() as db:
+            self._book.merged(db, number, sha, merge_sha)
+        fault_point("merge.recorded")
+
+    def _close(self, pull: Pull) -> None:
+        self._commits.keep(pull.number, pull.head_sha)
+        fault_point("close.kept")
+        with self._book.transaction() as db:
+            self._book.closed(db, pull.number, pull.head_sha)
+        fault_point("close.recorded")
+
+
+def _as_it_is(pull: Pull, branches: dict[str, str]) -> Pull:
+    """An open pull request follows its branch; a closed or merged one stays where it was."""
+    live = branches.get(pull.head) if pull.state == "open" else None
+    return dataclasses.replace(pull, head_sha=live) if live else pull
+
+
+def _same_head(pull: Pull, sha: str) -> None:
+    if pull.head_sha != sha:
+        raise HeadMoved(f"#{pull.number} {'was merged' if pull.merge_sha else 'is'} at {pull.head_sha}, not at {sha}")
+
+
+def _commit_of(branch: str, branches: dict[str, str]) -> str:
+    if branch not in branches:
+        raise ForgeRefused(f"there is no branch {branch[:200]!r}")
+    return branches[branch]
+
+
+@contextmanager
+def _locked(path: Path, wait: bool = True) -> Iterator[bool]:
+    """One at a time over all processes and threads; without `wait`: whether it is ours. Not to be nested."""
+    with open(path / "forge.lock", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True

@@ -1,0 +1,1 @@
+"""Asking a model: one question, one checked answer."""

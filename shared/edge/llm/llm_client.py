@@ -1,0 +1,155 @@
+"""Door to the model. The only module that asks one: a question in, a checked value out.
+
+What happens when the answer is not one, and how often (each is a call of its own at the meter, below the same caps):
+
+    too long            once more with twice the room, then ReplyUnreadable
+    does not fit        one repair that quotes the reason, then ReplyUnreadable
+    the model refuses   the next model, once, then ReplyUnreadable
+    gone or overloaded  the next model; after the last one Unavailable
+    a cap is reached    OutOfBudget
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, assert_never
+
+from shared.domain.errors import Misconfigured, ReplyUnreadable, Unavailable
+from shared.domain.ticket import TicketOrder
+from shared.domain.work import ModelChoice, Run
+from shared.edge.clock import Clock
+from shared.edge.fault import fault_point
+from shared.edge.llm import llm_answers
+from shared.edge.llm.llm_answers import NotAnAnswer
+from shared.edge.llm.llm_call import Absent, Cut, Declined, Outcome, Question, Said, line, send
+from shared.edge.llm.llm_replies import Replies, key_of
+
+T = TypeVar("T")
+
+TICKET_LIFE = timedelta(hours=2)
+QUOTED = 4_000  # characters of an unreadable answer that its repair repeats
+
+
+class Tickets(Protocol):
+    """Who gives out tickets: the ledger."""
+
+    def open_ticket(self, order: TicketOrder, now: datetime) -> str: ...
+
+    def close_ticket(self, token: str, now: datetime) -> None: ...
+
+
+class LlmClient:
+    """`meter` is the meter's socket, or an address; `models` are by agent; `ticket_budget` is in nano-dollars."""
+
+    def __init__(
+        self,
+        ledger: Tickets,
+        replies: Replies,
+        meter: Path | str,
+        models: Mapping[str, ModelChoice],
+        clock: Clock,
+        ticket_budget: Callable[[Run], int],
+    ) -> None:
+        self._ledger = ledger
+        self._replies = replies
+        self._meter = meter
+        self._models = models
+        self._clock = clock
+        self._budget = ticket_budget
+
+    def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T:
+        """What the model of `run.agent` says, as an `answer`. Errors: see the module."""
+        choice = self._models.get(run.agent)
+        if choice is None:
+            raise Misconfigured(f"config/agents.yaml names no model for {run.agent}; add one")
+        form = llm_answers.adapter(answer)
+        asking = _Asking(choice, system, user, llm_answers.schema(form))
+        key = key_of(run, asking.whole)
+        kept = self._replies.find(key)
+        if kept is not None:
+            with suppress(NotAnAnswer):  # an older program understood it
+                return llm_answers.read(form, kept)
+        with self._line(run, choice) as call:
+            text, value = asking.answer(call, lambda text: llm_answers.read(form, text))
+            self._replies.keep(key, text, self._clock.now())
+        return value
+
+    @contextmanager
+    def _line(self, run: Run, choice: ModelChoice) -> Iterator[Callable[[Question], Outcome]]:
+        """Calls on a ticket that ends with them."""
+        now = self._clock.now()
+        order = TicketOrder(run, self._budget(run), (choice.model, *choice.fallback), now + TICKET_LIFE)
+        ticket = self._ledger.open_ticket(order, now)
+        fault_point("ask.ticket")
+        try:
+            with line(self._meter, ticket) as client:
+                yield lambda question: send(client, question)
+        finally:
+            self._ledger.close_ticket(ticket, self._clock.now())
+
+
+class _Asking:
+    """One question until it is answered: which models are left, and what was tried already."""
+
+    def __init__(self, choice: ModelChoice, system: str, user: str, schema: Mapping[str, Any]) -> None:
+        self._question = Question(choice.model, system, user, schema, choice.effort, choice.max_tokens)
+        self._fallback = list(choice.fallback)
+        self.whole = {**self._question.request, "fallback": choice.fallback}
+        self._lengthened = self._declined = False
+
+    def answer(self, call: Callable[[Question], Outcome], read: Callable[[str], T]) -> tuple[str, T]:
+        """The text and what it means."""
+        text = self._text(call)
+        try:
+            return text, read(text)
+        except NotAnAnswer as reason:
+            self._question = dataclasses.replace(self._question, user=repair(self._question.user, text, str(reason)))
+        text = self._text(call)
+        try:
+            return text, read(text)
+        except NotAnAnswer as reason:
+            raise ReplyUnreadable(f"{self._question.model}: {reason} (also after one repair)") from None
+
+    def _text(self, call: Callable[[Question], Outcome]) -> str:
+        while True:
+            match call(self._question):
+                case Said(text):
+                    return text
+                case Cut():
+                    self._lengthen()
+                case Declined():
+                    self._after_a_refusal()
+                case Absent(reason):
+                    self._next_model(Unavailable(f"{self._question.model}: {reason}"))
+                case other:
+                    assert_never(other)
+
+    def _lengthen(self) -> None:
+        if self._lengthened:
+            most = self._question.max_tokens
+            raise ReplyUnreadable(f"{self._question.model}: the answer is longer than {most} tokens; raise max_tokens")
+        self._lengthened = True
+        self._question = dataclasses.replace(self._question, max_tokens=2 * self._question.max_tokens)
+
+    def _after_a_refusal(self) -> None:
+        refused = ReplyUnreadable(f"{self._question.model}: the model refuses to answer")
+        if self._declined:
+            raise refused
+        self._declined = True
+        self._next_model(refused)
+
+    def _next_model(self, otherwise: Exception) -> None:
+        if not self._fallback:
+            raise otherwise
+        self._question = dataclasses.replace(self._question, model=self._fallback.pop(0))
+
+
+def repair(user: str, text: str, reason: str) -> str:
+    """The same question, with what was wrong. The answer is quoted as far as it can be sent at all."""
+    quoted = llm_answers.CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text[:QUOTED]).strip() or "(nothing)"
+    told = f"Your last answer could not be used: {reason}."
+    return f"{user}\n\n{told}\nAnswer again: one JSON document of the form, nothing else. It was:\n\n{quoted}"
