@@ -33,25 +33,30 @@ VISION = """# Vision
 
 
 def init(arguments: Arguments) -> int:
-    """Makes the home, or completes it; what the owner has written is never overwritten."""
+    home = Home(arguments.home)
+    print(make_home(home, arguments.target, arguments.branch))
+    command = f"python main.py --home {home.root}"
+    print(f"home: {home.root}")
+    print(f"next: write your goals into {home.vision}, your key into {home.config / '.env'}, then type:")
+    print(f"  {command} doctor")
+    print(f"  {command} run-day")
+    return 0
+
+
+def make_home(home: Home, target: str, branch: str = "") -> str:
+    """Makes the home, or completes it; what the owner has written is never overwritten. Says what its target is."""
     from shared.edge.repo.mirror import default_branch
     from shared.edge.repo.remote import Remote
     from shared.edge.settings import read_secrets
 
-    home = Home(arguments.home)
     home.make()
     _copy_defaults(home)
-    url = _address(arguments.target)
+    url = _address(target)
     remote = Remote(url, read_secrets(home).get("GITHUB_TOKEN") or None)
     name = _name_of(url)
-    branch = arguments.branch or default_branch(home.temporary, remote)
+    branch = branch or default_branch(home.temporary, remote)
     _write_target(home, name, url, branch)
-    print(f"home: {home.root}")
-    print(f"target: {name} ({url}, branch {branch})")
-    print(f"next: write your goals into {home.vision}, your key into {home.config / '.env'}, then:")
-    print(f"  python main.py --home {home.root} doctor")
-    print(f"  python main.py --home {home.root} run-day")
-    return 0
+    return f"target: {name} ({url}, branch {branch})"
 
 
 def _copy_defaults(home: Home) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from cli.arguments import CHECKOUT, Arguments
 from cli.text import plain
+from shared.edge.paths import Home
 from shared.edge.process import attached, run
 
 DAY = CHECKOUT / "examples" / "exam_site_day"
@@ -28,28 +29,31 @@ GIT = {
 
 def demo(arguments: Arguments) -> int:
     """A new home, a sample project as its target, a scripted model as its endpoint; then a day like any other."""
-    del arguments
     from cli import day, hands, views
     from shared.edge.scripted.scripted_model import ScriptedModel
     from shared.edge.scripted.scripted_script import read_script
 
-    place = CHECKOUT / ".demo" / f"{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}"
-    home, target = place / "home", place / "exam_site"
-    _repository(target)
+    place = _new_place() if arguments.home == CHECKOUT else arguments.home
+    home = place / "home"
     print(f"home: {home}")
-    print("everything is real but the model: its answers come from examples/exam_site_day/script.yaml\n", flush=True)
+    print("everything is real but the model: its answers come from examples/exam_site_day/script.yaml", flush=True)
     with ScriptedModel(read_script(DAY / "script.yaml"), heard=_heard) as model:
-        hands.init(Arguments("init", home, target=str(target)))
+        _repository(place / "exam_site")
+        print(hands.make_home(Home(home), str(place / "exam_site")) + "\n", flush=True)
         shutil.copyfile(DAY / "VISION.md", home / "VISION.md")
         _write_keys(home / "config" / ".env", model.url)
-        print()
         code = day.run_day(Arguments("run-day", home), environment={})
-    for view in (views.tasks, views.prs, views.budget):
-        print()
+    print()
+    for view in (views.status, views.prs, views.budget):
         view(Arguments(view.__name__, home))
-    print(f"\nlook around:  python main.py --home {home} show ID   (and: status, logs, tasks, prs)")
+        print()
+    print(f"look around:  python main.py --home {home} show ID   (and: tasks, logs, status)")
     print(f"the branches: git -C {home / '.state' / 'forge' / 'exam_site.git'} log --oneline --all")
     return code
+
+
+def _new_place() -> Path:
+    return CHECKOUT / ".demo" / f"{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}"
 
 
 def _heard(line: str) -> None:

@@ -20,8 +20,6 @@ from shared.edge import lock
 from shared.edge.log import read
 
 MOST_SHOWN = 20
-LONG = ("title", "note", "branch")
-LONGEST_NOTE = 80
 LONGEST_LINE = 300  # of a log line on the screen; the file has it whole
 
 
@@ -101,8 +99,10 @@ def tasks(arguments: Arguments) -> int:
         rows = [_task(card, sight, records) for card in sight.board.cards if card.state is not State.GONE]
     if arguments.json:
         return _print_json(rows)
-    columns = ("id", "state", "priority", "attempts", "title", "note")
-    _print_table("Tasks", columns, [[str(row[name])[:LONGEST_NOTE] for name in columns] for row in rows])
+    for row in rows:
+        print(plain(f"{row['id']:<14} {row['state']:<12} {row['priority']:<9} {row['title']}"))
+        if row["note"]:
+            print(plain(f"{'':<14} {row['note']}")[:LONGEST_LINE])
     _print_list("unreadable", sight.unreadable)
     return 0
 
@@ -148,8 +148,9 @@ def prs(arguments: Arguments) -> int:
         rows = _pulls(records)
     if arguments.json:
         return _print_json(rows)
-    columns = ("number", "state", "title", "branch")
-    _print_table("Pull requests", columns, [[row[name] for name in columns] for row in rows])
+    for row in rows:
+        print(plain(f"#{row['number']:<4} {row['state']:<7} {row['title']}"))
+        print(plain(f"{'':<14}{row['branch']} -> {row['base']}"))
     return 0
 
 
@@ -233,16 +234,12 @@ def _print_list(heading: str, lines: Iterable[str]) -> None:
             print(f"  … and {len(lines) - MOST_SHOWN} more")
 
 
-def _print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Texts come from files and forges: markup in them is shown, not obeyed."""
+def _print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
-    for name in columns:
-        table.add_column(name, no_wrap=name not in LONG, overflow="ellipsis" if name in LONG else "fold")
+    table = Table(*columns, title=title, title_justify="left", box=SIMPLE_HEAD)
     for row in rows:
-        table.add_row(*(Text(plain(str(cell))) for cell in row))
+        table.add_row(*row)
     Console().print(table)

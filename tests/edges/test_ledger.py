@@ -274,7 +274,8 @@ def test_days_agents_and_tasks_add_up(ledger: Ledger) -> None:
     ledger.settle(taken(ledger, first, 100), 40, Ending(usage=Usage(3, output=4)), NOON)
     ledger.lost(taken(ledger, second, 50), 50, None, Ending(), NOON)
     tomorrow = NOON + timedelta(days=1)
-    taken(ledger, first, 70, Caps(1_000, 1_500, 3_000), tomorrow)
+    taken(ledger, first, 50, CAPS, tomorrow)
+    taken(ledger, first, 20, Caps(1_000, 1_500, 3_000), tomorrow)
     assert ledger.by_day() == (
         ("2026-11-20", Totals(2_000, spent=40, lost=50)),
         ("2026-11-21", Totals(1_500, reserved=70)),
@@ -282,7 +283,7 @@ def test_days_agents_and_tasks_add_up(ledger: Ledger) -> None:
     assert ledger.totals("2026-11", 3_000) == Totals(3_000, spent=40, reserved=70, lost=50)
     assert ledger.spent_by("t1", 1_000) == Totals(1_000, spent=40, reserved=70)
     shares = [(s.agent, s.task, s.calls, s.spent, s.reserved, s.lost, s.tokens_in) for s in ledger.breakdown("2026-11")]
-    assert shares == [("coder", "t1", 2, 40, 70, 0, 3), ("coder", "t2", 1, 0, 0, 50, 0)]
+    assert shares == [("coder", "t1", 3, 40, 70, 0, 3), ("coder", "t2", 1, 0, 0, 50, 0)]
     assert [share.task for share in ledger.breakdown("2026-11-21")] == ["t1"]
 
 
@@ -336,6 +337,7 @@ def test_a_clock_that_jumps_ahead_is_believed_only_when_the_owner_confirms_it(tm
     taken(ledger, ticket, 1, now=NOON + timedelta(hours=20))
     assert refusal(ledger, ticket, now=NOON + timedelta(hours=40)) == "meter_clock"  # two small jumps are a large one
     assert refusal(ledger, ticket, now=future) == "meter_clock"
+    taken(ledger, ticket, 1, now=NOON + timedelta(hours=21))
     assert [day for day, _ in ledger.by_day()] == ["2026-11-20", "2026-11-21"]  # a refusal opens no day
     ledger.confirm_clock(future)
     taken(ledger, ticket, 1, now=future)

@@ -9,6 +9,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,9 @@ from shared.edge.database import Database
 from shared.edge.money.ledger import Ledger
 from shared.edge.money.meter import Meter, Patience, Upstream
 from shared.edge.money.pricing import Pricing
+from shared.edge.money.sse import MAX_EVENT, Reading, Splitter, StreamBroken
 from tests.edges.meter_scene import DAY, GENEROUS, HAIKU, HI, KEY, NOW, OPUS, SONNET, Scene, body, code, scene
-from tests.edges.upstream import Step
+from tests.edges.upstream import Step, events
 
 LATER = NOW + timedelta(days=1)
 BLOCKS: tuple[Mapping[str, Any], ...] = (
@@ -42,6 +44,9 @@ CACHED = {
     "cache_creation": {"ephemeral_5m_input_tokens": 10, "ephemeral_1h_input_tokens": 20},
     "cache_read_input_tokens": 700,
 }
+START = events(Step(), SONNET)[0]
+BLOCK = b'data: {"type": "content_block_start", "index": %d, "content_block": {"type": "text", "text": ""}}\n\n'
+DELTA = b'data: {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "x"}}\n\n'
 
 
 @pytest.fixture(scope="module")
@@ -215,13 +220,9 @@ def test_a_cut_stream_is_one_refusal_for_who_waits_for_the_whole(meter: Scene) -
 def test_a_caller_who_leaves_is_left_and_his_call_is_lost(meter: Scene, stream: bool) -> None:
     hold = threading.Event()
     meter.upstream.steps = [Step(hold=hold, hold_after=3, text="x" * 60_000)]
-    data = json.dumps(body(stream=stream)).encode()
     with socket.socket(socket.AF_UNIX) as caller:
         caller.connect(str(meter.meter.socket))
-        caller.sendall(
-            b"POST /v1/messages HTTP/1.1\r\nhost: m\r\nx-api-key: %b\r\ncontent-length: %d\r\n\r\n%b"
-            % (meter.token.encode(), len(data), data)
-        )
+        caller.sendall(raw_request(meter, body(stream=stream)))
         assert meter.upstream.arrived.acquire(timeout=5)
         if stream:
             assert caller.recv(10_000).startswith(b"HTTP/1.1 200")
@@ -229,6 +230,41 @@ def test_a_caller_who_leaves_is_left_and_his_call_is_lost(meter: Scene, stream: 
     hold.set()
     assert meter.upstream.left.wait(5)
     assert meter.calls()[0].cost >= meter.upstream.bill
+
+
+def test_a_caller_who_leaves_before_his_call_is_sent_pays_nothing(tmp_path: Path) -> None:
+    """The book is locked by somebody else meanwhile, so that the reservation has to wait."""
+    with scene(tmp_path) as meter, socket.socket(socket.AF_UNIX) as caller:
+        with Database(tmp_path / "agents.db").transaction():
+            caller.connect(str(meter.meter.socket))
+            caller.sendall(raw_request(meter, body()))
+            time.sleep(0.2)  # until the reservation waits; nothing tells us
+            caller.close()
+            time.sleep(0.1)
+        eventually(lambda: [call.state for call in meter.calls()] == ["void"])
+        assert meter.upstream.requests == []
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        pytest.param([b""], id="nothing"),
+        pytest.param([b'data: {"type": "message_stop"}\n\n'], id="an end without a beginning"),
+        pytest.param([START, BLOCK % 0, DELTA, b'data: {"type": "message_stop"}\n\n'], id="an open block"),
+        pytest.param([START, BLOCK % 7, b'data: {"type": "message_stop"}\n\n'], id="a block out of order"),
+        pytest.param([b"data: no json\n\n"], id="no JSON"),
+        pytest.param([b"data: [1]\n\n"], id="no event"),
+        pytest.param([b"data: " + b"[" * 100_000 + b"\n\n"], id="a deep one"),
+        pytest.param([b"x" * (MAX_EVENT + 1)], id="an event without end"),
+    ],
+)
+def test_a_stream_is_complete_only_if_all_of_it_fits_together(pieces: list[bytes]) -> None:
+    reading, splitter = Reading(), Splitter()
+    with suppress(StreamBroken):
+        for piece in pieces:
+            for _, event in splitter.feed(piece):
+                reading.take(event)
+    assert not reading.complete
 
 
 def test_an_upstream_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
@@ -287,10 +323,7 @@ def test_a_count_without_a_price_pauses_spending_at_the_worst_case(meter: Scene,
     assert code(meter.post(body())) == "meter_paused"
 
 
-def test_pings_and_events_of_the_future_change_nothing(meter: Scene) -> None:
-    from shared.edge.money.sse import Reading, Splitter
-    from tests.edges.upstream import events
-
+def test_pings_and_events_of_the_future_change_nothing() -> None:
     pieces = [*events(Step(text="abc"), SONNET), b": a comment\n\n"]
     pieces.insert(3, b'event: new\ndata: {"type": "something_new"}\n\n')
     stream = b"".join(pieces).replace(b"\n", b"\r\n")
@@ -349,6 +382,12 @@ def test_tests_may_reach_it_on_the_own_machine_too(tmp_path: Path) -> None:
     with scene(tmp_path, tcp=True) as meter:
         url = f"http://127.0.0.1:{meter.meter.port}/v1/messages"
         assert httpx2.post(url, json=body(), headers={"x-api-key": meter.token}).status_code == 200
+
+
+def raw_request(meter: Scene, content: Mapping[str, Any]) -> bytes:
+    data = json.dumps(content).encode()
+    head = f"POST /v1/messages HTTP/1.1\r\nhost: m\r\nx-api-key: {meter.token}\r\ncontent-length: {len(data)}\r\n\r\n"
+    return head.encode() + data
 
 
 def eventually(true: Callable[[], bool]) -> None:

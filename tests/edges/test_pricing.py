@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from genai_prices import extract_usage
 
-from shared.domain.token_budget import NANO, Rates, cost
+from shared.domain.token_budget import NANO, Rates, Usage, cost
 from shared.edge.money.pricing import Pricing, Unpriced, usage_of
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -73,8 +73,8 @@ def test_a_row_remembers_whose_price_it_was() -> None:
 
 def test_cache_writes_of_an_untold_age_are_of_the_age_that_was_asked_for() -> None:
     counts = {"input_tokens": 1, "output_tokens": 1, "cache_creation_input_tokens": 30}
-    assert usage_of(counts).write_5m == 30
-    assert usage_of(counts, hour_cache=True).write_1h == 30
+    assert usage_of(counts) == Usage(input=1, write_5m=30, output=1)
+    assert usage_of(counts, hour_cache=True) == Usage(input=1, write_1h=30, output=1)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,55 @@
+"""The day that `make demo` shows: the real Aider, a real sandbox, a scripted model."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from shared.edge.process import Finished, run
+from tests.journey.stage import git
+
+ROOT = Path(__file__).parents[2]
+BUGS = {  # file -> what stands there as long as the bug does
+    "apps/authentication/views.py": r"(?s)def sign_in.*def sign_in",
+    "core/settings.py": r'"https://sisimpur\.example"\n',
+    "brain_cli.py": r"from apps\.brain\.brain_engine import",
+}
+
+
+def main_py(*words: str) -> Finished:
+    return run((sys.executable, str(ROOT / "main.py"), *words), env={"PATH": "/usr/bin:/bin"}, timeout=300)
+
+
+@pytest.mark.aider
+@pytest.mark.slow
+def test_the_demo_mends_three_bugs_and_says_what_is_scripted(tmp_path: Path) -> None:
+    done = main_py("--home", str(tmp_path), "demo")
+    assert done.ok, done.text + done.complaint
+    assert f"home: {tmp_path / 'home'}\n" in done.text
+    assert "everything is real but the model" in done.text
+    home = ("--home", str(tmp_path / "home"))
+    pulls = json.loads(main_py(*home, "prs", "--json").text)
+    assert [(pull["state"], pull["base"], bool(pull["task"])) for pull in pulls] == [("open", "main", True)] * 3
+    forge = tmp_path / "home" / ".state" / "forge" / "exam_site.git"
+    for pull in pulls:
+        assert pull["branch"].startswith(f"agent/{pull['task']}-")
+        changed = git(forge, "diff", "--name-only", "main", pull["head"]).split()
+        mended = [name for name in changed if name in BUGS]
+        assert len(mended) == 1
+        assert re.search(BUGS[mended[0]], git(forge, "show", f"main:{mended[0]}"))
+        assert not re.search(BUGS[mended[0]], git(forge, "show", f"{pull['head']}:{mended[0]}"))
+    (today,) = json.loads(main_py(*home, "budget", "--json").text)
+    assert set(today) == {"day", "cap", "spent", "reserved", "lost"}
+    assert re.fullmatch(r"0\.\d{9}", today["spent"]) and today["spent"] > "0.0"
+    assert (today["reserved"], today["lost"]) == ("0.000000000", "0.000000000")
+
+
+def test_nothing_in_the_pipeline_knows_of_a_demo() -> None:
+    for folder in ("agents", "shared"):
+        for path in (ROOT / folder).rglob("*.py"):
+            if "scripted" not in path.parts:
+                assert not re.search(r"\bdemo\b|exam_site|scripted", path.read_text("utf-8").lower()), path
