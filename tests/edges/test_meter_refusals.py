@@ -336,7 +336,7 @@ def test_a_storm_that_outlasts_the_runs_patience_ends_it(meter: Scene) -> None:
 
 
 def test_each_repetition_needs_its_own_money(meter: Scene) -> None:
-    """A lost try stays booked, so a run of $0.005 pays two of $0.0024, and no third."""
+    """A lost try stays booked at $0.0039, so a run of $0.01 pays two of them and no third."""
     meter.ticket(budget="0.01")
     meter.upstream.script = lambda request: Step(status=500)
     assert code(meter.post(body())) == "meter_ticket_cap"

@@ -247,7 +247,8 @@ class Call:
 
     def _log(self, event: str, **fields: Any) -> None:
         run = self._ticket.order.run
-        about = {"agent": run.agent, "task": run.task, "attempt": run.attempt, "model": self._asked.model}
+        about = {"run": run.id, "agent": run.agent, "model": self._asked.model}
+        about |= {"task": run.task, "attempt": run.attempt} if run.task else {}
         self._parts.log(event, about | fields)
 
 
