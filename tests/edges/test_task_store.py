@@ -144,6 +144,16 @@ def test_what_editors_leave_behind_is_no_task(home: Home, store: TaskStore, name
     assert store.all() == []
 
 
+def test_a_file_that_may_still_be_written_is_waited_for(home: Home, store: TaskStore) -> None:
+    """14: never half a task. Older files are taken at once."""
+    path = drop(home, "t.md", GOOD)
+    assert store.waited_for(State.BACKLOG, "t")
+    os.utime(path, (time.time() - 60, time.time() - 60))
+    assert not store.waited_for(State.BACKLOG, "t")
+    path.unlink()
+    assert store.waited_for(State.BACKLOG, "t")  # gone meanwhile: look again
+
+
 def test_crlf_is_read_like_lf(home: Home, store: TaskStore) -> None:
     drop(home, "t.md", GOOD.replace("\n", "\r\n"))
     assert store.read(State.BACKLOG, "t").spec == parse("t", GOOD, "t.md")
