@@ -34,10 +34,11 @@ class Database:
         connection.execute("begin immediate")
         try:
             yield connection
+            connection.execute("commit")
         except BaseException:
-            connection.execute("rollback")
+            if connection.in_transaction:  # also when the commit itself failed: a full disk
+                connection.execute("rollback")
             raise
-        connection.execute("commit")
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         return self._connection().execute(sql, values).fetchall()
