@@ -36,9 +36,18 @@ class Arguments:
 
 def parse(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> Arguments:
     """SystemExit(2) with the usage if the words make no command."""
-    found = vars(_parser().parse_args(words))
+    found = vars(_parser().parse_args(_home_first(words)))
     home = found.pop("home") or environment.get("SISIMPUR_HOME") or CHECKOUT
     return Arguments(home=Path(home).absolute(), **found)
+
+
+def _home_first(words: Sequence[str]) -> list[str]:
+    """`status --home H` is as good as `--home H status`."""
+    words = list(words)
+    if "--home" in words[:-1]:
+        at = words.index("--home")
+        words = [*words[at : at + 2], *words[:at], *words[at + 2 :]]
+    return words
 
 
 def _parser() -> argparse.ArgumentParser:

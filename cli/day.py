@@ -10,7 +10,6 @@ from agents.orchestrator.vision_parser import difference, parse
 from cli.arguments import Arguments
 from cli.records import Records, open_records
 from cli.text import plain
-from shared.domain.board import wording
 from shared.domain.errors import Misconfigured
 from shared.domain.work import Vision
 from shared.edge.markdown import outline
@@ -49,7 +48,7 @@ def plan(arguments: Arguments) -> int:
     capacity = records.settings.policy.capacity.tasks_per_day
     print(f"{len(goals)} goals would be planned (at most {capacity} tasks a day):")
     for goal in goals:
-        print(f"  {goal.priority:<8}  {plain(goal.title)}  [{wording(goal)[:6]}]")
+        print(f"  {goal.id}  {plain(goal.title)} ({goal.priority})")
     return 0
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from cli.arguments import Arguments, parse
 from shared.domain.errors import TeamError
 
+INTERRUPTION = "interrupted; the next start goes on (a model call that was cut stays booked at its worst case)"
 DONE, PROBLEM, BUG, INTERRUPTED = 0, 1, 3, 130
 
 
@@ -25,7 +26,10 @@ def main(words: Sequence[str]) -> int:
         sys.stderr.close()  # the reader of our output has gone; there is nobody to tell
         return DONE
     except KeyboardInterrupt:
-        print("interrupted; nothing is lost, the next start goes on", file=sys.stderr)
+        print(
+            "interrupted; the next start goes on (a model call that was cut stays booked at its worst case)",
+            file=sys.stderr,
+        )
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 (the last resort: the owner never sees a stack trace)
         print(f"{arguments.command}: a bug: {type(error).__name__}; please report {_keep(arguments)}", file=sys.stderr)

@@ -10,7 +10,7 @@ from pathlib import Path
 from cli.arguments import CHECKOUT, Arguments
 from cli.text import plain
 from shared.domain.errors import Misconfigured
-from shared.domain.lifecycle import State, owner_moved
+from shared.domain.lifecycle import Event, State, owner_moved
 from shared.edge.paths import Home, create_text
 from shared.edge.task_store import TaskStore
 
@@ -45,18 +45,20 @@ def init(arguments: Arguments) -> int:
 
 def make_home(home: Home, target: str, branch: str = "") -> str:
     """Makes the home, or completes it; what the owner has written is never overwritten. Says what its target is."""
-    from shared.edge.repo.mirror import default_branch
+    from shared.edge.repo.mirror import Mirror, default_branch
     from shared.edge.repo.remote import Remote
     from shared.edge.settings import read_secrets
 
-    home.make()
-    _copy_defaults(home)
     url = _address(target)
     remote = Remote(url, read_secrets(home).get("GITHUB_TOKEN") or None)
+    found = branch or default_branch(Path("/"), remote)
+    if branch and Mirror(Path("/"), remote).remote_head(branch) is None:
+        raise Misconfigured(f"{url} has no branch {branch}; name another with --branch")
+    home.make()
+    _copy_defaults(home)
     name = _name_of(url)
-    branch = branch or default_branch(home.temporary, remote)
-    _write_target(home, name, url, branch)
-    return f"target: {name} ({url}, branch {branch})"
+    _write_target(home, name, url, found)
+    return f"target: {name} ({url}, branch {found})"
 
 
 def _copy_defaults(home: Home) -> None:
@@ -68,9 +70,13 @@ def _copy_defaults(home: Home) -> None:
 
 
 def _address(target: str) -> str:
-    """A folder becomes an absolute path; everything else is left to Remote to judge."""
+    """A path becomes absolute; everything else is left to Remote to judge."""
     path = Path(target).expanduser()
-    return str(path.resolve()) if path.is_dir() else target
+    if path.is_dir():
+        return str(path.resolve())
+    if target.startswith(("/", "./", "../", "~")):
+        raise Misconfigured(f"there is no repository at {target}; give the path or the https address of one")
+    return target
 
 
 def _name_of(url: str) -> str:
@@ -105,17 +111,17 @@ def resume(arguments: Arguments) -> int:
 
 def retry(arguments: Arguments) -> int:
     """Moves the file back to backlog: the team reads that as "again, with fresh attempts"."""
-    return _move(arguments, State.BACKLOG)
+    return _move(arguments, State.BACKLOG, Event.RETRIED)
 
 
 def cancel(arguments: Arguments) -> int:
-    return _move(arguments, State.FAILED)
+    return _move(arguments, State.FAILED, Event.CANCELLED)
 
 
-def _move(arguments: Arguments, target: State) -> int:
+def _move(arguments: Arguments, target: State, event: Event) -> int:
     store = TaskStore(Home(arguments.home))
     id_, source = find(store, arguments.id)
-    if not owner_moved(source, target):
+    if owner_moved(source, target) is not event:
         raise Misconfigured(f"{id_} lies in {source}/; {arguments.command} does nothing there")
     if not store.move(id_, source, target):
         raise Misconfigured(f"{id_} has just been moved; look again with: python main.py tasks")

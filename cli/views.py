@@ -42,7 +42,7 @@ def status(arguments: Arguments) -> int:
     print(f"{records.home.root}: {at_work}; target {facts['target']}")
     print("tasks: " + ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in facts["tasks"].items()))
     money = facts["today"]
-    print(f"today: ${money['spent']} spent, ${money['reserved']} reserved, ${money['lost']} lost of ${money['cap']}")
+    print("today: " + ", ".join(f"${_short(money[name])} {name}" for name in ("spent", "reserved", "lost", "cap")))
     for heading in ("stopped", "in_progress", "ready", "waiting", "questions", "unreadable"):
         _print_list(heading.replace("_", " "), facts[heading])
     return 0
@@ -99,6 +99,8 @@ def tasks(arguments: Arguments) -> int:
         rows = [_task(card, sight, records) for card in sight.board.cards if card.state is not State.GONE]
     if arguments.json:
         return _print_json(rows)
+    if not rows:
+        print("no tasks yet")
     for row in rows:
         print(plain(f"{row['id']:<14} {row['state']:<12} {row['priority']:<9} {row['title']}"))
         if row["note"]:
@@ -128,7 +130,7 @@ def show(arguments: Arguments) -> int:
         print(plain_block(records.store.text(state, id_).strip()))
         spent = records.ledger.spent_by(id_)
         _print_list(
-            "history", [f"{e.at[:19]}  {e.event}  -> {e.target}  {e.note}" for e in records.journal.history(id_)]
+            "history", [f"{e.at[:19]}  {e.event}: now in {e.target}  {e.note}" for e in records.journal.history(id_)]
         )
         attempts = [f"{a.number}: {a.outcome or 'open'}  {a.note}" for a in records.journal.attempts(id_)]
         _print_list("attempts", attempts)
@@ -136,6 +138,7 @@ def show(arguments: Arguments) -> int:
         pulls = [row for row in _pulls(records) if row["task"] == id_]
         _print_list("pull request", [f"#{row['number']} {row['state']}  {row['url']}" for row in pulls])
         if pulls:
+            print("\n" + plain_block(records.forge().get_pull(pulls[0]["number"]).body.partition("\n")[2]))
             print(f"\nthe change:\n\n{plain_block(records.forge().diff(pulls[0]['number']))}")
     return 0
 
@@ -148,6 +151,8 @@ def prs(arguments: Arguments) -> int:
         rows = _pulls(records)
     if arguments.json:
         return _print_json(rows)
+    if not rows:
+        print("no pull requests yet")
     for row in rows:
         print(plain(f"#{row['number']:<4} {row['state']:<7} {row['title']}"))
         print(plain(f"{'':<14}{row['branch']} -> {row['base']}"))
@@ -207,6 +212,11 @@ def logs(arguments: Arguments) -> int:
         rest = "  ".join(f"{name}={value}" for name, value in line.items())
         print(plain(f"{_short_time(when)}  {agent:<12}  {event:<20}  {rest}")[:LONGEST_LINE])
     return 0
+
+
+def _short(dollars: str) -> str:
+    """Four decimals are enough for a glance; --json has all nine."""
+    return dollars[:-5]
 
 
 def _short_time(text: str) -> str:

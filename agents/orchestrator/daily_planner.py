@@ -123,8 +123,10 @@ def _state(card: Card | None) -> str:
 def question_line(question: Question, titles: Mapping[str, str]) -> str:
     """`titles`: of the goals, by id."""
     about = f"{titles[question.goal_id]}: " if question.goal_id in titles else ""
-    seen = f" (seen: {question.evidence})" if question.evidence else ""
-    return f"{about}{question.text}{seen}"
+    if not question.evidence:
+        return f"{about}{question.text}"
+    is_seen = "" if question.evidence.startswith("unverified") else "seen: "
+    return f"{about}{question.text} ({is_seen}{question.evidence})"
 
 
 def _warnings(vision: Vision) -> Iterable[str]:

@@ -112,13 +112,21 @@ def _exhausted(board: Board) -> Iterator[Move]:
 def _work(board: Board, now: datetime) -> Move:
     ready = [c for c in board.cards if c.state is State.BACKLOG and c.seen_in and not waits_for(c, board)]
     if not ready:
-        return Rest("no task is ready")
+        return Rest(_why_none(board))
     if board.spendable:
         return Rest(board.spendable)
     awake = [c for c in ready if c.rests_until is None or c.rests_until <= now]
     if not awake:
         return Rest("waiting before the next attempt", min(c.rests_until for c in ready if c.rests_until))
     return Code(min(awake, key=_urgency).id)
+
+
+def _why_none(board: Board) -> str:
+    """What the waiting tasks wait for, in words."""
+    waiting = [card for card in board.cards if card.state is State.BACKLOG and card.spec and card.seen_in]
+    if not waiting:
+        return "no task is ready"
+    return "no task is ready: " + "; ".join(f"{card.id} {waits_for(card, board)}" for card in waiting[:5])
 
 
 def _urgency(card: Card) -> tuple[int, str]:

@@ -44,6 +44,7 @@ class Work:
             if isinstance(move, Rest):
                 if move.until is None or move.until > self._desk.clock.now() + PATIENCE:
                     return move.why
+                self._desk.tell(f"{move.why}, until {move.until:%H:%M:%S}")
                 self._desk.clock.sleep((move.until - self._desk.clock.now()).total_seconds())
             else:
                 self._act(move, sight)
@@ -81,6 +82,7 @@ class Work:
             case Lose(task):
                 self._end(task, Event.STUMBLED, "lost", "cut off before it led to a commit")
             case Drop(task, why):
+                self._desk.tell(f"{task}: out of the queue, {why}")
                 self._move(task, State.BACKLOG, Event.GOAL_REMOVED, why)
             case GiveUp(task, _):
                 self._give_up(task)
@@ -109,6 +111,7 @@ class Work:
     def _give_up(self, task: str) -> None:
         notes = [f"{a.number}: {a.note}" for a in self._desk.journal.attempts(task) if a.outcome in ("failed", "lost")]
         self._move(task, State.BACKLOG, Event.EXHAUSTED, "; ".join(notes[-3:]))
+        self._desk.tell(f"{task}: given up after {len(notes)} attempts; it lies in failed/ and needs you")
 
     def _deliver(self, task: str, sight: Sight) -> None:
         desk, card = self._desk, sight.board.card(task)
@@ -156,8 +159,10 @@ class Work:
             answer = coder.code(run, card.spec, base, folder)
         except OutOfBudget as problem:
             self._broke = str(problem)
+            desk.tell(f"{task}: {problem}")
             self._end(task, Event.STUMBLED, "void", str(problem))
         except Stumble as problem:
+            desk.tell(f"{task}: {problem}")
             self._end(task, Event.STUMBLED, "lost", str(problem))
         except TeamError as problem:
             self._end(task, Event.STUMBLED, "void", str(problem))

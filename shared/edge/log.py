@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +29,17 @@ class Log:
 
     def __call__(self, run: Run, event: str, **fields: Any) -> None:
         """One line: when, run, task, what happened."""
-        line = {"at": self._clock.now().isoformat(timespec="milliseconds"), "run": run.id, "event": event}
-        line |= {"task": run.task, "attempt": run.attempt} if run.task else {}
-        line |= {name: _short(value) for name, value in fields.items()}
-        self._append(f"{run.agent or 'team'}.jsonl", self._clean(json.dumps(line, ensure_ascii=False, default=str)))
+        who = {"task": run.task, "attempt": run.attempt} if run.task else {}
+        self._write(run.agent, event, {"run": run.id, **who, **fields})
 
     def of(self, part: str) -> Callable[[str, dict[str, Any]], None]:
         """For a part of the program that belongs to no single run: (event, fields) -> a line in its own file."""
-        return lambda event, fields: self(Run(0, part, ""), event, **fields)
+        return lambda event, fields: self._write(part, event, fields)
+
+    def _write(self, part: str, event: str, fields: Mapping[str, Any]) -> None:
+        line = {"at": self._clock.now().isoformat(timespec="milliseconds"), "event": event}
+        line |= {name: _short(value) for name, value in fields.items()}
+        self._append(f"{part}.jsonl", self._clean(json.dumps(line, ensure_ascii=False, default=str)))
 
     def _append(self, name: str, line: str) -> None:
         data = (line + "\n").encode("utf-8", "replace")

@@ -256,12 +256,13 @@ def test_what_we_use_ourselves_is_let_through_unchanged(meter: Scene, change: Ma
 
 # --- the upstream's errors: what is booked, what the caller sees, how often it was tried
 
+REFUSED = "meter_upstream_refused"
 HAIR = {"type": "api_error", "message": "Overloaded, see https://status.example: prompt is too long"}
 SPEND = {"type": "rate_limit_error", "details": {"error_code": "enforced_spend_limit_reached"}}
 LIMITS = {"type": "invalid_request_error", "message": "You have reached your specified API usage limits"}
 ERRORS = [
     # status, error, headers -> state, tries, answered, code
-    pytest.param(400, {"message": "bad"}, {}, "void", 1, 400, "meter_upstream", id="400"),
+    pytest.param(400, {"message": "bad"}, {}, "void", 1, 400, "meter_upstream_refused", id="400"),
     pytest.param(400, LIMITS, {}, "void", 1, 400, "meter_paused", id="400: the owner's limit at the vendor"),
     pytest.param(400, {"message": "prompt is too long: 9"}, {}, "void", 1, 400, "meter_too_long", id="400: too long"),
     pytest.param(401, {}, {}, "void", 1, 400, "meter_paused", id="401 is about our key, not about the ticket"),
@@ -271,9 +272,9 @@ ERRORS = [
     pytest.param(408, {}, {}, "lost", 6, 400, "meter_upstream", id="408"),
     pytest.param(409, {}, {}, "lost", 6, 400, "meter_upstream", id="409"),
     pytest.param(413, {}, {}, "void", 1, 413, "meter_too_long", id="413"),
-    pytest.param(422, {}, {}, "lost", 1, 400, "meter_upstream", id="422 is on no list"),
+    pytest.param(422, {}, {}, "lost", 1, 400, "meter_upstream_refused", id="422 is on no list"),
     pytest.param(429, {}, {"retry-after": "0"}, "void", 6, 400, "meter_upstream", id="429 with a time"),
-    pytest.param(429, {}, {}, "void", 1, 400, "meter_upstream", id="429 without a time"),
+    pytest.param(429, {}, {}, "void", 1, 400, "meter_upstream_refused", id="429 without a time"),
     pytest.param(429, SPEND, {}, "void", 1, 400, "meter_paused", id="429: spend limit"),
     pytest.param(429, {}, {"retry-after": "121"}, "void", 1, 400, "meter_retry_later", id="429: much later"),
     pytest.param(500, HAIR, {}, "lost", 6, 400, "meter_upstream", id="500"),
@@ -281,7 +282,9 @@ ERRORS = [
     pytest.param(503, {}, {"retry-after": "3600"}, "lost", 1, 400, "meter_retry_later", id="503: much later"),
     pytest.param(504, {}, {}, "lost", 6, 400, "meter_upstream", id="504"),
     pytest.param(529, HAIR, {}, "lost", 6, 400, "meter_upstream", id="529"),
-    pytest.param(302, {}, {"location": "http://127.0.0.1:1/"}, "lost", 1, 400, "meter_upstream", id="no redirect"),
+    pytest.param(
+        302, {}, {"location": "http://127.0.0.1:1/"}, "lost", 1, 400, "meter_upstream_refused", id="no redirect"
+    ),
 ]
 
 

@@ -110,7 +110,7 @@ def test_interrupted_is_130_and_the_next_start_goes_on(stage: Stage) -> None:
             assert day.stdout and day.stderr and b"VISION.md" in day.stdout.readline()
             day.send_signal(signal.SIGINT)
             assert day.wait(30) == 130
-            assert day.stderr.read().decode().startswith("interrupted; nothing is lost")
+            assert day.stderr.read().decode().startswith("interrupted; the next start goes on")
     (stage.home.config / ".env").write_text(text.replace(slow.url, stage.model_url))
     assert at(stage, "run-day", "--until", "planning").code == 0
 

@@ -37,6 +37,7 @@ def refused(code: str) -> CallRecord:
         pytest.param(run("timed out"), [call()], Broke("timed out"), id="the time was up"),
         pytest.param(run("api error", "reset"), [], Disturbed, id="it never reached the meter: not the task's fault"),
         pytest.param(run("api error"), [call("lost", "", "meter_upstream")], Disturbed, id="the model is away"),
+        pytest.param(run("api error"), [call("void", "", "meter_upstream_refused")], Broke, id="refused for good"),
         pytest.param(
             run("api error"), [refused("meter_day_cap")], NoMoney("the meter refused: meter_day_cap"), id="day"
         ),

@@ -23,6 +23,7 @@ from shared.domain.board import Board, Card, waits_for
 from shared.domain.lifecycle import Event, Limits, State, Tried
 from shared.domain.work import Priority, TaskSpec
 
+UNKNOWN = "no task is ready: a depends on x, which does not exist"
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 
 
@@ -67,7 +68,7 @@ def card(
         pytest.param(
             [card("a", after=("b",)), card("b", State.COMPLETED)], Code("a"), id="what is done is no obstacle"
         ),
-        pytest.param([card("a", after=("x",))], Rest("no task is ready"), id="an unknown dependency blocks"),
+        pytest.param([card("a", after=("x",))], Rest(UNKNOWN), id="an unknown dependency blocks"),
     ],
 )
 def test_what_comes_next(cards: list[Card], move: Move) -> None:

@@ -23,7 +23,7 @@ PATIENCE = 900.0  # seconds without a byte: the meter may wait for a busy upstre
 CONNECTING = 5.0  # seconds
 
 RESTING = frozenset({"meter_paused", "meter_halted", "meter_clock"})
-NEXT_MODEL = frozenset({"meter_upstream", "meter_model_gone"})
+NEXT_MODEL = frozenset({"meter_upstream", "meter_upstream_refused", "meter_model_gone"})
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ class _Asking:
                 case Declined():
                     self._after_a_refusal()
                 case Absent(reason):
-                    self._next_model(Unavailable(f"{self._question.model}: {reason}"))
+                    self._next_model(Unavailable(f"{self._question.model}: {reason}; type: python main.py doctor"))
                 case other:
                     assert_never(other)
 

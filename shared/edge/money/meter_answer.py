@@ -110,7 +110,8 @@ def judge(complaint: Complaint) -> Verdict:
         return Verdict(billed, "answer", Rejected(Refusal(*_PASSED_ON[413])))
     if status in (408, 409) or status >= 500 or (status == 429 and complaint.retry_after is not None):
         return Verdict(billed, "retry", Rejected(_upstream(f"the upstream was busy or failing ({status})")))
-    return Verdict(billed, "answer", Rejected(_upstream(f"the upstream refused the request ({status})")))
+    final = Refusal("meter_upstream_refused", f"the upstream refused the request ({status})")
+    return Verdict(billed, "answer", Rejected(final))
 
 
 _PASSED_ON = {

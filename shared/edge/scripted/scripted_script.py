@@ -21,6 +21,7 @@ from shared.edge.scripted.scripted_steps import PlacedStep, Step
 
 MAX_STEPS = 2_000
 ENGINE = re.compile(r"SEARCH/REPLACE")  # Aider's system prompt explains its edit blocks
+TELLING = re.compile(r"g-[0-9a-f]{6} |p-[0-9a-f]{6} |Task \S+: ")  # a goal, or the task's title
 AIDERS_OWN = ("I have *added these files", "Here are some READ ONLY files", "Here are summaries of some files")
 END_OF_AIDERS_EXAMPLES = "I switched to a new code base."
 ROLE = re.compile(r"\s*You are the ([A-Za-z][\w -]*?)(?: of\b|[.,:\n]|$)", re.IGNORECASE)
@@ -50,7 +51,8 @@ class Asked:
     @property
     def summary(self) -> str:
         """One line that tells the owner which call this was."""
-        first = next((line.strip() for line in self.user.splitlines() if line.strip()), "")
+        lines = [line.strip() for line in self.user.splitlines() if line.strip()]
+        first = next((line for line in lines if TELLING.match(line)), next(iter(lines), ""))
         form = f", form {self.form.get('title', 'without a title')}" if self.form else ""
         return f"{self.agent} ({self.model}{form}): {first[:100]!r}"
 
