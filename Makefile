@@ -1,6 +1,5 @@
 # Every target is one line; `make help` shows what it is for.
 PY := .venv/bin/python
-HOME_DIR := $(if $(SISIMPUR_HOME),--home $(SISIMPUR_HOME),)
 .PHONY: help setup demo test check status logs budget doctor bench lock
 
 help:     ## this list
@@ -12,13 +11,13 @@ demo: setup  ## one whole working day, offline, on a sample project
 test:     ## everything: format, lint, types, tests
 	@python3 main.py setup --dev && $(PY) main.py check
 status:   ## where things stand
-	@$(PY) main.py $(HOME_DIR) status
+	@$(PY) main.py status
 logs:     ## the newest log lines
-	@$(PY) main.py $(HOME_DIR) logs
+	@$(PY) main.py logs
 budget:   ## what was spent
-	@$(PY) main.py $(HOME_DIR) budget
+	@$(PY) main.py budget
 doctor:   ## is this machine fit for work?
-	@$(PY) main.py $(HOME_DIR) doctor
+	@$(PY) main.py doctor
 bench:    ## the figures of the README, measured here
 	@$(PY) -m bench
 lock:     ## compile requirements*.txt anew

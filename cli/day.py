@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from agents.orchestrator.daily_planner import goals_to_plan, wordings
+from agents.orchestrator.planning import open_goals
 from agents.orchestrator.vision_parser import difference, parse
 from cli.arguments import Arguments
 from cli.records import Records, open_records
@@ -35,9 +35,7 @@ def plan(arguments: Arguments) -> int:
     with open_records(arguments.home) as records:
         vision, before = _vision(records)
         change = difference(before, vision)
-        known = records.journal.known().values()
-        planned = {(one.goal_id, one.wording) for one in known}
-        goals = goals_to_plan(vision, planned, records.plans.asked(wordings(vision)), ())
+        goals = open_goals(records.plans, records.journal, vision, records.day())
     for name, some in (("new", change.new), ("changed", change.changed), ("removed", change.removed)):
         for goal in some:
             print(f"{name:<8} {goal.id}  {plain(goal.title)} ({goal.priority})")

@@ -6,11 +6,13 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from cli.arguments import AIDER, Arguments
+from cli.arguments import Arguments
+from cli.records import aider_python
 from cli.text import plain
 from shared.domain.errors import Misconfigured, TeamError
 from shared.edge.paths import Home
@@ -44,8 +46,7 @@ def _findings(home: Home) -> Iterator[Finding]:
     yield _check("git", _git)
     yield _check("home", lambda: _home(home))
     yield _check("disk", lambda: _disk(home))
-    yield from _sandbox(home)
-    yield _check("engine", _engine)
+    yield from _sandbox()
     settings = None
     try:
         settings = load(home)
@@ -53,6 +54,8 @@ def _findings(home: Home) -> Iterator[Finding]:
     except TeamError as problem:
         yield Finding("settings", False, str(problem))
     secrets = settings.secrets if settings else None
+    if settings:
+        yield _check("engine", lambda: _engine(settings))
     yield _check("keys", lambda: _keys(home, secrets))
     if settings:
         yield _check("endpoint", lambda: _endpoint(settings))
@@ -105,17 +108,15 @@ def _disk(home: Home) -> str:
     return f"{free >> 30} GB free"
 
 
-def _sandbox(home: Home) -> Iterator[Finding]:
+def _sandbox() -> Iterator[Finding]:
     """Found and attacked: what is promised is what was measured here."""
     from shared.edge.box.box import find_box
     from shared.edge.box.selftest import attack
 
-    if not home.temporary.exists():
-        yield Finding("sandbox", False, "not tried without a home")
-        return
     try:
-        box = find_box(home.temporary)
-        checks = attack(box, home.temporary)
+        with tempfile.TemporaryDirectory(prefix="sisimpur-doctor-") as scratch:
+            box = find_box(Path(scratch))
+            checks = attack(box, Path(scratch))
     except TeamError as problem:
         yield Finding("sandbox", False, str(problem))
         return
@@ -124,13 +125,13 @@ def _sandbox(home: Home) -> Iterator[Finding]:
     yield Finding("sandbox", not through, told if not through else f"not stopped: {'; '.join(through)}")
 
 
-def _engine() -> str:
+def _engine(settings: Settings) -> str:
     from shared.edge.process import run
 
-    if not AIDER.exists():
-        raise Misconfigured(f"Aider is not installed ({AIDER} is missing); type: make setup")
     ask = "import importlib.metadata; print(importlib.metadata.version('aider-chat'))"
-    done = run((str(AIDER), "-I", "-c", ask), env={"PATH": "/usr/bin:/bin"}, timeout=30)
+    done = run(
+        (str(aider_python(settings.agents.engine.python)), "-I", "-c", ask), env={"PATH": "/usr/bin:/bin"}, timeout=30
+    )
     if not done.ok:
         raise Misconfigured("Aider's environment is broken; remove .venv-aider and type: make setup")
     return f"aider {done.text.strip()}"

@@ -26,10 +26,7 @@ def main(words: Sequence[str]) -> int:
         sys.stderr.close()  # the reader of our output has gone; there is nobody to tell
         return DONE
     except KeyboardInterrupt:
-        print(
-            "interrupted; the next start goes on (a model call that was cut stays booked at its worst case)",
-            file=sys.stderr,
-        )
+        print(INTERRUPTION, file=sys.stderr)
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 (the last resort: the owner never sees a stack trace)
         print(f"{arguments.command}: a bug: {type(error).__name__}; please report {_keep(arguments)}", file=sys.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -35,7 +36,7 @@ VISION = """# Vision
 def init(arguments: Arguments) -> int:
     home = Home(arguments.home)
     print(make_home(home, arguments.target, arguments.branch))
-    command = f"python main.py --home {home.root}"
+    command = f"python main.py --home {shlex.quote(str(home.root))}"
     print(f"home: {home.root}")
     print(f"next: write your goals into {home.vision}, your key into {home.config / '.env'}, then type:")
     print(f"  {command} doctor")
@@ -54,11 +55,18 @@ def make_home(home: Home, target: str, branch: str = "") -> str:
     found = branch or default_branch(Path("/"), remote)
     if branch and Mirror(Path("/"), remote).remote_head(branch) is None:
         raise Misconfigured(f"{url} has no branch {branch}; name another with --branch")
+    _keep_apart(home, url)
     home.make()
     _copy_defaults(home)
     name = _name_of(url)
     _write_target(home, name, url, found)
     return f"target: {name} ({url}, branch {found})"
+
+
+def _keep_apart(home: Home, url: str) -> None:
+    """A home in the repository would sooner or later be committed, with its keys."""
+    if url.startswith("/") and Path(url) in (home.root.resolve(), *home.root.resolve().parents):
+        raise Misconfigured(f"the home {home.root} lies inside the target; choose a --home outside of {url}")
 
 
 def _copy_defaults(home: Home) -> None:
@@ -119,6 +127,9 @@ def cancel(arguments: Arguments) -> int:
 
 
 def _move(arguments: Arguments, target: State, event: Event) -> int:
+    from cli.records import require_home
+
+    require_home(Home(arguments.home))
     store = TaskStore(Home(arguments.home))
     id_, source = find(store, arguments.id)
     if owner_moved(source, target) is not event:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from datetime import datetime
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from cli.arguments import CHECKOUT, Arguments
 from cli.text import plain
+from shared.domain.errors import Misconfigured
 from shared.edge.paths import Home
 from shared.edge.process import attached, run
 
@@ -35,6 +37,8 @@ def demo(arguments: Arguments) -> int:
 
     place = _new_place() if arguments.home == CHECKOUT else arguments.home
     home = place / "home"
+    if place.exists() and any(place.iterdir()):
+        raise Misconfigured(f"{place} is not empty; name a new folder with --home, or none")
     print(f"home: {home}")
     print("everything is real but the model: its answers come from examples/exam_site_day/script.yaml", flush=True)
     with ScriptedModel(read_script(DAY / "script.yaml"), heard=_heard) as model:
@@ -47,8 +51,9 @@ def demo(arguments: Arguments) -> int:
     for view in (views.status, views.prs, views.budget):
         view(Arguments(view.__name__, home))
         print()
-    print(f"look around:  python main.py --home {home} show ID   (and: tasks, logs, status)")
-    print(f"the branches: git -C {home / '.state' / 'forge' / 'exam_site.git'} log --oneline --all")
+    forge = home / ".state" / "forge" / "exam_site.git"
+    print(f"look around:  python main.py --home {shlex.quote(str(home))} show ID   (and: tasks, logs, status)")
+    print(f"the branches: git -C {shlex.quote(str(forge))} log --oneline --all")
     return code
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from agents.orchestrator.daily_planner import wordings
+from cli.arguments import AIDER
 from shared.domain.errors import Misconfigured
 from shared.domain.work import Question
 from shared.edge.clock import Clock, SystemClock
@@ -41,13 +43,27 @@ class Records:
         accepted = self.plans.accepted()
         return self.plans.asked(wordings(accepted.vision)) if accepted else ()
 
-    def forge(self) -> Forge:
+    def forge(self) -> Forge | None:
+        """None: no day was run yet, so there is none."""
         from shared.edge.forge.local_forge import LocalForge
 
         place = self.home.forge(self.settings.target.name)
         if not (place / "forge.db").exists():
-            raise Misconfigured("no day has been run yet; type: python main.py run-day")
+            return None
         return LocalForge(place, self.clock)
+
+
+def require_home(home: Home) -> None:
+    """Misconfigured or Refused, in one line, if there is no home, or one that was tampered with."""
+    home.check()
+    if not home.state.exists():
+        where = shlex.quote(str(home.root))
+        raise Misconfigured(
+            f"{home.root} is no home yet; type: python main.py --home {where} init --target PATH_OR_URL"
+        )
+    missing = [folder for folder in (home.temporary, home.work) if not folder.exists()]
+    for folder in missing:
+        folder.mkdir()
 
 
 @contextmanager
@@ -56,8 +72,7 @@ def open_records(
 ) -> Iterator[Records]:
     """`environment`: where keys may stand besides config/.env."""
     home = Home(root)
-    if not home.state.exists():
-        raise Misconfigured(f"{root} is no home yet; type: python main.py --home {root} init --target PATH_OR_URL")
+    require_home(home)
     settings = load(home, environment)
     db = Database(home.database)
     checked_by = uptime if clock is None else None  # a clock that is given is believed
@@ -67,3 +82,11 @@ def open_records(
         yield Records(home, settings, clock, db, TaskStore(home), Journal(db), PlanBook(db), ledger)
     finally:
         db.close()
+
+
+def aider_python(configured: str) -> Path:
+    """The interpreter of the engine's environment; `configured` empty: the one that `make setup` built."""
+    python = Path(configured or AIDER)
+    if not python.exists():
+        raise Misconfigured(f"the coding engine is not installed ({python} is missing); type: make setup")
+    return python

@@ -111,11 +111,12 @@ def _build_aider() -> None:
 
 
 def _run(what: str, argv: Sequence[str], extra: dict[str, str] | None = None) -> None:
-    environment = {**os.environ, **(extra or {})}
+    environment = {**os.environ, "UV_SYSTEM_CERTS": "1", **(extra or {})}  # uv brings its own otherwise
     done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
-        lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
-        raise SetupFailed(f"{what} failed: {lines[-1][:300]}")
+        lines = [line.strip() for line in (done.stderr or done.stdout or "no output").splitlines() if line.strip()]
+        telling = next((line for line in lines if line.lower().startswith(("error", "fatal", "e:"))), lines[-1])
+        raise SetupFailed(f"{what} failed: {telling[:300]}")
 
 
 def _stamp(path: Path) -> str:

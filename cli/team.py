@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from pathlib import Path
 
 from agents.coder.agent import Coder, CoderLimits
 from agents.orchestrator.agent import Orchestrator
@@ -15,9 +14,9 @@ from agents.orchestrator.team import Codes, Desk, Rules, Team
 from agents.planner.agent import Planner
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
 from agents.planner.source import Snapshot
-from cli.arguments import AIDER, CHECKOUT
-from cli.records import Records
-from shared.domain.errors import Misconfigured
+from cli.arguments import CHECKOUT
+from cli.records import Records, aider_python
+from shared.domain.errors import Misconfigured, Stumble
 from shared.edge import lock, ourselves
 from shared.edge.engine.engine import Engine
 from shared.edge.forge.forge import Forge
@@ -51,7 +50,9 @@ def aider(records: Records) -> Engine:
     launcher = records.settings.agents.engine.launcher
     box = find_box(home.temporary)
     require(attack(box, home.temporary))
-    return AiderEngine(box, aider_python(records.settings), home.meter_socket, home.temporary, launcher)
+    return AiderEngine(
+        box, aider_python(records.settings.agents.engine.python), home.meter_socket, home.temporary, launcher
+    )
 
 
 @contextmanager
@@ -80,7 +81,9 @@ def open_team(records: Records, tell: Callable[[str], None], make_engine: MakeEn
             log=log.of("meter"),
         ):
             desk = _desk(records, log, mirror, forge, outgoing, pricing, tell)
-            yield Orchestrator(desk, _team(records, desk, outgoing, sync, make_engine))
+            orchestrator = Orchestrator(desk, _team(records, desk, outgoing, sync, make_engine))
+            orchestrator.recover()
+            yield orchestrator
 
 
 def _key(settings: Settings) -> str:
@@ -104,7 +107,11 @@ def _code(records: Records) -> tuple[Mirror, Forge, Callable[[], str]]:
     mirror.create()
 
     def sync() -> str:
-        follow(place, source, branch)
+        try:
+            follow(place, source, branch)
+        except Stumble:  # the owner's repository is away: what we have of it is good enough to go on
+            if mirror.head(branch) is None:
+                raise
         return mirror.fetch(branch)
 
     return mirror, LocalForge(place, records.clock), sync
@@ -197,11 +204,3 @@ def _coder(records: Records, desk: Desk, outgoing: Outgoing, prompts: Prompts, e
             allow=settings.target.file.allow,
         ),
     )
-
-
-def aider_python(settings: Settings) -> Path:
-    """The interpreter of the engine's environment."""
-    python = Path(settings.agents.engine.python or AIDER)
-    if not python.exists():
-        raise Misconfigured(f"the coding engine is not installed ({python} is missing); type: make setup")
-    return python

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
@@ -11,13 +12,14 @@ from agents.orchestrator.daily_planner import cents, question_line
 from agents.orchestrator.look import Sight, look
 from cli.arguments import Arguments
 from cli.hands import find
-from cli.records import Records, open_records
+from cli.records import Records, open_records, require_home
 from cli.text import plain, plain_block
 from shared.domain.board import Card, waits_for
 from shared.domain.lifecycle import FOLDERS, State
 from shared.domain.token_budget import Totals, as_dollars
 from shared.edge import lock
 from shared.edge.log import read
+from shared.edge.paths import Home
 
 MOST_SHOWN = 20
 LONGEST_LINE = 300  # of a log line on the screen; the file has it whole
@@ -55,7 +57,7 @@ def _status(records: Records) -> dict[str, Any]:
     return {
         "home": str(records.home.root),
         "target": records.settings.target.name,
-        "pid": lock.holder(records.home.lock),
+        "pid": lock.holder(records.home.lock) or None,
         "day": day,
         "tasks": {state.value: sum(card.state is state for card in sight.board.cards) for state in FOLDERS},
         "today": _money(records.ledger.totals(day, records.settings.policy.budget.day)),
@@ -138,8 +140,7 @@ def show(arguments: Arguments) -> int:
         pulls = [row for row in _pulls(records) if row["task"] == id_]
         _print_list("pull request", [f"#{row['number']} {row['state']}  {row['url']}" for row in pulls])
         if pulls:
-            print("\n" + plain_block(records.forge().get_pull(pulls[0]["number"]).body.partition("\n")[2]))
-            print(f"\nthe change:\n\n{plain_block(records.forge().diff(pulls[0]['number']))}")
+            print("\n" + plain_block(_pull_text(records, pulls[0]["number"])))
     return 0
 
 
@@ -153,6 +154,9 @@ def prs(arguments: Arguments) -> int:
         return _print_json(rows)
     if not rows:
         print("no pull requests yet")
+    else:
+        place = shlex.quote(str(records.home.forge(records.settings.target.name)))
+        print(f"fetch one with: git fetch {place} BRANCH")
     for row in rows:
         print(plain(f"#{row['number']:<4} {row['state']:<7} {row['title']}"))
         print(plain(f"{'':<14}{row['branch']} -> {row['base']}"))
@@ -163,6 +167,8 @@ def _pulls(records: Records) -> list[dict[str, Any]]:
     from shared.edge.forge.forge import task_of
 
     forge = records.forge()
+    if forge is None:
+        return []
     us = forge.whoami()
     return [
         {
@@ -177,6 +183,14 @@ def _pulls(records: Records) -> list[dict[str, Any]]:
         }
         for pull in forge.list_pulls(every=True)
     ]
+
+
+def _pull_text(records: Records, number: int) -> str:
+    """Its body without our marker, and its change."""
+    forge = records.forge()
+    if forge is None:
+        return ""
+    return f"{forge.get_pull(number).body.partition(chr(10))[2]}\n\nthe change:\n\n{forge.diff(number)}"
 
 
 # --- budget, logs --------------------------------------------------------------------------------------------
@@ -205,9 +219,9 @@ def _money(totals: Totals) -> dict[str, str]:
 
 
 def logs(arguments: Arguments) -> int:
-    from shared.edge.paths import Home
-
-    for line in list(read(Home(arguments.home).logs, arguments.agent))[-arguments.lines :]:
+    home = Home(arguments.home)
+    require_home(home)
+    for line in list(read(home.logs, arguments.agent))[-max(arguments.lines, 1) :]:
         when, agent, event = (str(line.pop(name, "")) for name in ("at", "agent", "event"))
         rest = "  ".join(f"{name}={value}" for name, value in line.items())
         print(plain(f"{_short_time(when)}  {agent:<12}  {event:<20}  {rest}")[:LONGEST_LINE])

@@ -26,34 +26,39 @@ class Orchestrator:
         self.problems: list[str] = []
         self._warned = set(desk.ledger.warnings(desk.day()))  # told before
 
+    def recover(self) -> None:
+        """Once, at start: what a kill left behind is reconciled before anything new."""
+        self._work.recover()
+        write_tasks(self._desk, self._desk.day())
+
     def run_day(self, until: str = "") -> None:
         """All phases of today, or those up to `until`. May be repeated: what is done is not done again."""
-        self._recover()
         for name, phase in self._phases().items():
             self._run(name, phase)
             if name == until:
                 break
 
-    def _phases(self) -> Mapping[str, Callable[[], None]]:
+    def _phases(self) -> Mapping[str, Callable[[str], None]]:
         return {
-            "morning": lambda: read_vision(self._desk, self._team),
-            "planning": lambda: plan_day(self._desk, self._team),
+            "morning": lambda day: read_vision(self._desk, self._team, day),
+            "planning": lambda day: plan_day(self._desk, self._team, day),
             "work": self._work_phase,
             "wrap_up": self._wrap_up,
         }
 
-    def _run(self, name: str, phase: Callable[[], None]) -> None:
-        desk = self._desk
-        desk.plans.phase_begins(desk.day(), name, desk.clock.now())
+    def _run(self, name: str, phase: Callable[[str], None]) -> None:
+        """A phase belongs to the day on which it begins."""
+        desk, day = self._desk, self._desk.day()
+        desk.plans.phase_begins(day, name, desk.clock.now())
         try:
-            phase()
+            phase(day)
         except TeamError as problem:
             self.problems.append(f"{name}: {problem}")
             desk.tell(f"{name}: {problem}")
             return
         finally:
             self._warn()
-        desk.plans.phase_ended(desk.day(), name, desk.clock.now())
+        desk.plans.phase_ended(day, name, desk.clock.now())
 
     def _warn(self) -> None:
         """Once per day, and per month: most of a cap is used."""
@@ -63,24 +68,19 @@ class Orchestrator:
                 used, cap = cents(warning.used), cents(warning.cap)
                 self._desk.tell(f"the cap of this {warning.scope} is nearly used: ${used} of ${cap}")
 
-    def _recover(self) -> None:
-        """Reconciles what a kill left behind, before anything new."""
-        self._work.recover()
-        write_tasks(self._desk)
-
-    def _work_phase(self) -> None:
+    def _work_phase(self, _: str) -> None:
         why = self._work.until_quiet()
         self._desk.tell(f"resting: {why}")
 
-    def _wrap_up(self) -> None:
+    def _wrap_up(self, day: str) -> None:
         """PROGRESS.md, and DAILY_PLAN.md with where its tasks stand now."""
         desk, accepted = self._desk, self._desk.plans.accepted()
         sight = look(desk.store, desk.journal, accepted.vision if accepted else None, desk.rules.limits)
         last = {id_: history[-1].note for id_ in sight.known if (history := desk.journal.history(id_))}
         forge = desk.delivery.forge
         pulls = {task_of(pull, forge.whoami()): pull.url for pull in forge.list_pulls()}
-        spent = desk.ledger.totals(desk.day(), desk.rules.day_cap)
-        text = progress_tracker.render(desk.day(), sight.board, last, pulls, spent, sight.unreadable)
+        spent = desk.ledger.totals(day, desk.rules.day_cap)
+        text = progress_tracker.render(day, sight.board, last, pulls, spent, sight.unreadable)
         write_text(desk.home.progress, desk.delivery.clean(text))
         if accepted:
-            write_plan_file(desk, accepted)
+            write_plan_file(desk, accepted, day)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agents.orchestrator import pull_text
+from shared.domain.defuse import defuse
 from shared.domain.work import Branch, TaskSpec
 from shared.edge.forge.forge import Forge, Pull, marked
 from shared.edge.journal import Journal
@@ -42,9 +43,8 @@ class Delivery:
     ) -> Pull:
         key = f"{task.id}.a{attempt}:pr"
         self.journal.intend(key, "pull request", task.id, branch.commit, now)
-        body = self.clean(pull_text.body(task, branch, goal, cost))
-        pull = self.forge.ensure_pull(
-            branch.name, into, self.clean(pull_text.title(task)), marked(f"{task.id}:pr", body), pull_text.LABELS
-        )
+        title = defuse(self.clean(pull_text.title(task)))
+        body = marked(f"{task.id}:pr", defuse(self.clean(pull_text.body(task, branch, goal, cost))))
+        pull = self.forge.ensure_pull(branch.name, into, title, body, pull_text.LABELS)
         self.journal.achieved(key, str(pull.number))
         return pull

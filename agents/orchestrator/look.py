@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from agents.orchestrator.daily_planner import unwanted
 from agents.orchestrator.next_move import pause_after
-from shared.domain.board import Board, Card
+from shared.domain.board import Board, Card, is_lost_for_us
 from shared.domain.lifecycle import Limits, State
 from shared.domain.naming import attempt_ref
 from shared.domain.work import TaskSpec, Vision
@@ -28,15 +29,17 @@ def look(
     vision: Vision | None,
     limits: Limits,
     commit_at: Callable[[str], str | None] = lambda _: None,
-    spendable: str = "",
+    no_money: str = "",
+    aside: Mapping[str, str] = MappingProxyType({}),
 ) -> Sight:
-    """`vision` is the accepted one; `commit_at` asks our mirror for a reference; `spendable` as in Board."""
+    """`vision` is the accepted one; `commit_at` asks our mirror for a reference; the rest as in Board and Card."""
     known = journal.known()
     filed, doubles = _one_per_id(store.all(), known)
-    cards = [_card(file, known.get(file.id), vision, commit_at) for file in filed.values()]
+    cards = [_card(file, known.get(file.id), vision, commit_at, aside.get(file.id, "")) for file in filed.values()]
     cards += [_gone(one) for one in known.values() if one.id not in filed and one.seen_in is not State.GONE]
     unreadable = [file.spec.reason for file in filed.values() if isinstance(file.spec, Unreadable)]
-    board = Board(tuple(sorted(cards, key=lambda card: card.id)), limits, spendable)
+    unreadable += [_meaningless(card) for card in cards if is_lost_for_us(card)]
+    board = Board(tuple(sorted(cards, key=lambda card: card.id)), limits, no_money)
     return Sight(board, tuple(unreadable + doubles), known)
 
 
@@ -54,7 +57,13 @@ def _one_per_id(found: list[Filed], known: Mapping[str, Known]) -> tuple[dict[st
     return filed, doubles
 
 
-def _card(file: Filed, known: Known | None, vision: Vision | None, commit_at: Callable[[str], str | None]) -> Card:
+def _meaningless(card: Card) -> str:
+    return f"{card.state}/{card.id}.md: moved here from {card.seen_in}, which says nothing to us; move it to backlog"
+
+
+def _card(
+    file: Filed, known: Known | None, vision: Vision | None, commit_at: Callable[[str], str | None], aside: str
+) -> Card:
     spec = file.spec if isinstance(file.spec, TaskSpec) else None
     if known is None:
         return Card(file.id, file.state, spec, None)
@@ -71,6 +80,7 @@ def _card(file: Filed, known: Known | None, vision: Vision | None, commit_at: Ca
         commit=(commit_at(attempt_ref(file.id, attempt)) or "") if at_work and attempt else "",
         rests_until=ended + pause_after(known.tried) if ended else None,
         unwanted=unwanted(known.goal_id, known.wording, vision) if vision else "",
+        aside=aside,
     )
 
 

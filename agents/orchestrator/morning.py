@@ -16,7 +16,7 @@ from shared.edge.paths import read_text
 from shared.edge.plan_book import Accepted
 
 
-def read_vision(desk: Desk, team: Team) -> None:
+def read_vision(desk: Desk, team: Team, day: str) -> None:
     """The same text as last time costs nothing. Whatever goes wrong, the last accepted vision stays."""
     text = _text(desk)
     digest = hashlib.sha256(text.encode()).hexdigest()
@@ -26,17 +26,17 @@ def read_vision(desk: Desk, team: Team) -> None:
         return
     vision = parse(outline(text), before.vision if before else None)
     change = difference(before.vision if before else None, vision)
-    desk.tell(_summary(change))
-    _accept(desk, team, digest, vision, change, before)
+    desk.tell(_summary(change) or f"VISION.md has no goal yet; write a bullet below a priority in {desk.home.vision}")
+    _accept(desk, team, day, digest, vision, change, before)
 
 
-def _accept(desk: Desk, team: Team, digest: str, vision: Vision, change: VisionChange, before: Accepted | None) -> None:
-    day = desk.day()
-    run = desk.journal.begin_run("orchestrator", day, desk.clock.now())
-    found = _interpretation(desk, team, run, vision, change, before.guards if before else ())
+def _accept(
+    desk: Desk, team: Team, day: str, digest: str, vision: Vision, change: VisionChange, before: Accepted | None
+) -> None:
+    with desk.journal.running("orchestrator", day, desk.clock) as run:
+        found = _interpretation(desk, team, run, vision, change, before.guards if before else ())
     whole = with_found(vision, found.goals)
     desk.plans.accept(day, Accepted(digest, whole, found.guards), found.questions, wordings(whole))
-    desk.journal.end_run(run, f"{len(found.guards)} guards, {len(found.questions)} questions", desk.clock.now())
     desk.log(run, "vision accepted", new=len(change.new), changed=len(change.changed), removed=len(change.removed))
 
 
@@ -61,4 +61,5 @@ def _text(desk: Desk) -> str:
 
 def _summary(change: VisionChange) -> str:
     counts = {"new": change.new, "changed": change.changed, "removed": change.removed, "unchanged": change.unchanged}
-    return "VISION.md: " + ", ".join(f"{len(goals)} {name}" for name, goals in counts.items() if goals)
+    said = ", ".join(f"{len(goals)} {name}" for name, goals in counts.items() if goals)
+    return f"VISION.md: {said}" if said else ""

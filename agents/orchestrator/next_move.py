@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from shared.domain.board import Board, Card, waits_for
+from shared.domain.board import Board, Card, is_lost_for_us, waits_for
 from shared.domain.lifecycle import Event, State, Tried, owner_moved
 
 
@@ -52,7 +52,6 @@ class GiveUp:
     """The attempts are used up."""
 
     task: str
-    tried: Tried
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def _owners(board: Board) -> Iterator[Move]:
 
 def _begun(board: Board) -> Iterator[Move]:
     for card in board.cards:
-        if card.is_at_work and card.spec:
+        if card.is_at_work and card.spec and not card.aside and not is_lost_for_us(card):
             yield Deliver(card.id) if card.commit else Lose(card.id)
 
 
@@ -106,15 +105,15 @@ def _unwanted(board: Board) -> Iterator[Move]:
 def _exhausted(board: Board) -> Iterator[Move]:
     for card in board.cards:
         if card.spec and card.state is State.BACKLOG and card.tried.exhausted(board.limits):
-            yield GiveUp(card.id, card.tried)
+            yield GiveUp(card.id)
 
 
 def _work(board: Board, now: datetime) -> Move:
     ready = [c for c in board.cards if c.state is State.BACKLOG and c.seen_in and not waits_for(c, board)]
     if not ready:
         return Rest(_why_none(board))
-    if board.spendable:
-        return Rest(board.spendable)
+    if board.no_money:
+        return Rest(board.no_money)
     awake = [c for c in ready if c.rests_until is None or c.rests_until <= now]
     if not awake:
         return Rest("waiting before the next attempt", min(c.rests_until for c in ready if c.rests_until))

@@ -11,60 +11,60 @@ from agents.orchestrator.team import Desk, Team
 from shared.domain.board import wording
 from shared.domain.errors import Stumble
 from shared.domain.lifecycle import State
-from shared.domain.work import DailyPlan, Goal, PlanAnswer, PlanOrder, TaskSpec
+from shared.domain.work import DailyPlan, Goal, PlanAnswer, PlanOrder, TaskSpec, Vision
+from shared.edge.journal import Journal
 from shared.edge.paths import write_text
-from shared.edge.plan_book import Accepted
+from shared.edge.plan_book import Accepted, PlanBook
 
 MOST_PLANNINGS = 5  # per day: an owner who edits all day, or a model that never answers well
 
 
-def plan_day(desk: Desk, team: Team) -> None:
+def plan_day(desk: Desk, team: Team, day: str) -> None:
     """Plans what has neither a task nor a question yet. Nothing of that kind: no model call."""
     accepted = desk.plans.accepted()
     if accepted is None:
         return
-    before = desk.plans.plan(desk.day())
-    goals = open_goals(desk, accepted, before)
+    before = desk.plans.plan(day)
+    goals = open_goals(desk.plans, desk.journal, accepted.vision, day)
     free = desk.rules.capacity - len(before.tasks if before else ())
     if goals and free > 0:
-        _plan(desk, team, accepted, before, goals, free)
+        _plan(desk, team, day, accepted, before, goals, free)
     elif before is None:
-        desk.plans.keep_plan(DailyPlan(desk.day(), guards=accepted.guards, deferred=goals), wordings(accepted.vision))
-    write_tasks(desk)
-    write_plan_file(desk, accepted)
+        desk.plans.keep_plan(DailyPlan(day, guards=accepted.guards, deferred=goals), wordings(accepted.vision))
+    write_tasks(desk, day)
+    write_plan_file(desk, accepted, day)
 
 
-def open_goals(desk: Desk, accepted: Accepted, before: DailyPlan | None) -> tuple[Goal, ...]:
-    left_over = {(goal.id, wording(goal)) for goal in desk.plans.left_over(desk.day())}
+def open_goals(plans: PlanBook, journal: Journal, vision: Vision, day: str) -> tuple[Goal, ...]:
+    """What is to be planned on that day; also the rest of what an earlier plan cut in half."""
+    before = plans.plan(day)
     today = {task.goal_id for task in before.tasks} if before else set()
-    planned = {(known.goal_id, known.wording) for known in desk.journal.known().values()}
-    planned -= {(id_, words) for id_, words in left_over if id_ not in today}
-    asked = desk.plans.asked(wordings(accepted.vision))
-    return goals_to_plan(accepted.vision, planned, asked, before.deferred if before else ())
+    left_over = {(goal.id, wording(goal)) for goal in plans.left_over(day) if goal.id not in today}
+    planned = {(known.goal_id, known.wording) for known in journal.known().values()} - left_over
+    asked = plans.asked(wordings(vision))
+    return goals_to_plan(vision, planned, asked, before.deferred if before else ())
 
 
 def _plan(
-    desk: Desk, team: Team, accepted: Accepted, before: DailyPlan | None, goals: Sequence[Goal], free: int
+    desk: Desk, team: Team, day: str, accepted: Accepted, before: DailyPlan | None, goals: Sequence[Goal], free: int
 ) -> None:
-    day = desk.day()
     if desk.plans.planning_attempts(day) >= MOST_PLANNINGS:
         raise Stumble(f"planned {MOST_PLANNINGS} times today already; the rest waits for tomorrow")
     commit = team.sync()
     desk.plans.book_planning(day)
-    run = desk.journal.begin_run("planner", day, desk.clock.now())
     desk.tell(f"planning {len(goals)} goals")
-    answer = team.plan(run, _order(desk, accepted, goals, free), commit)
-    plan = _as_plan(desk, accepted, answer, goals)
+    with desk.journal.running("planner", day, desk.clock) as run:
+        answer = team.plan(run, _order(desk, day, accepted, goals, free), commit)
+    plan = _as_plan(desk, day, accepted, answer, goals)
     desk.plans.keep_plan(merged(before, plan), wordings(accepted.vision))
-    desk.journal.end_run(run, f"{len(plan.tasks)} tasks, {len(plan.questions)} questions", desk.clock.now())
     desk.log(run, "planned", tasks=[task.id for task in plan.tasks], notes=plan.notes)
 
 
-def _order(desk: Desk, accepted: Accepted, goals: Sequence[Goal], free: int) -> PlanOrder:
+def _order(desk: Desk, day: str, accepted: Accepted, goals: Sequence[Goal], free: int) -> PlanOrder:
     return PlanOrder(
         goals=tuple(goals),
         capacity=free,
-        first_number=_first_number(desk, desk.day()),
+        first_number=_first_number(desk, day),
         open_tasks=_open_tasks(desk),
         guards=accepted.guards,
         notes=accepted.vision.notes,
@@ -73,9 +73,9 @@ def _order(desk: Desk, accepted: Accepted, goals: Sequence[Goal], free: int) -> 
     )
 
 
-def _as_plan(desk: Desk, accepted: Accepted, answer: PlanAnswer, goals: Sequence[Goal]) -> DailyPlan:
+def _as_plan(desk: Desk, day: str, accepted: Accepted, answer: PlanAnswer, goals: Sequence[Goal]) -> DailyPlan:
     return DailyPlan(
-        day=desk.day(),
+        day=day,
         tasks=answer.tasks,
         reasons=answer.reasons,
         deferred=tuple(goal for goal in goals if goal.id in answer.deferred),
@@ -106,9 +106,9 @@ def _experience(desk: Desk) -> list[int]:
 # --- the plan's files ----------------------------------------------------------------------------------------
 
 
-def write_tasks(desk: Desk) -> None:
-    """A file for each task of today's plan that history does not know yet; repeatable after a kill."""
-    plan, accepted = desk.plans.plan(desk.day()), desk.plans.accepted()
+def write_tasks(desk: Desk, day: str) -> None:
+    """A file for each task of that day's plan that history does not know yet; repeatable after a kill."""
+    plan, accepted = desk.plans.plan(day), desk.plans.accepted()
     if plan is None or accepted is None:
         return
     goals = {goal.id: goal for goal in accepted.vision.goals}
@@ -121,8 +121,8 @@ def write_tasks(desk: Desk) -> None:
         desk.journal.born(task, State.BACKLOG, "planned", desk.clock.now(), wording(goal) if goal else "")
 
 
-def write_plan_file(desk: Desk, accepted: Accepted) -> None:
-    plan = desk.plans.plan(desk.day())
+def write_plan_file(desk: Desk, accepted: Accepted, day: str) -> None:
+    plan = desk.plans.plan(day)
     if plan is None:
         return
     board = look(desk.store, desk.journal, accepted.vision, desk.rules.limits).board

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import assert_never
 
@@ -18,14 +19,15 @@ from agents.orchestrator.next_move import (
     Welcome,
     next_move,
 )
-from agents.orchestrator.team import Desk, Team
-from shared.domain.errors import OutOfBudget, Stumble, TeamError
+from agents.orchestrator.team import Codes, Desk, Team
+from shared.domain.errors import OutOfBudget, Refused, Stumble, TeamError
 from shared.domain.lifecycle import Event, State
 from shared.domain.naming import branch_name
 from shared.domain.protected import needs_owner
 from shared.domain.work import Branch, Coded, NotCoded, TaskSpec
 from shared.edge.journal import Outcome
 from shared.edge.paths import remove_folder
+from shared.edge.repo.mirror import BranchMoved
 
 PATIENCE = timedelta(minutes=10)  # the longest rest that a foreground day waits for
 
@@ -34,7 +36,9 @@ class Work:
     def __init__(self, desk: Desk, team: Team) -> None:
         self._desk = desk
         self._team = team
-        self._broke = ""  # why no money may be spent any more today
+        self._coder: Codes | None = None
+        self._broke: tuple[str, str] = ("", "")  # the day on which a cap stopped the spending, and its words
+        self._aside: dict[str, str] = {}  # tasks that cannot be delivered now, and why: the next start tries again
 
     def until_quiet(self) -> str:
         """Every move there is -> why it rests now."""
@@ -66,8 +70,9 @@ class Work:
         desk = self._desk
         accepted = desk.plans.accepted()
         vision = accepted.vision if accepted else None
-        spendable = self._broke or desk.ledger.paused()
-        return look(desk.store, desk.journal, vision, desk.rules.limits, desk.mirror.attempt, spendable)
+        day, words = self._broke
+        no_money = desk.ledger.paused() or (words if day == desk.day() else "")
+        return look(desk.store, desk.journal, vision, desk.rules.limits, desk.mirror.attempt, no_money, self._aside)
 
     # -- moves ------------------------------------------------------------------------------------------------
 
@@ -84,7 +89,7 @@ class Work:
             case Drop(task, why):
                 self._desk.tell(f"{task}: out of the queue, {why}")
                 self._move(task, State.BACKLOG, Event.GOAL_REMOVED, why)
-            case GiveUp(task, _):
+            case GiveUp(task):
                 self._give_up(task)
             case Code(task):
                 self._code(task, sight)
@@ -123,11 +128,15 @@ class Work:
             pull = desk.delivery.deliver(
                 card.spec, card.open_attempt, branch, desk.rules.branch, goal, cost, desk.clock.now()
             )
-        except Stumble as problem:
-            self._end(task, Event.STUMBLED, "lost", str(problem))
-            return
-        desk.tell(f"{task}: pull request #{pull.number} {pull.url}")
-        self._end(task, Event.SUBMITTED, "ok", f"pull request #{pull.number}")
+        except (Refused, BranchMoved) as problem:
+            desk.tell(f"{task}: {problem}")
+            self._end(task, Event.EXHAUSTED, "failed", str(problem))
+        except TeamError as problem:  # the commit stands: it is not paid for again
+            desk.tell(f"{task}: not delivered, the next start tries again: {problem}")
+            self._aside[task] = str(problem)
+        else:
+            desk.tell(f"{task}: pull request #{pull.number} {pull.url}")
+            self._end(task, Event.SUBMITTED, "ok", f"pull request #{pull.number}")
 
     def _branch(self, task: TaskSpec, commit: str) -> Branch:
         """What stands at the commit, asked of the mirror: also after a kill nothing has to be remembered."""
@@ -148,17 +157,17 @@ class Work:
     def _code(self, task: str, sight: Sight) -> None:
         desk, card = self._desk, sight.board.card(task)
         assert card and card.spec
-        coder, base = self._team.coder(), self._team.sync()  # what may refuse, refuses before the task is claimed
+        coder, base = self._engine(), self._team.sync()  # what may refuse, refuses before the task is claimed
         if not self._move(task, State.BACKLOG, Event.STARTED, ""):
             return
         number = desk.journal.attempts(task)[-1].number
-        run = desk.journal.begin_run("coder", desk.day(), desk.clock.now(), task, number)
         desk.tell(f"{task}: coding ({card.spec.title}), attempt {number}")
         folder = desk.home.work / f"{task}.a{number}"
         try:
-            answer = coder.code(run, card.spec, base, folder)
+            with desk.journal.running("coder", desk.day(), desk.clock, task, number) as run:
+                answer = coder.code(run, self._guarded(card.spec), base, folder)
         except OutOfBudget as problem:
-            self._broke = str(problem)
+            self._broke = (desk.day(), str(problem))
             desk.tell(f"{task}: {problem}")
             self._end(task, Event.STUMBLED, "void", str(problem))
         except Stumble as problem:
@@ -169,9 +178,20 @@ class Work:
             raise
         else:
             self._note(task, answer)
-            desk.journal.end_run(run, "coded" if isinstance(answer, Coded) else answer.reason, desk.clock.now())
         finally:
             remove_folder(folder)
+
+    def _guarded(self, task: TaskSpec) -> TaskSpec:
+        """With the guards that hold now: also for a task that the owner dropped, or that is older than a "don't"."""
+        accepted = self._desk.plans.accepted()
+        now = [pattern for guard in (accepted.guards if accepted else ()) for pattern in guard.patterns]
+        return replace(task, guards=tuple(dict.fromkeys((*task.guards, *now))))
+
+    def _engine(self) -> Codes:
+        """Made once: to find a sandbox and to attack it takes its time."""
+        if self._coder is None:
+            self._coder = self._team.coder()
+        return self._coder
 
     def _note(self, task: str, answer: Coded | NotCoded) -> None:
         """A commit is its own note: the next look finds it and delivers it."""

@@ -5,24 +5,11 @@ from __future__ import annotations
 from typing import Protocol
 
 from shared.domain.errors import Refused
+from shared.domain.protected import SECRETS
 from shared.domain.scope import matches
 from shared.edge.repo.mirror import Mirror
 
 MAX_FILE = 200_000  # bytes
-NEVER_READ = (
-    *(".env*", "*.env", ".netrc", ".pgpass", ".npmrc", ".pypirc", ".htpasswd", ".git-credentials", ".docker", ".ssh"),
-    *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key", "*.ppk", "*.p12", "*.pfx", "*.jks", "*.asc"),
-    *(
-        "*.keystore",
-        "*.kdbx",
-        "*.tfstate",
-        "credentials*.json",
-        "service-account*.json",
-        "secrets.*",
-        "*.sqlite3",
-        "*.db",
-    ),
-)
 
 
 class Hit(Protocol):
@@ -72,7 +59,7 @@ class Snapshot:
 
 def may_be_read(path: str) -> bool:
     """Files that usually hold keys are not read, whoever asks."""
-    return not matches(path, NEVER_READ)
+    return not matches(path, SECRETS)
 
 
 def lines_of(source: Source, path: str) -> tuple[str, ...] | None:

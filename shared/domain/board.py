@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
-from shared.domain.lifecycle import Limits, State, Tried
+from shared.domain.lifecycle import Limits, State, Tried, owner_moved
 from shared.domain.work import Goal, TaskSpec
 
 
@@ -25,6 +25,7 @@ class Card:
     commit: str = ""  # of the open attempt, if it got that far
     rests_until: datetime | None = None
     unwanted: str = ""  # why the vision does not want it any more
+    aside: str = ""  # why its commit cannot be delivered now
 
     @property
     def is_at_work(self) -> bool:
@@ -35,7 +36,7 @@ class Card:
 class Board:
     cards: tuple[Card, ...]
     limits: Limits = field(default_factory=Limits)
-    spendable: str = ""  # why no money may be spent now; empty: it may
+    no_money: str = ""  # why none may be spent now
 
     @cached_property
     def by_id(self) -> Mapping[str, Card]:
@@ -55,6 +56,11 @@ def wording(goal: Goal) -> str:
     """A goal's text as a short digest: a task and a question belong to one wording."""
     text = "\0".join((goal.title, *goal.details))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def is_lost_for_us(card: Card) -> bool:
+    """The owner moved its file in a way that means nothing: nobody touches it until he moves it on."""
+    return card.seen_in is not None and card.seen_in is not card.state and owner_moved(card.seen_in, card.state) is None
 
 
 def waits_for(card: Card, board: Board) -> str:

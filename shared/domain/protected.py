@@ -14,7 +14,12 @@ from shared.domain.scope import is_plain_path, matches
 CI = (".github", ".gitlab-ci.yml", ".circleci", "Jenkinsfile", "CODEOWNERS", ".pre-commit-config.yaml", ".husky")
 GIT = (".gitattributes", ".gitmodules", ".gitconfig", ".gitignore")
 AGENTS = (".aider*", "AGENTS.md", "CLAUDE.md", ".claude", ".cursor", ".mcp.json", ".vscode", ".idea")
-SECRETS = (".env*", "*.pem", "*.key")
+SECRETS = (  # files that usually hold keys: never shown to a model, whoever asks
+    *(".env*", "*.env", ".netrc", ".pgpass", ".npmrc", ".pypirc", ".htpasswd", ".git-credentials", ".docker", ".ssh"),
+    *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key", "*.ppk", "*.p12", "*.pfx", "*.jks", "*.asc"),
+    *("*.keystore", "*.kdbx", "*.tfstate", "credentials*.json", "service-account*.json", "secrets.*"),
+    *("*.sqlite3", "*.db"),
+)
 TESTS = ("conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "setup.py", "pyproject.toml", "noxfile.py", ".coveragerc")
 PYTHON_START = ("*.pth", "sitecustomize.py", "usercustomize.py")
 DEPENDENCIES = (
@@ -27,7 +32,6 @@ DEPENDENCIES = (
     "*lockfile*",
     "npm-shrinkwrap.json",
     "package.json",
-    ".npmrc",
     "Pipfile",
     "go.mod",
     "go.sum",

@@ -6,6 +6,8 @@ Order rule: what is going to happen is written here first (durably), the file is
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -13,6 +15,7 @@ from typing import Literal
 from shared.domain.lifecycle import Event, State, Tried, after
 from shared.domain.naming import attempt_ref
 from shared.domain.work import Run, TaskSpec
+from shared.edge.clock import Clock
 from shared.edge.database import Database
 from shared.edge.fault import fault_point
 
@@ -51,13 +54,11 @@ class Known:
     """What history says of a task: where its file should lie, and how often it was tried."""
 
     id: str
-    title: str
     goal_id: str
     wording: str
     seen_in: State
     tried: Tried
     last: Attempt | None
-    planned_on: str
 
 
 class Journal:
@@ -136,13 +137,11 @@ class Journal:
         return {
             r["id"]: Known(
                 r["id"],
-                r["title"],
                 r["goal_id"],
                 r["wording"],
                 State(r["to_state"]),
                 tried.get(r["id"], Tried()),
                 last.get(r["id"]),
-                r["created_at"][:10],
             )
             for r in rows
         }
@@ -191,7 +190,18 @@ class Journal:
 
     # -- runs -------------------------------------------------------------------------------------------------
 
-    def begin_run(self, agent: str, day: str, now: datetime, task: str = "", attempt: int = 0) -> Run:
+    @contextmanager
+    def running(self, agent: str, day: str, clock: Clock, task: str = "", attempt: int = 0) -> Iterator[Run]:
+        """One agent at work: its run has an end, however it ends."""
+        run = self._begin_run(agent, day, clock.now(), task, attempt)
+        try:
+            yield run
+        except BaseException as error:
+            self._end_run(run, f"{type(error).__name__}: {error}", clock.now())
+            raise
+        self._end_run(run, "done", clock.now())
+
+    def _begin_run(self, agent: str, day: str, now: datetime, task: str = "", attempt: int = 0) -> Run:
         with self._db.transaction() as db:
             cursor = db.execute(
                 "insert into agent_runs (agent_name, day, task_id, attempt, started_at) values (?, ?, ?, ?, ?)",
@@ -199,7 +209,7 @@ class Journal:
             )
         return Run(cursor.lastrowid or 0, agent, day, task, attempt)
 
-    def end_run(self, run: Run, result: str, now: datetime) -> None:
+    def _end_run(self, run: Run, result: str, now: datetime) -> None:
         with self._db.transaction() as db:
             db.execute(
                 "update agent_runs set ended_at = ?, result = ? where id = ?", (now.isoformat(), result[:500], run.id)

@@ -93,8 +93,16 @@ class Home:
         name = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:16]
         return Path(tempfile.gettempdir()) / f"sisimpur-{os.getuid()}-{name}" / "meter.sock"
 
+    def check(self) -> None:
+        """Refused if one of our folders is a link or no folder: what is emptied at start must be ours."""
+        for folder in (self.root, self.state, self.temporary, self.work, self.state / "mirror", self.state / "forge"):
+            is_own = folder == self.root  # the owner may reach his home through a link
+            if os.path.lexists(folder) and not stat.S_ISDIR((folder.stat() if is_own else folder.lstat()).st_mode):
+                raise Refused(f"{folder} is no folder of ours; move it away")
+
     def make(self) -> None:
         """All folders; what exists stays."""
+        self.check()
         folders = [self.config, self.targets, self.logs, self.reports, *(self.tasks(state) for state in FOLDERS)]
         for folder in folders:
             folder.mkdir(parents=True, exist_ok=True)

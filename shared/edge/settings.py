@@ -187,13 +187,13 @@ class PolicyFile(Part):
 
 class Phases(Part):
     morning: TimeOfDay = "07:00"
-    """The vision is read."""
+    """The vision is read. Not used by this version yet: `run-day` runs all phases at once."""
     planning: TimeOfDay = "07:45"
-    """Goals become tasks."""
+    """Goals become tasks. Not used by this version yet."""
     work: TimeOfDay = "08:00"
-    """Tasks are worked on."""
+    """Tasks are worked on. Not used by this version yet."""
     wrap_up: TimeOfDay = "23:00"
-    """The day is summed up."""
+    """The day is summed up. Not used by this version yet."""
 
 
 class SchedulesFile(Part):

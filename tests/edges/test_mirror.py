@@ -9,7 +9,7 @@ import pytest
 
 from shared.domain.change import Change, Limits
 from shared.domain.errors import Misconfigured, Refused
-from shared.edge.repo.mirror import HeadMoved, Match, Mirror, default_branch
+from shared.edge.repo.mirror import BranchMoved, Match, Mirror, default_branch
 from shared.edge.repo.mirror_tree import TreeEntry
 from shared.edge.repo.remote import Remote
 from tests.killing import killed_at, points, snippet
@@ -378,7 +378,7 @@ def worker(tmp_path: Path, forge: Path, name: str) -> tuple[Mirror, str]:
 def test_the_first_of_two_wins_and_the_other_learns_the_winner(tmp_path: Path, forge: Path) -> None:
     (one, first), (other, second) = worker(tmp_path, forge, "one"), worker(tmp_path, forge, "other")
     one.push(first, "agent/x")
-    with pytest.raises(HeadMoved, match=f"agent/x is at {first}") as moved:
+    with pytest.raises(BranchMoved, match=f"agent/x is at {first}") as moved:
         other.push(second, "agent/x")
     assert moved.value.found == other.remote_head("agent/x") == first
 
@@ -394,7 +394,7 @@ def test_the_same_commit_again_is_done(tmp_path: Path, forge: Path) -> None:
 def test_a_branch_moves_only_from_where_it_is_expected(tmp_path: Path, forge: Path) -> None:
     (one, first), (other, second) = worker(tmp_path, forge, "one"), worker(tmp_path, forge, "other")
     one.push(first, "agent/x")
-    with pytest.raises(HeadMoved) as moved:
+    with pytest.raises(BranchMoved) as moved:
         other.push(second, "agent/x", expected="1" * 40)
     assert moved.value.found == first
     other.push(second, "agent/x", expected=first)
@@ -403,7 +403,7 @@ def test_a_branch_moves_only_from_where_it_is_expected(tmp_path: Path, forge: Pa
 
 def test_a_branch_that_was_deleted_meanwhile_is_not_brought_back(tmp_path: Path, forge: Path) -> None:
     one, sha = worker(tmp_path, forge, "one")
-    with pytest.raises(HeadMoved, match="is at no commit") as moved:
+    with pytest.raises(BranchMoved, match="is at no commit") as moved:
         one.push(sha, "agent/x", expected=one.fetch("main"))
     assert moved.value.found is None
 

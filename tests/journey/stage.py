@@ -23,7 +23,7 @@ from cli.arguments import Arguments
 from cli.hands import init
 from cli.records import Records, open_records
 from cli.team import MakeEngine, open_team
-from shared.edge.engine.engine import EngineJob, EngineRun, never
+from shared.edge.engine.engine import EngineJob, EngineRun, named_files, never
 from shared.edge.markdown import outline
 from shared.edge.paths import Home
 
@@ -107,6 +107,7 @@ class Engine:
     jobs: list[EngineJob] = field(default_factory=list)
 
     def run(self, job: EngineJob, stop: Callable[[], bool] = never) -> EngineRun:
+        named_files(job)
         self.jobs.append(job)
         status, text = self._ask(job)
         if status != 200:
@@ -138,11 +139,14 @@ def mends(folder: Path, job: EngineJob) -> None:
 # --- the stage -----------------------------------------------------------------------------------------------
 
 
+MORNING = datetime(2026, 11, 20, 8, tzinfo=UTC)
+
+
 class HurriedClock:
-    """The real time, but nobody waits: to sleep is to be later."""
+    """Begins at eight on some morning and goes as fast as the real one, but nobody waits: to sleep is to be later."""
 
     def __init__(self) -> None:
-        self._ahead = timedelta()
+        self._ahead = MORNING - datetime.now(UTC)
 
     def now(self) -> datetime:
         return datetime.now(UTC) + self._ahead
@@ -201,6 +205,11 @@ class Stage:
         self.engines.append(Engine(records.home.meter_socket, self.change))
         return self.engines[-1]
 
+    @property
+    def jobs(self) -> list[EngineJob]:
+        """Every task that an engine was given."""
+        return [job for engine in self.engines for job in engine.jobs]
+
     # -- what there is to see ---------------------------------------------------------------------------------
 
     def states(self) -> dict[str, str]:
@@ -210,7 +219,8 @@ class Stage:
 
     def pulls(self) -> list[Any]:
         with self.records() as records:
-            return list(records.forge().list_pulls(every=True))
+            forge = records.forge()
+            return list(forge.list_pulls(every=True)) if forge else []
 
     def note(self, task: str) -> str:
         with self.records() as records:

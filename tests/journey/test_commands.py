@@ -198,6 +198,23 @@ def test_resume_ends_a_stop_and_says_what_it_was(stage: Stage) -> None:
     assert "a call cost more" not in at(stage, "status").text
 
 
+def test_a_home_inside_the_target_is_refused(tmp_path: Path) -> None:
+    """Its keys would sooner or later be committed."""
+    target = repository(tmp_path / "site")
+    for home in (target, target / "team"):
+        done = main_py("--home", str(home), "init", "--target", str(target))
+        assert "lies inside the target" in in_one_line(done)
+    assert sorted(path.name for path in target.iterdir()) == [".git", "README.md", "app.py", "webhook.py"]
+
+
+@pytest.mark.parametrize("command", ["status", "logs", "cancel x", "run-day"])
+def test_a_home_that_is_a_file_is_said_to_be_one(tmp_path: Path, command: str) -> None:
+    (tmp_path / "file").write_text("")
+    done = main_py("--home", str(tmp_path / "file"), *command.split())
+    assert done.code == 1
+    assert "is no folder of ours" in in_one_line(done)
+
+
 # --- doctor --------------------------------------------------------------------------------------------------
 
 
@@ -212,8 +229,8 @@ def test_the_doctor_finds_a_healthy_machine_healthy(stage: Stage) -> None:
         "home",
         "disk",
         "sandbox",
-        "engine",
         "settings",
+        "engine",
         "keys",
         "endpoint",
         "prices",

@@ -62,8 +62,8 @@ def card(
         pytest.param([card("b", State.IN_PROGRESS, readable=False)], Rest("no task is ready"), id="unreadable at work"),
         pytest.param([card(unwanted="goal gone"), card("b")], Drop("a", "goal gone"), id="an unwanted task is dropped"),
         pytest.param([card(state=State.IN_REVIEW, unwanted="x")], Rest("no task is ready"), id="not once it is begun"),
-        pytest.param([card(tried=Tried(3, 0))], GiveUp("a", Tried(3, 0)), id="three failures: give up"),
-        pytest.param([card(tried=Tried(0, 5))], GiveUp("a", Tried(0, 5)), id="five crashes: give up"),
+        pytest.param([card(tried=Tried(3, 0))], GiveUp("a"), id="three failures: give up"),
+        pytest.param([card(tried=Tried(0, 5))], GiveUp("a"), id="five crashes: give up"),
         pytest.param([card("a", after=("b",)), card("b")], Code("b"), id="what is needed comes first"),
         pytest.param(
             [card("a", after=("b",)), card("b", State.COMPLETED)], Code("a"), id="what is done is no obstacle"
@@ -86,9 +86,9 @@ def test_a_circle_blocks_its_members_and_nobody_else() -> None:
 
 def test_without_money_the_team_rests_but_finishes_what_stands() -> None:
     broke = "the day's cap is reached"
-    assert next_move(Board((card(),), spendable=broke), NOW) == Rest(broke)
+    assert next_move(Board((card(),), no_money=broke), NOW) == Rest(broke)
     begun = card("b", State.IN_PROGRESS, commit="c0ffee")
-    assert next_move(Board((card(), begun), spendable=broke), NOW) == Deliver("b")
+    assert next_move(Board((card(), begun), no_money=broke), NOW) == Deliver("b")
 
 
 def test_a_resting_task_lets_others_pass_and_wakes_in_time() -> None:

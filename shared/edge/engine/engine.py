@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from shared.domain.errors import Refused
-from shared.domain.scope import is_plain_path
+from shared.domain.protected import SECRETS
+from shared.domain.scope import is_plain_path, matches
 from shared.domain.work import ModelChoice
 from shared.edge.paths import MAX_TEXT, read_bytes
 
@@ -83,6 +84,9 @@ def _problems(job: EngineJob) -> Iterator[str]:
     for path in (*job.edit, *job.read, *(pattern.strip("/") for pattern in job.create)):
         if not is_plain_path(path):
             yield f"{path[:100]!r} is not a path inside the repository"
+    for path in (*job.edit, *job.read):
+        if matches(path, SECRETS):
+            yield f"{path}: is never given to a model; files of this name usually hold keys"
     if os.path.lexists(job.folder / ".git"):
         yield f"{job.folder} has a .git already; an engine works on plain files only"
 

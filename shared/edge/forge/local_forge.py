@@ -39,10 +39,11 @@ from shared.edge.forge.forge import (
 )
 from shared.edge.forge.local_forge_book import Book, Plan
 from shared.edge.forge.local_forge_git import Commits
-from shared.edge.repo.git import git
+from shared.edge.repo.git import git, remove_stale_locks
 from shared.edge.repo.mirror import Mirror
 from shared.edge.repo.remote import Remote
 
+LOCK = "forge.lock"
 ACTOR, REVIEWER = "sisimpur", "sisimpur-reviewer"
 CONFIGURATION = {  # holds also for what others push
     "core.fsync": "all",
@@ -58,6 +59,7 @@ def create(path: Path, source: Path | None, branch: str) -> None:
     """
     path.mkdir(parents=True, exist_ok=True)
     with _locked(path):
+        remove_stale_locks(path, keep=LOCK)
         git(path, "init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
         for key, value in CONFIGURATION.items():
             git(path, "config", key, value)
@@ -360,7 +362,7 @@ def _commit_of(branch: str, branches: dict[str, str]) -> str:
 @contextmanager
 def _locked(path: Path, wait: bool = True) -> Iterator[bool]:
     """One at a time over all processes and threads; without `wait`: whether it is ours. Not to be nested."""
-    with open(path / "forge.lock", "w") as lock:
+    with open(path / LOCK, "w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

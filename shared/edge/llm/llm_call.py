@@ -87,7 +87,9 @@ def line(meter: Path | str, ticket: str) -> Iterator[anthropic.Anthropic]:
         _knock(path)
     timeout = httpx2.Timeout(PATIENCE, connect=CONNECTING)
     with (
-        httpx2.Client(transport=httpx2.HTTPTransport(uds=path), timeout=timeout, trust_env=False) as http,
+        httpx2.Client(
+            transport=httpx2.HTTPTransport(uds=path, verify=False, trust_env=False), timeout=timeout, trust_env=False
+        ) as http,
         anthropic.Anthropic(
             api_key=ticket,
             base_url="http://meter" if path else str(meter),

@@ -85,7 +85,8 @@ class Complaint:
 
     @property
     def is_spend_limit(self) -> bool:
-        return self.code.endswith("_spend_limit_reached") or "usage limits" in self.message.lower()
+        said = self.message.lower()
+        return self.code.endswith("_spend_limit_reached") or "usage limits" in said or "credit balance" in said
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,8 @@ def judge(complaint: Complaint) -> Verdict:
         return Verdict(billed, "answer", Rejected(Refusal(*_PASSED_ON[413])))
     if status in (408, 409) or status >= 500 or (status == 429 and complaint.retry_after is not None):
         return Verdict(billed, "retry", Rejected(_upstream(f"the upstream was busy or failing ({status})")))
-    final = Refusal("meter_upstream_refused", f"the upstream refused the request ({status})")
-    return Verdict(billed, "answer", Rejected(final))
+    text = f"the upstream refused the request ({status}); its words stand in logs/meter.jsonl"
+    return Verdict(billed, "answer", Rejected(Refusal("meter_upstream_refused", text)))
 
 
 _PASSED_ON = {

@@ -91,3 +91,10 @@ def try_git(
     if done.cut:
         raise GitFailed(f"git {arguments[0]}: the answer is longer than {limit} bytes")
     return done
+
+
+def remove_stale_locks(repository: Path, keep: str = "") -> None:
+    """What a git left behind that was killed. Only for whoever knows that no other git is at work there."""
+    for lock in (*repository.glob("*.lock"), *repository.glob("refs/**/*.lock")):
+        if lock.name != keep:
+            lock.unlink(missing_ok=True)

@@ -16,7 +16,7 @@ from shared.domain.naming import is_agent_branch
 from shared.edge.fault import fault_point
 from shared.edge.process import Finished
 from shared.edge.repo import mirror_difference, mirror_tree
-from shared.edge.repo.git import LIMIT, GitFailed, git, try_git
+from shared.edge.repo.git import LIMIT, GitFailed, git, remove_stale_locks, try_git
 from shared.edge.repo.mirror_tree import TreeEntry, commit_id
 from shared.edge.repo.remote import WHERE, Remote, explain, one_line
 
@@ -26,7 +26,7 @@ LONGEST_BRANCH = 200
 LONGEST_LINE = 300  # characters of a line that was searched for
 
 
-class HeadMoved(Stumble):
+class BranchMoved(Stumble):
     """Somebody else moved the branch. `found`: the commit that it is at; None: it is gone."""
 
     def __init__(self, branch: str, found: str | None) -> None:
@@ -53,8 +53,7 @@ class Mirror:
     def create(self) -> None:
         """Ready to use; what is there stays, but for what a kill or a power cut left half done. Call it at start."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        for lock in (*self.path.glob("*.lock"), *self.path.glob("refs/**/*.lock")):
-            lock.unlink(missing_ok=True)
+        remove_stale_locks(self.path)
         git(self.path, "init", "--quiet", "--bare", "--template=", "--initial-branch=none")
         half_done = git(self.path, "for-each-ref", "--format=delete %(refname)", "refs/scratch/")
         git(self.path, "update-ref", "--stdin", data=half_done)
@@ -85,7 +84,7 @@ class Mirror:
     def push(self, sha: str, branch: str, expected: str | None = None) -> None:
         """Moves the forge's branch from `expected` (None: it must not exist) to `sha`; there already: done.
 
-        HeadMoved if somebody else was faster, Refused if the forge does not take it. Only branches of ours.
+        BranchMoved if somebody else was faster, Refused if the forge does not take it. Only branches of ours.
         """
         if not is_agent_branch(branch):
             raise Refused(f"{branch}: not a branch of ours; nothing was pushed")
@@ -186,7 +185,7 @@ class Mirror:
         if found == sha:
             return
         if found != expected:
-            raise HeadMoved(branch, found)
+            raise BranchMoved(branch, found)
         if rejected := re.search(r"^!\t.*\[(?:remote )?rejected\] \((.*)\)$", done.text, re.MULTILINE):
             raise Refused(f"the forge does not take {branch}: {one_line(rejected[1])}")
         raise explain(done.complaint, self.remote) or GitFailed(f"git push: {one_line(done.complaint)}")
