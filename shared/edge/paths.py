@@ -52,10 +52,6 @@ class Home:
         return self.root / "logs"
 
     @property
-    def reports(self) -> Path:
-        return self.root / "reports" / "daily"
-
-    @property
     def state(self) -> Path:
         return self.root / ".state"
 
@@ -103,7 +99,7 @@ class Home:
     def make(self) -> None:
         """All folders; what exists stays."""
         self.check()
-        folders = [self.config, self.targets, self.logs, self.reports, *(self.tasks(state) for state in FOLDERS)]
+        folders = [self.config, self.targets, self.logs, *(self.tasks(state) for state in FOLDERS)]
         for folder in folders:
             folder.mkdir(parents=True, exist_ok=True)
         for private in (self.state, self.temporary, self.work, self.meter_socket.parent):
