@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from shared.domain.errors import Refused
-from shared.domain.protected import SECRETS
-from shared.domain.scope import matches
+from shared.domain.protected import usually_holds_keys
 from shared.edge.repo.mirror import Mirror
 
 MAX_FILE = 200_000  # bytes
@@ -59,7 +58,7 @@ class Snapshot:
 
 def may_be_read(path: str) -> bool:
     """Files that usually hold keys are not read, whoever asks."""
-    return not matches(path, SECRETS)
+    return not usually_holds_keys(path)
 
 
 def lines_of(source: Source, path: str) -> tuple[str, ...] | None:

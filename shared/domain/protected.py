@@ -14,12 +14,13 @@ from shared.domain.scope import is_plain_path, matches
 CI = (".github", ".gitlab-ci.yml", ".circleci", "Jenkinsfile", "CODEOWNERS", ".pre-commit-config.yaml", ".husky")
 GIT = (".gitattributes", ".gitmodules", ".gitconfig", ".gitignore")
 AGENTS = (".aider*", "AGENTS.md", "CLAUDE.md", ".claude", ".cursor", ".mcp.json", ".vscode", ".idea")
-SECRETS = (  # files that usually hold keys: never shown to a model, whoever asks
+SECRETS = (  # files that usually hold keys
     *(".env*", "*.env", ".netrc", ".pgpass", ".npmrc", ".pypirc", ".htpasswd", ".git-credentials", ".docker", ".ssh"),
     *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.key", "*.ppk", "*.p12", "*.pfx", "*.jks", "*.asc"),
     *("*.keystore", "*.kdbx", "*.tfstate", "credentials*.json", "service-account*.json", "secrets.*"),
     *("*.sqlite3", "*.db"),
 )
+TEMPLATES = (".env.example", ".env.sample", ".env.template", ".env.dist")
 TESTS = ("conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "setup.py", "pyproject.toml", "noxfile.py", ".coveragerc")
 PYTHON_START = ("*.pth", "sitecustomize.py", "usercustomize.py")
 DEPENDENCIES = (
@@ -43,6 +44,11 @@ BUILD = ("Makefile", "*.mk", "Dockerfile*", "*.Dockerfile", ".dockerignore", "co
 OWN = ("VISION.md", "/config/*.yaml", "/config/targets", "/agents/*/prompts")  # this program as its own target
 
 PROTECTED = (*CI, *GIT, *AGENTS, *SECRETS, *TESTS, *PYTHON_START, *DEPENDENCIES, *BUILD, *OWN)
+
+
+def usually_holds_keys(path: str) -> bool:
+    """A file that is never shown to a model, whoever asks for it. Templates without values are no such files."""
+    return bool(matches(path, SECRETS)) and not matches(path, TEMPLATES)
 
 
 def needs_owner(changes: Iterable[Change], patterns: Iterable[str] = ()) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shared.domain.change import Change
-from shared.domain.protected import PROTECTED, needs_owner
+from shared.domain.protected import PROTECTED, needs_owner, usually_holds_keys
 from shared.domain.scope import matches
 
 HARMLESS = Change("src/a.py", "modified", "100644", "100644")
@@ -74,3 +74,19 @@ def test_what_needs_the_owner(change: Change, asked: bool) -> None:
 
 def test_the_targets_own_patterns_come_on_top() -> None:
     assert needs_owner([HARMLESS], ["src/**"]) == ("src/a.py",)
+
+
+@pytest.mark.parametrize(
+    ("path", "holds"),
+    [
+        (".env", True),
+        ("deploy/.env.production", True),
+        ("certs/site.pem", True),
+        ("home/.ssh/id_ed25519", True),
+        (".env.example", False),
+        ("app/settings.py", False),
+        ("environment.py", False),
+    ],
+)
+def test_which_files_are_never_shown_to_a_model(path: str, holds: bool) -> None:
+    assert usually_holds_keys(path) is holds

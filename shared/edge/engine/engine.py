@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from shared.domain.errors import Refused
-from shared.domain.protected import SECRETS
-from shared.domain.scope import is_plain_path, matches
+from shared.domain.protected import usually_holds_keys
+from shared.domain.scope import is_plain_path
 from shared.domain.work import ModelChoice
 from shared.edge.paths import MAX_TEXT, read_bytes
 
@@ -85,7 +85,7 @@ def _problems(job: EngineJob) -> Iterator[str]:
         if not is_plain_path(path):
             yield f"{path[:100]!r} is not a path inside the repository"
     for path in (*job.edit, *job.read):
-        if matches(path, SECRETS):
+        if usually_holds_keys(path):
             yield f"{path}: is never given to a model; files of this name usually hold keys"
     if os.path.lexists(job.folder / ".git"):
         yield f"{job.folder} has a .git already; an engine works on plain files only"
