@@ -75,6 +75,5 @@ def _keep(arguments: Arguments) -> Path:
         path = folder / f"bug-{datetime.now(UTC):%Y%m%dT%H%M%S}.txt"
         path.write_text(traceback.format_exc(), "utf-8")
     except OSError:
-        traceback.print_exc()
-        return folder
+        return Path("it with the command that you typed (its trace could not be written)")
     return path

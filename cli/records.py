@@ -61,9 +61,7 @@ def require_home(home: Home) -> None:
         raise Misconfigured(
             f"{home.root} is no home yet; type: python main.py --home {where} init --target PATH_OR_URL"
         )
-    missing = [folder for folder in (home.temporary, home.work) if not folder.exists()]
-    for folder in missing:
-        folder.mkdir()
+    home.make()  # git, for one, does not keep empty folders
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from shared.edge.prompts import Prompts
 from shared.edge.repo.committer import Author, Committer
 from shared.edge.repo.mirror import Mirror
 from shared.edge.repo.remote import Remote
-from shared.edge.settings import ANTHROPIC, Settings
+from shared.edge.settings import ANTHROPIC, LiveCaps, Settings
 
 AUTHOR = Author("sisimpur-agents", "agents@localhost")
 REPLIES_KEPT = timedelta(days=7)  # they only serve to replay an interrupted day
@@ -74,7 +74,7 @@ def open_team(records: Records, tell: Callable[[str], None], make_engine: MakeEn
         with Meter(
             records.ledger,
             pricing,
-            lambda: settings.policy.budget.caps,
+            LiveCaps(home, settings.policy.budget.caps),
             Upstream(settings.secrets.base_url, key),
             clock,
             home.meter_socket,

@@ -244,7 +244,7 @@ def _short_time(text: str) -> str:
 
 
 def _print_json(value: Any) -> int:
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print(json.dumps(value, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace").decode())
     return 0
 
 

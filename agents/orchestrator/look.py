@@ -35,25 +35,27 @@ def look(
     """`vision` is the accepted one; `commit_at` asks our mirror for a reference; the rest as in Board and Card."""
     known = journal.known()
     filed, doubles = _one_per_id(store.all(), known)
-    cards = [_card(file, known.get(file.id), vision, commit_at, aside.get(file.id, "")) for file in filed.values()]
+    reasons = dict.fromkeys(doubles, "it has two files") | dict(aside)
+    cards = [_card(file, known.get(file.id), vision, commit_at, reasons.get(file.id, "")) for file in filed.values()]
     cards += [_gone(one) for one in known.values() if one.id not in filed and one.seen_in is not State.GONE]
     unreadable = [file.spec.reason for file in filed.values() if isinstance(file.spec, Unreadable)]
     unreadable += [_meaningless(card) for card in cards if is_lost_for_us(card)]
     board = Board(tuple(sorted(cards, key=lambda card: card.id)), limits, no_money)
-    return Sight(board, tuple(unreadable + doubles), known)
+    return Sight(board, (*unreadable, *doubles.values()), known)
 
 
-def _one_per_id(found: list[Filed], known: Mapping[str, Known]) -> tuple[dict[str, Filed], list[str]]:
+def _one_per_id(found: list[Filed], known: Mapping[str, Known]) -> tuple[dict[str, Filed], dict[str, str]]:
     """A copy by the owner gives a task two files: the one where history put it counts, the other is named."""
     filed: dict[str, Filed] = {}
-    doubles = []
+    doubles: dict[str, str] = {}
     for file in found:
         other = filed.setdefault(file.id, file)
         if other is file:
             continue
         kept, copy = (file, other) if file.id in known and known[file.id].seen_in is file.state else (other, file)
         filed[file.id] = kept
-        doubles.append(f"{copy.state}/{copy.id}.md: a task of this name lies in {kept.state} too; rename or remove one")
+        where = f"{copy.state}/{copy.id}.md"
+        doubles[copy.id] = f"{where}: a task of this name lies in {kept.state} too; rename or remove one"
     return filed, doubles
 
 
@@ -66,7 +68,7 @@ def _card(
 ) -> Card:
     spec = file.spec if isinstance(file.spec, TaskSpec) else None
     if known is None:
-        return Card(file.id, file.state, spec, None)
+        return Card(file.id, file.state, spec, None, aside=aside)
     attempt = known.last.number if known.last and known.last.outcome is None else None
     at_work = file.state is State.IN_PROGRESS and attempt is not None
     ended = known.last.ended_at if known.last else None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from shared.domain.board import Board, Card, is_lost_for_us, waits_for
-from shared.domain.lifecycle import Event, State, Tried, owner_moved
+from shared.domain.lifecycle import Event, Limits, State, Tried, owner_moved
 
 
 @dataclass(frozen=True)
@@ -75,14 +75,15 @@ def next_move(board: Board, now: datetime) -> Move:
 
     A task whose file cannot be read stays where it is, whatever else is true of it.
     """
+    within_reach = [card for card in board.cards if not card.aside and not is_lost_for_us(card)]
     for moves in (_owners, _begun, _unwanted, _exhausted):
-        for move in moves(board):
+        for move in moves(within_reach, board.limits):
             return move
-    return _work(board, now)
+    return _work(within_reach, board, now)
 
 
-def _owners(board: Board) -> Iterator[Move]:
-    for card in board.cards:
+def _owners(cards: Sequence[Card], _: Limits) -> Iterator[Move]:
+    for card in cards:
         if card.seen_in is None:
             if card.spec is not None:
                 yield Welcome(card.id)
@@ -90,26 +91,26 @@ def _owners(board: Board) -> Iterator[Move]:
             yield Heed(card.id, event)
 
 
-def _begun(board: Board) -> Iterator[Move]:
-    for card in board.cards:
-        if card.is_at_work and card.spec and not card.aside and not is_lost_for_us(card):
+def _begun(cards: Sequence[Card], _: Limits) -> Iterator[Move]:
+    for card in cards:
+        if card.is_at_work and card.spec:
             yield Deliver(card.id) if card.commit else Lose(card.id)
 
 
-def _unwanted(board: Board) -> Iterator[Move]:
-    for card in board.cards:
+def _unwanted(cards: Sequence[Card], _: Limits) -> Iterator[Move]:
+    for card in cards:
         if card.unwanted and card.spec and card.state is State.BACKLOG:
             yield Drop(card.id, card.unwanted)
 
 
-def _exhausted(board: Board) -> Iterator[Move]:
-    for card in board.cards:
-        if card.spec and card.state is State.BACKLOG and card.tried.exhausted(board.limits):
+def _exhausted(cards: Sequence[Card], limits: Limits) -> Iterator[Move]:
+    for card in cards:
+        if card.spec and card.state is State.BACKLOG and card.tried.exhausted(limits):
             yield GiveUp(card.id)
 
 
-def _work(board: Board, now: datetime) -> Move:
-    ready = [c for c in board.cards if c.state is State.BACKLOG and c.seen_in and not waits_for(c, board)]
+def _work(cards: Sequence[Card], board: Board, now: datetime) -> Move:
+    ready = [c for c in cards if c.state is State.BACKLOG and c.seen_in and not waits_for(c, board)]
     if not ready:
         return Rest(_why_none(board))
     if board.no_money:

@@ -93,7 +93,8 @@ def _open_tasks(desk: Desk) -> tuple[TaskSpec, ...]:
 
 def _first_number(desk: Desk, day: str) -> int:
     prefix = day.replace("-", "") + "-"
-    taken = [id_.removeprefix(prefix) for id_ in desk.journal.known() if id_.startswith(prefix)]
+    seen = {*desk.journal.known(), *(id_ for ids in desk.store.names().values() for id_ in ids)}
+    taken = [id_.removeprefix(prefix) for id_ in seen if id_.startswith(prefix)]
     return max((int(number) for number in taken if number.isdecimal()), default=0) + 1
 
 
@@ -116,9 +117,16 @@ def write_tasks(desk: Desk, day: str) -> None:
     for task in plan.tasks:
         if task.id in known:
             continue
-        desk.store.add(task)
+        if not desk.store.add(task) and not _is_ours(desk, task):
+            desk.tell(f"{task.id}: a file of yours has this name; the planned task ({task.title}) was not written")
+            continue
         goal = goals.get(task.goal_id)
         desk.journal.born(task, State.BACKLOG, "planned", desk.clock.now(), wording(goal) if goal else "")
+
+
+def _is_ours(desk: Desk, task: TaskSpec) -> bool:
+    """Written by us before a kill, and still the same."""
+    return any(desk.store.read(state, task.id).spec == task for state in desk.store.find(task.id))
 
 
 def write_plan_file(desk: Desk, accepted: Accepted, day: str) -> None:

@@ -20,6 +20,7 @@ from agents.orchestrator.next_move import (
     next_move,
 )
 from agents.orchestrator.team import Codes, Desk, Team
+from shared.domain.board import Card
 from shared.domain.errors import OutOfBudget, Refused, Stumble, TeamError
 from shared.domain.lifecycle import Event, State
 from shared.domain.naming import branch_name
@@ -38,7 +39,7 @@ class Work:
         self._team = team
         self._coder: Codes | None = None
         self._broke: tuple[str, str] = ("", "")  # the day on which a cap stopped the spending, and its words
-        self._aside: dict[str, str] = {}  # tasks that cannot be delivered now, and why: the next start tries again
+        self._aside: dict[str, str] = {}  # tasks that nobody touches until the next start, and why
 
     def until_quiet(self) -> str:
         """Every move there is -> why it rests now."""
@@ -123,7 +124,7 @@ class Work:
         assert card and card.spec and card.open_attempt
         goal = self._goal_title(card.spec)
         cost = desk.ledger.spent_by(task).used
-        branch = self._branch(card.spec, card.commit)
+        branch = self._branch(card, sight.known[task].title)
         try:
             pull = desk.delivery.deliver(
                 card.spec, card.open_attempt, branch, desk.rules.branch, goal, cost, desk.clock.now()
@@ -138,14 +139,16 @@ class Work:
             desk.tell(f"{task}: pull request #{pull.number} {pull.url}")
             self._end(task, Event.SUBMITTED, "ok", f"pull request #{pull.number}")
 
-    def _branch(self, task: TaskSpec, commit: str) -> Branch:
-        """What stands at the commit, asked of the mirror: also after a kill nothing has to be remembered."""
-        base = self._desk.mirror.parent(commit)
-        changes = self._desk.mirror.changed(base, commit)
+    def _branch(self, card: Card, title: str) -> Branch:
+        """What stands at the commit, asked of the mirror: also after a kill nothing has to be remembered.
+
+        `title` is the one at birth: a task keeps its branch when the owner rewords it.
+        """
+        base = self._desk.mirror.parent(card.commit)
+        changes = self._desk.mirror.changed(base, card.commit)
         protected = needs_owner(changes, self._desk.rules.protected)
-        return Branch(
-            branch_name(task.id, task.title), base, commit, tuple(change.path for change in changes), protected
-        )
+        paths = tuple(change.path for change in changes)
+        return Branch(branch_name(card.id, title), base, card.commit, paths, protected)
 
     def _goal_title(self, task: TaskSpec) -> str:
         accepted = self._desk.plans.accepted()
@@ -219,4 +222,6 @@ class Work:
             desk.journal.moved(planned)
             return True
         desk.journal.overtaken(planned, desk.clock.now())
+        self._aside[task] = "its file was moved by somebody else meanwhile"
+        desk.tell(f"{task}: {self._aside[task]}; the next start looks again")
         return False

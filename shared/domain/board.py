@@ -25,7 +25,7 @@ class Card:
     commit: str = ""  # of the open attempt, if it got that far
     rests_until: datetime | None = None
     unwanted: str = ""  # why the vision does not want it any more
-    aside: str = ""  # why its commit cannot be delivered now
+    aside: str = ""  # why nobody touches it until the next start
 
     @property
     def is_at_work(self) -> bool:
@@ -67,6 +67,8 @@ def waits_for(card: Card, board: Board) -> str:
     """Why the task cannot begin yet, in words; empty: it can."""
     if card.spec is None:
         return "its file cannot be read"
+    if card.aside:
+        return card.aside
     if card.id in board.in_a_circle:
         return "its dependencies form a circle"
     for needed in card.spec.depends_on:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from shared.domain.errors import Misconfigured
+from shared.domain.errors import Misconfigured, Unavailable
 from shared.edge.fault import fault_point
 
 SCHEMA = Path(__file__).parent / "schema"
@@ -30,18 +30,20 @@ class Database:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """A write transaction: taken at once, so that what is read inside is still true when it is written."""
-        connection = self._connection()
-        connection.execute("begin immediate")
-        try:
-            yield connection
-            connection.execute("commit")
-        except BaseException:
-            if connection.in_transaction:  # also when the commit itself failed: a full disk
-                connection.execute("rollback")
-            raise
+        with self._named():
+            connection = self._connection()
+            connection.execute("begin immediate")
+            try:
+                yield connection
+                connection.execute("commit")
+            except BaseException:
+                if connection.in_transaction:  # also when the commit itself failed: a full disk
+                    connection.execute("rollback")
+                raise
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
-        return self._connection().execute(sql, values).fetchall()
+        with self._named():
+            return self._connection().execute(sql, values).fetchall()
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Row | None:
         found = self.rows(sql, values)
@@ -68,19 +70,33 @@ class Database:
         return connection
 
     def _migrate(self) -> None:
+        with self.transaction() as db:
+            done = db.execute("pragma user_version").fetchone()[0]
+            steps = sorted(SCHEMA.glob("*.sql"))
+            if done > len(steps):
+                raise Misconfigured(f"{self.path} is from a newer version of this program; update the program")
+            for number, step in enumerate(steps[done:], done + 1):
+                for statement in statements(step.read_text("utf-8")):
+                    db.execute(statement)
+                fault_point("migrate.step")
+                db.execute(f"pragma user_version = {number}")
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """What SQLite complains about, as what the owner can do. A broken rule of the schema is our bug."""
         try:
-            with self.transaction() as db:
-                done = db.execute("pragma user_version").fetchone()[0]
-                steps = sorted(SCHEMA.glob("*.sql"))
-                if done > len(steps):
-                    raise Misconfigured(f"{self.path} is from a newer version of this program; update the program")
-                for number, step in enumerate(steps[done:], done + 1):
-                    for statement in statements(step.read_text("utf-8")):
-                        db.execute(statement)
-                    fault_point("migrate.step")
-                    db.execute(f"pragma user_version = {number}")
+            yield
+        except sqlite3.OperationalError as error:
+            raise Unavailable(
+                f"{self.path} is in use or cannot be written ({error}); nothing is lost, try again"
+            ) from None
         except sqlite3.DatabaseError as error:
-            raise Misconfigured(f"{self.path} cannot be used ({error}); move it away and start again") from None
+            if type(error) is not sqlite3.DatabaseError:
+                raise
+            raise Misconfigured(
+                f"{self.path} cannot be used ({error}); put a copy back, or move it away and lower today's cap by what "
+                "was spent: a new one knows of nothing"
+            ) from None
 
 
 def statements(script: str) -> Iterator[str]:

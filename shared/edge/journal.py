@@ -54,6 +54,7 @@ class Known:
     """What history says of a task: where its file should lie, and how often it was tried."""
 
     id: str
+    title: str  # when it was first seen
     goal_id: str
     wording: str
     seen_in: State
@@ -137,6 +138,7 @@ class Journal:
         return {
             r["id"]: Known(
                 r["id"],
+                r["title"],
                 r["goal_id"],
                 r["wording"],
                 State(r["to_state"]),

@@ -91,19 +91,26 @@ class Home:
 
     def check(self) -> None:
         """Refused if one of our folders is a link or no folder: what is emptied at start must be ours."""
-        for folder in (self.root, self.state, self.temporary, self.work, self.state / "mirror", self.state / "forge"):
-            is_own = folder == self.root  # the owner may reach his home through a link
-            if os.path.lexists(folder) and not stat.S_ISDIR((folder.stat() if is_own else folder.lstat()).st_mode):
+        if self.root.exists() and not self.root.is_dir():  # he may reach his home through a link
+            raise Refused(f"{self.root} is no folder of ours; move it away")
+        for folder in (*self._owners, *self._private, self.state / "mirror", self.state / "forge"):
+            if os.path.lexists(folder) and not stat.S_ISDIR(folder.lstat().st_mode):
                 raise Refused(f"{folder} is no folder of ours; move it away")
+
+    @property
+    def _owners(self) -> tuple[Path, ...]:
+        states = (self.tasks(state) for state in FOLDERS)
+        return (self.config, self.targets, self.logs, self.root / "tasks", *states)
+
+    @property
+    def _private(self) -> tuple[Path, ...]:
+        return (self.state, self.temporary, self.work)
 
     def make(self) -> None:
         """All folders; what exists stays."""
         self.check()
-        folders = [self.config, self.targets, self.logs, *(self.tasks(state) for state in FOLDERS)]
-        for folder in folders:
+        for folder in (*self._owners, *self._private, self.meter_socket.parent):
             folder.mkdir(parents=True, exist_ok=True)
-        for private in (self.state, self.temporary, self.work, self.meter_socket.parent):
-            private.mkdir(parents=True, exist_ok=True)
         self.state.chmod(0o700)
         self._claim_socket_folder()
 
@@ -135,17 +142,22 @@ def read_text(path: Path, limit: int = MAX_TEXT) -> str:
 def read_bytes(path: Path, limit: int = MAX_TEXT) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK):
             raise Refused(f"{path.name}: is a symbolic link; put the file itself there") from None
-        raise
-    with os.fdopen(descriptor, "rb") as file:
+        raise Refused(f"{path.name}: cannot be read ({error.strerror})") from None
+    try:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode):
             raise Refused(f"{path.name}: is not a plain file")
         if info.st_size > limit:
             raise Refused(f"{path.name}: {info.st_size} bytes, the limit is {limit}")
-        return file.read(limit)
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            return file.read(limit)
+    finally:
+        os.close(descriptor)
 
 
 # --- writing -------------------------------------------------------------------------------------------------
@@ -182,7 +194,7 @@ def move(source: Path, target: Path) -> None:
 
 def remove_folder(folder: Path) -> None:
     """With all that is in it, whatever a program did to its permissions; links are removed, not followed."""
-    if folder.is_symlink() or folder.is_file():
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         folder.unlink()
     elif folder.exists():
         for path, names, _ in os.walk(folder):
@@ -205,7 +217,7 @@ def _written(folder: Path, text: str) -> Path:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         descriptor = os.open(temporary, flags, 0o644)
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(descriptor)

@@ -5,6 +5,7 @@ Everything is typed and checked when it is read; an error names file, line and k
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import zoneinfo
@@ -14,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import pydantic
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
-from shared.domain.errors import Misconfigured
+from shared.domain.errors import Misconfigured, TeamError
 from shared.domain.lifecycle import Limits
 from shared.domain.token_budget import Caps, dollars
 from shared.domain.work import ModelChoice
@@ -38,7 +39,7 @@ def _amount(value: Any) -> int:
     """Dollars as the owner writes them -> nano-dollars."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError("write an amount of dollars, e.g. 5.00")
-    return dollars(str(value))
+    return dollars(format(value, ".9f") if isinstance(value, float) else str(value))
 
 
 def _time_of_day(value: str) -> str:
@@ -81,7 +82,7 @@ class EngineModel(Part):
     """The model's id at the vendor."""
     effort: Literal["", "low", "medium", "high"] = "medium"
     """How much the model thinks; empty: its default."""
-    max_tokens: int = Field(default=8_000, ge=256, le=64_000)
+    max_tokens: int = Field(strict=True, default=8_000, ge=256, le=64_000)
     """The longest answer, in tokens. It is reserved at full price before each call: keep it honest."""
 
     @property
@@ -103,7 +104,7 @@ class EngineSettings(Part):
     """How Aider is started: by our launcher with its policy, or by its plain command line."""
     minutes: float = Field(default=10, gt=0, le=60)
     """The longest run on one task."""
-    calls: int = Field(default=12, ge=1, le=100)
+    calls: int = Field(strict=True, default=12, ge=1, le=100)
     """The most model calls in one run."""
     patience: float = Field(default=120, ge=0, le=240)
     """Seconds that one model call may wait while the model is busy or away."""
@@ -156,16 +157,16 @@ class Budget(Part):
 
 
 class Capacity(Part):
-    tasks_per_day: int = Field(default=5, ge=1, le=50)
+    tasks_per_day: int = Field(strict=True, default=5, ge=1, le=50)
     """The most tasks that a day's plan may hold."""
-    depth: int = Field(default=3, ge=1, le=10)
+    depth: int = Field(strict=True, default=3, ge=1, le=10)
     """The longest chain of tasks that depend on each other."""
 
 
 class AttemptLimits(Part):
-    failed: int = Field(default=3, ge=1, le=10)
+    failed: int = Field(strict=True, default=3, ge=1, le=10)
     """Failed attempts before the task goes to failed/."""
-    lost: int = Field(default=5, ge=1, le=20)
+    lost: int = Field(strict=True, default=5, ge=1, le=20)
     """Attempts lost to crashes before the task goes to failed/."""
 
     @property
@@ -293,6 +294,29 @@ def read_secrets(home: Home, environment: Mapping[str, str] = os.environ) -> Sec
         if value != value.strip() or not value.isprintable():
             raise Misconfigured(f"{name} holds a blank or a control character; write it again in config/.env")
     return Secrets(values={name: SecretStr(value) for name, value in found.items() if value})
+
+
+class LiveCaps:
+    """The caps as config/policy.yaml says now. While that file cannot be read, the last good ones hold."""
+
+    def __init__(self, home: Home, caps: Caps) -> None:
+        self._home = home
+        self._caps = caps
+        self._seen = self._stamp()
+
+    def __call__(self) -> Caps:
+        if (stamp := self._stamp()) != self._seen:
+            with contextlib.suppress(TeamError):
+                self._caps = _read(self._home, "policy.yaml", PolicyFile).budget.caps
+                self._seen = stamp
+        return self._caps
+
+    def _stamp(self) -> tuple[int, int, int]:
+        try:
+            info = os.stat(self._home.config / "policy.yaml")
+        except OSError:
+            return 0, 0, 0
+        return info.st_ino, info.st_mtime_ns, info.st_size
 
 
 def _target(home: Home) -> Target:

@@ -33,8 +33,8 @@ ACCEPTANCE = "## Acceptance criteria"
 
 
 def _printable(value: str) -> str:
-    if not value.isprintable():
-        raise ValueError("holds a control character or a line break")
+    if not value.isprintable() or not value.strip():
+        raise ValueError("is blank, or holds a control character or a line break")
     return value
 
 

@@ -122,6 +122,6 @@ def test_history_survives_a_second_opening(journal: Journal, tmp_path: Path) -> 
 def test_a_garbage_database_is_named_and_kept(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "garbage.db"
     path.write_bytes(data)
-    with pytest.raises(Misconfigured, match=r"garbage.db cannot be used .*; move it away and start again"):
+    with pytest.raises(Misconfigured, match=r"garbage.db cannot be used .*; put a copy back, or move it away"):
         Database(path)
     assert path.read_bytes() == data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import time
 from pathlib import Path
 
@@ -105,6 +106,7 @@ def test_a_move_never_overwrites_and_says_when_the_owner_was_faster(home: Home, 
         pytest.param(
             GOOD.replace("title:", "id: other\ntitle:"), "says id other; the file's name counts", id="other id"
         ),
+        pytest.param(GOOD.replace("Fix it", '"  "'), "title: is blank", id="a blank title"),
         pytest.param(GOOD.replace("[a.py]", "a.py"), "backlog/t.md:3: files:", id="a text instead of a list"),
     ],
 )
@@ -136,6 +138,14 @@ def test_a_symbolic_link_is_not_followed(home: Home, store: TaskStore, tmp_path:
 def test_a_pipe_blocks_nobody(home: Home, store: TaskStore) -> None:
     os.mkfifo(home.tasks(State.BACKLOG) / "t.md")
     assert "is not a plain file" in reason(store, "t")
+
+
+def test_folders_and_sockets_in_place_of_a_file_are_named(home: Home, store: TaskStore) -> None:
+    (home.tasks(State.BACKLOG) / "t.md").mkdir()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(home.tasks(State.FAILED) / "s.md"))
+        assert "is not a plain file" in reason(store, "t")
+        assert isinstance(store.read(State.FAILED, "s").spec, Unreadable)
 
 
 @pytest.mark.parametrize("name", [".hidden.md", "t.md~", "t.md.swp", "t.tmp", "notes.txt"])

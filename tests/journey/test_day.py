@@ -342,3 +342,60 @@ def test_a_folder_of_ours_that_is_a_link_is_refused_before_anything_is_emptied(s
     with pytest.raises(Refused, match=r"work is no folder of ours"):
         stage.run_day()
     assert (victim / "keep").read_text() == "mine"
+
+
+@pytest.mark.parametrize("other", ["backlog", "in_review", "failed"])
+def test_a_copy_of_a_task_at_work_is_named_and_ends_nothing(stage: Stage, model: ScriptedModel, other: str) -> None:
+    """The owner copies the file while the engine works: no turn without end, and the other task goes on."""
+
+    def copies(folder: Path, job: EngineJob) -> None:
+        mends(folder, job)
+        for path in stage.home.tasks(State.IN_PROGRESS).glob("*-01.md"):
+            (stage.home.root / "tasks" / other / path.name).write_bytes(path.read_bytes())
+
+    stage.change = copies
+    plays(model, task(SUM), task(SUM, "Then the readme", ["README.md"]))
+    stage.run_day()
+    assert stage.states()["20261120-02"] == "in_review"
+    assert "a task of this name lies in" in stage.home.progress.read_text()
+
+
+def test_a_missing_folder_is_made_again(stage: Stage, model: ScriptedModel) -> None:
+    plays(model, task(SUM))
+    stage.home.tasks(State.IN_PROGRESS).rmdir()
+    stage.home.tasks(State.IN_REVIEW).rmdir()
+    stage.run_day()
+    assert list(stage.states().values()) == ["in_review"]
+
+
+def test_a_cap_that_is_lowered_while_running_counts_at_once(stage: Stage, model: ScriptedModel) -> None:
+    def lowers(folder: Path, job: EngineJob) -> None:
+        mends(folder, job)
+        stage.given_config("policy", budget='{task: "0.001", day: "0.001", month: "0.001", warn_at: 0.8}')
+
+    stage.change = lowers
+    plays(model, task(SUM), task(SUM, "Then the readme", ["README.md"]))
+    stage.run_day()
+    assert stage.states() == {"20261120-01": "in_review", "20261120-02": "backlog"}
+
+
+def test_a_name_that_the_owner_has_taken_is_not_used(stage: Stage, model: ScriptedModel) -> None:
+    path = stage.home.tasks(State.BACKLOG) / "20261120-01.md"
+    path.write_text("---\ntitle: Mine\nfiles: [README.md]\n---\n\nDo mine.\n")
+    plays(model, task(SUM))
+    stage.run_day()
+    assert stage.states() == {"20261120-01": "in_review", "20261120-02": "in_review"}
+    assert {pull.title for pull in stage.pulls()} == {"Mine", "Fix the sum"}
+
+
+def test_a_task_keeps_its_branch_when_the_owner_rewords_it(stage: Stage, model: ScriptedModel) -> None:
+    plays(model, task(SUM))
+    stage.run_day()
+    (id_,) = stage.states()
+    path = stage.home.tasks(State.IN_REVIEW) / f"{id_}.md"
+    text = path.read_text().replace("Fix the sum", "Mend the total")
+    path.unlink()
+    (stage.home.tasks(State.BACKLOG) / f"{id_}.md").write_text(text)
+    stage.run_day()
+    (pull,) = stage.pulls()
+    assert (pull.head, pull.title) == (f"agent/{id_}-fix-the-sum", "Mend the total")
