@@ -126,7 +126,7 @@ def naming(**changes: Any) -> Callable[[EngineJob], EngineJob]:
         pytest.param(naming(message="x" * (MOST_MESSAGE + 1)), str(MOST_MESSAGE), id="an endless task"),
         pytest.param(naming(edit=()), "name at least one", id="nothing may be written: the call would be for nothing"),
         pytest.param(naming(edit=("app/gone.py",)), "app/gone.py", id="no such file: Aider would create it empty"),
-        pytest.param(naming(edit=("app",)), "Is a directory", id="a folder"),
+        pytest.param(naming(edit=("app",)), "is not a plain file", id="a folder"),
         pytest.param(naming(edit=("../x",)), "not a path inside", id="a path that leaves the folder"),
         pytest.param(naming(edit=("/etc/passwd",)), "not a path inside", id="an absolute path"),
         pytest.param(naming(edit=("--yes",)), "not a path inside", id="an option"),

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from shared.edge.database import Database, statements
 from shared.edge.forge.forge import CheckResult, ForgeRefused, ForgeUnavailable, Issue, Pull, Review
@@ -43,13 +42,16 @@ class Book(Database):
                     db.execute(statement)
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        with _named(self.path), super().transaction() as db:
-            yield db
-
-    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
-        with _named(self.path):
-            return super().rows(sql, values)
+    def _named(self) -> Iterator[None]:
+        """The database's own errors, as the forge's. What remains are bugs of ours."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:  # locked, or the disk is full
+            raise ForgeUnavailable(f"{self.path}: {error}") from None
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, (sqlite3.IntegrityError, sqlite3.ProgrammingError)):
+                raise
+            raise ForgeRefused(f"{self.path} cannot be used ({error}); put a copy from a backup in its place") from None
 
     # -- pull requests ----------------------------------------------------------------------------------------
 
@@ -181,16 +183,3 @@ class Book(Database):
 
 def _names(labels: str | None) -> frozenset[str]:
     return frozenset(labels.split("\n")) if labels else frozenset()
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """The database's own errors, as the forge's. What remains are bugs of ours."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:  # locked, or the disk is full
-        raise ForgeUnavailable(f"{path}: {error}") from None
-    except sqlite3.DatabaseError as error:
-        if isinstance(error, (sqlite3.IntegrityError, sqlite3.ProgrammingError)):
-            raise
-        raise ForgeRefused(f"{path} cannot be used ({error}); put a copy from a backup in its place") from None
