@@ -61,7 +61,11 @@ def require_home(home: Home) -> None:
         raise Misconfigured(
             f"{home.root} is no home yet; type: python main.py --home {where} init --target PATH_OR_URL"
         )
-    home.make()  # git, for one, does not keep empty folders
+    try:
+        home.make()  # git, for one, does not keep empty folders
+    except OSError as error:
+        reason = f"{home.root} cannot be used ({error.strerror})"
+        raise Misconfigured(f"{reason}; type the command as the user who owns it") from None
 
 
 @contextmanager

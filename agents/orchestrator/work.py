@@ -116,16 +116,16 @@ class Work:
 
     def _give_up(self, task: str) -> None:
         notes = [f"{a.number}: {a.note}" for a in self._desk.journal.attempts(task) if a.outcome in ("failed", "lost")]
-        self._move(task, State.BACKLOG, Event.EXHAUSTED, "; ".join(notes[-3:]))
-        self._desk.tell(f"{task}: given up after {len(notes)} attempts; it lies in failed/ and needs you")
+        if self._move(task, State.BACKLOG, Event.EXHAUSTED, "; ".join(notes[-3:])):
+            self._desk.tell(f"{task}: given up after {len(notes)} attempts; it lies in failed/ and needs you")
 
     def _deliver(self, task: str, sight: Sight) -> None:
         desk, card = self._desk, sight.board.card(task)
         assert card and card.spec and card.open_attempt
         goal = self._goal_title(card.spec)
         cost = desk.ledger.spent_by(task).used
-        branch = self._branch(card, sight.known[task].title)
         try:
+            branch = self._branch(card, sight.known[task].title)
             pull = desk.delivery.deliver(
                 card.spec, card.open_attempt, branch, desk.rules.branch, goal, cost, desk.clock.now()
             )
