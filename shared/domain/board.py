@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
+from shared.domain.gate import Policy, Submission
 from shared.domain.lifecycle import Limits, State, Tried, owner_moved
 from shared.domain.work import Goal, TaskSpec
 
@@ -23,6 +24,8 @@ class Card:
     tried: Tried = field(default_factory=Tried)
     open_attempt: int | None = None
     commit: str = ""  # of the open attempt, if it got that far
+    refreshes: str = ""  # the commit that the open attempt brings up to date
+    submission: Submission | None = None  # what waits at the gates, of a task in review
     rests_until: datetime | None = None
     unwanted: str = ""  # why the vision does not want it any more
     aside: str = ""  # why nobody touches it until the next start
@@ -37,6 +40,8 @@ class Board:
     cards: tuple[Card, ...]
     limits: Limits = field(default_factory=Limits)
     no_money: str = ""  # why none may be spent now
+    policy: Policy = field(default_factory=Policy)
+    open_pulls: int = 5  # the most that may wait for the owner
 
     @cached_property
     def by_id(self) -> Mapping[str, Card]:

@@ -4,6 +4,7 @@ TeamError               one line for the owner; the command ends with exit code 
  ├ Stumble              this attempt failed: the task is tried again later
  │  ├ CommandFailed     a program ended badly
  │  ├ ReplyUnreadable   the model's answer does not fit its schema, also after one repair
+ │  │  └ ReplyDeclined  the model, and the one after it, will not answer this at all
  │  └ Unavailable       a service does not answer; it is unknown whether the work was done
  ├ OutOfBudget          rest until the cap allows more
  ├ Refused              this one file, folder or answer is set aside; nothing of it was used
@@ -26,6 +27,10 @@ class CommandFailed(Stumble):
 
 class ReplyUnreadable(Stumble):
     """The model's answer does not fit what was asked, also after one repair."""
+
+
+class ReplyDeclined(ReplyUnreadable):
+    """The model, and the one after it, will not answer this at all."""
 
 
 class Unavailable(Stumble):

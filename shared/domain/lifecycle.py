@@ -35,7 +35,7 @@ class Event(StrEnum):
     STUMBLED = "stumbled"  # this attempt led to nothing
     RED = "red"  # its tests failed
     CHANGES = "changes requested"
-    REJECTED = "rejected"
+    REFRESHED = "brought up to date"  # its base has moved: the same change, on top of the new one
     MERGED = "merged"
     EXHAUSTED = "attempts used up"
     GOAL_REMOVED = "goal removed from VISION.md"
@@ -71,8 +71,8 @@ TRANSITIONS: dict[tuple[State, Event], Row] = {
     (S.IN_PROGRESS, E.WITHDRAWN): Row(S.BACKLOG, "zero"),
     (S.IN_REVIEW, E.RED): Row(S.BACKLOG),
     (S.IN_REVIEW, E.CHANGES): Row(S.BACKLOG),
-    (S.IN_REVIEW, E.STUMBLED): Row(S.IN_REVIEW, "plus one"),
-    (S.IN_REVIEW, E.REJECTED): Row(S.FAILED),
+    (S.IN_REVIEW, E.REFRESHED): Row(S.IN_PROGRESS, "plus one"),
+    (S.IN_REVIEW, E.GOAL_REMOVED): Row(S.FAILED),
     (S.IN_REVIEW, E.EXHAUSTED): Row(S.FAILED),
     (S.IN_REVIEW, E.MERGED): Row(S.COMPLETED),
     (S.IN_REVIEW, E.WITHDRAWN): Row(S.BACKLOG, "zero"),
@@ -84,7 +84,7 @@ TRANSITIONS: dict[tuple[State, Event], Row] = {
     **{(s, E.DELETED): Row(S.GONE) for s in FOLDERS},
 }
 
-WORKERS: dict[State, str] = {S.BACKLOG: "coder", S.IN_PROGRESS: "coder", S.IN_REVIEW: "reviewer"}
+WORKERS: dict[State, str] = {S.BACKLOG: "coder", S.IN_PROGRESS: "coder", S.IN_REVIEW: "qa, then reviewer"}
 
 
 def after(state: State, event: Event) -> Row:
@@ -113,8 +113,10 @@ def owner_moved(seen_in: State, found_in: State) -> Event | None:
 class Limits:
     """How often a task may be tried before the owner is asked."""
 
-    failed: int = 3
+    failed: int = 3  # the engine came to no commit
     lost: int = 5  # the machine died under it: not the task's fault, but no crash loop either
+    rounds: int = 3  # of correction: sent back by the tests, the review or a conflict
+    refreshed: int = 20  # its base has moved under it
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,10 @@ class Tried:
 
     failed: int = 0
     lost: int = 0
+    sent_back: int = 0
+    stale: int = 0
 
     def exhausted(self, limits: Limits) -> bool:
-        return self.failed >= limits.failed or self.lost >= limits.lost
+        """The first try is no round of correction: the fourth time that it is sent back is the end of three rounds."""
+        tried = self.failed >= limits.failed or self.lost >= limits.lost or self.sent_back > limits.rounds
+        return tried or self.stale > limits.refreshed

@@ -24,8 +24,12 @@ TEMPLATES = (".env.example", ".env.sample", ".env.template", ".env.dist")
 TESTS = ("conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "setup.py", "pyproject.toml", "noxfile.py", ".coveragerc")
 PYTHON_START = ("*.pth", "sitecustomize.py", "usercustomize.py")
 DEPENDENCIES = (
-    "requirements*.txt",
-    "requirements*.in",
+    "*requirements*.txt",
+    "*requirements*.in",
+    "requirements/",
+    "*constraints*.txt",
+    "MANIFEST.in",
+    "environment*.y*ml",
     "*.lock",
     "*.lockb",
     "*-lock.*",
@@ -41,9 +45,30 @@ DEPENDENCIES = (
     "composer.json",
 )
 BUILD = ("Makefile", "*.mk", "Dockerfile*", "*.Dockerfile", ".dockerignore", "compose*.y*ml", "docker-compose*")
+DATA = (  # what changes a database that is in use
+    *("migrations/", "alembic.ini", "**/alembic/versions/", "**/db/migrate/", "schema.sql", "schema.prisma"),
+)
+SETTINGS = ("settings.py", "settings_*.py", "*_settings.py", "**/settings/**/*.py")  # Django's: they may switch all off
+DEPLOY = (
+    *("Procfile", "fly.toml", "render.yaml", "vercel.json", "netlify.toml", "Caddyfile", "nginx*.conf", "*.service"),
+    *("*.tf", "k8s/", "helm/"),
+)
 OWN = ("VISION.md", "/config/*.yaml", "/config/targets", "/agents/*/prompts")  # this program as its own target
 
-PROTECTED = (*CI, *GIT, *AGENTS, *SECRETS, *TESTS, *PYTHON_START, *DEPENDENCIES, *BUILD, *OWN)
+PROTECTED = (
+    *CI,
+    *GIT,
+    *AGENTS,
+    *SECRETS,
+    *TESTS,
+    *PYTHON_START,
+    *DEPENDENCIES,
+    *BUILD,
+    *DATA,
+    *SETTINGS,
+    *DEPLOY,
+    *OWN,
+)
 
 
 def usually_holds_keys(path: str) -> bool:

@@ -221,6 +221,18 @@ CodeAnswer = Coded | NotCoded
 
 
 @dataclass(frozen=True)
+class Correction:
+    """What the coder goes on from: a commit on top of the task's base (empty: afresh), and what was found in it.
+
+    `tests`: only tests are to be written, as this order says; everything else stays as it is in `start`.
+    """
+
+    start: str
+    findings: str
+    tests: TaskSpec | None = None
+
+
+@dataclass(frozen=True)
 class ModelChoice:
     """Which model an agent uses. `fallback` is tried in order when the model is gone, overloaded or refuses."""
 

@@ -15,6 +15,7 @@ from shared.domain.lifecycle import (
     WORKERS,
     Event,
     Limits,
+    Row,
     State,
     Tried,
     after,
@@ -70,9 +71,17 @@ def test_every_worker_may_give_up(state: State) -> None:
     assert after(state, Event.EXHAUSTED).to is State.FAILED
 
 
-@pytest.mark.parametrize("state", [State.IN_PROGRESS, State.IN_REVIEW])
-def test_whoever_is_at_work_may_stumble(state: State) -> None:
-    assert after(state, Event.STUMBLED).to in (State.BACKLOG, State.IN_REVIEW)
+def test_whoever_is_at_work_may_stumble() -> None:
+    assert after(State.IN_PROGRESS, Event.STUMBLED).to is State.BACKLOG
+
+
+@pytest.mark.parametrize("event", [Event.RED, Event.CHANGES])
+def test_what_the_gates_send_back_begins_anew_and_pays_then(event: Event) -> None:
+    assert after(State.IN_REVIEW, event) == Row(State.BACKLOG)
+
+
+def test_bringing_a_change_up_to_date_is_an_attempt_of_its_own() -> None:
+    assert after(State.IN_REVIEW, Event.REFRESHED) == Row(State.IN_PROGRESS, "plus one")
 
 
 @pytest.mark.parametrize("state", State)
@@ -112,6 +121,9 @@ def test_what_the_owner_says_by_moving_a_file(seen: State, found: State, event: 
         pytest.param(Tried(2, 4), False, id="one more of each is allowed"),
         pytest.param(Tried(3, 0), True, id="three failures"),
         pytest.param(Tried(0, 5), True, id="five crashes"),
+        pytest.param(Tried(sent_back=3), False, id="sent back three times: the third correction may begin"),
+        pytest.param(Tried(sent_back=4), True, id="and the third correction was sent back too"),
+        pytest.param(Tried(stale=21), True, id="a branch that moves all the time"),
     ],
 )
 def test_attempts_have_an_end(tried: Tried, over: bool) -> None:

@@ -38,6 +38,12 @@ HARMLESS = Change("src/a.py", "modified", "100644", "100644")
         *("gradle.lockfile", "web/package.json", "Makefile", "Dockerfile", "Dockerfile.dev", "compose.yaml"),
         *("docker-compose.yml", "x.pth", "lib/sitecustomize.py", "usercustomize.py", "VISION.md"),
         *("config/policy.yaml", "config/targets/x.yaml", "agents/coder/prompts/task.md"),
+        *("shop/migrations/0002_price.py", "migrations/env.py", "alembic.ini", "app/alembic/versions/1a2b.py"),
+        *("db/migrate/1_add.rb", "db/schema.sql", "prisma/schema.prisma"),
+        *("settings.py", "app/settings.py", "app/settings_test.py", "local_settings.py", "app/settings/base.py"),
+        *("app/settings/env/live.py", "Procfile", "fly.toml", "render.yaml", "vercel.json", "netlify.toml"),
+        *("Caddyfile", "deploy/nginx.conf", "nginx-site.conf", "deploy/shop.service", "infra/main.tf"),
+        *("k8s/web.yaml", "deploy/helm/values.yaml"),
         *(".GitHub/workflows/ci.yml", "CONFTEST.PY", "makefile"),
     ],
 )
@@ -49,6 +55,8 @@ def test_the_built_in_list_covers(path: str) -> None:
     "path",
     [
         *("src/clock.py", "src/block.py", "blocklist.txt", "composer.py", "src/locks.py", "env.py", "environment.py"),
+        *("settings/page.tsx", "docs/settings.md", "mysettings.py", "migrations.py", "src/user.service.ts"),
+        *("src/alembic/helpers.py", "versions/a.py", "nginx.md", "queries/top.sql", "src/helm.py"),
         *("src/github.py", "tests/test_a.py", "docs/config/a.yaml", "README.md", "packages.json", "makefile.py"),
     ],
 )

@@ -1,0 +1,202 @@
+"""The merge policy: a table, and laws over every combination of its facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from shared.domain.evidence import Evidence, Problem
+from shared.domain.gate import (
+    MOST_RUNS,
+    Cancel,
+    Check,
+    Fail,
+    Judge,
+    Merge,
+    Noticed,
+    Park,
+    Policy,
+    Refresh,
+    SendBack,
+    Step,
+    Submission,
+    fingerprint,
+    next_step,
+    reasons,
+)
+from shared.domain.review import Approved, ChangesRequested, Escalated, Finding, Reviewed, Severity
+
+RED = Problem("a test fails", "tests/test_a.py::test_b fails", "correct", ("test_b",))
+UNPROVED = Problem("nothing shows the new behaviour", "no new test fails without the change", "write tests")
+SHRUNK = Problem("a test is gone", "the task asks for it", "ask owner")
+FINDING = Finding("app.py", 3, Severity.HIGH, "rule", "eval", "eval of input", "eval(x)")
+
+
+def evidence(*problems: Problem) -> Evidence:
+    return Evidence("c1", "t1", "b1", "pytest", "full bubblewrap", problems=problems)
+
+
+def said(verdict: Approved | ChangesRequested | Escalated) -> Reviewed:
+    return Reviewed("c1", verdict)
+
+
+READY = Submission("c1", "s1", True, True, True, evidence=evidence(), reviewed=said(Approved()))
+
+
+@pytest.mark.parametrize(
+    ("found", "step"),
+    [
+        pytest.param(READY, Merge(), id="tested, approved, nothing against it"),
+        pytest.param(replace(READY, evidence=None), Check(), id="not tested yet"),
+        pytest.param(replace(READY, evidence=None, is_current=False), Refresh(), id="up to date before it is tested"),
+        pytest.param(replace(READY, is_current=False), Refresh(), id="its base has moved: tested again before a merge"),
+        pytest.param(
+            replace(READY, evidence=None, checks_begun=MOST_RUNS),
+            Park((f"its tests were begun {MOST_RUNS} times and came to no end",)),
+            id="tests that kill the machine",
+        ),
+        pytest.param(
+            replace(READY, evidence=None, checks_begun=MOST_RUNS, approved=True),
+            Merge(),
+            id="the owner takes it untested",
+        ),
+        pytest.param(replace(READY, reviewed=None), Judge(), id="not read yet"),
+        pytest.param(
+            replace(READY, reviewed=None, reviews_begun=MOST_RUNS),
+            Park((f"its review was begun {MOST_RUNS} times and came to no verdict",)),
+            id="a reviewer that never answers",
+        ),
+        pytest.param(replace(READY, evidence=evidence(RED)), SendBack("tests"), id="red"),
+        pytest.param(
+            replace(READY, evidence=evidence(RED), approved=True), SendBack("tests"), id="red, though approved"
+        ),
+        pytest.param(replace(READY, evidence=evidence(UNPROVED)), SendBack("tests", wants_tests=True), id="no proof"),
+        pytest.param(
+            replace(READY, evidence=evidence(UNPROVED), tests_written=True),
+            Park((UNPROVED.text,)),
+            id="still no proof after QA's turn",
+        ),
+        pytest.param(replace(READY, evidence=evidence(SHRUNK)), Park((SHRUNK.text,)), id="fewer tests"),
+        pytest.param(
+            replace(READY, reviewed=said(ChangesRequested((FINDING,)))), SendBack("review"), id="changes requested"
+        ),
+        pytest.param(
+            replace(READY, reviewed=said(Escalated("a licence question"))),
+            Park(("the reviewer asks you: a licence question",)),
+            id="escalated",
+        ),
+        pytest.param(
+            replace(READY, reviewed=said(Escalated("a licence question")), approved=True), Merge(), id="and answered"
+        ),
+        pytest.param(
+            replace(READY, protected=("core/settings.py",)),
+            Park(("it changes core/settings.py, which is never merged without you",)),
+            id="a protected path",
+        ),
+        pytest.param(replace(READY, protected=("core/settings.py",), approved=True), Merge(), id="and approved"),
+        pytest.param(
+            replace(READY, protected=("core/settings.py",), approved=True, is_current=False),
+            Refresh(),
+            id="approved, but the branch has moved: tested again",
+        ),
+        pytest.param(
+            replace(READY, in_full_box=False), Park(("the sandbox of this machine is a reduced one",)), id="reduced box"
+        ),
+        pytest.param(replace(READY, in_budget=False), Park(("it cost more than the cap of a task",)), id="too dear"),
+        pytest.param(replace(READY, goal="reworded"), Park(("its goal was reworded in VISION.md",)), id="reworded"),
+        pytest.param(replace(READY, goal="removed"), Cancel(), id="no means no"),
+        pytest.param(
+            replace(READY, head="feed" * 10),
+            Park(("somebody else moved its branch to feedfeedfe",)),
+            id="a foreign push",
+        ),
+        pytest.param(replace(READY, pull_state="merged"), Noticed(merged=True), id="merged by the owner"),
+        pytest.param(
+            replace(READY, pull_state="closed", approved=True), Noticed(merged=False), id="closed by the owner"
+        ),
+    ],
+)
+def test_what_happens_next(found: Submission, step: Step) -> None:
+    assert next_step(found, Policy()) == step
+
+
+def test_without_auto_merge_everything_waits_for_the_owner() -> None:
+    assert next_step(READY, Policy(auto=False)) == Park(("config/policy.yaml says merge.auto: false",))
+
+
+def test_without_test_writing_a_missing_proof_is_the_owners() -> None:
+    found = replace(READY, evidence=evidence(UNPROVED))
+    assert next_step(found, Policy(write_tests=False)) == Park((UNPROVED.text,))
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        pytest.param(replace(READY, evidence=evidence(RED)), id="the same red tests"),
+        pytest.param(replace(READY, reviewed=said(ChangesRequested((FINDING,)))), id="the same findings"),
+    ],
+)
+def test_a_correction_that_changed_nothing_is_the_last_one(found: Submission) -> None:
+    seen = replace(found, fingerprints=frozenset({fingerprint(found.evidence, found.reviewed)}))
+    assert next_step(seen, Policy()) == Fail("the correction gave exactly the same result as before")
+
+
+def test_another_tree_is_another_result() -> None:
+    before = fingerprint(evidence(RED), None)
+    assert fingerprint(replace(evidence(RED), tree="t2"), None) != before
+
+
+# --- laws ----------------------------------------------------------------------------------------------------
+
+
+def every() -> Iterator[tuple[Submission, Policy]]:
+    """Every combination of facts that matter."""
+    evidences = (None, evidence(), evidence(RED), evidence(UNPROVED), evidence(SHRUNK), evidence(RED, SHRUNK))
+    verdicts = (None, said(Approved()), said(ChangesRequested((FINDING,))), said(Escalated("why")))
+    both = (True, False)
+    for tested, read, approved, current, full, auto in product(evidences, verdicts, both, both, both, both):
+        for protected, goal, head, runs in product(((), ("a",)), ("wanted", "removed"), ("", "feed"), (0, MOST_RUNS)):
+            found = Submission("c1", "s1", current, full, True, approved, goal, protected, "open", head)  # type: ignore[arg-type]
+            yield (
+                replace(found, evidence=tested, reviewed=read, checks_begun=runs, reviews_begun=runs),
+                Policy(auto),
+            )
+
+
+EVERY = list(every())
+
+
+def test_nothing_is_merged_that_is_not_up_to_date() -> None:
+    assert all(found.is_current for found, policy in EVERY if next_step(found, policy) == Merge())
+
+
+def test_nothing_red_is_ever_merged() -> None:
+    merged = [found for found, policy in EVERY if next_step(found, policy) == Merge()]
+    assert merged and not any(found.evidence and found.evidence.is_red for found in merged)
+
+
+def test_without_the_owner_only_what_is_tested_and_approved_and_has_nothing_against_it_is_merged() -> None:
+    merged = [(found, policy) for found, policy in EVERY if next_step(found, policy) == Merge() and not found.approved]
+    assert merged
+    for found, policy in merged:
+        assert policy.auto and found.in_full_box and not found.protected and not found.head
+        assert found.evidence and not found.evidence.problems
+        assert found.reviewed and isinstance(found.reviewed.verdict, Approved)
+
+
+def test_whatever_waits_says_why() -> None:
+    for found, policy in EVERY:
+        step = next_step(found, policy)
+        assert not isinstance(step, Park) or (step.reasons and all(step.reasons))
+
+
+def test_a_removed_goal_is_never_worked_on() -> None:
+    assert {type(next_step(found, policy)) for found, policy in EVERY if found.goal == "removed"} == {Cancel}
+
+
+def test_the_reasons_name_every_fact_that_stands_against_a_merge() -> None:
+    found = replace(READY, in_full_box=False, protected=("a",), head="feed", goal="reworded", in_budget=False)
+    assert len(reasons(found, Policy(auto=False))) == 6
