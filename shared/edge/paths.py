@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import hashlib
 import os
 import secrets
-import shutil
 import stat
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,6 +72,11 @@ class Home:
     def work(self) -> Path:
         return self.state / "work"
 
+    @property
+    def environments(self) -> Path:
+        """What the target's tests need, installed in boxes."""
+        return self.state / "environments"
+
     def tasks(self, state: State) -> Path:
         return self.root / "tasks" / state.value
 
@@ -93,7 +99,7 @@ class Home:
         """Refused if one of our folders is a link or no folder: what is emptied at start must be ours."""
         if self.root.exists() and not self.root.is_dir():  # he may reach his home through a link
             raise Refused(f"{self.root} is no folder of ours; move it away")
-        for folder in (*self._owners, *self._private, self.state / "mirror", self.state / "forge"):
+        for folder in (*self._owners, *self._private, self.environments, self.state / "mirror", self.state / "forge"):
             if os.path.lexists(folder) and not stat.S_ISDIR(folder.lstat().st_mode):
                 raise Refused(f"{folder} is no folder of ours; move it away")
 
@@ -193,15 +199,43 @@ def move(source: Path, target: Path) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """With all that is in it, whatever a program did to its permissions; links are removed, not followed."""
+    """With all that is in it, whatever a program did to its permissions; links are removed, not followed.
+
+    However deep it is: what lies in a folder of it is moved up before that folder goes.
+    """
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         folder.unlink()
     elif folder.exists():
-        for path, names, _ in os.walk(folder):
-            for name in names:
-                if not os.path.islink(inner := os.path.join(path, name)):
-                    os.chmod(inner, 0o700)
-        shutil.rmtree(folder)
+        folder.chmod(0o700)
+        with _folder(folder) as top:
+            while names := os.listdir(top):
+                for name in names:
+                    _remove(name, top)
+        folder.rmdir()
+
+
+def _remove(name: str, top: int) -> None:
+    if not stat.S_ISDIR(os.lstat(name, dir_fd=top).st_mode):
+        os.unlink(name, dir_fd=top)
+        return
+    os.chmod(name, 0o700, dir_fd=top)
+    with _folder(name, top) as inner:
+        for child in os.listdir(inner):
+            if stat.S_ISDIR(os.lstat(child, dir_fd=inner).st_mode):
+                os.chmod(child, 0o700, dir_fd=inner)
+                os.rename(child, secrets.token_hex(16), src_dir_fd=inner, dst_dir_fd=top)
+            else:
+                os.unlink(child, dir_fd=inner)
+    os.rmdir(name, dir_fd=top)
+
+
+@contextlib.contextmanager
+def _folder(path: Path | str, parent: int | None = None) -> Iterator[int]:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def sync_folder(folder: Path) -> None:

@@ -378,6 +378,36 @@ def test_its_private_storage_is_small(box: Box, folder: str) -> None:
     assert int(done.text) <= 2 << 20
 
 
+def test_a_private_folder_of_the_job_is_writable_has_its_own_size_and_is_gone_afterwards(box: Box) -> None:
+    job = replace(shell("ls -A /a/b && touch /a/b/left && df -m --output=size /a/b /tmp"), private={"/a/b": 5})
+    for _ in range(2):
+        assert box.run(replace(job, limits=SMALL)).text.split() == ["1M-blocks", "5", "2"]
+
+
+def test_a_mount_lies_over_a_private_folder(box: Box, work: Path) -> None:
+    (work / "given").write_text("words")
+    job = replace(shell("cat given; touch beside && echo x > given"), cwd="/job", private={"/job": 1})
+    done = box.run(replace(job, mounts=(Mount(work / "given", "/job/given"),)))
+    assert (done.text, "Read-only" in done.complaint) == ("words", True)
+
+
+def test_a_private_folder_may_have_more_room_than_the_others(box: Box) -> None:
+    fill = shell("head -c 3000000 /dev/zero > /tmp/a; stat -c %s /tmp/a", limits=SMALL)
+    assert box.run(replace(fill, private={"/tmp": 4})).text == "3000000\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "size"),
+    [
+        pytest.param("job", 1, id="no absolute path: bwrap would read it as an option"),
+        pytest.param("/job", 0, id="without a limit"),
+    ],
+)
+def test_a_private_folder_that_is_none_is_refused(box: Box, path: str, size: int) -> None:
+    with pytest.raises(Refused, match="cannot be a private folder"):
+        box.run(replace(shell("true"), private={path: size}))
+
+
 @pytest.mark.parametrize("folder", ["/", "/dev", "/etc", "/home", "/run"])
 def test_it_writes_nowhere_else(box: Box, folder: str) -> None:
     assert "Read-only" in box.run(shell(f"echo x > {folder}/a")).complaint

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shared.domain.errors import Refused, TeamError
-from shared.edge.paths import Home, create_text, move, read_text, write_text
+from shared.edge.paths import Home, create_text, move, read_text, remove_folder, write_text
 
 
 def test_a_symbolic_link_is_refused_and_its_content_not_shown(tmp_path: Path) -> None:
@@ -95,3 +95,20 @@ def test_the_meters_socket_has_a_path_that_the_kernel_takes(tmp_path: Path, dept
     assert len(os.fsencode(home.meter_socket)) <= 107
     assert home.meter_socket.parent.stat().st_mode & 0o077 == 0
     assert Home(home.root).meter_socket == home.meter_socket
+
+
+def test_a_folder_deeper_than_any_path_can_say_is_removed(tmp_path: Path) -> None:
+    """Made of shallow pieces, so that no watch sees it grow."""
+    here = os.getcwd()
+    try:
+        for piece in range(60):
+            bottom = tmp_path / "out" / f"p{piece}" / "/".join("d" * 80)
+            bottom.mkdir(parents=True)
+        os.chdir(tmp_path / "out" / "p0" / "/".join("d" * 80))
+        for piece in range(1, 60):
+            os.rename(tmp_path / "out" / f"p{piece}", "p")
+            os.chdir("p/" + "/".join("d" * 80))
+    finally:
+        os.chdir(here)
+    remove_folder(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []

@@ -40,8 +40,9 @@ class Limits:
 class Job:
     """One command for a box.
 
-    Later mounts lie over earlier ones. `env` is added to PATH, HOME and LANG. `mask`: names (with `*`) at the top of
-    each writable folder that are covered by nothing. `meter`: a unix socket; the command finds it as
+    `private`: empty folders of its own besides /tmp, absolute path -> MB; they take memory and are gone with the box.
+    Mounts lie over them, later ones over earlier ones. `env` is added to PATH, HOME and LANG. `mask`: names (with `*`)
+    at the top of each writable folder that are covered by nothing. `meter`: a unix socket; the command finds it as
     http://127.0.0.1:METER_PORT, and it must be open to `box_uid()`.
     """
 
@@ -52,6 +53,7 @@ class Job:
     limits: Limits = Limits()
     mask: tuple[str, ...] = ()
     meter: Path | None = None
+    private: Mapping[str, int] = field(default_factory=dict)
 
 
 def python_mounts(interpreter: Path) -> tuple[Mount, ...]:

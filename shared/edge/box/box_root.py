@@ -13,13 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from shared.domain.errors import Refused
-from shared.edge.box.box_job import MB, Job, Limits, Mount
+from shared.edge.box.box_job import MB, Job, Mount
 from shared.edge.box.box_user import box_uid
 
 OURS = "/run/box"  # our own files inside
 STAGE = "/tmp"  # noqa: S108  only in the mount namespace of one run
 MOST_COVERED = 100  # files of one folder
 
+SCRATCH = ("/tmp", "/home/sandbox", "/dev/shm")  # noqa: S108  the box's own
 HOST_FILES = ("/etc/ld.so.cache", "/etc/ssl/certs", "/etc/localtime", "/etc/alternatives")
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/home/sandbox", "LANG": "C.UTF-8"}
 
@@ -30,7 +31,7 @@ def options(job: Job, mounts: tuple[Mount, ...], names: dict[Path, str]) -> Iter
     Refused: the job cannot be boxed safely.
     """
     yield from _host()
-    yield from _private(job.limits)
+    yield from _private(job)
     ours = names[mounts[0].source]
     for name in ("passwd", "group", "hosts"):
         yield from ("--ro-bind", f"{ours}/{name}", f"/etc/{name}")
@@ -57,10 +58,12 @@ def _host() -> Iterator[str]:
             yield from ("--ro-bind", path, path)
 
 
-def _private(limits: Limits) -> Iterator[str]:
+def _private(job: Job) -> Iterator[str]:
     yield from ("--dev", "/dev", "--proc", "/proc")
-    for path in ("/tmp", "/home/sandbox", "/dev/shm"):  # noqa: S108  the box's own
-        yield from ("--size", str(limits.tmp_mb * MB), "--tmpfs", path)  # the size belongs to what follows it
+    for path, size in {**dict.fromkeys(SCRATCH, job.limits.tmp_mb), **job.private}.items():
+        if not path.startswith("/") or size < 1:  # without a size it would take half of the machine's memory
+            raise Refused(f"{path!r} of {size} MB cannot be a private folder of the box")
+        yield from ("--size", str(size * MB), "--tmpfs", path)  # the size belongs to what follows it
 
 
 def _covers(job: Job) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,123 @@
+"""Reports a run of pytest. With xdist the controller reports, and the workers leave out what was not chosen."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import gate_report  # type: ignore[import-not-found]
+import pytest
+
+NAME = "gate_pytest"
+PHASES = ("setup", "call", "teardown")
+
+# Whoever the tests start may have a path on which this module cannot be found.
+_others = [name for name in os.environ.pop("PYTEST_PLUGINS", "").split(",") if name not in ("", NAME)]
+if _others:
+    os.environ["PYTEST_PLUGINS"] = ",".join(_others)
+
+
+def pytest_configure(config: Any) -> None:
+    worker = getattr(config, "workerinput", None)
+    if worker is not None:
+        config.pluginmanager.register(Choice(frozenset(worker.get("sisimpur_only", ()))))
+        return
+    report = gate_report.claim()
+    if report is not None:
+        config.pluginmanager.register(Choice(report.only))
+        config.pluginmanager.register(Reporter(report, config))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(call: Any) -> Generator[None, Any, None]:
+    """Here is the trace itself; the report holds only its text, in the style that the owner asked for."""
+    outcome = yield
+    with contextlib.suppress(Exception):
+        if call.excinfo is not None:
+            outcome.get_result().sisimpur_where = gate_report.place(call.excinfo.tb)
+
+
+class Choice:
+    def __init__(self, only: frozenset[str]) -> None:
+        self._only = only
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> None:
+        gone = [item for item in items if self._only and _file(item) not in self._only]
+        if gone:
+            config.hook.pytest_deselected(items=gone)
+            items[:] = [item for item in items if _file(item) in self._only]
+
+
+class Reporter:
+    def __init__(self, report: gate_report.Report, config: Any) -> None:
+        self._report = report
+        self._session: Any = None
+        self._root = str(getattr(config, "rootpath", None) or config.rootdir)
+        self._counted, self._ran = False, 0
+        self._running: dict[str, tuple[str, str, str]] = {}  # id -> outcome so far, where, text
+
+    def pytest_sessionstart(self, session: Any) -> None:
+        self._session = session
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: Any) -> None:
+        self._count(len(session.items))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        self._count(len(ids))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_setupnodes(self) -> None:
+        os.environ["PYTEST_PLUGINS"] = ",".join([*_others, NAME])  # for the workers, which start with our arguments
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        node.workerinput["sisimpur_only"] = sorted(self._report.only)
+
+    def pytest_collectreport(self, report: Any) -> None:
+        if report.failed:
+            text = _text(report)
+            self._report.test(self._id(report.nodeid), "failed", gate_report.place(None, text), text)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """A test has failed if any of its parts has. A runner that repeats tests begins again: the last time counts."""
+        test, start = report.nodeid, ("passed", "", "")
+        found = start if report.when == "setup" else self._running.get(test, start)
+        if report.failed and found[0] != "failed":
+            text = _text(report)
+            found = ("failed", getattr(report, "sisimpur_where", "") or gate_report.place(None, text), text)
+        elif report.skipped and not hasattr(report, "context") and found[0] == "passed":  # a subtest has a context
+            found = ("skipped", "", "")
+        self._running[test] = found
+        if report.when == "teardown" or report.when not in PHASES:  # a worker that died: "???"
+            self._ran += 1
+            self._report.test(self._id(test), *self._running.pop(test))
+
+    def pytest_unconfigure(self) -> None:
+        if self._session is not None:
+            with contextlib.suppress(TypeError, ValueError):
+                self._report.end(int(self._session.exitstatus), self._ran)
+
+    def _count(self, number: int) -> None:
+        if not self._counted:  # each worker of xdist collects everything
+            self._counted = True
+            self._report.collected(number)
+
+    def _id(self, nodeid: str) -> str:
+        """Relative to the job, wherever pytest sees its root."""
+        path, sign, rest = nodeid.partition("::")
+        return (gate_report.below_job(os.path.join(self._root, path)) or path or "(collection)") + sign + rest
+
+
+def _file(item: Any) -> str:
+    return str(gate_report.below_job(str(getattr(item, "path", None) or item.fspath)))
+
+
+def _text(report: Any) -> str:
+    with contextlib.suppress(Exception):
+        return str(report.longreprtext)
+    return str(report.longrepr)

@@ -1,0 +1,135 @@
+"""A place to run a target's tests: a real box, a real environment, repositories made of a few files."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import tempfile
+import venv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.edge import process
+from shared.edge.box.box import Box, Limits, Mount, find_box, python_mounts
+from shared.edge.repo.mirror import Mirror
+from shared.edge.repo.remote import Remote
+from shared.edge.target.bench import BoxBench
+from shared.edge.target.suite import Environment, RawRun, SuiteOrder
+from tests.repositories import repository
+
+PACKAGES = ("pytest>=8,<10", "pytest-xdist>=3.6,<4", "pytest-cov>=6,<8", "coverage>=7.6,<8", "Django==5.2.*")
+PYTEST, UNITTEST = "python -m pytest -q", "python -m unittest -q"
+DJANGO = "python manage.py test"
+SMALL = Limits(seconds=120, memory_mb=400, processes=40, tmp_mb=16, disk_mb=32, file_mb=16, output=10_000)
+DJANGO_FILES = {
+    "manage.py": (
+        "import sys\nfrom django.conf import settings\nfrom django.core.management import execute_from_command_line\n"
+        "settings.configure(DATABASES={}, INSTALLED_APPS=[])\nexecute_from_command_line(sys.argv)\n"
+    ),
+}
+
+Files = Mapping[str, str | bytes]
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The same environment for every commit."""
+
+    mounts: tuple[Mount, ...]
+    path: str
+
+    def ready(self, commit: str) -> Environment:
+        return Environment("the-key", self.mounts, {"PATH": f"{self.path}:/usr/bin:/bin"})
+
+
+def make_environment(folder: Path) -> Ready:
+    """A virtual environment with what the targets of these tests need."""
+    venv.create(folder, with_pip=True)
+    python = folder / "bin/python"
+    told = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name.endswith("_proxy")}
+    argv = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES)
+    done = process.run(argv, env={"PATH": os.environ["PATH"], "HOME": str(folder), **told}, timeout=300)
+    assert done.ok, done.complaint
+    return Ready(python_mounts(python), str(folder / "bin"))
+
+
+@functools.cache
+def _environment(folder: Path) -> Ready:
+    """One for the whole session."""
+    return make_environment(folder)
+
+
+def make_scene(factory: pytest.TempPathFactory) -> Scene:
+    folder = factory.mktemp("bench")
+    return Scene(find_box(folder / "box"), _environment(factory.getbasetemp() / "environment of the target"), folder)
+
+
+@dataclass(frozen=True)
+class Scene:
+    box: Box
+    ready: Ready
+    folder: Path  # of ours; repositories lie beside the bench's scratch
+
+    @property
+    def scratch(self) -> Path:
+        return self.folder / "scratch"
+
+    def commit(self, files: Files, links: Mapping[str, str] | None = None) -> tuple[Mirror, str]:
+        place = Path(tempfile.mkdtemp(dir=self.folder, prefix="repository-"))
+        (place / "source").mkdir()
+        for name, leads_to in (links or {}).items():
+            os.symlink(leads_to, place / "source" / name)
+        sha = repository(place / "source", files)
+        mirror = Mirror(place / "mirror.git", Remote(str(place / "source")))
+        mirror.create()
+        mirror.fetch("main")
+        return mirror, sha
+
+    def bench(self, mirror: Mirror, limits: Limits = SMALL) -> BoxBench:
+        return BoxBench(self.box, mirror, self.ready, self.scratch, limits)
+
+    def run(
+        self,
+        files: Files,
+        command: str = PYTEST,
+        limits: Limits = SMALL,
+        links: Mapping[str, str] | None = None,
+        **order: Any,
+    ) -> RawRun:
+        """One run of these files' tests; nothing of it may be left on our disk."""
+        mirror, sha = self.commit(files, links)
+        raw = self.bench(mirror, limits).run(SuiteOrder(sha, command, **{"cover": False, **order}))
+        assert list(self.scratch.iterdir()) == []
+        return raw
+
+
+def lines(raw: RawRun) -> list[dict[str, Any]]:
+    """The report's lines."""
+    return [json.loads(line) for line in (raw.report or b"").splitlines()]
+
+
+def outcomes(raw: RawRun) -> dict[str, str]:
+    """id -> outcome; no id may come twice."""
+    found = [(line["test"], line["outcome"]) for line in lines(raw) if "test" in line]
+    assert len(dict(found)) == len(found), found
+    return dict(found)
+
+
+def failure(raw: RawRun) -> dict[str, Any]:
+    """The only one."""
+    [found] = [line for line in lines(raw) if line.get("outcome") == "failed"]
+    return found
+
+
+def frame(raw: RawRun) -> tuple[object, ...]:
+    """What was collected, how many ran, the runner's idea of its exit code, and the true one."""
+    said = lines(raw)
+    assert said, raw.output
+    counted: Sequence[object] = [line["collected"] for line in said if "collected" in line]
+    last = said[-1]
+    return (*counted, last.get("ran"), last.get("end"), raw.code)
