@@ -6,6 +6,8 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,6 +27,7 @@ from shared.edge.forge.forge import (
     HeadMoved,
     MergeBlocked,
     MergeConflict,
+    MergeMethod,
     NotPermitted,
     Pull,
     RateLimited,
@@ -36,11 +39,13 @@ from shared.edge.forge.forge import (
     summary,
     task_of,
 )
-from shared.edge.forge.local_forge import LocalForge, create
+from shared.edge.forge.local_forge import Diverged, LocalForge, create, follow
 from shared.edge.forge.local_forge_book import Book
 from shared.edge.forge.local_forge_git import Commits
 from shared.edge.process import run
 from shared.edge.repo.git import git
+from shared.edge.repo.remote import Remote
+from tests import repositories
 from tests.killing import finishes, killed_at, points, snippet
 
 pytest.register_assert_rewrite("tests.edges.forge_contract")
@@ -337,6 +342,280 @@ def test_the_database_itself_refuses_a_second_open_one(home: LocalHome) -> None:
         book.add_pull(db, pull)
         book.add_pull(db, pull)
     assert book.pulls(every=True) == []
+
+
+# --- only what is up to date ---------------------------------------------------------------------------------
+
+
+def strict(home: LocalHome, clock: ManualClock | None = None) -> LocalForge:
+    return LocalForge(home.repository, clock or ManualClock(NOW), up_to_date=True)
+
+
+@pytest.mark.parametrize("method", ["squash", "merge"])
+def test_the_merged_files_are_exactly_the_tested_ones(home: LocalHome, method: MergeMethod) -> None:
+    number, sha = pull_of(home, "task")
+    merged = strict(home).merge(number, sha, method)
+    assert Commits(home.repository).tree_of(merged) == Commits(home.repository).tree_of(sha)
+    assert merged == home.tip("main") != sha
+
+
+def test_what_is_behind_its_base_is_refused_until_it_is_brought_up_to_date(home: LocalHome) -> None:
+    number, sha = pull_of(home, "task")
+    theirs = home.push("main", {"theirs.txt": "t\n"})
+    with pytest.raises(MergeConflict, match=f"#{number} is behind main; bring it up to date"):
+        strict(home).merge(number, sha)
+    assert (home.tip("main"), home.forge.get_pull(number).state) == (theirs, "open")
+    again = home.push("task")
+    assert strict(home).merge(number, again) == home.tip("main")
+
+
+class Moving(ManualClock):
+    """Somebody pushes to main while we look at the clock: after the base was seen, before it moves."""
+
+    def __init__(self, home: LocalHome) -> None:
+        super().__init__(NOW)
+        self.home = home
+        self.theirs = ""
+
+    def now(self) -> datetime:
+        self.theirs = self.theirs or self.home.push("main", {"theirs.txt": "t\n"})
+        return super().now()
+
+
+def test_a_base_that_moves_during_the_merge_is_not_merged_with_untested(home: LocalHome) -> None:
+    number, sha = pull_of(home, "task")
+    clock = Moving(home)
+    forge = strict(home, clock)
+    with pytest.raises(ForgeUnavailable, match="main has moved"):
+        forge.merge(number, sha)
+    assert home.tip("main") == clock.theirs
+    with pytest.raises(MergeConflict, match="behind"):
+        forge.merge(number, sha)
+    assert (home.tip("main"), forge.get_pull(number).state) == (clock.theirs, "open")
+
+
+def test_a_merge_that_was_killed_before_the_base_moved_is_looked_at_anew(home: LocalHome) -> None:
+    number, sha = killed_in_a_merge(home, "merge.planned")
+    theirs = home.push("main", {"theirs.txt": "t\n"})
+    with pytest.raises(MergeConflict, match="behind"):
+        strict(home).merge(number, sha)
+    assert home.tip("main") == theirs
+
+
+def test_a_merge_that_was_killed_after_the_base_moved_is_found(home: LocalHome) -> None:
+    number, sha = killed_in_a_merge(home, "merge.moved")
+    merged = home.tip("main")
+    home.push("main", {"theirs.txt": "t\n"})
+    assert strict(home).merge(number, sha) == merged
+
+
+# --- following the owner -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Owner:
+    """His repository with main, and a forge that follows it."""
+
+    folder: Path
+    forge: Path
+
+    @classmethod
+    def begin(cls, place: Path) -> Owner:
+        owner = cls(place / "his own", place / "a forge.git")
+        repositories.repository(owner.folder, {"a": "a\n", "b": "b\n"})
+        create(owner.forge, None, "main")
+        owner.follow()
+        return owner
+
+    def follow(self) -> str:
+        """Where the forge's main is then."""
+        follow(self.forge, Remote(str(self.folder)), "main")
+        return Commits(self.forge).branches()["main"]
+
+    def commits(self, **files: str) -> str:
+        return repositories.commit(self.folder, dict(files))
+
+    def types(self, command: str) -> str:
+        return repositories.shell(command, self.folder)
+
+    def merged(self, **files: str) -> str:
+        """The team merges a change into the forge's main."""
+        forge = LocalForge(self.forge, ManualClock(NOW), up_to_date=True)
+        sha = commit(self.forge, "task", files, "refs/heads/main")
+        merged = forge.merge(forge.ensure_pull("task", "main", "T", "B").number, sha)
+        forge.delete_branch("task")
+        return merged
+
+    def seen(self, *names: str) -> list[str]:
+        """Those files as the forge's main has them."""
+        return [git(self.forge, "show", f"main:{name}").decode() for name in names]
+
+
+@pytest.fixture
+def owner(tmp_path: Path) -> Owner:
+    return Owner.begin(tmp_path)
+
+
+def test_what_the_owner_commits_comes_in(owner: Owner) -> None:
+    for text in ("1\n", "2\n"):
+        assert owner.commits(a=text) == owner.follow() == owner.follow()
+
+
+def test_what_was_merged_here_stays_while_the_owner_does_nothing(owner: Owner) -> None:
+    merged = owner.merged(a="ours\n")
+    assert owner.follow() == owner.follow() == merged
+
+
+def test_a_pull_that_is_behind_the_merges_meanwhile_moves_nothing(owner: Owner) -> None:
+    owner.merged(a="ours\n")
+    owner.types(f"git pull -q --ff-only '{owner.forge}' main")
+    merged = owner.merged(a="ours again\n")
+    assert owner.follow() == owner.follow() == merged
+
+
+def test_what_both_did_is_merged_once_and_the_owners_pull_is_a_fast_forward(owner: Owner) -> None:
+    ours, theirs = owner.merged(a="ours\n"), owner.commits(b="theirs\n")
+    both = owner.follow()
+    assert owner.seen("a", "b") == ["ours\n", "theirs\n"]
+    shown = git(owner.forge, "show", "-s", "--format=%P|%an|%cn|%s", both).decode().strip()
+    assert shown == f"{ours} {theirs}|sisimpur|sisimpur|Merge the owner's main"
+    assert owner.follow() == both
+    owner.types(f"git pull -q --ff-only '{owner.forge}' main")
+    assert owner.types("git rev-parse HEAD") == both == owner.follow()
+
+
+def test_both_go_on_for_days_without_a_pull(owner: Owner) -> None:
+    for day in range(3):
+        owner.merged(a=f"ours {day}\n")
+        owner.commits(b=f"theirs {day}\n", **{f"new{day}": "n\n"})
+        both = owner.follow()
+        assert owner.follow() == both
+        assert owner.seen("a", "b") == [f"ours {day}\n", f"theirs {day}\n"]
+    assert git(owner.forge, "rev-list", "--count", "--merges", "main") == b"3\n"
+
+
+@pytest.mark.parametrize("date", ["1 +0000", "99999999999999 +0000"])
+def test_a_merge_survives_the_owners_clock(owner: Owner, date: str) -> None:
+    owner.merged(a="ours\n")
+    owner.commits(b="theirs\n")
+    odd = owner.types("git cat-file commit HEAD").replace("t@t", "t <t@t>").splitlines()
+    text = "\n".join(f"{line.rsplit('> ', 1)[0]}> {date}" if line.startswith("committer") else line for line in odd)
+    (owner.folder / ".git/odd").write_text(text + "\n")
+    owner.types("git reset -q --hard $(git hash-object -t commit -w --literally .git/odd)")
+    assert owner.follow() == owner.follow()
+    assert owner.seen("a", "b") == ["ours\n", "theirs\n"]
+
+
+def test_a_conflict_says_what_to_type_and_typing_it_helps(owner: Owner) -> None:
+    ours, theirs = owner.merged(a="ours\n"), owner.commits(a="theirs\n")
+    for _ in range(2):
+        with pytest.raises(Diverged, match="conflicts in a; in your repository type: git pull --no-rebase") as told:
+            owner.follow()
+        assert Commits(owner.forge).branches() == {"main": ours}
+    command = str(told.value).split("type: ")[1].split(";")[0]
+    owner.types(f"{command} || echo both > a; git commit -qam resolved")
+    assert owner.follow() == owner.types("git rev-parse HEAD")
+    assert owner.seen("a") == ["both\n"]
+    assert theirs != ours
+
+
+AMENDED = "echo other > b; git commit -qa --amend -m other"
+TAKEN_BACK = "git reset -q --hard HEAD~1"
+BEGUN_ANEW = "git checkout -q --orphan new; git commit -qm new; git branch -M new main"
+REWRITTEN = [
+    pytest.param(AMENDED, id="amended"),
+    pytest.param(TAKEN_BACK, id="taken back"),
+    pytest.param(BEGUN_ANEW, id="begun anew"),
+]
+
+
+@pytest.mark.parametrize("rewrite", REWRITTEN)
+def test_what_the_owner_rewrites_is_followed_if_nothing_was_merged_on_top(owner: Owner, rewrite: str) -> None:
+    owner.commits(b="secret\n")
+    owner.follow()
+    owner.types(rewrite)
+    assert owner.follow() == owner.types("git rev-parse HEAD") == owner.follow()
+    owner.merged(a="ours\n")
+    owner.commits(c="c\n")
+    owner.follow()
+    assert owner.seen("a", "c") == ["ours\n", "c\n"]
+
+
+@pytest.mark.parametrize("rewrite", REWRITTEN)
+def test_what_was_merged_on_top_is_neither_dropped_nor_does_it_bring_back(owner: Owner, rewrite: str) -> None:
+    owner.commits(b="secret\n")
+    owner.follow()
+    merged = owner.merged(a="ours\n")
+    owner.types(rewrite)
+    for _ in range(2):
+        with pytest.raises(Diverged, match="commits were taken back there that ours are on top of") as told:
+            owner.follow()
+        assert Commits(owner.forge).branches() == {"main": merged}
+    owner.types(str(told.value).split("type there: ")[1].split(")")[0])
+    assert owner.follow() == owner.types("git rev-parse HEAD") != merged
+    owner.commits(c="c\n")
+    assert owner.follow() == owner.types("git rev-parse HEAD")
+
+
+def test_histories_without_a_common_commit_are_the_owners_to_join(tmp_path: Path) -> None:
+    owner = Owner(tmp_path / "his own", tmp_path / "a forge.git")
+    repositories.repository(owner.folder, {"a": "a\n"})
+    create(owner.forge, None, "main")
+    ours = commit(owner.forge, "main", {"x": "x\n"})
+    with pytest.raises(Diverged, match="git push --force"):
+        owner.follow()
+    assert Commits(owner.forge).branches() == {"main": ours}
+
+
+FOLLOW = """
+    import sys
+    from pathlib import Path
+    from shared.edge.forge.local_forge import follow
+    from shared.edge.repo.remote import Remote
+
+    follow(Path(sys.argv[1]), Remote(sys.argv[2]), "main")
+"""
+
+
+def both_went_on(place: Path) -> tuple[Owner, list[str]]:
+    """The scene of a merge, and the program that makes it."""
+    owner = Owner.begin(place)
+    owner.merged(a="ours\n")
+    owner.commits(b="theirs\n")
+    return owner, snippet(FOLLOW, str(owner.forge), str(owner.folder))
+
+
+def test_following_is_killed_anywhere_and_repeated_and_merges_once(tmp_path: Path) -> None:
+    _, program = both_went_on(tmp_path / "clean")
+    passed = points(program)
+    assert passed == ["follow.written", "forge.followed"]
+    for number, name in enumerate(passed, 1):
+        owner, program = both_went_on(tmp_path / name)
+        killed_at(number, program)
+        both = owner.follow()
+        assert owner.follow() == both
+        assert git(owner.forge, "rev-list", "--count", "--merges", "main") == b"1\n"
+        assert owner.seen("a", "b") == ["ours\n", "theirs\n"]
+
+
+def test_four_processes_that_follow_at_once_merge_once(tmp_path: Path) -> None:
+    owner, program = both_went_on(tmp_path)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(finishes, [program] * 4))
+    assert git(owner.forge, "rev-list", "--count", "--merges", "main") == b"1\n"
+
+
+def test_the_branch_follows_only_from_where_it_was_seen(owner: Owner) -> None:
+    commits, seen = Commits(owner.forge), owner.follow()
+    ours, theirs = owner.merged(a="ours\n"), owner.commits(b="theirs\n")
+    git(owner.forge, "fetch", "-q", str(owner.folder), "main", remote=Remote(str(owner.folder)))
+    both = commits.merge(ours, theirs, "M", "sisimpur")
+    for expected in (seen, None):
+        with pytest.raises(ForgeUnavailable, match="main has moved"):
+            commits.take("main", both, expected, theirs)
+    assert (commits.branches()["main"], commits.taken("main")) == (ours, seen)
+    commits.take("main", both, ours, theirs)
+    assert (commits.branches()["main"], commits.taken("main")) == (both, theirs)
 
 
 # --- speed ---------------------------------------------------------------------------------------------------

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from shared.domain.change import Change, Limits
 from shared.domain.errors import Misconfigured, Refused
+from shared.edge.repo.git import GitFailed
 from shared.edge.repo.mirror import BranchMoved, Match, Mirror, default_branch
+from shared.edge.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
 from shared.edge.repo.mirror_tree import TreeEntry
 from shared.edge.repo.remote import Remote
 from tests.killing import killed_at, points, snippet
 from tests.repositories import bare, commit, repository, shell, write
 
+NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 FILES: dict[str, str | bytes] = {
     "a.py": "x = 1\ny = 2\n",
     "crlf.txt": "one\r\ntwo\r\n",
@@ -210,7 +214,12 @@ def test_a_search_is_bounded(mirror: Mirror, source: Path) -> None:
 
 @pytest.mark.parametrize("sha", ["main", "HEAD", "--all", "0" * 39, "g" * 40, "", "0" * 40 + "\n"])
 def test_only_full_shas_reach_git(still: Mirror, sha: str, tmp_path: Path) -> None:
-    for ask in (still.tree, still.parent, lambda sha: still.read(sha, "a"), lambda sha: still.grep(sha, "a")):
+    there, ref = newest(still), "refs/attempts/x.a1"
+    for ask in (
+        *(still.tree, still.tree_id, still.parent, lambda sha: still.read(sha, "a"), lambda sha: still.grep(sha, "a")),
+        *(lambda sha: still.is_ancestor(sha, there), lambda sha: still.is_ancestor(there, sha)),
+        *(lambda sha: still.start_for(sha, there), lambda sha: still.rebased(there, sha, ref, NOW)),
+    ):
         with pytest.raises(Refused, match="not a commit id"):
             ask(sha)
     with pytest.raises(Refused, match="not a commit id"):
@@ -452,6 +461,267 @@ def test_a_push_that_was_killed_can_be_asked_about_and_repeated(tmp_path: Path, 
         one.push(sha, "agent/x")
 
 
+# --- a new base ----------------------------------------------------------------------------------------------
+
+REF = "refs/attempts/7-x.a2"
+LINES = [f"line {number}" for number in range(30)]
+BEFORE: dict[str, str | bytes] = {"old.txt": "old\n"}
+BASE: dict[str, str | bytes] = {
+    "lines": "\n".join(LINES) + "\n",
+    "both.py": "x = 1\n",
+    "gone.py": "g = 1\n",
+    "src/a": "a\n",
+}
+
+
+@pytest.fixture
+def based(tmp_path: Path) -> Mirror:
+    """The mirror of a target with two commits on main, the newer with BASE."""
+    repository(tmp_path / "source", BEFORE)
+    commit(tmp_path / "source", BASE)
+    return mirror_of(tmp_path / "source", tmp_path / "m.git")
+
+
+def line(number: int, text: str) -> dict[str, str | bytes]:
+    return {"lines": "\n".join([*LINES[:number], text, *LINES[number + 1 :]]) + "\n"}
+
+
+def our_change(mirror: Mirror, files: dict[str, str | bytes], *commands: str) -> str:
+    """A commit on top of main that is in the mirror and not on main."""
+    source = Path(mirror.remote.url)
+    shell("git checkout -q -b work", source)
+    for command in commands:
+        shell(command, source)
+    sha = commit(source, files)
+    shell("git checkout -q main", source)
+    mirror.fetch("work")
+    return sha
+
+
+def their_change(mirror: Mirror, files: dict[str, str | bytes], *commands: str) -> str:
+    """The owner's main goes on -> its newest commit."""
+    source = Path(mirror.remote.url)
+    commit(source, files)
+    for command in commands:
+        shell(command, source)
+    return mirror.fetch("main")
+
+
+EMPTY = "git commit -q --allow-empty -m"
+HISTORIES = {
+    "one commit": (),
+    "many commits": tuple(f"{EMPTY} {number}" for number in range(5)),
+    "a side branch was merged": (
+        f"git checkout -q -b side main~1; {EMPTY} s; git checkout -q main; git merge -q --no-ff side",
+    ),
+    "a side branch from before the old base": (
+        "git checkout -q -b side main~2; echo s > side; git add side; git commit -qm s",
+        "git checkout -q main; git merge -q --no-ff side -m m",
+    ),
+    "the old base came in by the second parent": (
+        f"git checkout -q -b trunk main~2; {EMPTY} t; git merge -q --no-ff main -m m; git branch -qM trunk main",
+    ),
+    "merged back and forth": (
+        f"git checkout -q -b side main~1; {EMPTY} s; git checkout -q main; {EMPTY} t; git branch was",
+        "git merge -q --no-ff side -m m; git checkout -q side; git merge -q --no-ff was -m n",
+        "git checkout -q main; git merge -q --no-ff side -m o",
+    ),
+    "our own work branch was begun and dropped": ("git merge -q -s ours --no-ff work~1 -m m",),
+    "a merge that kept nothing of a side branch": (
+        "git checkout -q -b side main~1; echo 9 > lines; git commit -qam s",
+        "git checkout -q main; git merge -q -s ours side -m m",
+    ),
+}
+
+
+@pytest.mark.parametrize("history", HISTORIES.values(), ids=HISTORIES)
+def test_a_change_is_made_again_on_top_of_whatever_history(
+    based: Mirror, tmp_path: Path, history: tuple[str, ...]
+) -> None:
+    ours = our_change(based, {**line(2, "ours"), "new/file": "n\n"}, "git rm -q gone.py; chmod +x both.py")
+    base = based.parent(ours)
+    onto = their_change(based, line(25, "theirs"), *history)
+    made = based.rebased(ours, onto, REF, NOW)
+    assert isinstance(made, Rebased)
+    assert (based.parent(made.sha), based.attempt(REF)) == (onto, made.sha)
+    assert [c.path for c in based.changed(onto, made.sha)] == [c.path for c in based.changed(base, ours)]
+    picked = tmp_path / "source"  # as git itself does it, in a work tree
+    shell(f"git checkout -q {onto}; git cherry-pick {ours}", picked)
+    assert based.tree_id(made.sha) == shell("git rev-parse HEAD^{tree}", picked)
+    assert shell(f"git merge-base --all {ours} {onto}", based.path) == base
+
+
+def test_it_keeps_its_people_and_its_words_and_gets_a_new_date(based: Mirror) -> None:
+    first = our_change(based, line(2, "ours"))
+    head = shell(f"git cat-file commit {first}", based.path).partition("author")[0]
+    words = (
+        "author Ä <a@x> 1700000000 +0530\ncommitter C > <c@x> 1700000001 -0800\nencoding ISO-8859-1\n"
+        "gpgsig -----BEGIN\n author not this <x@x> 1 +0000\n -----END\n\nsubject\n\nauthor in the text\n\n \n"
+    )
+    (based.path / "words").write_bytes(f"{head}{words}".encode() + b"\xe4\n")
+    ours = shell("git hash-object -t commit -w --literally words", based.path)
+    made = based.rebased(ours, their_change(based, line(25, "theirs")), REF, NOW)
+    assert isinstance(made, Rebased)
+    assert based_text(based, made.sha) == (
+        "author Ä <a@x> 1795163400 +0000\ncommitter C > <c@x> 1795163400 +0000\nencoding ISO-8859-1\n"
+        "\nsubject\n\nauthor in the text\n\n \n".encode()
+        + b"\xe4\n"
+    )
+
+
+def based_text(mirror: Mirror, sha: str) -> bytes:
+    """The commit object without its tree and its parent."""
+    shell(f"git cat-file commit {sha} > words", mirror.path)
+    return (mirror.path / "words").read_bytes().split(b"\n", 2)[2]
+
+
+def test_what_is_on_top_already_is_the_same_commit(based: Mirror) -> None:
+    ours, onto = our_change(based, line(2, "ours")), based.fetch("main")
+    assert based.rebased(ours, onto, REF, NOW) == Rebased(ours) == based.rebased(ours, onto, REF, NOW)
+    assert based.attempt(REF) == ours == based.start_for(ours, onto)
+
+
+@pytest.mark.parametrize(
+    ("files", "ours", "theirs", "paths"),
+    [
+        pytest.param({"both.py": "x = 2\n"}, "", "echo 3 > both.py", ("both.py",), id="the same line"),
+        pytest.param({"ä b": "1"}, "", "echo 2 > 'ä b'", ("ä b",), id="both created it"),
+        pytest.param({"both.py": "x = 2\n"}, "", "git rm -q both.py", ("both.py",), id="changed here, deleted there"),
+        pytest.param({}, "git rm -q both.py", "echo 3 > both.py", ("both.py",), id="deleted here, changed there"),
+        pytest.param(line(2, "ours"), "", "git mv lines .env", (".env",), id="renamed there"),
+        pytest.param({"src/new": "n\n"}, "", "git mv src lib", ("lib/new",), id="its folder renamed there"),
+        pytest.param(
+            {".gitattributes": "* merge=union\n", "lines": "ours\n"},
+            "",
+            "echo '* merge=union' > .gitattributes; echo theirs > lines",
+            ("lines",),
+            id="attributes that ask for both",
+        ),
+        pytest.param({"both.py": b"\0\1"}, "", "printf '\\0\\2' > both.py", ("both.py",), id="binary"),
+    ],
+)
+def test_a_conflict_names_the_files_and_leaves_no_reference(
+    based: Mirror, files: dict[str, str | bytes], ours: str, theirs: str, paths: tuple[str, ...]
+) -> None:
+    sha = our_change(based, files, *([ours] if ours else []))
+    onto = their_change(based, {}, f"{theirs}; git add -A; git commit -qm t")
+    assert based.rebased(sha, onto, REF, NOW) == Conflict(paths)
+    assert based.attempt(REF) is None is based.start_for(sha, onto)
+
+
+def test_the_named_files_of_a_conflict_are_bounded(based: Mirror) -> None:
+    many: dict[str, str | bytes] = {f"f{number:03}": "ours\n" for number in range(70)}
+    ours = our_change(based, many)
+    made = based.rebased(ours, their_change(based, dict.fromkeys(many, "theirs\n")), REF, NOW)
+    assert made == Conflict(tuple(sorted(many)[:50]))
+
+
+def test_our_rename_takes_their_lines_along(based: Mirror) -> None:
+    ours = our_change(based, {}, "git mv lines moved")
+    onto = their_change(based, line(25, "theirs"))
+    made = based.rebased(ours, onto, REF, NOW)
+    assert isinstance(made, Rebased)
+    assert [change.path for change in based.changed(onto, made.sha)] == ["lines", "moved"]
+    assert based.read(made.sha, "moved") == str(line(25, "theirs")["lines"]).encode()
+
+
+def test_a_branch_that_was_rewritten_is_a_conflict_without_files(based: Mirror) -> None:
+    ours = our_change(based, line(2, "ours"))
+    onto = their_change(based, {}, "git reset -q --hard main~2; git commit -q --allow-empty -m other")
+    assert based.rebased(ours, onto, REF, NOW) == Conflict()
+    assert based.start_for(ours, onto) is None
+
+
+@pytest.mark.parametrize(
+    "how", ["git cherry-pick work", "git merge -q --squash work; git commit -qm s", "git merge -q work"]
+)
+def test_a_change_that_is_there_already_is_told(based: Mirror, how: str) -> None:
+    ours = our_change(based, line(2, "ours"))
+    onto = their_change(based, line(25, "theirs"), how)
+    assert based.rebased(ours, onto, REF, NOW) == AlreadyThere()
+    assert (based.attempt(REF), based.start_for(ours, onto)) == (None, onto)
+
+
+def test_only_a_commit_with_one_parent_is_brought_up_to_date(based: Mirror) -> None:
+    onto = their_change(based, line(25, "theirs"))
+    root = shell(f"git rev-list --max-parents=0 {onto}", based.path)
+    merge = shell(f"git commit-tree {onto}^{{tree}} -p {onto} -p {root} -m m", based.path)
+    for sha, parents in ((root, 0), (merge, 2)):
+        with pytest.raises(Refused, match=f"{sha} has {parents} parents"):
+            based.rebased(sha, onto, REF, NOW)
+
+
+def test_a_reference_that_is_taken_is_never_moved(based: Mirror) -> None:
+    ours, base = our_change(based, line(2, "ours")), based.fetch("main")
+    assert based.rebased(ours, base, REF, NOW) == Rebased(ours)
+    with pytest.raises(Refused, match=f"{REF} is at {ours} already"):
+        based.rebased(ours, their_change(based, line(25, "theirs")), REF, NOW)
+    assert based.attempt(REF) == ours
+
+
+def test_the_same_files_on_another_parent_are_another_commit(based: Mirror) -> None:
+    ours = our_change(based, line(2, "ours"))
+    made = based.rebased(ours, their_change(based, line(25, "theirs")), REF, NOW)
+    assert isinstance(made, Rebased)
+    with pytest.raises(Refused, match=f"{REF} is at {made.sha} already"):
+        based.rebased(ours, their_change(based, {}), REF, NOW)
+
+
+REBASE = """
+    import sys
+    from datetime import UTC, datetime
+    from pathlib import Path
+    from shared.edge.repo.mirror import Mirror
+    from shared.edge.repo.remote import Remote
+
+    path, ours, onto, ref, hour = sys.argv[1:]
+    now = datetime(2026, 11, 20, int(hour), tzinfo=UTC)
+    print(Mirror(Path(path), Remote("/nowhere")).rebased(ours, onto, ref, now))
+"""
+
+
+def test_killed_anywhere_and_repeated_later_is_one_commit(based: Mirror) -> None:
+    ours = our_change(based, line(2, "ours"))
+    onto = their_change(based, line(25, "theirs"))
+    passed = points(snippet(REBASE, str(based.path), ours, onto, REF, "8"))
+    assert passed == ["rebase.written", "ref.update"]
+    for number, _ in enumerate(passed, 1):
+        ref = f"refs/attempts/7-x.killed{number}"
+        killed_at(number, snippet(REBASE, str(based.path), ours, onto, ref, "8"))
+        stands = based.attempt(ref)
+        assert bool(stands) is (number == 2)
+        based.create()
+        made = based.rebased(ours, onto, ref, NOW)
+        assert isinstance(made, Rebased)
+        assert stands in (None, made.sha) and based.attempt(ref) == made.sha
+
+
+def test_a_correction_starts_from_both_changes_and_leaves_no_trace(based: Mirror, tmp_path: Path) -> None:
+    ours = our_change(based, {"both.py": "x = 2\n", "new": "n\n"})
+    onto = their_change(based, line(25, "theirs"))
+    references = shell("git for-each-ref", based.path)
+    start = based.start_for(ours, onto)
+    assert start and start == based.start_for(ours, onto)
+    based.check_out(start, tmp_path / "out")
+    assert (tmp_path / "out/both.py").read_text() == "x = 2\n"
+    assert "theirs" in (tmp_path / "out/lines").read_text() and (tmp_path / "out/new").exists()
+    assert shell("git for-each-ref", based.path) == references
+
+
+def test_who_is_part_of_whose_history(based: Mirror) -> None:
+    ours, base = our_change(based, line(2, "ours")), based.fetch("main")
+    assert based.is_ancestor(base, ours) and based.is_ancestor(base, base)
+    assert not based.is_ancestor(ours, base)
+    with pytest.raises(GitFailed, match="merge-base"):
+        based.is_ancestor("1" * 40, base)
+
+
+def test_the_same_files_have_the_same_tree_whatever_the_commit(based: Mirror) -> None:
+    one, other = based.fetch("main"), their_change(based, {})
+    assert one != other and based.tree_id(one) == based.tree_id(other)
+    assert based.tree_id(other) != based.tree_id(their_change(based, line(25, "theirs")))
+
+
 # --- attempts ------------------------------------------------------------------------------------------------
 
 
@@ -473,3 +743,5 @@ def test_a_booked_commit_gets_its_reference_back_if_it_is_still_there(mirror: Mi
 def test_only_references_of_attempts_are_asked(still: Mirror, ref: str) -> None:
     with pytest.raises(Refused, match="not the reference of an attempt"):
         still.attempt(ref)
+    with pytest.raises(Refused, match="not the reference of an attempt"):
+        still.rebased(newest(still), newest(still), ref, NOW)

@@ -114,7 +114,7 @@ class MergeBlocked(ForgeError):
 
 
 class MergeConflict(ForgeError):
-    """The branch does not merge cleanly into its base."""
+    """The branch does not merge cleanly into its base, or is behind it where nothing untested is merged."""
 
 
 class NotPermitted(ForgeError, Misconfigured):

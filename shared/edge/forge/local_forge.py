@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import fcntl
+import shlex
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,27 +72,54 @@ def create(path: Path, source: Path | None, branch: str) -> None:
         Book(path / "forge.db", path.absolute().as_uri())
 
 
-def follow(path: Path, source: Remote, branch: str) -> None:
-    """Brings in what the owner committed to `branch` of his repository; what was merged here and is not there stays.
+class Diverged(Misconfigured):
+    """The owner's branch and ours do not go together without him. The text says where, and what to type."""
 
-    Misconfigured if both went on from each other: only he can say which way.
+
+def follow(path: Path, source: Remote, branch: str) -> None:
+    """Brings in what the owner committed to `branch` of his repository; what was merged here stays.
+
+    If both went on, a merge commit holds both: his next pull from here is a fast-forward. If he rewrote what we had
+    from him, we follow as long as nothing was merged on top of it. Diverged, and nothing has moved: both changed the
+    same lines, or he rewrote what something was merged on top of.
     """
-    theirs = Mirror(path, source).fetch(branch)
     with _locked(path):
-        commits = Commits(path)
-        ours = commits.branches().get(branch)
-        if ours is None or (ours != theirs and commits.contains(theirs, ours)):
-            commits.move(branch, theirs, ours or "")
-            fault_point("forge.followed")
-        elif not commits.contains(ours, theirs):
-            raise Misconfigured(
-                f"{source.url} and the local forge have different new commits on {branch}; "
-                f"in your repository type: git pull {path} {branch}"
-            )
+        theirs, commits = Mirror(path, source).fetch(branch), Commits(path)
+        ours, taken = commits.branches().get(branch), commits.taken(branch)
+        try:
+            target = _with_theirs(commits, branch, ours, theirs, taken)
+        except MergeConflict as error:
+            raise Diverged(
+                f"{branch} of {source.url} and what was merged here do not go together: {error}; in your repository "
+                f"type: git pull --no-rebase {_place(commits, branch)}; resolve, commit, and push if it is a clone"
+            ) from None
+        fault_point("follow.written")
+        commits.take(branch, target, ours, theirs)
+        fault_point("forge.followed")
+
+
+def _with_theirs(commits: Commits, branch: str, ours: str | None, theirs: str, taken: str | None) -> str:
+    """Where the branch goes, or MergeConflict. `taken`: what we last had from the owner."""
+    if ours is None or ours == taken or commits.contains(theirs, ours):  # nothing was merged here that he lacks
+        return theirs
+    if not commits.contains(theirs, taken) if taken else not commits.are_related(ours, theirs):
+        way = f"git push --force {_place(commits, branch)}"
+        raise MergeConflict(f"commits were taken back there that ours are on top of (to drop ours, type there: {way})")
+    if commits.contains(ours, theirs):
+        return ours
+    return commits.merge(ours, theirs, f"Merge the owner's {branch}", ACTOR)
+
+
+def _place(commits: Commits, branch: str) -> str:
+    return f"{shlex.quote(str(commits.repository))} {shlex.quote(branch)}"
 
 
 class LocalForge:
-    """`path` was made by create(). `required`: the statuses without which nothing is merged."""
+    """`path` was made by create(). `required`: the statuses without which nothing is merged.
+
+    `up_to_date`: a branch is merged only if it holds its base's newest commit. Then the merged files are, to the last
+    byte, the ones at the commit that was tested.
+    """
 
     def __init__(
         self,
@@ -101,6 +129,7 @@ class LocalForge:
         actor: str = ACTOR,
         reviewer: str = REVIEWER,
         required: Collection[str] = (),
+        up_to_date: bool = False,
     ) -> None:
         if not (path / "forge.db").exists():
             raise Misconfigured(f"there is no local forge at {path}")
@@ -109,6 +138,7 @@ class LocalForge:
         self._actor = actor
         self._reviewer = reviewer
         self._required = frozenset(required)
+        self._only_up_to_date = up_to_date
         self._commits = Commits(path)
         self._book = Book(path / "forge.db", path.absolute().as_uri())
 
@@ -316,7 +346,7 @@ class LocalForge:
             raise MergeBlocked(f"#{pull.number} lacks the required status {', '.join(missing)}")
 
     def _planned(self, pull: Pull, base_sha: str, method: MergeMethod) -> Plan:
-        tree = self._commits.merged_tree(base_sha, pull.head_sha)
+        tree = self._merged_tree(pull, base_sha)
         parents = [base_sha, pull.head_sha] if method == "merge" else [base_sha]
         title = f"{pull.title} (#{pull.number})"
         merge_sha = self._commits.write(tree, parents, title, self._actor, self._clock.now())
@@ -326,6 +356,14 @@ class LocalForge:
             self._book.plan(db, plan)
         fault_point("merge.planned")
         return plan
+
+    def _merged_tree(self, pull: Pull, base_sha: str) -> str:
+        """The base moves by compare and swap from `base_sha`: what is true of it here is true of the merge."""
+        if not self._only_up_to_date:
+            return self._commits.merged_tree(base_sha, pull.head_sha)
+        if not self._commits.contains(pull.head_sha, base_sha):
+            raise MergeConflict(f"#{pull.number} is behind {pull.base}; bring it up to date")
+        return self._commits.tree_of(pull.head_sha)
 
     def _mark_merged(self, number: int, sha: str, merge_sha: str) -> None:
         self._commits.keep(number, sha)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from shared.domain.errors import CommandFailed
@@ -16,6 +16,8 @@ from shared.edge.process import Finished
 from shared.edge.repo.git import try_git
 
 MAX_DIFF = 20_000_000  # bytes
+LAST_SECOND = 253_402_300_799  # of the year 9999: a commit may claim to be later
+NOTHING = "0" * 40  # git's word for a reference that is not there
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,14 @@ class Commits:
 
     def are_related(self, one: str, other: str) -> bool:
         return self._answer("merge-base", one, other)
+
+    def tree_of(self, sha: str) -> str:
+        return self._text("rev-parse", "--verify", f"{sha}^{{tree}}").strip()
+
+    def taken(self, branch: str) -> str | None:
+        """The owner's commit that we took in last; None: none yet."""
+        done = self._try("rev-parse", "--verify", "--quiet", _taken(branch))
+        return done.text.strip() if done.ok else None
 
     def diff(self, base: str, head: str) -> str:
         """From where they parted to `head`."""
@@ -79,6 +89,21 @@ class Commits:
         if done.code:
             raise ForgeUnavailable(f"{branch} has moved meanwhile, or cannot be moved: {done.complaint[:300]}")
 
+    def merge(self, ours: str, theirs: str, message: str, who: str) -> str:
+        """A commit that holds both, or MergeConflict. Its date is the later one of theirs, so it is always the same."""
+        tree = self.merged_tree(ours, theirs)
+        dates = self._text("show", "--no-patch", "--format=%ct", ours, theirs).split()
+        seconds = max((int(date) for date in dates if date.isdigit()), default=0)
+        at = datetime.fromtimestamp(min(seconds, LAST_SECOND), UTC)
+        return self.write(tree, [ours, theirs], message, who, at)
+
+    def take(self, branch: str, target: str, expected: str | None, theirs: str) -> None:
+        """As move(), and notes in one step that the owner's commit `theirs` was taken in."""
+        moves = [f"update refs/heads/{branch}", target, expected or NOTHING, f"update {_taken(branch)}", theirs, "", ""]
+        done = self._try("update-ref", "-z", "--stdin", data="\0".join(moves).encode())
+        if done.code:
+            raise ForgeUnavailable(f"{branch} has moved meanwhile, or cannot be moved: {done.complaint[:300]}")
+
     def delete(self, branch: str) -> None:
         _must("update-ref", self._try("update-ref", "-d", f"refs/heads/{branch}"))
 
@@ -101,6 +126,10 @@ class Commits:
             return try_git(self.repository, *arguments, data=data)
         except CommandFailed as error:
             raise ForgeUnavailable(f"{self.repository}: {error}") from None
+
+
+def _taken(branch: str) -> str:
+    return f"refs/taken/{branch}"
 
 
 def _must(what: str, done: Finished) -> Finished:

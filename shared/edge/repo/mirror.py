@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from shared.domain.change import Change, Limits
@@ -15,8 +16,9 @@ from shared.domain.errors import Misconfigured, Refused, Stumble
 from shared.domain.naming import is_agent_branch
 from shared.edge.fault import fault_point
 from shared.edge.process import Finished
-from shared.edge.repo import mirror_difference, mirror_tree
+from shared.edge.repo import mirror_difference, mirror_rebase, mirror_tree
 from shared.edge.repo.git import LIMIT, GitFailed, git, remove_stale_locks, try_git
+from shared.edge.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
 from shared.edge.repo.mirror_tree import TreeEntry, commit_id
 from shared.edge.repo.remote import WHERE, Remote, explain, one_line
 
@@ -116,11 +118,39 @@ class Mirror:
         """The commit that an attempt was made from."""
         return git(self.path, "rev-parse", "--verify", f"{commit_id(sha)}^").decode().strip()
 
+    def is_ancestor(self, older: str, newer: str) -> bool:
+        """Whether `newer`'s history holds `older`; a commit is its own ancestor. GitFailed if one is not here."""
+        return mirror_rebase.is_ancestor(self.path, older, newer)
+
+    # --- a new base ------------------------------------------------------------------------------------------
+
+    def rebased(self, commit: str, onto: str, ref: str, now: datetime) -> Rebased | Conflict | AlreadyThere:
+        """The same change by the same people, dated `now`, on top of `onto`, at the attempt's free `ref`.
+
+        On top of it already: the same commit. Repeated after a kill, it answers with the commit that stands at `ref`
+        if that has the same files and parent, else Refused. The new files are untested, whatever the old ones were.
+        """
+        return mirror_rebase.rebased(self.path, commit, onto, attempt_name(ref), now)
+
+    def start_for(self, commit: str, onto: str) -> str | None:
+        """The commit whose files a correction starts from: the change on top of `onto`; None: they conflict.
+
+        `onto` itself if the change is there already. No reference holds it: it is for a check-out now.
+        """
+        made = mirror_rebase.on_top(self.path, commit, onto)
+        if isinstance(made, Conflict):
+            return None
+        return made.sha if isinstance(made, Rebased) else onto
+
     # --- what commits hold -----------------------------------------------------------------------------------
 
     def tree(self, sha: str) -> tuple[TreeEntry, ...]:
         """All files of the commit."""
         return mirror_tree.tree(self.path, sha)
+
+    def tree_id(self, sha: str) -> str:
+        """Two commits with the same one hold the same files, to the last byte."""
+        return mirror_rebase.tree_id(self.path, sha)
 
     def read(self, sha: str, path: str, limit: int = 1_000_000) -> bytes | None:
         """A file's bytes; None: there is no such file. Refused beyond `limit` bytes."""
