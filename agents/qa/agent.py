@@ -1,0 +1,149 @@
+"""Branch -> Evidence. Runs the target's tests in boxes, compares with the base test by test, and says what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from agents.qa import test_writer
+from agents.qa.coverage_checker import drop, uncovered_changes
+from agents.qa.evidence_rule import Runs, is_usable, problems, proving, unnoticed
+from agents.qa.gathering import Gathering, KeptRuns, Source, Subject, text_of
+from agents.qa.mutants import mutants
+from agents.qa.same_code import is_same_code
+from agents.qa.test_runner import PYTEST_SECTIONS, command_for
+from agents.qa.touched import Places, Touched
+from shared.domain.change import Change
+from shared.domain.evidence import Evidence, Failure, Problem
+from shared.domain.work import Branch, Run, TaskSpec
+from shared.edge.log import Log
+from shared.edge.target.suite import Bench, BrokenSetup
+
+MOST_FAILURES = 20
+LONGEST_OUTPUT = 4_000  # characters of what an unfinished run printed last
+
+
+class Qa:
+    """`command`: what the owner configured, may be empty. `tolerance`: points that coverage may fall by."""
+
+    def __init__(self, bench: Bench, source: Source, kept: KeptRuns, command: str, tolerance: float, log: Log) -> None:
+        self._bench = bench
+        self._source = source
+        self._kept = kept
+        self._command = command
+        self._tolerance = tolerance
+        self._log = log
+
+    def check(self, run: Run, task: TaskSpec, branch: Branch, written: Collection[str] = ()) -> Evidence:
+        """`written`: test files of a round of ours; only these are tried with planted faults.
+
+        BrokenSetup, NoSandbox: the base's environment cannot be built, or there is no box. Unavailable: a run was
+        interrupted for a reason that is not its own.
+        """
+        subject = self._subject(run, branch)
+        evidence = Evidence(branch.commit, self._source.tree_id(branch.commit), branch.base, subject.command, "")
+        if not subject.command:
+            text = "there are no tests in this repository, and none in the change: nothing can be shown"
+            return self._told(run, replace(evidence, problems=(Problem("there are no tests", text, "ask owner"),)))
+        gathering = Gathering(self._bench, self._source, self._kept, self._log, subject)
+        base = gathering.base()
+        try:
+            evidence = replace(evidence, box=self._box(branch.commit))
+            runs = gathering.runs(base)
+        except BrokenSetup as reason:
+            broken = Problem("the environment cannot be built", " ".join(str(reason).split()), "correct")
+            return self._told(run, replace(evidence, box=self._box(branch.base), problems=(broken,)))
+        evidence = self._judged(evidence, task, subject, runs, gathering)
+        return self._told(run, self._tried(evidence, subject, gathering, written))
+
+    def tests_for(self, task: TaskSpec, branch: Branch, evidence: Evidence) -> TaskSpec:
+        """The order to write the tests that `branch` lacks."""
+        paths = self._paths(branch.commit)
+        path = test_writer.sample_of(branch.changed, paths)
+        sample = test_writer.Sample(path, text_of(self._source, branch.commit, path)) if path else None
+        return test_writer.order(task, branch, evidence, paths, sample)
+
+    def _subject(self, run: Run, branch: Branch) -> Subject:
+        """A change does not choose its own command, unless it brings the first tests."""
+        before, now = self._paths(branch.base), self._paths(branch.commit)
+        command = self._command_at(branch.base, before) or self._command_at(branch.commit, now)
+        changes = self._source.changed(branch.base, branch.commit)
+        same = frozenset(change.path for change in changes if self._does_the_same(change, branch))
+        return Subject(run, branch, command, Touched(changes, same), Places(before | now))
+
+    def _does_the_same(self, change: Change, branch: Branch) -> bool:
+        if change.kind != "modified" or not change.path.endswith(".py"):
+            return False
+        return is_same_code(*(text_of(self._source, sha, change.path) for sha in (branch.base, branch.commit)))
+
+    def _paths(self, commit: str) -> frozenset[str]:
+        return frozenset(entry.path for entry in self._source.tree(commit))
+
+    def _command_at(self, commit: str, paths: frozenset[str]) -> str:
+        named = PYTEST_SECTIONS.items()
+        is_named = any(path in paths and sign in text_of(self._source, commit, path) for path, sign in named)
+        return command_for(self._command, paths, is_named)
+
+    def _box(self, commit: str) -> str:
+        return f"{self._bench.quality} {self._bench.label(commit)}"
+
+    def _judged(
+        self, evidence: Evidence, task: TaskSpec, subject: Subject, runs: Runs, gathering: Gathering
+    ) -> Evidence:
+        change, base = runs.change, runs.base
+        uncovered = uncovered_changes(subject.touched.code, change.uncovered)
+        found = problems(task, subject.touched, runs, subject.places, gathering.weakenings())
+        less = drop(base.covered, change.covered, uncovered, self._tolerance)
+        return replace(
+            evidence,
+            passed=len(change.of("passed")),
+            failed=len(change.of("failed")),
+            skipped=len(change.of("skipped")),
+            failing_before=len(base.of("failed")),
+            new_tests=tuple(sorted(runs.new_tests)),
+            proving=proving(task, runs, subject.places),
+            failures=_failures(runs),
+            flaky=tuple(sorted(runs.flaky)),
+            problems=(*found, *([less] if less else [])),
+            covered=change.covered,
+            covered_before=base.covered,
+            uncovered=uncovered,
+            seconds=change.seconds,
+            digest=change.digest,
+            output=_output(runs),
+        )
+
+    def _tried(self, evidence: Evidence, subject: Subject, gathering: Gathering, written: Collection[str]) -> Evidence:
+        """With planted faults, if the tests are ours and nothing is wrong with them yet."""
+        there = subject.places.files([*evidence.new_tests, *evidence.proving]) & set(written)
+        if evidence.is_red or evidence.needing("write tests") or not there:
+            return evidence
+        commit = subject.branch.commit
+        files = [
+            (change.path, text_of(self._source, commit, change.path), [number for number, _ in change.added_lines])
+            for change in subject.touched.code
+        ]
+        planted = mutants(files)
+        problem = unnoticed(gathering.survivors(planted, there), len(planted))
+        return replace(evidence, problems=(*evidence.problems, problem)) if problem else evidence
+
+    def _told(self, run: Run, evidence: Evidence) -> Evidence:
+        rules = [problem.rule for problem in evidence.problems]
+        self._log(run, "evidence", commit=evidence.commit, box=evidence.box, problems=rules)
+        return evidence
+
+
+def _failures(runs: Runs) -> tuple[Failure, ...]:
+    """Those that the change is to blame for; of a run without an end whatever it said."""
+    known = runs.base.of("failed")
+    found = [failure for failure in runs.change.failures if failure.test not in known or not runs.change.is_whole]
+    told = {failure.test for failure in found}
+    restored = runs.restored.failures if runs.restored else ()
+    found += [failure for failure in restored if failure.test not in known | told]
+    return tuple(found[:MOST_FAILURES])
+
+
+def _output(runs: Runs) -> str:
+    """Of the first run that came to no end."""
+    shown = (runs.base, runs.change) if not is_usable(runs.base) else (runs.change,)
+    return next((run.output[-LONGEST_OUTPUT:] for run in shown if not run.is_whole), "")

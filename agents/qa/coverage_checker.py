@@ -1,0 +1,81 @@
+"""What coverage.py has counted -> the share of lines that tests run, and the changed lines that none runs. Pure."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from shared.domain.change import Change
+from shared.domain.evidence import Problem
+from shared.edge.target.suite import JOB, MAX_REPORT
+
+MOST_SHOWN = 5  # places in one line of text
+
+
+def read_coverage(data: bytes | None, asked: Collection[str]) -> tuple[float | None, dict[str, tuple[int, ...]]]:
+    """(per cent of all executable lines, the uncovered ones of the files that are asked about).
+
+    `data` is as `coverage json` writes it, and may be anything: what cannot be read says nothing.
+    """
+    try:
+        found = json.loads(data.decode()) if data and len(data) <= MAX_REPORT else None
+    except (ValueError, RecursionError, MemoryError):
+        found = None
+    if not isinstance(found, dict):
+        return None, {}
+    return _total(found.get("totals")), _missing(found.get("files"), asked)
+
+
+def _total(totals: Any) -> float | None:
+    percent = totals.get("percent_covered") if isinstance(totals, dict) else None
+    if isinstance(percent, bool) or not isinstance(percent, int | float):
+        return None
+    try:
+        value = float(percent)
+    except OverflowError:
+        return None
+    return value if math.isfinite(value) and 0 <= value <= 100 else None
+
+
+def _missing(files: Any, asked: Collection[str]) -> dict[str, tuple[int, ...]]:
+    if not isinstance(files, dict):
+        return {}
+    known = {name.removeprefix(f"{JOB}/").removeprefix("./"): entry for name, entry in files.items()}
+    found = {path: _lines(known.get(path)) for path in sorted(asked)}
+    return {path: lines for path, lines in found.items() if lines}
+
+
+def _lines(entry: Any) -> tuple[int, ...]:
+    lines = entry.get("missing_lines") if isinstance(entry, dict) else None
+    if not isinstance(lines, list):
+        return ()
+    return tuple(sorted({line for line in lines if type(line) is int and 0 < line < 10_000_000}))
+
+
+def uncovered_changes(changes: Iterable[Change], uncovered: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
+    """The changed executable lines that no test runs, by file."""
+    found = {
+        change.path: tuple(number for number, _ in change.added_lines if number in set(uncovered[change.path]))
+        for change in changes
+        if change.path in uncovered
+    }
+    return {path: lines for path, lines in found.items() if lines}
+
+
+def drop(
+    before: float | None, after: float | None, uncovered: Mapping[str, Sequence[int]], tolerance: float
+) -> Problem | None:
+    """Less is covered than before, by more than `tolerance` points, and the change has a part in it."""
+    if before is None or after is None or before - after <= tolerance or not uncovered:
+        return None
+    text = f"coverage falls from {before:.1f} % to {after:.1f} %: no test runs {places(uncovered)}"
+    return Problem("coverage drops", text, "correct")
+
+
+def places(lines: Mapping[str, Sequence[int]]) -> str:
+    """`app.py:3, app.py:4 and 12 more`."""
+    found = [f"{path}:{line}" for path, numbers in lines.items() for line in numbers]
+    more = f" and {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
+    return ", ".join(found[:MOST_SHOWN]) + more

@@ -1,0 +1,231 @@
+"""Runs of the tests -> what keeps the change from being merged, and whose turn it is. Pure.
+
+A target's base is often red: every rule compares test by test with the base, and only what became worse counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from agents.qa.task_words import asks_for_behaviour, bare_name, changes_tests_of, is_declared, mends
+from agents.qa.test_changes import EMPTY, GONE, Weakening
+from agents.qa.touched import Places, Touched
+from shared.domain.evidence import Problem, Remedy, SuiteRun
+from shared.domain.work import TaskSpec
+
+MOST_NAMED = 5
+LEAST_KILLED = 0.6  # of the planted faults
+LIMITS = ("timed out", "memory", "processes", "disk", "output", "crashed")  # how tests end that cannot bear the code
+REASONS = {
+    "timed out": "they took too long",
+    "memory": "they took too much memory",
+    "processes": "they started too many processes",
+    "disk": "they wrote too much",
+    "output": "they printed too much",
+    "no report": "the runner did not report",
+    "damaged report": "their report is damaged",
+    "interrupted": "not every collected test was run",
+    "no tests": "no test was found",
+}
+
+
+@dataclass(frozen=True)
+class Runs:
+    """`restored`: the commit with the base's tests, `unchanged`: the base with the commit's tests; None: not needed.
+
+    `restored_on`, `unchanged_on`: the test files that were run, empty: all. `flaky`: failed, and passed when run again.
+    """
+
+    base: SuiteRun
+    change: SuiteRun
+    restored: SuiteRun | None = None
+    unchanged: SuiteRun | None = None
+    restored_on: Collection[str] = ()
+    unchanged_on: Collection[str] = ()
+    flaky: frozenset[str] = frozenset()
+
+    @property
+    def new_tests(self) -> frozenset[str]:
+        return frozenset(test for test in self.change.outcomes if test not in self.base.outcomes)
+
+
+def problems(
+    task: TaskSpec, touched: Touched, runs: Runs, places: Places, weakened: Sequence[Weakening] = ()
+) -> tuple[Problem, ...]:
+    """Empty: the tests speak for the change."""
+    return tuple(_problems(task, touched, runs, places, weakened))
+
+
+def _problems(
+    task: TaskSpec, touched: Touched, runs: Runs, places: Places, weakened: Sequence[Weakening]
+) -> Iterator[Problem]:
+    yield from _configuration(touched)
+    if not is_usable(runs.base):
+        text = f"the tests of the base come to no end, so nothing can be compared: {_reason(runs.base)}"
+        yield Problem("no evidence", text, "ask owner")
+    elif not runs.change.is_whole:
+        yield Problem("no evidence", f"the tests come to no end: {_reason(runs.change)}", "correct")
+    else:
+        yield from _compared(task, runs)
+        yield from _old_tests(task, runs, places)
+        yield from _unshown(task, touched, runs, places)
+    yield from _weakened(task, runs, weakened)
+
+
+def is_usable(base: SuiteRun) -> bool:
+    """A base without tests is nothing to compare with, and needs nothing."""
+    return base.is_whole or base.end == "no tests"
+
+
+# --- the change against its base -----------------------------------------------------------------------------
+
+
+def _compared(task: TaskSpec, runs: Runs) -> Iterator[Problem]:
+    base, change = runs.base, runs.change
+    failing = change.of("failed") - base.of("failed")
+    old, new = failing - runs.new_tests, failing & runs.new_tests
+    yield from _about("a test fails", f"fails{_where(old - runs.flaky, change)}", old - runs.flaky)
+    yield from _about("a new test fails", f"is new and fails{_where(new - runs.flaky, change)}", new - runs.flaky)
+    yield from _about("a new test is flaky", "is new and fails only now and then", new & runs.flaky)
+    yield from _split("a test is skipped now", "is skipped now", base.of("passed") & change.of("skipped"), task)
+    yield from _split(GONE, "is not run any more", gone(base, change), task)
+
+
+def gone(base: SuiteRun, change: SuiteRun) -> frozenset[str]:
+    """Tests that passed and are not there. With other values in its brackets a test is the same if as many pass."""
+    before = Counter(map(_without_values, base.of("passed")))
+    after = Counter(map(_without_values, change.of("passed")))
+    missing = base.of("passed") - change.outcomes.keys()
+    return frozenset(
+        test for test in missing if "[" not in test or after[_without_values(test)] < before[_without_values(test)]
+    )
+
+
+def _without_values(test: str) -> str:
+    return test.partition("[")[0]
+
+
+# --- the old tests on the new code ---------------------------------------------------------------------------
+
+
+def _old_tests(task: TaskSpec, runs: Runs, places: Places) -> Iterator[Problem]:
+    if runs.restored is None:
+        return
+    failing = refused(runs, places) - runs.flaky - (runs.change.of("failed") - runs.base.of("failed"))
+    if failing:
+        announced = {test for test in failing if changes_tests_of(places.file(test), task)}
+        rule, what = "an old test fails on the new code", "as it was before the change does not pass"
+        yield from _split(rule, what, failing, task, announced)
+    elif not runs.restored.is_whole and expected(runs, places):
+        text = f"the tests as they were before the change come to no end on the new code: {_reason(runs.restored)}"
+        yield Problem("an old test fails on the new code", text, "correct")
+
+
+def refused(runs: Runs, places: Places) -> frozenset[str]:
+    """Tests that passed on the base and, word by word as they were, do not pass on the new code."""
+    if runs.restored is None:
+        return frozenset()
+    broken = places.broken_files(runs.restored)
+    bad = runs.restored.of("failed") | runs.restored.of("skipped")
+    return frozenset(test for test in expected(runs, places) if test in bad or places.file(test) in broken)
+
+
+def expected(runs: Runs, places: Places) -> frozenset[str]:
+    """What has to pass in the restored run."""
+    passed = runs.base.of("passed")
+    return frozenset(test for test in passed if not runs.restored_on or places.file(test) in runs.restored_on)
+
+
+# --- new tests prove something -------------------------------------------------------------------------------
+
+
+def _unshown(task: TaskSpec, touched: Touched, runs: Runs, places: Places) -> Iterator[Problem]:
+    if asks_for_behaviour(task, touched) and not proving(task, runs, places):
+        what = "no new or changed test fails without the change" if runs.unchanged else "no test was added or changed"
+        yield Problem("nothing shows the new behaviour", f"nothing shows what the change does: {what}", "write tests")
+
+
+def proving(task: TaskSpec, runs: Runs, places: Places) -> tuple[str, ...]:
+    """Tests that pass with the change and not without it."""
+    passing = runs.change.of("passed") - runs.flaky
+    return tuple(sorted(test for test in passing if _fails_without(test, task, runs, places)))
+
+
+def _fails_without(test: str, task: TaskSpec, runs: Runs, places: Places) -> bool:
+    """An untouched test that was red on the base shows something only if the task is about that."""
+    without = runs.unchanged
+    if without is None or (runs.unchanged_on and places.file(test) not in runs.unchanged_on):
+        return test in runs.base.of("failed") and (mends(task) or is_declared(test, task))
+    if test in without.outcomes:
+        return without.outcomes[test] == "failed"
+    return places.file(test) in places.broken_files(without) or without.end in LIMITS
+
+
+# --- what no run shows ---------------------------------------------------------------------------------------
+
+
+def _configuration(touched: Touched) -> Iterator[Problem]:
+    if paths := touched.configuration:
+        yield Problem("test configuration changed", f"it changes how tests are run: {named(paths)}", "ask owner")
+
+
+def _weakened(task: TaskSpec, runs: Runs, weakened: Sequence[Weakening]) -> Iterator[Problem]:
+    """A test that is known to be gone is not named twice."""
+    known = set(map(bare_name, gone(runs.base, runs.change)))
+    found: dict[tuple[str, Remedy], list[Weakening]] = {}
+    for one in weakened:
+        if one.rule != GONE or bare_name(one.test) not in known:
+            remedy: Remedy = (
+                "ask owner" if one.test and one.rule != EMPTY and is_declared(one.test, task) else "correct"
+            )
+            found.setdefault((one.rule, remedy), []).append(one)
+    for (rule, remedy), ones in found.items():
+        text = named([f"{one.place} {one.test}: {one.what}".replace(" :", ":") for one in ones], "; ")
+        yield Problem(rule, text, remedy, tuple(f"{one.path}::{one.test}" for one in ones))
+
+
+def unnoticed(survivors: Sequence[str], planted: int) -> Problem | None:
+    """Tests that a machine wrote have to notice most of the faults that were planted in the lines they are about."""
+    killed = planted - len(survivors)
+    if not planted or killed >= LEAST_KILLED * planted:
+        return None
+    text = f"the written tests notice {killed} of {planted} planted faults; not noticed: {named(survivors, '; ')}"
+    return Problem("the written tests do not notice faults", text, "correct")
+
+
+# --- texts ---------------------------------------------------------------------------------------------------
+
+
+def _split(
+    rule: str, what: str, tests: Iterable[str], task: TaskSpec, announced: Collection[str] = ()
+) -> Iterator[Problem]:
+    """What the task announced is the owner's to judge, all else is to be corrected."""
+    tests = frozenset(tests)
+    told = frozenset(test for test in tests if is_declared(test, task) or test in announced)
+    yield from _about(rule, what, tests - told)
+    yield from _about(rule, f"{what}, as the task says", told, "ask owner")
+
+
+def _about(rule: str, what: str, tests: Collection[str], remedy: Remedy = "correct") -> Iterator[Problem]:
+    if tests:
+        names = tuple(sorted(tests))
+        yield Problem(rule, f"{named(names)} {what}", remedy, names)
+
+
+def _where(tests: Collection[str], run: SuiteRun) -> str:
+    places = [failure.where for failure in run.failures if failure.test in tests and failure.where]
+    return f" at {named(sorted(set(places)))}" if places else ""
+
+
+def named(names: Sequence[str], sign: str = ", ") -> str:
+    """At most five of them."""
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return sign.join(names[:MOST_NAMED]) + more
+
+
+def _reason(run: SuiteRun) -> str:
+    reason = REASONS.get(run.end, f"the runner ended with exit code {run.code}, which does not fit its report")
+    failing = [f"{failure.test} at {failure.where or 'an unknown place'}" for failure in run.failures]
+    return f"{reason} ({named(failing)})" if failing else reason

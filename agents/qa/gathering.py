@@ -1,0 +1,168 @@
+"""A commit -> the runs that its evidence is drawn from. As few as can answer the questions of docs/gates.md."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from agents.qa.evidence_rule import Runs, is_usable, refused
+from agents.qa.mutants import Mutant
+from agents.qa.test_changes import Weakening, weakenings
+from agents.qa.test_runner import read_run
+from agents.qa.touched import Places, Touched, chosen
+from shared.domain.change import Change
+from shared.domain.errors import Refused, Unavailable
+from shared.domain.evidence import SuiteRun
+from shared.domain.work import Branch, Run
+from shared.edge.log import Log
+from shared.edge.target.suite import Bench, SuiteOrder
+
+LARGEST = 20_000_000  # bytes of a file of the tests, data included
+NOT_THEIRS = ("stopped", "machine")  # the run was ended for a reason that is not its own
+
+
+class Entry(Protocol):
+    @property
+    def path(self) -> str: ...
+
+
+class Source(Protocol):
+    """The target's commits: the mirror."""
+
+    def tree(self, sha: str) -> Sequence[Entry]: ...
+    def tree_id(self, sha: str) -> str: ...
+    def read(self, sha: str, path: str, limit: int = ...) -> bytes | None: ...
+    def changed(self, old: str, new: str) -> tuple[Change, ...]: ...
+
+
+class KeptRuns(Protocol):
+    """The runs of base commits that were made before."""
+
+    def base_run(self, key: str) -> SuiteRun | None: ...
+    def keep_base_run(self, key: str, run: SuiteRun) -> None: ...
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is tested: a commit, against its base."""
+
+    run: Run
+    branch: Branch
+    command: str
+    touched: Touched
+    places: Places
+
+
+class Gathering:
+    """Makes the runs for one subject, and looks at its files."""
+
+    def __init__(self, bench: Bench, source: Source, kept: KeptRuns, log: Log, subject: Subject) -> None:
+        self._bench = bench
+        self._source = source
+        self._kept = kept
+        self._log = log
+        self._of = subject
+
+    def base(self) -> SuiteRun:
+        """BrokenSetup, NoSandbox: the owner's to mend. A run without an end is not believed a second time."""
+        commit, label = self._of.branch.base, self._bench.label(self._of.branch.base)
+        key = hashlib.sha256(json.dumps([commit, self._of.command, label]).encode()).hexdigest()
+        if kept := self._kept.base_run(key):
+            return kept
+        run = self._made("base", SuiteOrder(commit, self._of.command))
+        if is_usable(run):
+            self._kept.keep_base_run(key, run)
+        return run
+
+    def runs(self, base: SuiteRun) -> Runs:
+        """BrokenSetup if the environment of the commit itself cannot be built."""
+        commit, touched = self._of.branch.commit, self._of.touched
+        order = SuiteOrder(commit, self._of.command)
+        change = self._made("change", order, [one.path for one in touched.code])
+        runs = Runs(base, change)
+        if not change.is_whole or not is_usable(base):
+            return runs
+        runs = replace(runs, flaky=self._flaky(order, change.of("failed") - base.of("failed")))
+        return self._without(self._restored(runs))
+
+    def survivors(self, planted: Sequence[Mutant], written: Collection[str]) -> list[str]:
+        """The faults that the written tests do not notice."""
+        return [str(mutant) for mutant in planted if self._survives(mutant, written)]
+
+    def weakenings(self) -> list[Weakening]:
+        """In what was done to the test files."""
+        branch = self._of.branch
+        return [
+            weakening
+            for change in self._of.touched.tests
+            if change.path.endswith(".py")
+            for weakening in weakenings(
+                change.path,
+                text_of(self._source, branch.base, change.path) if change.mode_old else None,
+                text_of(self._source, branch.commit, change.path) if change.mode_new else None,
+            )
+        ]
+
+    # --- runs ------------------------------------------------------------------------------------------------
+
+    def _restored(self, runs: Runs) -> Runs:
+        """The commit with the base's tests: do they accept the new code?"""
+        touched = self._of.touched
+        if not touched.touches_old_tests:
+            return runs
+        holding = self._of.places.files(runs.base.outcomes)
+        only = chosen([change.path for change in touched.tests if change.kind != "added"], holding)
+        if any(change.kind == "added" and change.path in touched.configuration for change in touched.tests):
+            only = ()
+        order = SuiteOrder(self._of.branch.commit, self._of.command, self._files(self._of.branch.base), only, False)
+        runs = replace(runs, restored=self._made("restored", order), restored_on=only)
+        return replace(runs, flaky=runs.flaky | self._flaky(order, refused(runs, self._of.places) - runs.flaky))
+
+    def _without(self, runs: Runs) -> Runs:
+        """The base with the commit's tests: do the new ones fail?"""
+        touched = self._of.touched
+        paths = {change.path for change in touched.tests if change.kind != "deleted"}
+        only = sorted(paths & self._of.places.files(runs.change.outcomes))
+        if not only:
+            return runs
+        order = SuiteOrder(self._of.branch.base, self._of.command, self._files(self._of.branch.commit), only, False)
+        return replace(runs, unchanged=self._made("unchanged", order), unchanged_on=only)
+
+    def _flaky(self, order: SuiteOrder, failing: Collection[str]) -> frozenset[str]:
+        """Of tests that fail and should not: those that pass when they are run once more."""
+        only = sorted(self._of.places.files(failing))
+        if not failing or not only:
+            return frozenset()
+        return frozenset(failing) & self._made("again", replace(order, only=only, cover=False)).of("passed")
+
+    def _survives(self, mutant: Mutant, written: Collection[str]) -> bool:
+        overlay = {mutant.path: mutant.source}
+        order = SuiteOrder(self._of.branch.commit, self._of.command, overlay, sorted(written), False)
+        run = self._made("mutant", order)
+        return run.is_whole and not run.of("failed")
+
+    def _made(self, which: str, order: SuiteOrder, asked: Iterable[str] = ()) -> SuiteRun:
+        """Unavailable if it was ended for a reason that has nothing to do with it."""
+        raw = self._bench.run(order)
+        if raw.end in NOT_THEIRS:
+            raise Unavailable(f"the tests were interrupted: {raw.end}; they are run again at the next start")
+        run = read_run(raw, frozenset(asked))
+        self._log(
+            self._of.run, "tests", which=which, end=run.end, code=run.code, tests=len(run.outcomes), seconds=run.seconds
+        )
+        return run
+
+    def _files(self, commit: str) -> Mapping[str, bytes | None]:
+        """The touched test files as they are in this commit; None: not there."""
+        return {change.path: self._source.read(commit, change.path, LARGEST) for change in self._of.touched.tests}
+
+
+def text_of(source: Source, commit: str, path: str) -> str:
+    """A file that is no text is a NUL, which nobody can parse."""
+    try:
+        return (source.read(commit, path, LARGEST) or b"").decode()
+    except (Refused, UnicodeDecodeError):
+        return "\0"

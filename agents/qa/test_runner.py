@@ -1,0 +1,237 @@
+"""RawRun -> SuiteRun: what a run of the target's tests says, and whether it says all of it. Pure.
+
+The report was written by the code that was tested, so it is read as hostile: nothing in it can raise, and one line that
+is not as agreed makes the whole of it worthless.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from agents.qa.coverage_checker import read_coverage
+from shared.domain.evidence import Failure, Outcome, SuiteRun, configures_tests, is_test_file
+from shared.edge.target.suite import MAX_REPORT, RawRun
+
+LONGEST_ID = 300  # characters
+LONGEST_TRACE = 3_000
+MOST_FAILURES = 50  # whose traces are kept
+LONGEST_OUTPUT = 20_000
+PLACE = re.compile(r"[^:\s][^:\n]{0,400}:\d{1,7}")
+RANK: dict[str, int] = {"passed": 0, "skipped": 1, "failed": 2}
+NO_TESTS = 5  # how pytest, and unittest since Python 3.12, end when there is nothing to run
+PYTEST_FILES = {"pytest.ini", ".pytest.ini", "conftest.py"}
+PYTEST_SECTIONS = {"pyproject.toml": "[tool.pytest", "setup.cfg": "[tool:pytest]", "tox.ini": "[pytest]"}
+
+
+# --- the command ---------------------------------------------------------------------------------------------
+
+
+def command_for(configured: str, paths: Collection[str], names_pytest: bool = False) -> str:
+    """What runs the tests of a repository with these paths; empty: it has none.
+
+    `names_pytest`: a file with room for more than that, such as pyproject.toml, configures pytest.
+    """
+    if configured.strip():
+        return configured.strip()
+    names = {path.rpartition("/")[2] for path in paths}
+    if not any(map(_holds_tests, paths)):
+        return ""
+    if "manage.py" in paths and not names_pytest and not names & PYTEST_FILES:
+        return "python manage.py test"
+    return "python -m pytest"
+
+
+def _holds_tests(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return is_test_file(path) and name.endswith(".py") and "test" in name and not configures_tests(path)
+
+
+# --- the report ----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Runner:
+    """What one runner said. A command may start several, one after the other."""
+
+    collected: int | None = None
+    lines: int = 0
+    failed: int = 0
+    end: int | None = None
+    ran: int = 0
+
+    @property
+    def is_complete(self) -> bool:
+        """What cannot be collected or set up is reported as failed, but is no test that was collected."""
+        extra = self.lines - self.ran
+        return self.ran == self.collected and 0 <= extra <= self.failed
+
+    @property
+    def is_consistent(self) -> bool:
+        return self.end == bool(self.failed) or (self.end == NO_TESTS and not self.lines)
+
+
+@dataclass
+class _Report:
+    runners: list[_Runner] = field(default_factory=list)
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    failures: dict[str, Failure] = field(default_factory=dict)
+
+    @property
+    def has_ended(self) -> bool:
+        return bool(self.runners) and self.runners[-1].end is not None
+
+
+class _Damaged(ValueError):
+    """A line that no reporter writes."""
+
+
+def read_run(raw: RawRun, asked: Collection[str] = ()) -> SuiteRun:
+    """Never raises. `asked`: the files whose uncovered lines are wanted. What is not whole shows what there was."""
+    report, is_sound = _read(raw.report or b"")
+    covered, uncovered = read_coverage(raw.coverage, asked)
+    return SuiteRun(
+        end=_end(raw, report, is_sound),
+        code=raw.code,
+        outcomes=report.outcomes,
+        failures=tuple(report.failures.values()),
+        seconds=raw.seconds,
+        output=_clean(raw.output)[-LONGEST_OUTPUT:],
+        digest=hashlib.sha256(raw.report).hexdigest() if raw.report is not None else "",
+        covered=covered,
+        uncovered=uncovered,
+    )
+
+
+def _end(raw: RawRun, report: _Report, is_sound: bool) -> str:
+    if raw.end != "exited":
+        return raw.end
+    if not raw.report:
+        return "no report"
+    if not is_sound:
+        return "damaged report"
+    if not report.has_ended or not 0 <= raw.code < 128:
+        return "crashed"
+    if not all(runner.is_complete for runner in report.runners):
+        return "interrupted"
+    if not report.outcomes:
+        return "no tests" if raw.code in (0, NO_TESTS) else "crashed"
+    return "finished" if _code_fits(raw.code, report) else "crashed"
+
+
+def _code_fits(code: int, report: _Report) -> bool:
+    """0 if and only if no test failed; a program around the runner (make) may have its own number for that."""
+    if not all(runner.is_consistent for runner in report.runners):
+        return False
+    ends = [runner.end for runner in report.runners]
+    return code != 0 if 1 in ends else code in ends
+
+
+def _read(data: bytes) -> tuple[_Report, bool]:
+    """What could be read up to the first line that is not as agreed, and whether there was none."""
+    report = _Report()
+    if len(data) > MAX_REPORT:
+        return report, False
+    *lines, rest = data.split(b"\n")
+    try:
+        for line in lines:
+            _take(_object(line), report)
+    except (ValueError, RecursionError, MemoryError):
+        return report, False
+    return report, not rest
+
+
+def _object(line: bytes) -> dict[str, object]:
+    found = json.loads(line.decode(), object_pairs_hook=_once, parse_constant=_refuse)
+    if not isinstance(found, dict):
+        raise _Damaged
+    return found
+
+
+def _once(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
+    """A name that is said twice means two things to two readers."""
+    pairs = list(pairs)
+    if len(found := dict(pairs)) < len(pairs):
+        raise _Damaged
+    return found
+
+
+def _refuse(text: str) -> NoReturn:
+    raise _Damaged(text)
+
+
+def _take(line: dict[str, object], report: _Report) -> None:
+    runner = _runner(report, begins="end" not in line)
+    if line.keys() == {"collected"}:
+        if runner.collected is not None:
+            raise _Damaged
+        runner.collected = _number(line["collected"])
+    elif line.keys() == {"end", "ran"}:
+        runner.end, runner.ran = _number(line["end"]), _number(line["ran"])
+    elif {"test", "outcome"} <= line.keys() <= {"test", "outcome", "where", "text"}:
+        _take_test(line, runner, report)
+    else:
+        raise _Damaged
+
+
+def _runner(report: _Report, begins: bool) -> _Runner:
+    """The one that speaks; the next one if the last has ended. What cannot be collected comes before the count."""
+    if begins and (not report.runners or report.runners[-1].end is not None):
+        report.runners.append(_Runner())
+    if not report.runners or report.runners[-1].end is not None:
+        raise _Damaged
+    return report.runners[-1]
+
+
+def _take_test(line: dict[str, object], runner: _Runner, report: _Report) -> None:
+    """Of a test that is reported twice, the worse outcome counts."""
+    test, outcome = _id(line["test"]), line["outcome"]
+    if outcome != "passed" and outcome != "failed" and outcome != "skipped":
+        raise _Damaged
+    runner.lines += 1
+    runner.failed += outcome == "failed"
+    known = report.outcomes.get(test)
+    if known is None or RANK[outcome] > RANK[known]:
+        report.outcomes[test] = outcome
+    where, text = _text(line.get("where", "")), _text(line.get("text", ""))
+    if outcome == "failed" and len(report.failures) < MOST_FAILURES:
+        place = where if PLACE.fullmatch(where) else ""
+        report.failures.setdefault(test, Failure(test, _line(place), _clean(text[-LONGEST_TRACE:])))
+
+
+# --- values --------------------------------------------------------------------------------------------------
+
+
+def _number(value: object) -> int:
+    if type(value) is not int or not 0 <= value < 10_000_000:
+        raise _Damaged
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise _Damaged
+    return value
+
+
+def _id(value: object) -> str:
+    """On one line, printable; a long one is cut, and still differs from others."""
+    text = _line(_text(value))
+    if not text:
+        raise _Damaged
+    if len(text) > LONGEST_ID:
+        text = f"{text[:LONGEST_ID]}…{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    return text
+
+
+def _line(text: str) -> str:
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _clean(text: str) -> str:
+    """Without what no database and no forge takes: NUL and half characters."""
+    return text.replace("\0", "�").encode("utf-8", "replace").decode()

@@ -1,0 +1,103 @@
+"""TaskSpec and Evidence -> the order to write the tests that are missing, and nothing else. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+
+from agents.qa.coverage_checker import places
+from shared.domain.evidence import Evidence, configures_tests, is_test_file
+from shared.domain.naming import slug
+from shared.domain.work import Branch, TaskSpec
+
+MOST_CONTEXT = 8  # changed files that are shown
+LIKE_DJANGO = """\
+Write them as this repository does: a class on django.test.TestCase (SimpleTestCase where no database is needed), one
+method per behaviour, in the style of the test file that comes along."""
+LIKE_UNITTEST = """\
+Write them as this repository does: a class on unittest.TestCase, one method per behaviour, in the style of the test
+file that comes along."""
+LIKE_PYTEST = """\
+Write them for pytest: plain functions whose names are sentences, parametrized tables, the fixtures that are there."""
+ORDER = """\
+The change for this task is made; its tests are missing. Write them, in {path} and nowhere else.
+
+{style}
+
+- Test what the task asks for, through what the changed code offers to its callers, with its edge cases.
+- At least one test must fail without the change.
+- Every test asserts exact results. No test is skipped, may fail, or asks only whether something is there.
+- Where the changed code is pure, write property tests with hypothesis, if this repository has it.
+- Do not change any other file. If the code has a fault, write the test that shows it.
+{uncovered}
+What was asked for:
+
+{description}"""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A test file of the repository, as an example of its style."""
+
+    path: str
+    text: str
+
+
+def order(
+    task: TaskSpec, branch: Branch, evidence: Evidence, paths: Collection[str], sample: Sample | None
+) -> TaskSpec:
+    """`paths`: all files of the commit. The order is for the coding engine; it creates one file and edits none."""
+    path = new_file(task, branch.changed, paths)
+    uncovered = f"- No test runs these changed lines: {places(evidence.uncovered)}." if evidence.uncovered else ""
+    changed = [one for one in branch.changed if one in set(paths)][:MOST_CONTEXT]
+    description = ORDER.format(path=path, style=_style(sample), uncovered=uncovered, description=task.description)
+    return replace(
+        task,
+        title=f"Tests for: {task.title}",
+        description=description,
+        files=(),
+        new_files=(path,),
+        context=tuple(dict.fromkeys([*changed, *([sample.path] if sample else [])])),
+        acceptance=(*task.acceptance, f"{path} holds tests that pass, and fail without the change"),
+    )
+
+
+def new_file(task: TaskSpec, changed: Iterable[str], paths: Collection[str]) -> str:
+    """`tests/test_<title>.py`, where the repository keeps its tests; a name that is not taken."""
+    name = (slug(task.title) or slug(task.id) or "change").replace("-", "_")
+    folder = _folder(changed, paths)
+    names = (f"{folder}test_{name}{number}.py" for number in ("", *(f"_{n}" for n in range(2, 1000))))
+    return next(path for path in names if path not in set(paths))
+
+
+def sample_of(changed: Iterable[str], paths: Collection[str]) -> str:
+    """The test file whose style is to be followed: beside the new one, or the next best; empty: there is none."""
+    folder, tests = _folder(changed, paths), sorted(filter(_is_test_module, paths))
+    return next((path for path in tests if path.rpartition("/")[0] == folder.rstrip("/")), tests[0] if tests else "")
+
+
+def _folder(changed: Iterable[str], paths: Collection[str]) -> str:
+    """With a slash at its end: the tests of the changed package, or else where most tests are."""
+    kept = Counter(path.rpartition("/")[0] for path in sorted(paths) if _is_test_module(path))
+    for path in changed:
+        package = path.rpartition("/")[0]
+        for folder in (f"{package}/tests", package):
+            if package and folder in kept:
+                return f"{folder}/"
+    most = kept.most_common(1)
+    folder = most[0][0] if most else "tests"
+    return f"{folder}/" if folder else ""
+
+
+def _is_test_module(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return name.endswith(".py") and "test" in name and is_test_file(path) and not configures_tests(path)
+
+
+def _style(sample: Sample | None) -> str:
+    if sample and "django.test" in sample.text:
+        return LIKE_DJANGO
+    if sample and "unittest" in sample.text and "pytest" not in sample.text:
+        return LIKE_UNITTEST
+    return LIKE_PYTEST

@@ -1,0 +1,383 @@
+"""QA at work: which runs it makes of a commit, and what evidence it draws from them.
+
+The repository is real; the bench runs small test files in this process: functions that begin with `test_`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.qa.agent import Qa
+from shared.domain.errors import Unavailable
+from shared.domain.evidence import Evidence, SuiteRun, is_test_file, rules
+from shared.domain.work import Branch, Run, TaskSpec
+from shared.edge.box.bubblewrap import never
+from shared.edge.clock import ManualClock
+from shared.edge.log import Log
+from shared.edge.repo.mirror import Mirror
+from shared.edge.repo.remote import Remote
+from shared.edge.target.suite import BrokenSetup, RawRun, SuiteOrder
+from tests.repositories import commit, repository, shell
+
+RUN = Run(1, "qa", "2026-11-21", "t1", 1)
+TASK = TaskSpec("t1", "Round the total", "Prices are rounded.")
+SHOP = "def total(prices):\n    return sum(prices)\n"
+ROUNDED = "def total(prices):\n    return round(sum(prices), 2)\n"
+OLD = "from shop import total\n\ndef test_sum():\n    assert total([1, 2]) == 3\n"
+NEW = OLD + "\ndef test_rounded():\n    assert total([0.1, 0.2]) == 0.3\n"
+FILES = {"shop.py": SHOP, "tests/test_shop.py": OLD, "README.md": "A shop.\n"}
+
+
+class Book:
+    def __init__(self) -> None:
+        self.runs: dict[str, SuiteRun] = {}
+
+    def base_run(self, key: str) -> SuiteRun | None:
+        return self.runs.get(key)
+
+    def keep_base_run(self, key: str, run: SuiteRun) -> None:
+        self.runs[key] = run
+
+
+@dataclass
+class SmallBench:
+    """`broken`: commits without an environment; `spoils`: what becomes of a run."""
+
+    mirror: Mirror
+    quality: str = "full"
+    orders: list[SuiteOrder] = field(default_factory=list)
+    broken: frozenset[str] = frozenset()
+    spoils: Callable[[SuiteOrder, RawRun], RawRun] = lambda order, raw: raw
+
+    def label(self, commit: str) -> str:
+        if commit in self.broken:
+            raise BrokenSetup("pip says no;\ncorrect requirements.txt")
+        return "small bench, k1"
+
+    def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawRun:
+        self.label(order.commit)
+        self.orders.append(order)
+        files = {entry.path: self.mirror.read(order.commit, entry.path) for entry in self.mirror.tree(order.commit)}
+        files |= order.overlay
+        sources = {path: data.decode("utf-8", "replace") for path, data in files.items() if data is not None}
+        return self.spoils(order, tried(sources, order.only))
+
+
+def tried(sources: Mapping[str, str], only: Sequence[str]) -> RawRun:
+    """Every function of every test file, with the modules that it imports from the repository's top."""
+    lines: list[dict[str, Any]] = []
+    functions = []
+    for path in sorted(path for path in sources if is_test_file(path) and (path in only or not only)):
+        try:
+            names = module(sources[path], sources)
+        except Exception as error:  # noqa: BLE001  whatever the file does
+            lines.append({"test": path, "outcome": "failed", "where": f"{path}:1", "text": repr(error)})
+            continue
+        functions += [(f"{path}::{name}", names[name]) for name in names if name.startswith("test_")]
+    broken = len(lines)
+    lines.append({"collected": len(functions)})
+    lines += [] if broken else [one(test, function) for test, function in functions]
+    failed = any(line.get("outcome") == "failed" for line in lines)
+    code = 2 if broken else int(failed) if functions else 5
+    lines.append({"end": code, "ran": 0 if broken else len(functions)})
+    report = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    return RawRun("exited", code, 0.1, "printed", report)
+
+
+def module(source: str, sources: Mapping[str, str]) -> dict[str, Any]:
+    found = re.search(r"^from (\w+) import (\w+)\n", source, re.MULTILINE)
+    names: dict[str, Any] = {}
+    if found:
+        names[found[2]] = module(sources[f"{found[1]}.py"], sources)[found[2]]
+    exec(source.replace(found[0] if found else "", ""), names)
+    return names
+
+
+def one(test: str, function: Callable[[], None]) -> dict[str, Any]:
+    try:
+        function()
+    except Exception as error:  # noqa: BLE001  whatever the test does
+        return {"test": test, "outcome": "failed", "where": "tests/test_shop.py:4", "text": repr(error)}
+    return {"test": test, "outcome": "passed"}
+
+
+class Stage:
+    """A repository, a mirror, and QA."""
+
+    def __init__(self, folder: Path, files: Mapping[str, str], command: str = "") -> None:
+        self.source = folder / "source"
+        self.base = repository(self.source, files)
+        self.mirror = Mirror(folder / "mirror.git", Remote(str(self.source)))
+        self.mirror.create()
+        self.mirror.fetch("main")
+        self.bench, self.book = SmallBench(self.mirror), Book()
+        self.folder, self.command = folder, command
+        self.branch = Branch("agent/t1", self.base, self.base)
+
+    def given_change(self, files: Mapping[str, str], remove: str = "") -> Stage:
+        if remove:
+            shell(f"rm '{remove}'", self.source)
+        sha = commit(self.source, files)
+        self.mirror.fetch("main")
+        self.branch = Branch("agent/t1", self.base, sha, (*files, *filter(None, [remove])))
+        return self
+
+    def check(self, written: Sequence[str] = (), task: TaskSpec = TASK) -> Evidence:
+        return self.qa.check(RUN, task, self.branch, written)
+
+    @property
+    def qa(self) -> Qa:
+        log = Log(self.folder, ManualClock(datetime(2026, 11, 21, tzinfo=UTC)), str)
+        return Qa(self.bench, self.mirror, self.book, self.command, 1.0, log)
+
+    @property
+    def runs(self) -> list[tuple[str, tuple[str, ...], bool]]:
+        """(base or commit, the files that were chosen, whether lines were counted)."""
+        names = {self.base: "base", self.branch.commit: "commit"}
+        return [(names[order.commit], tuple(order.only), order.cover) for order in self.bench.orders]
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return Stage(tmp_path, FILES)
+
+
+TESTS = ("tests/test_shop.py",)
+BASE, CHANGE = ("base", (), True), ("commit", (), True)
+RESTORED, UNCHANGED = ("commit", TESTS, False), ("base", TESTS, False)
+
+
+def test_a_change_with_its_test_is_green_in_four_runs(stage: Stage) -> None:
+    found = stage.given_change({"shop.py": ROUNDED, "tests/test_shop.py": NEW}).check()
+    assert found.problems == ()
+    assert (found.passed, found.failed, found.failing_before) == (2, 0, 0)
+    assert found.new_tests == found.proving == ("tests/test_shop.py::test_rounded",)
+    assert stage.runs == [BASE, CHANGE, RESTORED, UNCHANGED]
+
+
+def test_the_evidence_names_what_was_tested_with_what_and_where(stage: Stage) -> None:
+    found = stage.given_change({"shop.py": ROUNDED, "tests/test_shop.py": NEW}).check()
+    assert (found.commit, found.base) == (stage.branch.commit, stage.base)
+    assert found.tree == stage.mirror.tree_id(stage.branch.commit)
+    assert (found.command, found.box) == ("python -m pytest", "full small bench, k1")
+    assert len(found.digest) == 64
+
+
+def test_a_refactoring_needs_two_runs_and_the_second_time_one(stage: Stage) -> None:
+    quiet = replace(TASK, title="Refactor the total")
+    stage.given_change({"shop.py": SHOP.replace("prices", "all_prices")})
+    assert stage.check(task=quiet).problems == stage.check(task=quiet).problems == ()
+    assert stage.runs == [BASE, CHANGE, CHANGE]
+
+
+def test_annotations_need_no_new_test(stage: Stage) -> None:
+    found = stage.given_change({"shop.py": SHOP.replace("(prices):", "(prices: list[float]) -> float:")}).check()
+    assert found.problems == ()
+
+
+def test_the_base_is_run_again_for_another_command_or_another_environment(stage: Stage) -> None:
+    stage.given_change({"shop.py": SHOP + "\n"}).check()
+    stage.command = "make test"
+    stage.check()
+    assert stage.runs == [BASE, CHANGE, BASE, CHANGE]
+    assert stage.bench.orders[-1].command == "make test"
+
+
+def test_a_base_without_an_end_is_not_believed_a_second_time(stage: Stage) -> None:
+    stage.bench.spoils = lambda order, raw: replace(raw, end="timed out")
+    found = stage.given_change({"shop.py": ROUNDED}).check()
+    assert [(problem.rule, problem.remedy) for problem in found.problems] == [("no evidence", "ask owner")]
+    assert stage.book.runs == {} and found.output == "printed"
+
+
+def test_a_broken_change_is_red_and_named(stage: Stage) -> None:
+    found = stage.given_change({"shop.py": SHOP.replace("sum", "len")}).check()
+    assert found.is_red and found.problems[0].rule == "a test fails"
+    assert [failure.test for failure in found.failures] == ["tests/test_shop.py::test_sum"]
+    assert stage.runs == [BASE, CHANGE, ("commit", TESTS, False)]  # the third: is it flaky?
+
+
+def test_a_test_that_was_bent_to_broken_code_is_found_by_the_old_one(stage: Stage) -> None:
+    bent = {"shop.py": SHOP.replace("sum", "len"), "tests/test_shop.py": OLD.replace("== 3", "== 2")}
+    found = stage.given_change(bent).check()
+    assert "an old test fails on the new code" in rules(found.problems)
+    assert found.failed == 0 and [failure.test for failure in found.failures] == ["tests/test_shop.py::test_sum"]
+
+
+def test_a_deleted_test_file_is_gone_and_runs_once_more_on_the_new_code(stage: Stage) -> None:
+    stage.given_change({"shop.py": ROUNDED, "tests/test_new.py": NEW.replace("sum()", "other()")}, remove=TESTS[0])
+    found = stage.check()
+    assert rules(found.problems) == ("a test is gone",)
+    assert stage.runs == [BASE, CHANGE, RESTORED, ("base", ("tests/test_new.py",), False)]
+    assert stage.bench.orders[2].overlay == {"tests/test_new.py": None, TESTS[0]: OLD.encode()}
+
+
+def test_a_new_conftest_has_all_old_tests_run_without_it(stage: Stage) -> None:
+    found = stage.given_change({"shop.py": ROUNDED, "tests/conftest.py": "", "tests/test_new.py": NEW}).check()
+    assert rules(found.problems) == ("test configuration changed",)
+    assert stage.runs == [BASE, CHANGE, ("commit", (), False), ("base", ("tests/test_new.py",), False)]
+    assert stage.bench.orders[2].overlay == {"tests/conftest.py": None, "tests/test_new.py": None}
+
+
+def test_a_changed_helper_of_the_tests_may_concern_all_of_them(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {**FILES, "tests/data.json": "{}"}).given_change({"tests/data.json": "[]"})
+    assert stage.check().problems == ()
+    assert stage.runs == [BASE, CHANGE, ("commit", (), False)]
+
+
+def test_a_change_without_a_test_is_sent_to_write_one(stage: Stage) -> None:
+    found = stage.given_change({"shop.py": ROUNDED}).check()
+    assert [(problem.rule, problem.remedy) for problem in found.problems] == [
+        ("nothing shows the new behaviour", "write tests")
+    ]
+    assert not found.is_red
+
+
+def test_a_weakened_test_is_named_though_everything_passes(stage: Stage) -> None:
+    weak = NEW.replace("assert total([1, 2]) == 3", "assert total([1, 2])")
+    found = stage.given_change({"shop.py": ROUNDED, "tests/test_shop.py": weak}).check()
+    assert rules(found.problems) == ("tests are weaker",)
+    assert found.problems[0].text.startswith("tests/test_shop.py:3 test_sum: ")
+
+
+def test_a_test_file_that_is_no_text_is_weaker(stage: Stage) -> None:
+    path = stage.source / "tests/test_shop.py"
+    path.write_bytes(OLD.encode() + b"# \xff\n")
+    assert "tests are weaker" in rules(stage.given_change({}).check().problems)
+
+
+def test_a_flaky_test_is_named_and_not_red(stage: Stage) -> None:
+    seen: list[SuiteOrder] = []
+
+    def flaky(order: SuiteOrder, raw: RawRun) -> RawRun:
+        seen.append(order)
+        if len(seen) != 2:
+            return raw
+        return replace(
+            raw, code=1, report=(raw.report or b"").replace(b"passed", b"failed").replace(b'd": 0', b'd": 1')
+        )
+
+    stage.bench.spoils = flaky
+    found = stage.given_change({"shop.py": SHOP + "\n"}).check(task=replace(TASK, title="Refactor the total"))
+    assert (found.flaky, found.problems) == (("tests/test_shop.py::test_sum",), ())
+
+
+def test_a_repository_without_tests_is_the_owners_and_nothing_is_run(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"shop.py": SHOP}).given_change({"shop.py": ROUNDED})
+    found = stage.check()
+    assert [(problem.rule, problem.remedy) for problem in found.problems] == [("there are no tests", "ask owner")]
+    assert stage.runs == [] and found.command == ""
+
+
+def test_the_first_tests_of_a_repository_are_run(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"shop.py": SHOP}).given_change({"shop.py": ROUNDED, "tests/test_shop.py": NEW})
+    found = stage.check()
+    assert found.problems == () and found.proving == ("tests/test_shop.py::test_rounded",)
+
+
+def test_a_change_does_not_choose_its_own_command(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {**FILES, "manage.py": ""}).given_change({"shop.py": ROUNDED, "pytest.ini": "[pytest]\n"})
+    assert stage.check().command == "python manage.py test"
+
+
+def test_pytest_in_pyproject_is_how_a_django_project_is_tested(tmp_path: Path) -> None:
+    files = {**FILES, "manage.py": "", "pyproject.toml": "[tool.pytest.ini_options]\n"}
+    assert Stage(tmp_path, files).given_change({"shop.py": ROUNDED}).check().command == "python -m pytest"
+
+
+# --- environments --------------------------------------------------------------------------------------------
+
+
+def test_a_change_that_breaks_its_environment_is_sent_back(stage: Stage) -> None:
+    stage.given_change({"requirements.txt": "nothing==0\n"})
+    stage.bench.broken = frozenset({stage.branch.commit})
+    found = stage.check()
+    assert [(problem.rule, problem.remedy) for problem in found.problems] == [
+        ("the environment cannot be built", "correct")
+    ]
+    assert found.problems[0].text == "pip says no; correct requirements.txt"
+    assert found.box == "full small bench, k1"
+
+
+def test_a_base_without_an_environment_is_the_owners_to_mend(stage: Stage) -> None:
+    stage.given_change({"shop.py": ROUNDED})
+    stage.bench.broken = frozenset({stage.base, stage.branch.commit})
+    with pytest.raises(BrokenSetup):
+        stage.check()
+
+
+@pytest.mark.parametrize("end", ["stopped", "machine"])
+def test_a_run_that_we_ended_ourselves_says_nothing(stage: Stage, end: str) -> None:
+    stage.bench.spoils = lambda order, raw: replace(raw, end=end)
+    with pytest.raises(Unavailable):
+        stage.given_change({"shop.py": ROUNDED}).check()
+    assert stage.book.runs == {}
+
+
+def test_a_reduced_sandbox_is_named_first(stage: Stage) -> None:
+    stage.bench.quality = "reduced"
+    assert stage.given_change({"shop.py": ROUNDED}).check().box.startswith("reduced ")
+
+
+# --- coverage ------------------------------------------------------------------------------------------------
+
+
+def test_less_coverage_by_the_changes_own_lines_is_named_with_them(stage: Stage) -> None:
+    def count(order: SuiteOrder, raw: RawRun) -> RawRun:
+        share = 90.0 if order.commit == stage.base else 60.0
+        counted = {"totals": {"percent_covered": share}, "files": {"shop.py": {"missing_lines": [1, 2, 9]}}}
+        return replace(raw, coverage=json.dumps(counted).encode() if order.cover else None)
+
+    stage.bench.spoils = count
+    found = stage.given_change({"shop.py": ROUNDED, "tests/test_shop.py": NEW}).check()
+    assert (found.covered, found.covered_before, found.uncovered) == (60.0, 90.0, {"shop.py": (2,)})
+    assert rules(found.problems) == ("coverage drops",) and "shop.py:2" in found.problems[0].text
+
+
+# --- tests that we wrote -------------------------------------------------------------------------------------
+
+WRITTEN = "from shop import total\n\ndef test_rounded():\n    assert total([0.1, 0.2]) == 0.3\n"
+LAX = "from shop import total\n\ndef test_rounded():\n    assert str(total([0.1, 0.2]))[2:] == '3' or total is None\n"
+STEPS = """\
+def total(prices):
+    if prices == [1, 2]:
+        return 3
+    if len(prices) > 40:
+        return 1 + 1
+    return round(sum(prices), 2)
+"""
+
+
+def test_written_tests_are_tried_with_planted_faults(stage: Stage) -> None:
+    stage.given_change({"shop.py": ROUNDED, "tests/test_round.py": WRITTEN})
+    assert stage.check(written=["tests/test_round.py"]).problems == ()
+    tried_faults = stage.runs[3:]
+    assert tried_faults == [("commit", ("tests/test_round.py",), False)] * len(tried_faults) and tried_faults
+    assert {tuple(order.overlay) for order in stage.bench.orders[3:]} == {("shop.py",)}
+
+
+def test_written_tests_that_miss_most_faults_are_to_be_corrected(stage: Stage) -> None:
+    stage.given_change({"shop.py": STEPS, "tests/test_round.py": WRITTEN})
+    found = stage.check(written=["tests/test_round.py"])
+    assert rules(found.problems) == ("the written tests do not notice faults",) and found.is_red
+    assert "shop.py:3 returns None" in found.problems[0].text or "shop.py:4" in found.problems[0].text
+
+
+def test_tests_of_the_coder_are_not_tried(stage: Stage) -> None:
+    stage.given_change({"shop.py": STEPS, "tests/test_round.py": WRITTEN})
+    assert stage.check().problems == () and len(stage.runs) == 3
+
+
+def test_missing_tests_are_ordered_in_the_repositorys_style(stage: Stage) -> None:
+    stage.given_change({"shop.py": ROUNDED})
+    order = stage.qa.tests_for(TASK, stage.branch, stage.check())
+    assert (order.files, order.new_files) == ((), ("tests/test_round_the_total.py",))
+    assert order.context == ("shop.py", "tests/test_shop.py")

@@ -1,0 +1,464 @@
+"""The evidence rule: each way in which tests can be green for the wrong reason, and each honest change, is a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.qa.evidence_rule import Runs, gone, problems, proving, unnoticed
+from agents.qa.same_code import is_same_code
+from agents.qa.task_words import asks_for_behaviour, bare_name, is_declared
+from agents.qa.test_changes import EMPTY, GONE, WEAKER, Weakening
+from agents.qa.touched import Places, Touched
+from shared.domain.change import Change
+from shared.domain.evidence import Failure, Outcome, SuiteRun
+from shared.domain.work import TaskSpec
+
+A, B, C, NEW = (f"tests/test_shop.py::test_{name}" for name in ("a", "b", "c", "new"))
+OTHER = "tests/test_other.py::test_o"
+P: Outcome = "passed"
+F: Outcome = "failed"
+S: Outcome = "skipped"
+SHOP, OTHER_FILE, CONFTEST = "tests/test_shop.py", "tests/test_other.py", "tests/conftest.py"
+TREE = ("shop.py", SHOP, OTHER_FILE, CONFTEST)
+
+TASK = TaskSpec("t1", "Round the total", "Prices are rounded.", files=("shop.py", SHOP))
+QUIET = replace(TASK, title="Refactor the total")
+
+
+def suite(end: str = "finished", **outcomes: Outcome) -> SuiteRun:
+    """Tests are named by their letter: a="passed"."""
+    ids = {"a": A, "b": B, "c": C, "new": NEW, "other": OTHER, "file": SHOP, "other_file": OTHER_FILE}
+    return ran({ids[name]: outcome for name, outcome in outcomes.items()}, end)
+
+
+def ran(outcomes: Mapping[str, Outcome], end: str = "finished") -> SuiteRun:
+    failed = [test for test, outcome in outcomes.items() if outcome == "failed"]
+    failures = tuple(Failure(test, f"{test.partition('::')[0]}:3", "boom") for test in failed)
+    return SuiteRun(end, int(bool(failed)), outcomes, failures)
+
+
+def touched(*paths: str, added: tuple[str, ...] = ()) -> Touched:
+    changes = [Change(path, "modified", "100644", "100644", added_lines=((3, "x"),)) for path in paths]
+    return Touched((*changes, *(Change(path, "added", "", "100644") for path in added)))
+
+
+BASE = suite(a="passed", b="passed", other="passed")
+GOOD = suite(a="passed", b="passed", other="passed", new="passed")
+SHOWN = suite(a="passed", b="passed", new="failed")  # the new test, without the change
+STILL = suite(a="passed", b="passed")  # the old tests, on the new code
+PROVED = Runs(BASE, GOOD, STILL, SHOWN, restored_on=[SHOP], unchanged_on=[SHOP])
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is found, and what the rule makes of it: (rule, remedy)."""
+
+    why: str
+    runs: Runs
+    found: tuple[tuple[str, str], ...] = ()
+    task: TaskSpec = TASK
+    touched: Touched = field(default_factory=lambda: touched("shop.py", SHOP))
+    weakened: tuple[Weakening, ...] = ()
+
+
+def now(**outcomes: Outcome) -> Runs:
+    """The same as PROVED, with another run of the change."""
+    return replace(PROVED, change=ran({**GOOD.outcomes, **suite(**outcomes).outcomes}))
+
+
+def without(*names: str) -> Runs:
+    ids = {"a": A, "b": B, "other": OTHER, "new": NEW}
+    left = {test: outcome for test, outcome in GOOD.outcomes.items() if test not in [ids[name] for name in names]}
+    return replace(PROVED, change=ran(left))
+
+
+def named(task: TaskSpec, test: str) -> TaskSpec:
+    return replace(task, acceptance=(f"{test} is adapted",))
+
+
+LESS = Weakening(WEAKER, SHOP, 9, "test_a", "1 assertions are sure to run instead of 2")
+FAILS, SKIPS, MISSING = ("a test fails", "correct"), ("a test is skipped now", "correct"), (GONE, "correct")
+RED_BASE = suite(a="passed", b="failed", other="passed")
+NO_BASE = suite("interrupted", file="failed")
+
+UNSHOWN, OLD_FAILS = (
+    ("nothing shows the new behaviour", "write tests"),
+    ("an old test fails on the new code", "correct"),
+)
+NO_END, CONFIGURED = ("no evidence", "correct"), ("test configuration changed", "ask owner")
+NEW_FAILS, FLAKY = ("a new test fails", "correct"), ("a new test is flaky", "correct")
+
+ROWS = [
+    # honest changes
+    Row("a new test that fails without the change", PROVED),
+    Row("a refactoring needs no new test", Runs(BASE, BASE), task=QUIET, touched=touched("shop.py")),
+    Row("a text needs no new test", Runs(BASE, BASE), touched=touched("README.md", "docs/use.md")),
+    Row("tests alone need no proof", Runs(BASE, GOOD, unchanged=GOOD), touched=touched(added=("tests/test_n.py",))),
+    Row("of two new tests one proves", replace(PROVED, unchanged=suite(a=P, c=P, new=F))),
+    Row("red before, red now", replace(PROVED, base=RED_BASE, change=suite(a=P, b=F, other=P, new=P))),
+    Row("red before, green now", replace(PROVED, base=RED_BASE)),
+    Row("skipped before, skipped now", replace(now(b=S), base=suite(a=P, b=S, other=P))),
+    Row("skipped before, passes now", replace(PROVED, base=suite(a=P, b=S, other=P))),
+    Row(
+        "the first tests of a repository",
+        Runs(suite("no tests"), suite(new=P), unchanged=suite(new=F)),
+        touched=touched("shop.py", added=(SHOP,)),
+    ),
+    Row(
+        "without the change the new tests cannot even be imported",
+        replace(PROVED, unchanged=suite("interrupted", file=F)),
+    ),
+    Row("without the change the new test never ends", replace(PROVED, unchanged=suite("timed out", a=P))),
+    Row("a changed test fails without the change", replace(PROVED, change=BASE, unchanged=suite(a=F, b=P))),
+    Row("a flaky old test is named, not red", replace(now(b=F), flaky=frozenset({B}))),
+    Row(
+        "a flaky old test in the old files is not red", replace(PROVED, restored=suite(a=F, b=P), flaky=frozenset({A}))
+    ),
+    Row(
+        "a task that mends a red test needs no other",
+        Runs(RED_BASE, BASE),
+        task=replace(TASK, title="Fix the total"),
+        touched=touched("shop.py"),
+    ),
+    # the tests fail
+    Row("a test that passed fails", now(b=F), (FAILS,)),
+    Row("a test that was skipped fails", replace(now(b=F), base=suite(a=P, b=S, other=P)), (FAILS,)),
+    Row("a new test fails", now(new=F), (NEW_FAILS, UNSHOWN)),
+    Row("a flaky new test shows nothing", replace(now(new=F), flaky=frozenset({NEW})), (FLAKY, UNSHOWN)),
+    Row("the runner does not come to its end", replace(PROVED, change=suite("timed out", a=P)), (NO_END,)),
+    Row("os._exit(0) in conftest.py", replace(PROVED, change=suite("no report")), (NO_END,)),
+    Row("a hook that sets the exit status", replace(PROVED, change=suite("crashed", a=F)), (NO_END,)),
+    Row("--collect-only in addopts", replace(PROVED, change=suite("no tests")), (NO_END,)),
+    Row("a json.py beside the tests", replace(PROVED, change=suite("damaged report")), (NO_END,)),
+    Row("a test file cannot be collected", replace(PROVED, change=suite("interrupted", file=F)), (NO_END,)),
+    Row(
+        "the first tests of a repository cannot be collected",
+        Runs(suite("no tests"), suite("interrupted", file=F)),
+        (NO_END,),
+    ),
+    Row("the base cannot be collected", Runs(NO_BASE, GOOD), (("no evidence", "ask owner"),)),
+    Row("the base takes too long", Runs(suite("timed out"), suite("timed out")), (("no evidence", "ask owner"),)),
+    # tests that are not run any more
+    Row("a hook that drops a test, collect_ignore, --deselect", without("b"), (MISSING,)),
+    Row("a whole file is not collected", without("other"), (MISSING,)),
+    Row("a test is gone that the task names", without("b"), ((GONE, "ask owner"),), named(TASK, "test_b")),
+    Row(
+        "one is gone that the task names, and one that it does not",
+        without("b", "a"),
+        ((GONE, "correct"), (GONE, "ask owner")),
+        named(TASK, "test_b"),
+    ),
+    Row("xfail on everything", now(a=S, b=S, other=S), (SKIPS,)),
+    Row(
+        "a test is skipped that the task names",
+        now(b=S),
+        (("a test is skipped now", "ask owner"),),
+        named(TASK, "test_b"),
+    ),
+    # old tests on the new code
+    Row("a test was bent to the new code", replace(PROVED, restored=suite(a=F, b=P)), (OLD_FAILS,)),
+    Row(
+        "and the task says so",
+        replace(PROVED, restored=suite(a=F, b=P)),
+        (("an old test fails on the new code", "ask owner"),),
+        named(TASK, "test_a"),
+    ),
+    Row(
+        "the old tests cannot be imported any more",
+        replace(PROVED, restored=suite("interrupted", file=F)),
+        (OLD_FAILS,),
+    ),
+    Row("the old tests skip themselves on the new code", replace(PROVED, restored=suite(a=S, b=P)), (OLD_FAILS,)),
+    Row("the old tests never end on the new code", replace(PROVED, restored=suite("timed out", a=P)), (OLD_FAILS,)),
+    Row("a test fails now and as it was: named once", replace(now(a=F), restored=suite(a=F, b=P)), (FAILS,)),
+    Row("an old test that was red before may stay red", replace(PROVED, base=RED_BASE, restored=suite(a=P, b=F))),
+    # nothing is shown
+    Row("no test was added", Runs(BASE, BASE), (UNSHOWN,), touched=touched("shop.py")),
+    Row("the new tests pass without the change too", replace(PROVED, unchanged=suite(a=P, b=P, new=P)), (UNSHOWN,)),
+    Row("the new test is skipped without the change", replace(PROVED, unchanged=suite(a=P, b=P, new=S)), (UNSHOWN,)),
+    Row(
+        "another file cannot be imported without the change",
+        replace(PROVED, unchanged=suite("interrupted", other_file=F)),
+        (UNSHOWN,),
+    ),
+    Row("the new test is skipped", now(new=S), (UNSHOWN,)),
+    Row("a red test of the base turned green by chance", Runs(RED_BASE, BASE), (UNSHOWN,), touched=touched("shop.py")),
+    # what no run shows
+    Row("conftest.py is changed", PROVED, (CONFIGURED,), touched=touched("shop.py", SHOP, CONFTEST)),
+    Row("conftest.py is added", PROVED, (CONFIGURED,), touched=touched("shop.py", SHOP, added=("conftest.py",))),
+    Row("addopts in pyproject.toml", PROVED, (CONFIGURED,), touched=touched("shop.py", SHOP, "pyproject.toml")),
+    Row("a test asks less", PROVED, ((WEAKER, "correct"),), weakened=(LESS,)),
+    Row(
+        "a test asks less, and the task names it",
+        PROVED,
+        ((WEAKER, "ask owner"),),
+        named(TASK, "test_a"),
+        weakened=(LESS,),
+    ),
+    Row("a new test asserts nothing", PROVED, ((EMPTY, "correct"),), weakened=(replace(LESS, rule=EMPTY),)),
+    Row(
+        "a new test asserts nothing, though the task names it",
+        PROVED,
+        ((EMPTY, "correct"),),
+        named(TASK, "test_a"),
+        weakened=(replace(LESS, rule=EMPTY),),
+    ),
+    Row(
+        "a red test is deleted",
+        replace(without("b"), base=RED_BASE),
+        ((GONE, "correct"),),
+        weakened=(replace(LESS, rule=GONE, test="test_b"),),
+    ),
+    Row("a deleted test is named once", without("b"), (MISSING,), weakened=(replace(LESS, rule=GONE, test="test_b"),)),
+]
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.why) for row in ROWS])
+def test_what_the_runs_show_is_what_is_said(row: Row) -> None:
+    found = problems(row.task, row.touched, row.runs, Places(TREE), row.weakened)
+    assert tuple((problem.rule, problem.remedy) for problem in found) == row.found, found
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row.why) for row in ROWS if row.found])
+def test_a_problem_is_one_line_that_names_tests_or_places(row: Row) -> None:
+    for problem in problems(row.task, row.touched, row.runs, Places(TREE), row.weakened):
+        assert "\n" not in problem.text and len(problem.text) > 20
+        assert all(test in problem.text for test in problem.tests[:1] if "::" in test and not row.weakened)
+
+
+def test_a_failing_test_is_named_with_its_place() -> None:
+    (found,) = problems(TASK, touched("shop.py", SHOP), now(b="failed"), Places(TREE))
+    assert (found.text, found.tests) == (f"{B} fails at {SHOP}:3", (B,))
+
+
+def test_of_many_tests_five_are_named() -> None:
+    many: dict[str, Outcome] = {f"tests/test_shop.py::test_{number}": "passed" for number in range(20)}
+    (found,) = problems(QUIET, touched("shop.py"), Runs(ran({A: "passed", **many}), ran({A: "passed"})), Places(TREE))
+    assert found.text.endswith("and 15 more is not run any more") and found.text.count("::") == 5
+    assert len(found.tests) == 20
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "missing"),
+    [
+        (["t[1]", "t[2]"], ["t[1]", "t[3]"], []),
+        (["t[1]", "t[2]"], ["t[3]"], ["t[1]", "t[2]"]),
+        (["t[1]", "t[2]"], ["t[1]"], ["t[2]"]),
+        (["t[1]", "u[1]"], ["u[1]", "u[2]"], ["t[1]"]),
+        (["t"], ["t[1]"], ["t"]),
+        (["t", "u"], ["u", "v"], ["t"]),
+    ],
+)
+def test_a_case_with_other_values_is_not_gone_if_as_many_pass(
+    before: list[str], after: list[str], missing: list[str]
+) -> None:
+    base, change = (ran(dict.fromkeys(tests, "passed")) for tests in (before, after))
+    assert sorted(gone(base, change)) == missing
+
+
+OUTCOMES = st.dictionaries(
+    st.sampled_from([A, B, C, NEW, OTHER]), st.sampled_from(["passed", "failed", "skipped"]), min_size=1
+)
+
+
+@given(OUTCOMES, OUTCOMES)
+def test_without_a_problem_every_test_that_passed_passes_still(
+    before: dict[str, Outcome], after: dict[str, Outcome]
+) -> None:
+    """The core of the rule, whatever else: ids passing on the base are ids passing now, and nothing else fails."""
+    base, change = ran(before), ran(after)
+    found = problems(QUIET, touched("shop.py"), Runs(base, change), Places(TREE))
+    is_worse = not base.of("passed") <= change.of("passed") or not change.of("failed") <= base.of("failed")
+    assert bool(found) == is_worse
+
+
+@given(OUTCOMES, OUTCOMES, st.none() | OUTCOMES)
+def test_what_proves_passes_now_and_failed_without_the_change(
+    before: dict[str, Outcome], after: dict[str, Outcome], unchanged: dict[str, Outcome] | None
+) -> None:
+    runs = Runs(ran(before), ran(after), unchanged=ran(unchanged) if unchanged else None)
+    for test in proving(TASK, runs, Places(TREE)):
+        assert after[test] == "passed" and (unchanged or {})[test] == "failed"
+
+
+# --- Django's ids --------------------------------------------------------------------------------------------
+
+DJANGO = (
+    "manage.py",
+    "shop/tests.py",
+    "shop/tests/test_a.py",
+    "core/tests/__init__.py",
+    "web/manage.py",
+    "web/a/tests.py",
+)
+
+
+@pytest.mark.parametrize(
+    ("test", "path"),
+    [
+        ("shop.tests.ItemTest.test_x", "shop/tests.py"),
+        ("shop.tests.test_a.ItemTest.test_x", "shop/tests/test_a.py"),
+        ("core.tests.ItemTest.test_x", "core/tests/__init__.py"),
+        ("a.tests.ItemTest.test_x", "web/a/tests.py"),
+        ("shop.tests (import)", "shop/tests.py"),
+        ("shop.tests.ItemTest (setUpClass)", "shop/tests.py"),
+        ("tests/test_a.py::test_x[a.b (c)]", "tests/test_a.py"),
+        ("tests/test_a.py", "tests/test_a.py"),
+        ("nowhere.ItemTest.test_x", ""),
+    ],
+)
+def test_an_id_tells_its_file(test: str, path: str) -> None:
+    assert Places(DJANGO).file(test) == path
+
+
+def test_a_django_module_that_cannot_be_imported_fails_for_its_tests() -> None:
+    new = "shop.tests.ItemTest.test_new"
+    base, change = ran({"core.tests.T.test_a": "passed"}), ran({"core.tests.T.test_a": "passed", new: "passed"})
+    lacking = ran({"shop.tests (import)": "failed"})
+    runs = Runs(base, change, unchanged=lacking, unchanged_on=["shop/tests.py"])
+    assert proving(TASK, runs, Places(DJANGO)) == (new,)
+
+
+# --- the task's words ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("title", "asks"),
+    [
+        ("Add a search box", True),
+        ("Fix the crash of the slow search", True),
+        ("Show the latest test results to students", True),
+        ("Add comments to posts", True),
+        ("Remove the old button", True),
+        ("Move the button to the left", True),
+        ("Extract text from uploaded pages", True),
+        ("Add practice tests for students", True),
+        ("Show a performance chart", True),
+        ("Document upload for teachers", True),
+        ("Refactor the views", False),
+        ("Remove duplicated code", False),
+        ("Document the settings", False),
+        ("Update the README", False),
+        ("Add tests for the login", False),
+        ("Write more tests for the login", False),
+        ("Make the search faster", False),
+        ("docs: explain the search", False),
+    ],
+)
+def test_a_title_tells_whether_something_new_must_work(title: str, asks: bool) -> None:
+    assert asks_for_behaviour(replace(TASK, title=title), touched("shop.py")) == asks
+
+
+@pytest.mark.parametrize(
+    ("changed", "asks"),
+    [(["a.md"], False), (["docs/a.html", SHOP], False), (["requirements.txt"], True), (["a.md", "a.html"], True)],
+)
+def test_a_change_of_texts_and_tests_alone_can_show_nothing_new(changed: list[str], asks: bool) -> None:
+    assert asks_for_behaviour(TASK, touched(*changed)) == asks
+
+
+@pytest.mark.parametrize(
+    ("words", "asks"),
+    [
+        ("No change of behaviour.", False),
+        ("Use the csv module; the output stays the same.", False),
+        ("The existing tests still pass.", True),
+    ],
+)
+def test_a_task_may_say_that_nothing_changes(words: str, asks: bool) -> None:
+    assert asks_for_behaviour(replace(TASK, acceptance=(words,)), touched("shop.py")) == asks
+
+
+def test_what_only_takes_away_shows_nothing_new_unless_it_mends() -> None:
+    less = Touched((Change("shop.py", "modified", "100644", "100644"),))
+    assert not asks_for_behaviour(TASK, less)
+    assert asks_for_behaviour(replace(TASK, title="Fix the total"), less)
+
+
+def test_code_that_does_what_it_did_shows_nothing_new_unless_tests_say_that_it_does() -> None:
+    same = frozenset({"shop.py"})
+    assert not asks_for_behaviour(TASK, replace(touched("shop.py"), same=same))
+    assert asks_for_behaviour(TASK, replace(touched("shop.py", SHOP), same=same))
+    assert asks_for_behaviour(replace(TASK, title="Fix the total"), replace(touched("shop.py"), same=same))
+
+
+CODE = "def _field(x):\n    return x + 1\n\ndef f(x):\n    return _field(x) if x else min(x, 2)\n"
+
+
+@pytest.mark.parametrize(
+    ("new", "is_same"),
+    [
+        pytest.param(CODE.replace("(x):", "(x: int) -> int:"), True, id="annotated"),
+        pytest.param(CODE.replace("def f(x):", 'def f(x):\n    """Text."""'), True, id="described"),
+        pytest.param(
+            "from collections.abc import Set\n" + CODE.replace("(x):", "(x: Set):"), True, id="imported to annotate"
+        ),
+        pytest.param("import os\n" + CODE, False, id="imported to be used"),
+        pytest.param("# a comment\n\n" + CODE, True, id="commented"),
+        pytest.param(CODE.replace("_field", "_quoted"), True, id="a private name"),
+        pytest.param(CODE.replace("def _field", "def _quoted"), False, id="only half of a rename"),
+        pytest.param(CODE.replace("def f", "def g"), False, id="a public name"),
+        pytest.param(CODE.replace("min", "max"), False, id="a name of somebody else"),
+        pytest.param(CODE.replace("_field", "_quoted").replace("1", "2"), False, id="a rename and more"),
+        pytest.param(CODE.replace("_field", "min"), False, id="a name that is taken"),
+        pytest.param(CODE.replace("+ 1", "+ 2"), False, id="a number"),
+        pytest.param(CODE + "(", False, id="no Python"),
+        pytest.param("\0", False, id="no text"),
+    ],
+)
+def test_code_is_the_same_but_for_annotations_texts_and_one_private_name(new: str, is_same: bool) -> None:
+    assert is_same_code(CODE, new) == is_same
+
+
+@pytest.mark.parametrize(
+    ("test", "text", "declared"),
+    [
+        (f"{SHOP}::TestShop::test_a[1]", "Adapt test_a to it.", True),
+        ("shop.tests.ShopTest.test_a", "Adapt `test_a`.", True),
+        (A, "Adapt test_ab and my_test_a.", False),
+        (A, "Adapt the tests in tests/test_shop.py.", False),
+    ],
+)
+def test_only_the_name_of_a_test_announces_that_it_changes(test: str, text: str, declared: bool) -> None:
+    assert is_declared(test, replace(TASK, description=text)) == declared
+
+
+@pytest.mark.parametrize(
+    ("text", "announced"),
+    [
+        ("Two tests in tests/test_shop.py hold 19: bring them up to date.", True),
+        ("Adapt tests/test_shop.py.", True),
+        ("Add a test to tests/test_shop.py.", False),
+        ("Change the total. Tests are in tests/test_shop.py.", False),
+        ("Update tests/test_other.py.", False),
+    ],
+)
+def test_old_tests_may_fail_for_the_owner_where_the_task_says_that_their_file_changes(
+    text: str, announced: bool
+) -> None:
+    runs, task = replace(PROVED, restored=suite(a=F, b=P)), replace(TASK, description=text)
+    (found,) = problems(task, touched("shop.py", SHOP), runs, Places(TREE))
+    assert found.remedy == ("ask owner" if announced else "correct")
+
+
+def test_the_name_of_a_test_is_its_functions() -> None:
+    assert [bare_name(test) for test in (A, f"{A}[x::y.z]", "a.tests.T.test_q")] == ["test_a", "test_a", "test_q"]
+
+
+# --- planted faults ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("planted", "survivors", "is_problem"),
+    [(0, 0, False), (10, 4, False), (10, 5, True), (12, 5, True), (12, 4, False), (1, 1, True)],
+)
+def test_written_tests_notice_three_faults_of_five(planted: int, survivors: int, is_problem: bool) -> None:
+    found = unnoticed([f"shop.py:{number} == became !=" for number in range(survivors)], planted)
+    assert (found is not None) == is_problem
+    if found:
+        assert found.remedy == "correct" and "shop.py:0" in found.text
