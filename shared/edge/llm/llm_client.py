@@ -4,7 +4,7 @@ What happens when the answer is not one, and how often (each is a call of its ow
 
     too long            once more with twice the room, then ReplyUnreadable
     does not fit        one repair that quotes the reason, then ReplyUnreadable
-    the model refuses   the next model, once, then ReplyUnreadable
+    the model refuses   the next model, once, then ReplyDeclined
     gone or overloaded  the next model; after the last one Unavailable
     a cap is reached    OutOfBudget
 """
@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, assert_never
 
-from shared.domain.errors import Misconfigured, ReplyUnreadable, Unavailable
+from shared.domain.errors import Misconfigured, ReplyDeclined, ReplyUnreadable, Unavailable
 from shared.domain.ticket import TicketOrder
 from shared.domain.work import ModelChoice, Run
 from shared.edge.clock import Clock
@@ -136,7 +136,7 @@ class _Asking:
         self._question = dataclasses.replace(self._question, max_tokens=2 * self._question.max_tokens)
 
     def _after_a_refusal(self) -> None:
-        refused = ReplyUnreadable(f"{self._question.model}: the model refuses to answer")
+        refused = ReplyDeclined(f"{self._question.model}: the model refuses to answer")
         if self._declined:
             raise refused
         self._declined = True

@@ -1,0 +1,145 @@
+"""Branch -> Verdict. Rules first: what they find is decided without a model. Then the model reads, chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from agents.reviewer import answer, lint_rules, rules
+from agents.reviewer.answer import Read, Reply
+from agents.reviewer.case import Case
+from agents.reviewer.diff_analyzer import Chunk, Unreadable, chunks
+from agents.reviewer.lint_rules import Linter
+from agents.reviewer.settling import History, history, settle
+from agents.reviewer.source import Source, case_of
+from agents.reviewer.texts import evidence_text, findings_text, part_text, task_text
+from shared.domain.errors import ReplyDeclined
+from shared.domain.evidence import Evidence
+from shared.domain.review import ChangesRequested, Escalated, Finding, Reviewed, Severity, Verdict
+from shared.domain.work import Branch, Run, TaskSpec
+from shared.edge.outgoing import Outgoing
+from shared.edge.prompts import Prompts, quoted
+
+T = TypeVar("T")
+
+
+class Asker(Protocol):
+    """Whoever answers a prompt in the form that is asked for."""
+
+    def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T: ...
+
+
+@dataclass(frozen=True)
+class ReviewLimits:
+    """How much of a change a model reads: characters of a chunk, and how many of them."""
+
+    chunk_chars: int = 24_000
+    most_chunks: int = 6
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What all questions about one change have in common."""
+
+    run: Run
+    task: TaskSpec
+    evidence: Evidence
+    case: Case
+    parts: Sequence[Chunk]
+    past: History
+
+
+class Reviewer:
+    def __init__(
+        self,
+        asker: Asker,
+        prompts: Prompts,
+        source: Source,
+        linter: Linter,
+        outgoing: Outgoing,
+        floor: Severity = Severity.MEDIUM,
+        limits: ReviewLimits | None = None,
+    ) -> None:
+        """`floor`: from here on a finding is no mere comment."""
+        self._asker = asker
+        self._prompts = prompts
+        self._source = source
+        self._linter = linter
+        self._outgoing = outgoing
+        self._floor = floor
+        self._limits = limits or ReviewLimits()
+
+    def review(
+        self, run: Run, task: TaskSpec, branch: Branch, evidence: Evidence, before: Sequence[Reviewed] = ()
+    ) -> Reviewed:
+        """`before`: earlier reviews of the task, oldest first. One model call per chunk, none if rules decide.
+
+        Errors are those of asker, source and linter; then nothing was decided.
+        """
+        case = case_of(self._source, branch, task)
+        found = self._found(case)
+        if decided := self._decided_by_rules(found):
+            return Reviewed(branch.commit, decided)
+        try:
+            parts = chunks(self._source.diff(branch.base, branch.commit), case.files, self._limits.chunk_chars)
+        except Unreadable as reason:
+            return Reviewed(branch.commit, Escalated(str(reason), found))
+        if not 0 < len(parts) <= self._limits.most_chunks:
+            return Reviewed(branch.commit, Escalated(self._size(parts), found))
+        past = history(before, self._floor)
+        try:
+            reading = _Reading(run, task, evidence, case, parts, past)
+            reads = [self._ask(reading, number) for number in range(len(parts))]
+        except ReplyDeclined as reason:
+            return Reviewed(branch.commit, Escalated(f"the model declines to review this ({reason})", found))
+        lines = frozenset[tuple[str, str]]().union(*(part.lines for part in parts))
+        return Reviewed(branch.commit, self._verdict(reads, found, past, case), lines)
+
+    # --- rules -----------------------------------------------------------------------------------------------
+
+    def _found(self, case: Case) -> tuple[Finding, ...]:
+        """All that rules and linter say; of two about one line, the linter's goes if it is not the worse one."""
+        found = rules.findings(case, self._outgoing)
+        worst = {(one.path, one.line): one.severity.rank for one in reversed(found)}
+        lints = lint_rules.findings(case, self._linter)
+        news = (one for one in lints if one.severity.rank > worst.get((one.path, one.line), -1))
+        return rules.tidy((*found, *news), self._outgoing)
+
+    def _decided_by_rules(self, found: Sequence[Finding]) -> Verdict | None:
+        blocking = [one for one in found if one.severity.rank >= self._floor.rank]
+        if any(one.rule not in rules.FOR_THE_OWNER for one in blocking):
+            return ChangesRequested(tuple(found))
+        if owners := next(iter(blocking), None):
+            return Escalated(f"{owners.path}: {owners.text}", tuple(found))
+        return None
+
+    def _size(self, parts: Sequence[Chunk]) -> str:
+        most = self._limits.most_chunks
+        return f"the change is too big to be read ({len(parts)} parts, limit {most})" if parts else "nothing is changed"
+
+    # --- the model -------------------------------------------------------------------------------------------
+
+    def _ask(self, reading: _Reading, number: int) -> Read:
+        """Nothing in the prompt changes unless the change does: after a rebase the kept reply answers it."""
+        part = reading.parts[number]
+        earlier = answer.about(part, reading.past.open)
+        prompt = self._prompts.render(
+            "reviewer/review",
+            task=quoted(self._outgoing.clean(task_text(reading.task)), "task"),
+            evidence=quoted(self._outgoing.clean(evidence_text(reading.evidence)), "tests"),
+            earlier=quoted(self._outgoing.clean(findings_text(earlier)), "findings"),
+            part=part_text(number, len(reading.parts)),
+            diff=quoted(self._outgoing.clean(part.text), "change"),
+        )
+        reply = self._asker.ask(reading.run, prompt.system, prompt.user, Reply)
+        return answer.read(reply, part, {file.path: file for file in reading.case.files}, earlier)
+
+    def _verdict(self, reads: Sequence[Read], found: Sequence[Finding], past: History, case: Case) -> Verdict:
+        lines = {(file.path, number): text for file in case.files for number, text in file.added.items()}
+        settled = settle((finding for one in reads for finding in one.findings), past, lines)
+        every = rules.tidy((*found, *settled.findings), self._outgoing)
+        verdict = answer.verdict(reads, every, self._floor)
+        if settled.late and not isinstance(verdict, ChangesRequested):
+            return Escalated(f"found late, on a line that had passed: {settled.late[0].text}", every)
+        return verdict

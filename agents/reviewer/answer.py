@@ -1,0 +1,115 @@
+"""What the reviewer's model answers, and what is left of it once code has looked. Nothing in it is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from agents.reviewer.case import LONGEST_QUOTE, File
+from agents.reviewer.diff_analyzer import Chunk
+from shared.domain.review import Approved, ChangesRequested, Escalated, Finding, Severity, Verdict
+from shared.domain.work import Choice
+
+MOST_FINDINGS = 20
+NEAR = 3  # lines: a finding that names a line beside an added one means that one
+LONGEST_TEXT, LONGEST_RULE, LONGEST_REASON = 400, 40, 400
+
+
+class Decision(Choice):
+    APPROVE = "approve"
+    REQUEST_CHANGES = "request_changes"
+    ESCALATE = "escalate"
+
+
+@dataclass(frozen=True)
+class Complaint:
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    path: str
+    line: int
+    severity: Severity
+    rule: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """`unresolved`: numbers of the earlier findings that still hold."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    decision: Decision
+    reason: str
+    findings: list[Complaint]
+    unresolved: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Read:
+    """A reply about one chunk, checked."""
+
+    decision: Decision
+    reason: str
+    findings: tuple[Finding, ...]
+
+
+def read(reply: Reply, chunk: Chunk, files: Mapping[str, File], earlier: Sequence[Finding]) -> Read:
+    """`earlier`: the findings that the chunk was asked about, in that order."""
+    known = {path: files[path] for path in chunk.paths}
+    bound = (_bound(complaint, known, chunk) for complaint in reply.findings)
+    kept = sorted(filter(None, bound), key=lambda finding: -finding.severity.rank)
+    still = {number for number in reply.unresolved if 0 < number <= len(earlier)}
+    carried = (_carried(earlier[number - 1], known) for number in sorted(still))
+    found = tuple(dict.fromkeys((*carried, *kept)))[:MOST_FINDINGS]
+    return Read(reply.decision, one_line(reply.reason, LONGEST_REASON), found)
+
+
+def verdict(reads: Sequence[Read], findings: Sequence[Finding], floor: Severity) -> Verdict:
+    """`findings`: all that counts, rules and settled complaints together. Approved only if every chunk is."""
+    comments = tuple(findings)
+    blocking = any(finding.severity.rank >= floor.rank for finding in findings)
+    if asking := next((one for one in reads if one.decision is Decision.ESCALATE), None):
+        return Escalated(asking.reason or "the reviewer gives no reason", comments)
+    if blocking:
+        return ChangesRequested(comments)
+    if asking := next((one for one in reads if one.decision is Decision.REQUEST_CHANGES), None):
+        return Escalated(_no_line(asking.reason), comments)
+    return Approved(comments)
+
+
+def _no_line(reason: str) -> str:
+    return "the reviewer asks for changes but names no line" + (f": {reason}" if reason else "")
+
+
+def one_line(text: str, limit: int) -> str:
+    """Without line breaks and control characters, at most `limit` long."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+# --- binding -------------------------------------------------------------------------------------------------
+
+
+def _bound(complaint: Complaint, files: Mapping[str, File], chunk: Chunk) -> Finding | None:
+    """To an added line of the chunk; near none, it is a comment on the file; an unknown path is nothing."""
+    file = files.get(complaint.path)
+    text = one_line(complaint.text, LONGEST_TEXT)
+    if file is None or not text:
+        return None
+    asked = (number for number, line in file.added.items() if (file.path, line) in chunk.lines)
+    line = min(asked, key=lambda number: abs(number - complaint.line), default=None)
+    rule = one_line(complaint.rule, LONGEST_RULE) or "review"
+    if line is None or abs(line - complaint.line) > NEAR:
+        return Finding(file.path, 0, Severity.LOW, "model", rule, text)
+    return Finding(file.path, line, complaint.severity, "model", rule, text, file.added[line].strip()[:LONGEST_QUOTE])
+
+
+def _carried(finding: Finding, files: Mapping[str, File]) -> Finding:
+    """An earlier finding, where its line is now; 0: it is gone, and the finding is about what took its place."""
+    added = files[finding.path].added if finding.path in files else {}
+    same = (number for number, text in added.items() if text.strip()[:LONGEST_QUOTE] == finding.quote)
+    return replace(finding, line=next(same, 0))
+
+
+def about(chunk: Chunk, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Those that this chunk can answer."""
+    return tuple(finding for finding in findings if finding.path in chunk.paths)

@@ -1,0 +1,66 @@
+"""What the model is told besides the change. Pure, and free of everything that differs between two days."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from agents.reviewer.answer import one_line
+from shared.domain.evidence import Evidence
+from shared.domain.review import Finding
+from shared.domain.work import TaskSpec
+
+LONGEST = 6_000  # characters of a block
+MOST_NAMED = 20
+
+
+def task_text(task: TaskSpec) -> str:
+    """Without its id, which holds a date."""
+    criteria = [f"- {line}" for line in task.acceptance] or ["- the description is met"]
+    files = ", ".join((*task.files, *task.new_files)) or "any"
+    words = [task.title, "", task.description, "", "Acceptance:", *criteria, "", f"Files it may change: {files}"]
+    return "\n".join(words)[:LONGEST]
+
+
+def evidence_text(evidence: Evidence) -> str:
+    """What is known of this change. The suite's whole counts are left out: other tasks change them too."""
+    lines = [
+        f"failing: {evidence.failed}",
+        f"new tests: {_named(evidence.new_tests)}",
+        f"of these and the changed ones, fail without the change: {_named(evidence.proving)}",
+        f"coverage: {_coverage(evidence)}",
+        *(f"{path}: no test runs lines {_numbers(lines)}" for path, lines in sorted(evidence.uncovered.items())),
+        *(f"problem: {one_line(problem.text, 300)}" for problem in evidence.problems),
+    ]
+    return "\n".join(lines)[:LONGEST]
+
+
+def findings_text(findings: Sequence[Finding]) -> str:
+    """Numbered from 1, as the answer names them."""
+    if not findings:
+        return "none"
+    return "\n".join(
+        f"{number}. {one.path}, at `{one.quote}`: {one.text} Is this resolved?"
+        for number, one in enumerate(findings, 1)
+    )
+
+
+def part_text(number: int, count: int) -> str:
+    if count == 1:
+        return ""
+    return f", part {number + 1} of {count}: the other parts are read too; judge this one"
+
+
+def _named(tests: Iterable[str]) -> str:
+    names = [one_line(test, 200) for test in tests]
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more or "none"
+
+
+def _coverage(evidence: Evidence) -> str:
+    if evidence.covered is None or evidence.covered_before is None:
+        return "not measured"
+    return "lower than before" if evidence.covered < evidence.covered_before - 0.05 else "not lower than before"
+
+
+def _numbers(lines: Sequence[int]) -> str:
+    return ", ".join(map(str, lines[:MOST_NAMED])) + (" …" if len(lines) > MOST_NAMED else "")

@@ -1,0 +1,121 @@
+"""The linter's door: what ruff says comes back by path and line, and the files have no say in how it runs."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from shared.domain.errors import Misconfigured
+from shared.edge.box.box import Box, find_box
+from shared.edge.linter import MOST_FILES, MOST_PER_FILE, Lint, LinterFailed, RuffLinter
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Box:
+    return find_box(tmp_path_factory.mktemp("box"))
+
+
+@pytest.fixture
+def linter(box: Box, tmp_path: Path) -> RuffLinter:
+    return RuffLinter(box, tmp_path / "lint")
+
+
+def test_lints_come_back_with_path_line_and_code(linter: RuffLinter) -> None:
+    found = linter.lint({"after/a.py": "import os\n\nx = eval('1')\nprint(nobody)\n", "b.py": "x = 1\n"})
+    assert {(lint.path, lint.line, lint.code) for lint in found} == {
+        ("after/a.py", 1, "F401"),
+        ("after/a.py", 3, "S307"),
+        ("after/a.py", 4, "F821"),
+    }
+    assert "`nobody`" in next(lint.text for lint in found if lint.code == "F821")
+
+
+def test_what_does_not_parse_is_a_lint(linter: RuffLinter) -> None:
+    found = linter.lint({"a.py": "def f(:\n"})
+    assert {(lint.line, lint.code) for lint in found} >= {(1, "invalid-syntax")}
+
+
+def test_new_syntax_is_no_fault(linter: RuffLinter) -> None:
+    assert linter.lint({"a.py": "def f[T](x: T) -> T:\n    return x\n"}) == ()
+
+
+@pytest.mark.parametrize(
+    "remark",
+    ["x = eval('1')  # noqa\n", "# ruff: noqa\nx = eval('1')\n", "# flake8: noqa\nx = eval('1')\n"],
+)
+def test_a_remark_does_not_silence_it(linter: RuffLinter, remark: str) -> None:
+    assert [lint.code for lint in linter.lint({"a.py": remark})] == ["S307"]
+
+
+def test_configuration_among_the_files_does_not_silence_it(linter: RuffLinter) -> None:
+    files = {"ruff.toml": "lint.select = []\n", "pyproject.toml": "[tool.ruff]\nexclude=['*']\n", "a.py": "eval('1')\n"}
+    assert ("a.py", "S307") in {(lint.path, lint.code) for lint in linter.lint(files)}
+
+
+@pytest.mark.parametrize(
+    "path", ["../../../etc/passwd.py", "/etc/cron.d/x", "a\n\0b.py", "--fix", "\ud800.py", "a" * 5000]
+)
+def test_a_path_is_only_a_name(linter: RuffLinter, path: str, tmp_path: Path) -> None:
+    assert linter.lint({path: "eval('1')\n"}) == (Lint(path, 1, "S307", linter.lint({"a.py": "eval('1')\n"})[0].text),)
+    assert list((tmp_path / "lint").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\0", "\ud800\n", "\ufeff", "(" * 3_000, "x = " + "[" * 50_000, "a" * 1_000_000, "\r\r\r", "", "'''", "\x0c\x1a"],
+    ids=range(10),
+)
+def test_hostile_content_ends_in_lints_or_in_a_named_failure(linter: RuffLinter, text: str) -> None:
+    try:
+        found = linter.lint({"a.py": text, "b.py": "eval('1')\n"})
+    except LinterFailed as error:
+        assert len(str(error)) < 400
+        return
+    assert ("b.py", "S307") in {(lint.path, lint.code) for lint in found}
+    assert all(lint.text.isprintable() and len(lint.text) <= 300 for lint in found)
+
+
+def test_one_file_cannot_bury_the_others(linter: RuffLinter) -> None:
+    found = linter.lint({"a.py": "eval('1')\n" * 5_000, "b.py": "eval('1')\n"})
+    assert sum(lint.path == "a.py" for lint in found) == MOST_PER_FILE
+    assert any(lint.path == "b.py" for lint in found)
+
+
+def test_more_than_can_be_said_is_a_failure_and_no_silence(linter: RuffLinter) -> None:
+    with pytest.raises(LinterFailed):
+        linter.lint({f"{number}.py": "" for number in range(MOST_FILES + 1)})
+    with pytest.raises(LinterFailed):
+        linter.lint({"a.py": "eval('1')\n" * 60_000})
+
+
+def test_no_file_costs_nothing(tmp_path: Path, box: Box) -> None:
+    assert RuffLinter(box, tmp_path / "lint").lint({}) == ()
+    assert not (tmp_path / "lint").exists()
+
+
+def test_a_missing_linter_is_named(box: Box, tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match="make setup"):
+        RuffLinter(box, tmp_path, tmp_path / "ruff").lint({"a.py": "x = 1\n"})
+
+
+@pytest.mark.parametrize(
+    "script", ["exit 2", "echo '[]'; exit 1", "echo no json", "echo '[{}]'", "kill -9 $$", "echo '{\"a\": 1}'"]
+)
+def test_a_linter_that_breaks_is_no_silent_pass(box: Box, tmp_path: Path, script: str) -> None:
+    program = tmp_path / "broken"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    with pytest.raises(LinterFailed):
+        RuffLinter(box, tmp_path / "lint", program).lint({"a.py": "x = 1\n"})
+
+
+def test_it_works_whatever_files_are_usually_open_to(box: Box, tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        assert RuffLinter(box, tmp_path / "lint").lint({"a.py": "eval('1')\n"})
+        assert stat.S_IMODE((tmp_path / "lint").stat().st_mode) == 0o700
+    finally:
+        os.umask(before)

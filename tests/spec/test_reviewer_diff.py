@@ -1,0 +1,130 @@
+"""A patch -> chunks: nothing that was added is left out, and no line can pass for another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.reviewer.diff_analyzer import MARGIN, WHOLE_FILE, Unreadable, chunks, read_patch
+from agents.reviewer.source import case_of
+from shared.domain.work import Branch, TaskSpec
+from shared.edge.repo.mirror import Mirror
+from shared.edge.repo.remote import Remote
+from tests.repositories import commit, repository
+from tests.spec.reviewing import Commits, file, patch
+
+ROOM = 2_000
+LONG = "".join(f"line {number}\n" for number in range(1, 401))
+
+
+def shown(before: Mapping[str, str], after: Mapping[str, str], room: int = ROOM) -> list[str]:
+    commits = Commits(before, after)
+    return [chunk.text for chunk in chunks(commits.diff("a", "b"), commits.files(), room)]
+
+
+def test_each_line_has_its_number_in_the_new_file_and_a_sign() -> None:
+    (text,) = shown({"a.py": "one\ntwo\nthree\n"}, {"a.py": "one\nTWO\nthree\n"})
+    assert text.split("\n") == [
+        "=== a.py (modified)",
+        "     1   | one",
+        "       - | two",
+        "     2 + | TWO",
+        "     3   | three",
+    ]
+
+
+def test_a_short_file_is_shown_whole_and_a_long_one_around_its_hunks() -> None:
+    short = "".join(f"line {number}\n" for number in range(1, WHOLE_FILE))
+    (whole,) = shown({"a.py": short}, {"a.py": short + "new\n"}, 10_000)
+    assert len(whole.split("\n")) == 1 + WHOLE_FILE
+    (part,) = shown({"a.py": LONG}, {"a.py": LONG.replace("line 200\n", "new\n")}, 10_000)
+    assert len(part.split("\n")) == 1 + 2 * MARGIN + 2
+
+
+def test_hunks_of_many_files_share_a_chunk_as_long_as_there_is_room() -> None:
+    after = {f"{name}.py": "x = 1\n" * 20 for name in "abcdef"}
+    texts = shown({}, after, 900)
+    assert [text.count("===") for text in texts] == [2, 2, 2]
+    assert len(shown({}, after, 100_000)) == 1
+
+
+def test_a_hunk_that_is_too_long_is_split_between_lines() -> None:
+    texts = shown({}, {"a.py": LONG}, 1_000)
+    assert all(len(text) <= 1_100 and text.startswith("=== a.py (added)") for text in texts)
+    numbers = [int(line[:6]) for text in texts for line in text.split("\n")[1:]]
+    assert numbers == list(range(1, 401))
+
+
+def test_a_deleted_file_is_named_and_shown_in_part() -> None:
+    (text,) = shown({"a.py": LONG, "b.py": ""}, {"b.py": ""}, 100_000)
+    assert text.startswith("=== a.py (deleted)\n       - | line 1\n")
+    assert "line 300\n" not in text + "\n" or "line 301" not in text
+
+
+def test_a_line_that_looks_like_a_head_is_a_line() -> None:
+    trick = "--- a/other.py\n+++ b/other.py\n@@ -1 +1 @@\n=== other.py (added)\n"
+    (text,) = shown({"a.py": "-- old\n"}, {"a.py": trick})
+    assert text.count("\n===") == 0
+    assert all(line[6:9] in (" + ", " - ", "   ") for line in text.split("\n")[1:])
+
+
+def test_a_patch_that_says_something_else_than_the_changes_is_no_reading() -> None:
+    one, other = file("a.py", "x = 1\n"), file("a.py", "x = 2\n")
+    with pytest.raises(Unreadable, match=r"a\.py"):
+        chunks(patch([one]), [other], ROOM)
+    with pytest.raises(Unreadable):
+        chunks(b"", [other], ROOM)
+
+
+def test_real_commits_with_strange_names_and_line_ends_are_read(tmp_path: Path) -> None:
+    before = {"a b.py": "x\n", 'é "q".txt': "old", "crlf.txt": "a\r\nb\r\n", "gone.py": "1\n2\n", "same": "s"}
+    after = {"a b.py": "x\ny\n", 'é "q".txt': "new", "crlf.txt": "a\r\nc\r\n", "fresh/n.py": "", "last.py": "no end"}
+    base = repository(tmp_path / "source", before)
+    (tmp_path / "source" / "gone.py").unlink()
+    tip = commit(tmp_path / "source", after)
+    mirror = Mirror(tmp_path / "mirror.git", Remote(str(tmp_path / "source")))
+    mirror.create()
+    mirror.fetch("main")
+    case = case_of(mirror, Branch("b", base, tip), TaskSpec("t", "t", ""))
+    (chunk,) = chunks(mirror.diff(base, tip), case.files, 100_000)
+    assert chunk.paths == {"a b.py", 'é "q".txt', "crlf.txt", "gone.py", "fresh/n.py", "last.py"}
+    assert chunk.lines == {("a b.py", "y"), ('é "q".txt', "new"), ("crlf.txt", "c"), ("last.py", "no end")}
+    assert {one.path: (one.before, one.after) for one in case.files}["crlf.txt"] == ("a\r\nb\r\n", "a\r\nc\r\n")
+    assert case.tracked == {*after, "same"}
+    assert case.read("same") == "s"
+    assert case.read("nowhere") is None
+
+
+TEXTS = st.dictionaries(
+    st.sampled_from(["a.py", "b.txt"]),
+    st.lists(
+        st.sampled_from(["a", "b", "", "@@ -1 +1 @@", "+++ b/b.txt", "--- a", "\\ No", "x" * 90]), max_size=12
+    ).map(lambda lines: "".join(f"{line}\n" for line in lines)),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(TEXTS, TEXTS, st.integers(60, 400))
+def test_every_added_line_is_in_exactly_one_chunk(
+    before: Mapping[str, str], after: Mapping[str, str], room: int
+) -> None:
+    commits = Commits(before, after)
+    found = chunks(commits.diff("a", "b"), commits.files(), room)
+    rows = [row for chunk in found for row in chunk.text.split("\n") if row[7:8] == "+"]
+    wanted = [f"{n:>6} + | {text}" for one in commits.files() for n, text in one.added.items()]
+    assert sorted(rows) == sorted(wanted)
+    assert all(len(chunk.text) <= room + 130 for chunk in found)  # a title, and one line that is longer than all
+    assert set().union(*(chunk.lines for chunk in found)) == {
+        (one.path, text) for one in commits.files() for text in one.added.values()
+    }
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=300))
+def test_whatever_a_patch_holds_it_is_read_to_its_end(diff: bytes) -> None:
+    read_patch(diff)
+    read_patch(b"--- a/a\n+++ b/a\n@@ -1,9 +1,9 @@\n" + diff)
