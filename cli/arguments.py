@@ -72,10 +72,15 @@ def _parser() -> argparse.ArgumentParser:
     _showing(commands, "tasks", "every task and where it stands")
     one = commands.add_parser("show", help="one task: its text, history, cost and pull request")
     one.add_argument("id", metavar="ID")
-    retry = commands.add_parser("retry", help="try a failed task again, with fresh attempts")
-    retry.add_argument("id", metavar="ID")
-    cancel = commands.add_parser("cancel", help="take a task out of the queue")
-    cancel.add_argument("id", metavar="ID")
+    for name, help_, why in (
+        ("approve", "merge a change that waits for you", "a remark for the record"),
+        ("reject", "close the pull request of a task", "the reason; the coder reads it if you retry the task"),
+        ("retry", "try a task again, with fresh attempts", "what the coder should do differently"),
+        ("cancel", "take a task out of the queue", "a remark for the record"),
+    ):
+        answer = commands.add_parser(name, help=help_)
+        answer.add_argument("id", metavar="ID")
+        answer.add_argument("--why", default="", required=name == "reject", metavar="TEXT", help=why)
     _showing(commands, "prs", "the pull requests of the team")
     _showing(commands, "status", "where things stand")
     _showing(commands, "budget", "what was spent, per day")

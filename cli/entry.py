@@ -43,10 +43,17 @@ def _function(command: str) -> Callable[[Arguments], int]:
         from cli import day
 
         return {"run-day": day.run_day, "plan": day.plan}[command]
-    if command in ("init", "retry", "cancel", "resume"):
+    if command in ("init", "approve", "reject", "retry", "cancel", "resume"):
         from cli import hands
 
-        return {"init": hands.init, "retry": hands.retry, "cancel": hands.cancel, "resume": hands.resume}[command]
+        return {
+            "init": hands.init,
+            "approve": hands.approve,
+            "reject": hands.reject,
+            "retry": hands.retry,
+            "cancel": hands.cancel,
+            "resume": hands.resume,
+        }[command]
     if command in ("demo", "model", "check"):
         from cli import offline
 

@@ -1,4 +1,4 @@
-"""What the owner does with his hands: `init`, `resume`, `retry`, `cancel`; the last two are moves of a file."""
+"""What the owner does with his hands: `init`, `resume`, and his answers: `approve`, `reject`, `retry`, `cancel`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import json
 import re
 import shlex
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 
 from cli.arguments import CHECKOUT, Arguments
 from cli.text import plain
 from shared.domain.errors import Misconfigured
 from shared.domain.lifecycle import Event, State, owner_moved
+from shared.edge.gate_book import Ruling, Said
 from shared.edge.paths import Home, create_text
 from shared.edge.task_store import TaskStore
 
@@ -101,7 +103,7 @@ def _write_target(home: Home, name: str, url: str, branch: str) -> None:
         create_text(path, text, home.temporary)
 
 
-# --- resume, retry, cancel ------------------------------------------------------------------------------------
+# --- resume, approve, reject, retry, cancel --------------------------------------------------------------------
 
 
 def resume(arguments: Arguments) -> int:
@@ -118,24 +120,46 @@ def resume(arguments: Arguments) -> int:
 
 
 def retry(arguments: Arguments) -> int:
-    """Moves the file back to backlog: the team reads that as "again, with fresh attempts"."""
-    return _move(arguments, State.BACKLOG, Event.RETRIED)
+    """Moves the file back to backlog: "again, with fresh attempts"; `--why` reaches the coder."""
+    return _move(arguments, State.BACKLOG, (Event.RETRIED, Event.WITHDRAWN), "correct")
+
+
+def reject(arguments: Arguments) -> int:
+    """Its pull request will be closed; the reason is kept for the coder, should the owner retry it."""
+    return _move(arguments, State.FAILED, (Event.CANCELLED,), "reject")
 
 
 def cancel(arguments: Arguments) -> int:
-    return _move(arguments, State.FAILED, Event.CANCELLED)
+    return _move(arguments, State.FAILED, (Event.CANCELLED,), "reject")
 
 
-def _move(arguments: Arguments, target: State, event: Event) -> int:
-    from cli.records import require_home
+def approve(arguments: Arguments) -> int:
+    """Exactly the change that waits: a later one, or the same on another base that changed it, asks anew."""
+    from cli.records import open_records
 
-    require_home(Home(arguments.home))
-    store = TaskStore(Home(arguments.home))
-    id_, source = find(store, arguments.id)
-    if owner_moved(source, target) is not event:
-        raise Misconfigured(f"{id_} lies in {source}/; {arguments.command} does nothing there")
-    if not store.move(id_, source, target):
-        raise Misconfigured(f"{id_} has just been moved; look again with: python main.py tasks")
+    with open_records(arguments.home) as records:
+        id_, state = find(records.store, arguments.id)
+        parked = records.gates.parked(id_)
+        if state is not State.IN_REVIEW or parked is None:
+            raise Misconfigured(f"{id_} lies in {state}/ and does not wait for you; see: python main.py status")
+        records.gates.rule(id_, Ruling("approve", parked.subject, arguments.why, records.clock.now()))
+    print(f"{id_}: approved; it is merged when the team works next (python main.py run-day)")
+    return 0
+
+
+def _move(arguments: Arguments, target: State, events: Collection[Event], said: Said) -> int:
+    from cli.records import open_records
+
+    with open_records(arguments.home) as records:
+        id_, source = find(records.store, arguments.id)
+        if owner_moved(source, target) not in events:
+            raise Misconfigured(f"{id_} lies in {source}/; {arguments.command} does nothing there")
+        if arguments.why:
+            parked = records.gates.parked(id_)
+            subject = parked.subject if parked else ""
+            records.gates.rule(id_, Ruling(said, subject, arguments.why, records.clock.now()))
+        if not records.store.move(id_, source, target):
+            raise Misconfigured(f"{id_} has just been moved; look again with: python main.py tasks")
     print(f"{id_}: {source} -> {target}")
     return 0
 

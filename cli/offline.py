@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -17,6 +18,7 @@ from shared.edge.process import attached, run
 
 DAY = CHECKOUT / "examples" / "exam_site_day"
 PROJECT = CHECKOUT / "examples" / "exam_site"
+PACKAGES = CHECKOUT / ".demo" / "packages"
 GIT = {
     "PATH": "/usr/bin:/bin:/usr/local/bin",
     "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -44,6 +46,7 @@ def demo(arguments: Arguments) -> int:
     with ScriptedModel(read_script(DAY / "script.yaml"), heard=_heard) as model:
         _repository(place / "exam_site")
         print(hands.make_home(Home(home), str(place / "exam_site")) + "\n", flush=True)
+        _install_from(home / "config" / "targets" / "exam_site.yaml")
         shutil.copyfile(DAY / "VISION.md", home / "VISION.md")
         _write_keys(home / "config" / ".env", model.url)
         code = day.run_day(Arguments("run-day", home), environment={})
@@ -71,6 +74,14 @@ def _repository(target: Path) -> None:
     for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-q", "-m", "The exam site")):
         done = run(("git", *words), cwd=target, env=GIT, timeout=60)
         assert done.ok, done.complaint
+
+
+def _install_from(target: Path) -> None:
+    """The tests' environment is built from packages that `make setup` has fetched: no network from here on."""
+    if not (PACKAGES / "fetched").exists():
+        raise Misconfigured("the packages of the demo are missing; type: make setup")
+    with target.open("a", encoding="utf-8") as file:
+        file.write(f"packages: {json.dumps(str(PACKAGES))}\n")
 
 
 def _write_keys(path: Path, url: str) -> None:

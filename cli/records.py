@@ -16,6 +16,7 @@ from shared.domain.work import Question
 from shared.edge.clock import Clock, SystemClock
 from shared.edge.database import Database
 from shared.edge.forge.forge import Forge
+from shared.edge.gate_book import GateBook
 from shared.edge.journal import Journal
 from shared.edge.money.ledger import Ledger
 from shared.edge.paths import Home
@@ -33,6 +34,7 @@ class Records:
     db: Database
     store: TaskStore
     journal: Journal
+    gates: GateBook
     plans: PlanBook
     ledger: Ledger
 
@@ -45,12 +47,16 @@ class Records:
 
     def forge(self) -> Forge | None:
         """None: no day was run yet, so there is none."""
-        from shared.edge.forge.local_forge import LocalForge
-
         place = self.home.forge(self.settings.target.name)
-        if not (place / "forge.db").exists():
-            return None
-        return LocalForge(place, self.clock)
+        return open_forge(place, self.clock) if (place / "forge.db").exists() else None
+
+
+def open_forge(place: Path, clock: Clock) -> Forge:
+    """What is merged there was reviewed, and holds the branch's newest commit: to the last byte what was tested."""
+    from shared.edge.forge.forge import REVIEW_CONTEXT
+    from shared.edge.forge.local_forge import LocalForge
+
+    return LocalForge(place, clock, required=(REVIEW_CONTEXT,), up_to_date=True)
 
 
 def require_home(home: Home) -> None:
@@ -81,7 +87,7 @@ def open_records(
     clock = clock or SystemClock(settings.zone)
     try:
         ledger = Ledger(db, checked_by, settings.policy.budget.warn_at)
-        yield Records(home, settings, clock, db, TaskStore(home), Journal(db), PlanBook(db), ledger)
+        yield Records(home, settings, clock, db, TaskStore(home), Journal(db), GateBook(db), PlanBook(db), ledger)
     finally:
         db.close()
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV, AIDER_VENV = ROOT / ".venv", ROOT / ".venv-aider"
+PACKAGES = ROOT / ".demo" / "packages"
 UV = VENV / "bin" / "uv"
 GIT_AT_LEAST = (2, 38)
 
@@ -32,6 +33,7 @@ def setup(dev: bool = False) -> int:
         _check_sandbox()
         _build_daemon("requirements-dev.txt" if dev else "requirements.txt")
         _build_aider()
+        _fetch_packages()
     except SetupFailed as problem:
         print(f"setup: {problem}", file=sys.stderr)
         return 1
@@ -41,9 +43,9 @@ def setup(dev: bool = False) -> int:
 def lock() -> int:
     """Compiles requirements*.in into pinned files with hashes."""
     options = ("--quiet", "--universal", "--generate-hashes", "--no-header", "--upgrade")
-    for name, python in (("requirements", "3.11"), ("requirements-dev", "3.11"), ("requirements-aider", "3.11")):
+    for name in ("requirements", "requirements-dev", "requirements-aider", "requirements-demo"):
         files = (f"{name}.in", "-o", f"{name}.txt")
-        _run("uv pip compile", [str(UV), "pip", "compile", *options, "--python-version", python, *files])
+        _run("uv pip compile", [str(UV), "pip", "compile", *options, "--python-version", "3.11", *files])
     return 0
 
 
@@ -108,6 +110,18 @@ def _build_aider() -> None:
     python = str(AIDER_VENV / "bin" / "python")
     _run("uv pip install", [str(UV), "pip", "install", *options, "--python", python, "-r", "requirements-aider.txt"])
     (AIDER_VENV / "installed").write_text(wanted)
+
+
+def _fetch_packages() -> None:
+    """What the tests of the demo's target need: its day itself needs no network."""
+    wanted = _stamp(ROOT / "requirements-demo.txt")
+    if _read(PACKAGES / "fetched") == wanted:
+        return
+    _say("fetching the packages of the demo's target (.demo/packages)")
+    shutil.rmtree(PACKAGES, ignore_errors=True)
+    pip = [str(VENV / "bin" / "python"), "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+    _run("pip download", [*pip, "--require-hashes", "-d", str(PACKAGES), "-r", "requirements-demo.txt"])
+    (PACKAGES / "fetched").write_text(wanted)
 
 
 def _run(what: str, argv: Sequence[str], extra: dict[str, str] | None = None) -> None:

@@ -6,21 +6,27 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
+from agents.qa.agent import Qa
+
 from agents.coder.agent import Coder, CoderLimits
 from agents.orchestrator.agent import Orchestrator
 from agents.orchestrator.delivery import Delivery
 from agents.orchestrator.interpreter import Interpreter
-from agents.orchestrator.team import Codes, Desk, Rules, Team
+from agents.orchestrator.publishing import Publishing
+from agents.orchestrator.team import Checks, Codes, Desk, Rules, Team
 from agents.planner.agent import Planner
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
 from agents.planner.source import Snapshot
+from agents.reviewer.agent import Reviewer
 from cli.arguments import CHECKOUT
-from cli.records import Records, aider_python
+from cli.records import Records, open_forge
+from cli.workshop import BoxWorkshop, Workshop
 from shared.domain.errors import Misconfigured, Stumble
 from shared.edge import lock, ourselves
 from shared.edge.engine.engine import Engine
 from shared.edge.forge.forge import Forge
-from shared.edge.forge.local_forge import LocalForge, create, follow
+from shared.edge.forge.local_forge import Diverged, create, follow
+from shared.edge.gate_book import BaseRuns
 from shared.edge.llm.llm_client import LlmClient
 from shared.edge.llm.llm_replies import Replies
 from shared.edge.log import Log
@@ -31,35 +37,23 @@ from shared.edge.repo.committer import Author, Committer
 from shared.edge.repo.mirror import Mirror
 from shared.edge.repo.remote import Remote
 from shared.edge.settings import ANTHROPIC, LiveCaps, Settings
+from shared.edge.target.suite import Bench
 
 AUTHOR = Author("sisimpur-agents", "agents@localhost")
 REPLIES_KEPT = timedelta(days=7)  # they only serve to replay an interrupted day
 TYPICAL_PROMPT = 20_000  # tokens: the price band that a forecast assumes
 
 
-MakeEngine = Callable[[Records], Engine]
-
-
-def aider(records: Records) -> Engine:
-    """Aider in a box. NoSandbox if this machine has none, or one that an attack gets out of."""
-    from shared.edge.box.box import find_box
-    from shared.edge.box.selftest import attack, require
-    from shared.edge.engine.aider_runner import AiderEngine
-
-    home = records.home
-    launcher = records.settings.agents.engine.launcher
-    box = find_box(home.temporary)
-    require(attack(box, home.temporary))
-    return AiderEngine(
-        box, aider_python(records.settings.agents.engine.python), home.meter_socket, home.temporary, launcher
-    )
+MakeWorkshop = Callable[[Records, Callable[[str], None]], Workshop]
 
 
 @contextmanager
-def open_team(records: Records, tell: Callable[[str], None], make_engine: MakeEngine = aider) -> Iterator[Orchestrator]:
+def open_team(
+    records: Records, tell: Callable[[str], None], make_workshop: MakeWorkshop = BoxWorkshop
+) -> Iterator[Orchestrator]:
     """Holds the home's lock. Keys stay in this process; what runs elsewhere gets tickets.
 
-    The engine is made when it is first needed: without a sandbox the rest of the day goes on.
+    What works in a sandbox is made when it is first needed: without one the rest of the day goes on.
     """
     from shared.edge.money.meter import Meter, Upstream
 
@@ -70,7 +64,7 @@ def open_team(records: Records, tell: Callable[[str], None], make_engine: MakeEn
     log = Log(home.logs, clock, outgoing.clean)
     pricing = Pricing(settings.agents.prices)
     with lock.hold(home.lock):
-        mirror, forge, sync = _code(records)
+        mirror, forge, sync = _code(records, lambda text: tell(outgoing.clean(text)))
         with Meter(
             records.ledger,
             pricing,
@@ -81,7 +75,8 @@ def open_team(records: Records, tell: Callable[[str], None], make_engine: MakeEn
             log=log.of("meter"),
         ):
             desk = _desk(records, log, mirror, forge, outgoing, pricing, tell)
-            orchestrator = Orchestrator(desk, _team(records, desk, outgoing, sync, make_engine))
+            team = _team(records, desk, outgoing, sync, make_workshop(records, desk.tell))
+            orchestrator = Orchestrator(desk, team)
             orchestrator.recover()
             yield orchestrator
 
@@ -97,7 +92,7 @@ def _key(settings: Settings) -> str:
 # --- code ----------------------------------------------------------------------------------------------------
 
 
-def _code(records: Records) -> tuple[Mirror, Forge, Callable[[], str]]:
+def _code(records: Records, tell: Callable[[str], None]) -> tuple[Mirror, Forge, Callable[[], str]]:
     """Our mirror, the forge, and what brings both up to date with the owner's repository."""
     target, home = records.settings.target, records.home
     place, branch = home.forge(target.name), target.file.branch
@@ -112,9 +107,11 @@ def _code(records: Records) -> tuple[Mirror, Forge, Callable[[], str]]:
         except Stumble:  # the owner's repository is away: what we have of it is good enough to go on
             if mirror.head(branch) is None:
                 raise
+        except Diverged as problem:  # he has to say which way; until then what was merged here goes on
+            tell(str(problem))
         return mirror.fetch(branch)
 
-    return mirror, LocalForge(place, records.clock), sync
+    return mirror, open_forge(place, records.clock), sync
 
 
 # --- the desk and the team -----------------------------------------------------------------------------------
@@ -134,11 +131,13 @@ def _desk(
         clock=records.clock,
         store=records.store,
         journal=records.journal,
+        gates=records.gates,
         plans=records.plans,
         ledger=records.ledger,
         log=log,
         mirror=mirror,
         delivery=Delivery(records.journal, mirror, forge, outgoing.clean),
+        publishing=Publishing(records.journal, forge, outgoing.clean),
         rules=_rules(records, pricing),
         tell=lambda text: tell(outgoing.clean(text)),
     )
@@ -155,15 +154,23 @@ def _rules(records: Records, pricing: Pricing) -> Rules:
         allow=target.allow,
         limits=policy.attempts.limits,
         day_cap=policy.budget.day,
+        task_cap=policy.budget.task,
         per_token=(rates.input, rates.output),
         protected=target.protected,
+        policy=policy.merge.policy,
+        open_pulls=policy.capacity.open_pulls,
     )
 
 
-def _team(records: Records, desk: Desk, outgoing: Outgoing, sync: Callable[[], str], make_engine: MakeEngine) -> Team:
+def _team(records: Records, desk: Desk, outgoing: Outgoing, sync: Callable[[], str], workshop: Workshop) -> Team:
     settings, mirror = records.settings, desk.mirror
     prompts, analyzer = Prompts(CHECKOUT / "agents"), CodebaseAnalyzer()
-    models = {"orchestrator": settings.agents.orchestrator.choice, "planner": settings.agents.planner.choice}
+    agents = settings.agents
+    models = {
+        "orchestrator": agents.orchestrator.choice,
+        "planner": agents.planner.choice,
+        "reviewer": agents.reviewer.choice,
+    }
     replies = Replies(records.db)
     replies.prune(desk.clock.now() - REPLIES_KEPT)
     asker = LlmClient(
@@ -178,10 +185,18 @@ def _team(records: Records, desk: Desk, outgoing: Outgoing, sync: Callable[[], s
     return Team(
         reader=Interpreter(asker, prompts),
         plan=lambda run, order, commit: planner.plan(run, order, Snapshot(mirror, commit)),
-        coder=lambda: _coder(records, desk, outgoing, prompts, make_engine(records)),
+        coder=lambda: _coder(records, desk, outgoing, prompts, workshop.engine()),
+        qa=lambda: _qa(records, desk, workshop.bench(mirror)),
+        reviewer=lambda: Reviewer(asker, prompts, mirror, workshop.linter(), outgoing),
         facts=lambda commit, texts: analyzer.facts(Snapshot(mirror, commit), texts),
         sync=sync,
     )
+
+
+def _qa(records: Records, desk: Desk, bench: Bench) -> Checks:
+    target, rules = records.settings.target.file, records.settings.policy.merge
+    runs = BaseRuns(records.gates, desk.clock)
+    return Qa(bench, desk.mirror, runs, target.test, rules.coverage_drop, desk.log)
 
 
 def _coder(records: Records, desk: Desk, outgoing: Outgoing, prompts: Prompts, engine: Engine) -> Codes:

@@ -45,7 +45,7 @@ def status(arguments: Arguments) -> int:
     print("tasks: " + ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in facts["tasks"].items()))
     money = facts["today"]
     print("today: " + ", ".join(f"${_short(money[name])} {name}" for name in ("spent", "reserved", "lost", "cap")))
-    for heading in ("stopped", "in_progress", "ready", "waiting", "questions", "unreadable"):
+    for heading in ("stopped", "waits_for_you", "failed", "in_progress", "ready", "waiting", "questions", "unreadable"):
         _print_list(heading.replace("_", " "), facts[heading])
     return 0
 
@@ -62,6 +62,8 @@ def _status(records: Records) -> dict[str, Any]:
         "tasks": {state.value: sum(card.state is state for card in sight.board.cards) for state in FOLDERS},
         "today": _money(records.ledger.totals(day, records.settings.policy.budget.day)),
         "stopped": [stopped] if stopped else [],
+        "waits_for_you": [_parked(card, records) for card in sight.board.cards if _is_parked(card, records)],
+        "failed": [_failed(card, records) for card in sight.board.cards if card.state is State.FAILED],
         "in_progress": [_line(card) for card in sight.board.cards if card.state is State.IN_PROGRESS],
         "ready": [_line(card) for card in sight.board.cards if _is_ready(card, sight)],
         "waiting": [_waiting(card, sight) for card in sight.board.cards if _is_waiting(card, sight)],
@@ -74,6 +76,22 @@ def _questions(records: Records) -> list[str]:
     accepted = records.plans.accepted()
     titles = {goal.id: goal.title for goal in accepted.vision.goals} if accepted else {}
     return [question_line(question, titles) for question in records.questions()]
+
+
+def _is_parked(card: Card, records: Records) -> bool:
+    parked = records.gates.parked(card.id) if card.state is State.IN_REVIEW else None
+    return parked is not None and not records.gates.is_approved(card.id, parked.subject)
+
+
+def _parked(card: Card, records: Records) -> str:
+    """What is asked and why, and what to type."""
+    parked = records.gates.parked(card.id)
+    return f"{_line(card)}: {'; '.join(parked.reasons if parked else ())} | approve, reject or retry {card.id}"
+
+
+def _failed(card: Card, records: Records) -> str:
+    history = records.journal.history(card.id)
+    return f"{_line(card)}: {history[-1].note if history else ''} | retry {card.id}"
 
 
 def _is_ready(card: Card, sight: Sight) -> bool:

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import assert_never
 
 from agents.coder.judge import Broke, Disturbed, NoMoney, Worked, judge
-from agents.coder.messages import commit_message, holes
+from agents.coder.messages import commit_message, holes, scope_of
 from shared.domain.errors import OutOfBudget, Refused, Unavailable
 from shared.domain.naming import attempt_ref, branch_name
-from shared.domain.scope import Scope
 from shared.domain.ticket import TicketOrder
-from shared.domain.work import Branch, CodeAnswer, Coded, ModelChoice, NotCoded, Run, TaskSpec
+from shared.domain.work import Branch, CodeAnswer, Coded, Correction, ModelChoice, NotCoded, Run, TaskSpec
 from shared.edge.clock import Clock
 from shared.edge.engine.engine import Engine, EngineJob, EngineRun
 from shared.edge.log import Log
@@ -60,26 +59,29 @@ class Coder:
         self._model = model
         self._limits = limits
 
-    def code(self, run: Run, task: TaskSpec, base: str, folder: Path) -> CodeAnswer:
+    def code(
+        self, run: Run, task: TaskSpec, base: str, folder: Path, correction: Correction | None = None
+    ) -> CodeAnswer:
         """A commit at refs/attempts/<task>.a<n> on top of `base`, or why there is none.
 
-        `folder` is fresh and belongs to this attempt alone. OutOfBudget: a cap of the day or month stopped it.
-        Unavailable: what the engine needs was not there; the task is not to blame.
+        `folder` is fresh and belongs to this attempt alone. `correction`: what it goes on from; still one commit.
+        OutOfBudget: a cap of the day or month stopped it. Unavailable: what the engine needs was not there; the task is
+        not to blame.
         """
-        self._mirror.check_out(base, folder)
+        self._mirror.check_out(correction.start if correction and correction.start else base, folder)
         token = self._ledger.open_ticket(self._order(run), self._clock.now())
         try:
-            engine_run = self._engine.run(self._job(task, folder, token))
+            engine_run = self._engine.run(self._job(task, folder, token, correction))
         except Refused as reason:
             return NotCoded(str(reason), retry=False)
         finally:
             self._ledger.close_ticket(token, self._clock.now())
         self._log(run, "engine", end=engine_run.end, detail=engine_run.detail, output=engine_run.output)
-        return self._answer(run, task, base, folder, engine_run, token)
+        if trouble := self._trouble(engine_run, token):
+            return trouble
+        return self._commit(run, task, base, folder, correction)
 
-    def _answer(
-        self, run: Run, task: TaskSpec, base: str, folder: Path, engine_run: EngineRun, token: str
-    ) -> CodeAnswer:
+    def _trouble(self, engine_run: EngineRun, token: str) -> NotCoded | None:
         verdict = judge(engine_run, self._ledger.calls_of(token))
         match verdict:
             case NoMoney(reason):
@@ -89,25 +91,37 @@ class Coder:
             case Broke(reason, retry):
                 return NotCoded(reason, retry)
             case Worked():
-                return self._commit(run, task, base, folder)
+                return None
             case _:
                 assert_never(verdict)
 
-    def _commit(self, run: Run, task: TaskSpec, base: str, folder: Path) -> CodeAnswer:
+    def _commit(self, run: Run, task: TaskSpec, base: str, folder: Path, correction: Correction | None) -> CodeAnswer:
+        before = self._mirror.changed(base, correction.start) if correction and correction.start else ()
         try:
             committed = self._committer.commit(
                 folder,
                 base=base,
                 ref=attempt_ref(task.id, run.attempt),
                 message=commit_message(task),
-                scope=Scope(task.files, task.new_files, tuple(self._limits.allow), task.guards),
+                scope=scope_of(task, self._limits.allow, before, correction),
                 now=self._clock.now(),
             )
         except Refused as reason:
             return NotCoded(f"the change was refused: {reason}")
         if isinstance(committed, NothingChanged):
             return NotCoded("the engine changed nothing")
+        if strayed := self._strayed(committed, correction):
+            return NotCoded(strayed)
         return Coded(self._branch(task, base, committed))
+
+    def _strayed(self, committed: Committed, correction: Correction | None) -> str:
+        """Whoever was asked for tests only has left everything else as it was."""
+        if correction is None or correction.tests is None:
+            return ""
+        asked = (*correction.tests.files, *correction.tests.new_files)
+        changed = [change.path for change in self._mirror.changed(correction.start, committed.sha)]
+        others = [path for path in changed if path not in asked]
+        return f"only tests were asked for, but {', '.join(others[:5])} was changed" if others else ""
 
     def _branch(self, task: TaskSpec, base: str, committed: Committed) -> Branch:
         name = branch_name(task.id, task.title)
@@ -120,14 +134,19 @@ class Coder:
             run, limits.budget, (self._model.model,), expires, max_calls=limits.calls, retry_s=limits.patience
         )
 
-    def _job(self, task: TaskSpec, folder: Path, token: str) -> EngineJob:
-        prompt = self._prompts.render("coder/task", **holes(task))
+    def _job(self, task: TaskSpec, folder: Path, token: str, correction: Correction | None) -> EngineJob:
+        asked = correction.tests if correction and correction.tests else task
+        if correction:
+            prompt = self._prompts.render("coder/correct", **holes(asked), findings=correction.findings)
+        else:
+            prompt = self._prompts.render("coder/task", **holes(asked))
+        there = {path for path in asked.new_files if (folder / path).exists()}  # made by an earlier attempt
         return EngineJob(
             folder=folder,
             message=f"{prompt.system}\n{prompt.user}",
-            edit=task.files,
-            create=task.new_files,
-            read=task.context,
+            edit=(*asked.files, *sorted(there)),
+            create=tuple(path for path in asked.new_files if path not in there),
+            read=asked.context,
             ticket=token,
             model=self._model,
             seconds=self._limits.seconds,

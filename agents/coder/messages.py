@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from shared.domain.work import TaskSpec
+from shared.domain.change import Change
+from shared.domain.scope import Scope
+from shared.domain.work import Correction, TaskSpec
 
 LONGEST_SUBJECT = 72  # characters, as git's own tools show it
 KINDS = (
@@ -28,6 +30,18 @@ def holes(task: TaskSpec) -> dict[str, str]:
         "new_files": _list(task.new_files),
         "context": _list(task.context),
     }
+
+
+def scope_of(task: TaskSpec, allow: Sequence[str], before: Sequence[Change], correction: Correction | None) -> Scope:
+    """What the commit may change against its base: what the task names, and what an earlier attempt was allowed."""
+    tests = correction.tests if correction else None
+    files, new_files = (
+        [*task.files, *(tests.files if tests else ())],
+        [*task.new_files, *(tests.new_files if tests else ())],
+    )
+    files += [change.path for change in before if change.kind != "added"]
+    new_files += [change.path for change in before if change.kind == "added"]
+    return Scope(tuple(dict.fromkeys(files)), tuple(dict.fromkeys(new_files)), tuple(allow), task.guards)
 
 
 def commit_message(task: TaskSpec) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from agents.orchestrator import progress_tracker
+from agents.orchestrator import gate_text, progress_tracker
 from agents.orchestrator.daily_planner import cents
 from agents.orchestrator.look import look
 from agents.orchestrator.morning import read_vision
 from agents.orchestrator.planning import plan_day, write_plan_file, write_tasks
 from agents.orchestrator.team import Desk, Team
 from agents.orchestrator.work import Work
+from shared.domain.board import Card
 from shared.domain.errors import TeamError
+from shared.domain.lifecycle import State
 from shared.edge.forge.forge import task_of
 from shared.edge.paths import write_text
 
@@ -69,7 +71,10 @@ class Orchestrator:
                 self._desk.tell(f"the cap of this {warning.scope} is nearly used: ${used} of ${cap}")
 
     def _work_phase(self, _: str) -> None:
-        why = self._work.until_quiet()
+        try:
+            why = self._work.until_quiet()
+        finally:
+            self.problems += self._work.problems
         self._desk.tell(f"resting: {why}")
 
     def _wrap_up(self, day: str) -> None:
@@ -77,6 +82,7 @@ class Orchestrator:
         desk, accepted = self._desk, self._desk.plans.accepted()
         sight = look(desk.store, desk.journal, accepted.vision if accepted else None, desk.rules.limits)
         last = {id_: history[-1].note for id_ in sight.known if (history := desk.journal.history(id_))}
+        last |= {card.id: waiting for card in sight.board.cards if (waiting := self._waiting(card))}
         forge = desk.delivery.forge
         pulls = {task_of(pull, forge.whoami()): pull.url for pull in forge.list_pulls()}
         spent = desk.ledger.totals(day, desk.rules.day_cap)
@@ -84,3 +90,8 @@ class Orchestrator:
         write_text(desk.home.progress, desk.delivery.clean(text))
         if accepted:
             write_plan_file(desk, accepted, day)
+
+    def _waiting(self, card: Card) -> str:
+        """What the owner is asked, and how he answers."""
+        parked = self._desk.gates.parked(card.id) if card.state is State.IN_REVIEW else None
+        return f"**waits for you**: {'; '.join(parked.reasons)} ({gate_text.answers(card.id)})" if parked else ""

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from agents.orchestrator import pull_text
 from shared.domain.defuse import defuse
+from shared.domain.errors import Refused
 from shared.domain.work import Branch, TaskSpec
 from shared.edge.forge.forge import Forge, Pull, marked
 from shared.edge.journal import Journal
@@ -41,6 +42,10 @@ class Delivery:
     def _pull(
         self, task: TaskSpec, attempt: int, branch: Branch, into: str, goal: str, cost: int, now: datetime
     ) -> Pull:
+        """Refused: the owner has closed the task's pull request. It is not opened again."""
+        found = self.forge.find_pull(branch.name, into)
+        if found and found.state == "closed" and not self.journal.has_closed(task.id, found.number):
+            raise Refused(f"you closed pull request #{found.number}; it is not opened again (retry starts a new round)")
         key = f"{task.id}.a{attempt}:pr"
         self.journal.intend(key, "pull request", task.id, branch.commit, now)
         title = defuse(self.clean(pull_text.title(task)))

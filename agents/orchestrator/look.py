@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from agents.orchestrator.daily_planner import unwanted
 from agents.orchestrator.next_move import pause_after
 from shared.domain.board import Board, Card, is_lost_for_us
+from shared.domain.gate import Policy, Submission
 from shared.domain.lifecycle import Limits, State
 from shared.domain.naming import attempt_ref
 from shared.domain.work import TaskSpec, Vision
 from shared.edge.journal import Journal, Known
 from shared.edge.task_store import Filed, TaskStore, Unreadable
+
+POLICY = Policy()
 
 
 @dataclass(frozen=True)
@@ -31,16 +34,20 @@ def look(
     commit_at: Callable[[str], str | None] = lambda _: None,
     no_money: str = "",
     aside: Mapping[str, str] = MappingProxyType({}),
+    at_the_gates: Callable[[Known], Submission | None] = lambda _: None,
+    policy: Policy = POLICY,
+    open_pulls: int = 5,
 ) -> Sight:
     """`vision` is the accepted one; `commit_at` asks our mirror for a reference; the rest as in Board and Card."""
     known = journal.known()
     filed, doubles = _one_per_id(store.all(), known)
     reasons = dict.fromkeys(doubles, "it has two files") | dict(aside)
     cards = [_card(file, known.get(file.id), vision, commit_at, reasons.get(file.id, "")) for file in filed.values()]
+    cards = [_with_submission(card, known, at_the_gates) for card in cards]
     cards += [_gone(one) for one in known.values() if one.id not in filed and one.seen_in is not State.GONE]
     unreadable = [file.spec.reason for file in filed.values() if isinstance(file.spec, Unreadable)]
     unreadable += [_meaningless(card) for card in cards if is_lost_for_us(card)]
-    board = Board(tuple(sorted(cards, key=lambda card: card.id)), limits, no_money)
+    board = Board(tuple(sorted(cards, key=lambda card: card.id)), limits, no_money, policy, open_pulls)
     return Sight(board, (*unreadable, *doubles.values()), known)
 
 
@@ -80,10 +87,20 @@ def _card(
         tried=known.tried,
         open_attempt=attempt,
         commit=(commit_at(attempt_ref(file.id, attempt)) or "") if at_work and attempt else "",
+        refreshes=known.last.refreshes if known.last and at_work else "",
         rests_until=ended + pause_after(known.tried) if ended else None,
         unwanted=unwanted(known.goal_id, known.wording, vision) if vision else "",
         aside=aside,
     )
+
+
+def _with_submission(
+    card: Card, known: Mapping[str, Known], at_the_gates: Callable[[Known], Submission | None]
+) -> Card:
+    """A file that history expects elsewhere is the owner's move: first that is heeded."""
+    if card.state is not State.IN_REVIEW or card.seen_in is not State.IN_REVIEW or card.aside:
+        return card
+    return replace(card, submission=at_the_gates(known[card.id]))
 
 
 def _gone(known: Known) -> Card:

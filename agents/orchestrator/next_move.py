@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from shared.domain.board import Board, Card, is_lost_for_us, waits_for
-from shared.domain.lifecycle import Event, Limits, State, Tried, owner_moved
+from shared.domain.gate import Judge, Park, Step, next_step
+from shared.domain.lifecycle import Event, State, Tried, owner_moved
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,25 @@ class Deliver:
 
 
 @dataclass(frozen=True)
+class Rebase:
+    """The same change on top of the new base. No model is asked."""
+
+    task: str
+
+
+@dataclass(frozen=True)
 class Lose:
     """An attempt was cut off before it led to a commit."""
 
     task: str
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A task in review: the next step at the gates."""
+
+    task: str
+    step: Step
 
 
 @dataclass(frozen=True)
@@ -67,7 +83,7 @@ class Rest:
     until: datetime | None = None
 
 
-Move = Welcome | Heed | Deliver | Lose | Drop | GiveUp | Code | Rest
+Move = Welcome | Heed | Deliver | Rebase | Lose | Gate | Drop | GiveUp | Code | Rest
 
 
 def next_move(board: Board, now: datetime) -> Move:
@@ -76,13 +92,13 @@ def next_move(board: Board, now: datetime) -> Move:
     A task whose file cannot be read stays where it is, whatever else is true of it.
     """
     within_reach = [card for card in board.cards if not card.aside and not is_lost_for_us(card)]
-    for moves in (_owners, _begun, _unwanted, _exhausted):
-        for move in moves(within_reach, board.limits):
+    for moves in (_owners, _begun, _at_the_gates, _unwanted, _exhausted):
+        for move in moves(within_reach, board):
             return move
     return _work(within_reach, board, now)
 
 
-def _owners(cards: Sequence[Card], _: Limits) -> Iterator[Move]:
+def _owners(cards: Sequence[Card], _: Board) -> Iterator[Move]:
     for card in cards:
         if card.seen_in is None:
             if card.spec is not None:
@@ -91,30 +107,44 @@ def _owners(cards: Sequence[Card], _: Limits) -> Iterator[Move]:
             yield Heed(card.id, event)
 
 
-def _begun(cards: Sequence[Card], _: Limits) -> Iterator[Move]:
+def _begun(cards: Sequence[Card], _: Board) -> Iterator[Move]:
     for card in cards:
         if card.is_at_work and card.spec:
-            yield Deliver(card.id) if card.commit else Lose(card.id)
+            if card.commit:
+                yield Deliver(card.id)
+            else:
+                yield Rebase(card.id) if card.refreshes else Lose(card.id)
 
 
-def _unwanted(cards: Sequence[Card], _: Limits) -> Iterator[Move]:
+def _at_the_gates(cards: Sequence[Card], board: Board) -> Iterator[Move]:
+    """The most urgent first. Who waits for the owner and was told so waits; a review waits for money."""
+    for card in sorted(cards, key=_urgency):
+        if card.submission is None or card.spec is None:
+            continue
+        step = next_step(card.submission, board.policy)
+        waits = isinstance(step, Park) and "\n".join(step.reasons) == card.submission.told
+        if not waits and not (isinstance(step, Judge) and board.no_money):
+            yield Gate(card.id, step)
+
+
+def _unwanted(cards: Sequence[Card], _: Board) -> Iterator[Move]:
     for card in cards:
         if card.unwanted and card.spec and card.state is State.BACKLOG:
             yield Drop(card.id, card.unwanted)
 
 
-def _exhausted(cards: Sequence[Card], limits: Limits) -> Iterator[Move]:
+def _exhausted(cards: Sequence[Card], board: Board) -> Iterator[Move]:
     for card in cards:
-        if card.spec and card.state is State.BACKLOG and card.tried.exhausted(limits):
+        if card.spec and card.state is State.BACKLOG and card.tried.exhausted(board.limits):
             yield GiveUp(card.id)
 
 
 def _work(cards: Sequence[Card], board: Board, now: datetime) -> Move:
     ready = [c for c in cards if c.state is State.BACKLOG and c.seen_in and not waits_for(c, board)]
-    if not ready:
-        return Rest(_why_none(board))
-    if board.no_money:
-        return Rest(board.no_money)
+    if not ready or board.no_money:
+        return Rest(board.no_money or _why_none(board))
+    if (waiting := sum(bool(card.submission and card.submission.told) for card in board.cards)) >= board.open_pulls:
+        return Rest(f"{waiting} pull requests wait for you (limit {board.open_pulls}); see: python main.py status")
     awake = [c for c in ready if c.rests_until is None or c.rests_until <= now]
     if not awake:
         return Rest("waiting before the next attempt", min(c.rests_until for c in ready if c.rests_until))

@@ -10,7 +10,7 @@ from shared.domain.lifecycle import FOLDERS, State
 from shared.domain.token_budget import Totals
 
 HEADINGS: Mapping[State, str] = {
-    State.IN_REVIEW: "Waiting for review",
+    State.IN_REVIEW: "At the gates",
     State.IN_PROGRESS: "In progress",
     State.BACKLOG: "To do",
     State.FAILED: "Failed: these need you",

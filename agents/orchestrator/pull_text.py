@@ -31,7 +31,7 @@ def _origin(task: TaskSpec, branch: Branch, goal: str, cost: int) -> Iterable[st
     yield f"- goal: {goal}" if goal else "- goal: dropped into tasks/backlog by the owner"
     yield f"- commit: {branch.commit}, on top of {branch.base}"
     yield f"- model cost: ${cents(cost)}"
-    yield "- written by a model; tests and review are still to come"
+    yield "- written by a model; what tests and review say of exactly this commit stands in the comments"
 
 
 def _section(heading: str, lines: Iterable[str]) -> str:

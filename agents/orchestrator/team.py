@@ -8,10 +8,26 @@ from pathlib import Path
 from typing import Protocol
 
 from agents.orchestrator.delivery import Delivery
+from agents.orchestrator.publishing import Publishing
 from agents.orchestrator.reading import Interpretation
+from shared.domain.evidence import Evidence
+from shared.domain.gate import Policy
 from shared.domain.lifecycle import Limits
-from shared.domain.work import CodeAnswer, Guard, PlanAnswer, PlanOrder, Run, TaskSpec, Vision, VisionChange
+from shared.domain.review import Reviewed
+from shared.domain.work import (
+    Branch,
+    CodeAnswer,
+    Correction,
+    Guard,
+    PlanAnswer,
+    PlanOrder,
+    Run,
+    TaskSpec,
+    Vision,
+    VisionChange,
+)
 from shared.edge.clock import Clock
+from shared.edge.gate_book import GateBook
 from shared.edge.journal import Journal
 from shared.edge.log import Log
 from shared.edge.money.ledger import Ledger
@@ -34,7 +50,21 @@ class Reads(Protocol):
 
 
 class Codes(Protocol):
-    def code(self, run: Run, task: TaskSpec, base: str, folder: Path) -> CodeAnswer: ...
+    def code(
+        self, run: Run, task: TaskSpec, base: str, folder: Path, correction: Correction | None = None
+    ) -> CodeAnswer: ...
+
+
+class Checks(Protocol):
+    def check(self, run: Run, task: TaskSpec, branch: Branch, written: Sequence[str] = ()) -> Evidence: ...
+
+    def tests_for(self, task: TaskSpec, branch: Branch, evidence: Evidence) -> TaskSpec: ...
+
+
+class Reviews(Protocol):
+    def review(
+        self, run: Run, task: TaskSpec, branch: Branch, evidence: Evidence, before: Sequence[Reviewed] = ()
+    ) -> Reviewed: ...
 
 
 @dataclass(frozen=True)
@@ -47,17 +77,22 @@ class Rules:
     allow: tuple[str, ...]
     limits: Limits
     day_cap: int
+    task_cap: int
     per_token: tuple[int, int]  # the coder's price, sent and received, in nano-dollars: for forecasts
     protected: Sequence[str] = ()
+    policy: Policy = field(default_factory=Policy)
+    open_pulls: int = 5
 
 
 @dataclass(frozen=True)
 class Team:
-    """`coder` is made when it is first needed: without a sandbox the rest of the day goes on."""
+    """`coder`, `qa` and `reviewer` are made when first needed: without a sandbox the rest of the day goes on."""
 
     reader: Reads
     plan: Callable[[Run, PlanOrder, str], PlanAnswer]  # of what is at this commit
     coder: Callable[[], Codes]
+    qa: Callable[[], Checks]
+    reviewer: Callable[[], Reviews]
     facts: Callable[[str, Sequence[str]], str]  # (commit, texts) -> what is worth knowing about the repository
     sync: Callable[[], str]  # brings our mirror up to date -> the newest commit of the target's branch
 
@@ -70,11 +105,13 @@ class Desk:
     clock: Clock
     store: TaskStore
     journal: Journal
+    gates: GateBook
     plans: PlanBook
     ledger: Ledger
     log: Log
     mirror: Mirror
     delivery: Delivery
+    publishing: Publishing
     rules: Rules
     tell: Callable[[str], None] = field(default=lambda _: None)  # one line of progress for whoever watches
 

@@ -19,7 +19,7 @@ from shared.edge.clock import Clock
 from shared.edge.database import Database
 from shared.edge.fault import fault_point
 
-Outcome = Literal["ok", "failed", "lost", "void"]
+Outcome = Literal["ok", "failed", "lost", "void", "sent back", "stale"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ class Attempt:
     outcome: Outcome | None  # None: open
     note: str
     ended_at: datetime | None
+    round: int = 0  # +1 whenever the owner gives the attempts back
+    refreshes: str = ""  # the commit that it brings up to date; empty: the coder works anew
 
 
 @dataclass(frozen=True)
@@ -83,11 +85,18 @@ class Journal:
                 )
 
     def plan_move(
-        self, task: str, source: State, event: Event, note: str, now: datetime, outcome: Outcome | None = None
+        self,
+        task: str,
+        source: State,
+        event: Event,
+        note: str,
+        now: datetime,
+        outcome: Outcome | None = None,
+        refreshes: str = "",
     ) -> Planned:
-        """Books the event, how the open attempt ended, and the attempt that it costs or gives back.
+        """Books the event, how the last attempt ended, and the attempt that it costs or gives back.
 
-        The file is moved after this.
+        `refreshes`: the commit that the new attempt brings up to date. The file is moved after this.
         """
         row = after(source, event)
         with self._db.transaction() as db:
@@ -99,9 +108,10 @@ class Journal:
                 self._close(db, task, outcome, note, now)
             if row.attempts == "plus one":
                 db.execute(
-                    "insert into attempts (task, number, round, started_at)"
-                    " select ?, coalesce(max(number), 0) + 1, coalesce(max(round), 0), ? from attempts where task = ?",
-                    (task, now.isoformat(), task),
+                    "insert into attempts (task, number, round, started_at, refreshes)"
+                    " select ?, coalesce(max(number), 0) + 1, coalesce(max(round), 0), ?, ?"
+                    " from attempts where task = ?",
+                    (task, now.isoformat(), refreshes, task),
                 )
             if row.attempts == "zero":
                 self._new_round(db, task, now)
@@ -156,7 +166,7 @@ class Journal:
 
     def attempts(self, task: str) -> list[Attempt]:
         rows = self._db.rows("select * from attempts where task = ? order by number", (task,))
-        return [Attempt(r["number"], r["outcome"], r["note"], _when(r["ended_at"])) for r in rows]
+        return [_attempt(row) for row in rows]
 
     def attempt_refs(self, task: str) -> list[str]:
         """Where the commits of its attempts would stand in our mirror."""
@@ -164,20 +174,24 @@ class Journal:
 
     def _last_attempts(self) -> dict[str, Attempt]:
         rows = self._db.rows("select *, max(number) from attempts group by task")
-        return {r["task"]: Attempt(r["number"], r["outcome"], r["note"], _when(r["ended_at"])) for r in rows}
+        return {row["task"]: _attempt(row) for row in rows}
 
     def _tried(self) -> dict[str, Tried]:
         """Of the newest round; an open attempt counts as lost until it ends."""
         rows = self._db.rows(
-            "select task, sum(outcome is 'failed') failed, sum(coalesce(outcome, 'lost') = 'lost') lost from attempts a"
+            "select task, sum(outcome is 'failed') failed, sum(coalesce(outcome, 'lost') = 'lost') lost,"
+            " sum(outcome is 'sent back') sent_back, sum(outcome is 'stale') stale from attempts a"
             " where round = (select max(round) from attempts b where b.task = a.task) group by task"
         )
-        return {r["task"]: Tried(r["failed"], r["lost"]) for r in rows}
+        return {r["task"]: Tried(r["failed"], r["lost"], r["sent_back"], r["stale"]) for r in rows}
 
     def _close(self, db: sqlite3.Connection, task: str, outcome: Outcome, note: str, now: datetime) -> None:
+        """An open attempt ends so; one that had led to a pull request ("ok") is judged anew by the gates."""
+        judged_anew = outcome in ("sent back", "stale")
         db.execute(
-            "update attempts set outcome = ?, note = ?, ended_at = ? where task = ? and outcome is null",
-            (outcome, note, now.isoformat(), task),
+            "update attempts as a set outcome = ?, note = ?, ended_at = ? where task = ? and (outcome is null"
+            " or (? and outcome is 'ok' and number = (select max(number) from attempts b where b.task = a.task)))",
+            (outcome, note, now.isoformat(), task, judged_anew),
         )
 
     def _new_round(self, db: sqlite3.Connection, task: str, now: datetime) -> None:
@@ -233,10 +247,28 @@ class Journal:
         fault_point("intent.planned")
         return bool(row and row["state"] == "done")
 
+    def outcome_of(self, key: str) -> str:
+        """What came of an intent; empty: it is not done yet, or was never planned."""
+        row = self._db.row("select external_id from intents where key = ? and state = 'done'", (key,))
+        return row["external_id"] if row else ""
+
+    def intended(self, key: str) -> bool:
+        return self._db.row("select 1 from intents where key = ?", (key,)) is not None
+
+    def has_closed(self, task: str, number: int) -> bool:
+        """Whether it was we who closed a task's pull request."""
+        sql = "select 1 from intents where kind = 'close' and task = ? and payload = ?"
+        return self._db.row(sql, (task, str(number))) is not None
+
     def achieved(self, key: str, external_id: str) -> None:
         with self._db.transaction() as db:
             db.execute("update intents set state = 'done', external_id = ? where key = ?", (external_id, key))
         fault_point("intent.done")
+
+
+def _attempt(row: sqlite3.Row) -> Attempt:
+    ended = _when(row["ended_at"])
+    return Attempt(row["number"], row["outcome"], row["note"], ended, row["round"], row["refreshes"])
 
 
 def _when(text: str | None) -> datetime | None:

@@ -16,6 +16,7 @@ import pydantic
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from shared.domain.errors import Misconfigured, TeamError
+from shared.domain.gate import Policy
 from shared.domain.lifecycle import Limits
 from shared.domain.token_budget import Caps, dollars
 from shared.domain.work import ModelChoice
@@ -67,6 +68,7 @@ TimeOfDay = Annotated[str, AfterValidator(_time_of_day)]
 Zone = Annotated[str, AfterValidator(_zone)]
 Name = Annotated[str, AfterValidator(_name)]
 ModelId = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@-]*$")]
+Host = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9.-]{0,250}[a-z0-9])?$")]
 Pattern = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -124,6 +126,8 @@ class AgentsFile(Part):
     """Reads the vision where the grammar cannot."""
     planner: AgentModel
     """Turns goals into tasks."""
+    reviewer: AgentModel
+    """Reads what the coder wrote before it is merged."""
     coder: EngineModel
     """Writes code, through the engine."""
     engine: EngineSettings = EngineSettings()
@@ -161,6 +165,8 @@ class Capacity(Part):
     """The most tasks that a day's plan may hold."""
     depth: int = Field(strict=True, default=3, ge=1, le=10)
     """The longest chain of tasks that depend on each other."""
+    open_pulls: int = Field(strict=True, default=5, ge=1, le=50)
+    """How many pull requests may wait for you; at that many no new task is begun."""
 
 
 class AttemptLimits(Part):
@@ -168,10 +174,25 @@ class AttemptLimits(Part):
     """Failed attempts before the task goes to failed/."""
     lost: int = Field(strict=True, default=5, ge=1, le=20)
     """Attempts lost to crashes before the task goes to failed/."""
+    rounds: int = Field(strict=True, default=3, ge=0, le=10)
+    """How often a change is sent back to the coder by the tests or the review."""
 
     @property
     def limits(self) -> Limits:
-        return Limits(self.failed, self.lost)
+        return Limits(self.failed, self.lost, self.rounds)
+
+
+class MergeRules(Part):
+    auto: bool = Field(strict=True, default=True)
+    """Whether anything is merged without you. Protected paths never are."""
+    write_tests: bool = Field(strict=True, default=True)
+    """Whether tests are written where a change brings none."""
+    coverage_drop: float = Field(default=1.0, ge=0, le=100)
+    """By how many points the coverage may fall before a change is sent back."""
+
+    @property
+    def policy(self) -> Policy:
+        return Policy(self.auto, self.write_tests)
 
 
 class PolicyFile(Part):
@@ -181,6 +202,8 @@ class PolicyFile(Part):
     """How much is planned for one day."""
     attempts: AttemptLimits = AttemptLimits()
     """How often a task is tried."""
+    merge: MergeRules = MergeRules()
+    """What may be merged without you."""
 
 
 # --- config/schedules.yaml -----------------------------------------------------------------------------------
@@ -217,9 +240,19 @@ class TargetFile(Part):
     protected: tuple[Pattern, ...] = ()
     """Paths that need the owner's approval, besides the built-in list."""
     setup: str = Field(default="", max_length=2_000)
-    """How to install what the tests need. Not used by this version yet."""
+    """The command that installs what the tests need; empty: what requirements*.txt and pyproject.toml ask for."""
     test: str = Field(default="", max_length=2_000)
-    """How to run the tests. Not used by this version yet."""
+    """The command that runs the tests; empty: pytest, or manage.py test."""
+    python: str = Field(default="", max_length=500)
+    """The interpreter that the target's environment is made with; empty: the one that runs this program."""
+    packages: str = Field(default="", max_length=500)
+    """A folder of wheels to install from, without any network; empty: the package index."""
+    index: tuple[Host, ...] = ("pypi.org", "files.pythonhosted.org")
+    """The hosts that the set-up may reach, by https; nothing else is reachable for it."""
+    minutes: float = Field(default=10, gt=0, le=120)
+    """The longest run of the tests, and of the set-up."""
+    memory: int = Field(strict=True, default=2_048, ge=128, le=262_144)
+    """MB that the tests may take."""
     deploy: Mapping[str, Any] = Field(default_factory=dict)
     """How to deploy. Not used by this version yet."""
     health: Mapping[str, Any] = Field(default_factory=dict)

@@ -157,9 +157,10 @@ class ScriptedModel:
         step = self.step(system, user, TypeAdapter(answer).json_schema())
         return TypeAdapter(answer).validate_python(step.json)
 
-    def edit(self, task: TaskSpec) -> str:
+    def edit(self, task: TaskSpec, found: str = "") -> str:
         """The reply to the coding engine."""
-        step = self.step("... *SEARCH/REPLACE* blocks ...", f"Task {task.id}: {task.title}\n\n{task.description}", {})
+        asked = f"Task {task.id}: {task.title}\n\n{task.description}\n\n{found}"
+        step = self.step("... *SEARCH/REPLACE* blocks ...", asked, {})
         return step.text or ""
 
     def step(self, system: str, user: str, form: Mapping[str, Any]) -> PlacedStep:
@@ -177,6 +178,7 @@ class Morning:
     plan: PlanAnswer
     calls: Sequence[str]
     edits: Mapping[str, str]  # task id -> reply to the coding engine
+    correction: str  # of the task that is sent back
 
 
 VISION = vision_parser.parse(markdown.outline((DAY / "VISION.md").read_text(encoding="utf-8")))
@@ -194,7 +196,8 @@ def morning() -> Morning:
     order = PlanOrder(goals, capacity=5, guards=reading.guards, notes=VISION.notes)
     plan = Planner(model, prompts, CodebaseAnalyzer()).plan(Run(2, "planner", "2026-02-17"), order, Site())
     edits = {task.id: model.edit(task) for task in plan.tasks}
-    return Morning(reading.guards, reading.questions, plan, model.calls, edits)
+    correction = model.edit(plan.tasks[-1], "What was found:")
+    return Morning(reading.guards, reading.questions, plan, model.calls, edits, correction)
 
 
 def edited(files: Files, reply: str) -> dict[str, str]:
@@ -246,11 +249,20 @@ def test_each_edit_fits_the_files_and_changes_those_that_its_task_names(morning:
 
 def test_the_edits_together_repair_all_three_bugs(morning: Morning) -> None:
     files: Files = SOURCES
-    for reply in morning.edits.values():
+    for reply in (*morning.edits.values(), morning.correction):
         files = edited(files, reply)
     assert defined_twice(files) == {}
     assert schemes(files) == [1, 1, 1]
     assert broken_imports(files) == set()
+
+
+def test_the_first_repair_of_the_command_line_mixes_up_two_arguments_and_its_correction_does_not(
+    morning: Morning,
+) -> None:
+    first = edited(SOURCES, morning.edits[morning.plan.tasks[-1].id])
+    assert "generate_questions(args.count, read(args.file), seed=args.seed)" in first["brain_cli.py"]
+    corrected = edited(first, morning.correction)
+    assert "generate_questions(read(args.file), args.count, seed=args.seed)" in corrected["brain_cli.py"]
 
 
 def test_one_reply_has_words_around_its_edit_and_no_block_is_lost_by_a_slip_in_its_form(morning: Morning) -> None:

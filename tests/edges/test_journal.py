@@ -125,3 +125,48 @@ def test_a_garbage_database_is_named_and_kept(tmp_path: Path, data: bytes) -> No
     with pytest.raises(Misconfigured, match=r"garbage.db cannot be used .*; put a copy back, or move it away"):
         Database(path)
     assert path.read_bytes() == data
+
+
+# --- the gates -----------------------------------------------------------------------------------------------
+
+
+def submitted(journal: Journal) -> None:
+    go(journal, State.BACKLOG, Event.STARTED)
+    go(journal, State.IN_PROGRESS, Event.SUBMITTED, "ok")
+
+
+def test_an_attempt_that_led_to_a_pull_request_is_judged_anew_by_the_gates(journal: Journal) -> None:
+    submitted(journal)
+    assert tried(journal) == Tried()
+    go(journal, State.IN_REVIEW, Event.RED, "sent back", "test_a fails")
+    assert tried(journal) == Tried(sent_back=1)
+    assert [(a.outcome, a.note) for a in journal.attempts("t")] == [("sent back", "test_a fails")]
+
+
+def test_an_older_attempt_keeps_its_judgement(journal: Journal) -> None:
+    submitted(journal)
+    go(journal, State.IN_REVIEW, Event.RED, "sent back", "red")
+    submitted(journal)
+    go(journal, State.IN_REVIEW, Event.CHANGES, "sent back", "changes")
+    assert [a.note for a in journal.attempts("t")] == ["red", "changes"]
+
+
+def test_a_change_is_brought_up_to_date_by_an_attempt_that_says_from_what(journal: Journal) -> None:
+    submitted(journal)
+    journal.moved(journal.plan_move("t", State.IN_REVIEW, Event.REFRESHED, "", NOW, "stale", refreshes="c0ffee"))
+    old, new = journal.attempts("t")
+    assert (old.outcome, new.outcome, new.refreshes) == ("stale", None, "c0ffee")
+    assert tried(journal) == Tried(lost=1, stale=1)
+
+
+def test_an_intent_knows_what_came_of_it(journal: Journal) -> None:
+    journal.intend("t.a1:merge", "merge", "t", "c0ffee", NOW)
+    assert (journal.intended("t.a1:merge"), journal.outcome_of("t.a1:merge")) == (True, "")
+    journal.achieved("t.a1:merge", "feed")
+    assert journal.outcome_of("t.a1:merge") == "feed"
+
+
+def test_closing_a_pull_request_is_remembered_as_ours_from_the_first_moment(journal: Journal) -> None:
+    assert not journal.has_closed("t", 3)
+    journal.intend("t.a1:close", "close", "t", "3", NOW)
+    assert journal.has_closed("t", 3) and not journal.has_closed("t", 4)

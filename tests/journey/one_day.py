@@ -1,16 +1,23 @@
-"""A day in a process of its own, so that it can be killed: python -m tests.journey.one_day ROOT MODEL_URL."""
+"""A day in a process of its own, so that it can be killed: python -m tests.journey.one_day ROOT MODEL_URL [bumpy]."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
+from shared.edge.engine.engine import EngineJob
+from tests.journey.gated import BAD, GOOD, Coder, suite
 from tests.journey.stage import Stage
 
 
-def main(root: str, model_url: str) -> int:
+def bumpy(folder: Path, job: EngineJob) -> None:
+    """Wrong at first, right when it goes on from that."""
+    Coder(GOOD if "# tried" in (folder / "app.py").read_text() else BAD)(folder, job)
+
+
+def main(root: str, model_url: str, way: str = "") -> int:
     """1 if a phase had a problem."""
-    problems = Stage(Path(root), model_url).run_day()
+    problems = Stage(Path(root), model_url, bumpy if way == "bumpy" else Coder(GOOD), suite).run_day()
     sys.stderr.write("\n".join(problems))
     return 1 if problems else 0
 

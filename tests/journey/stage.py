@@ -6,6 +6,7 @@ what a story tells it to (the real Aider has its own tests, and its own story in
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -22,10 +23,12 @@ from agents.orchestrator.vision_parser import parse
 from cli.arguments import Arguments
 from cli.hands import init
 from cli.records import Records, open_records
-from cli.team import MakeEngine, open_team
+from cli.team import open_team
 from shared.edge.engine.engine import EngineJob, EngineRun, named_files, never
 from shared.edge.markdown import outline
 from shared.edge.paths import Home
+from shared.edge.repo.mirror import Mirror
+from shared.edge.target.suite import Bench, RawRun, SuiteOrder
 
 GIT = {
     "PATH": "/usr/bin:/bin:/usr/local/bin",
@@ -92,6 +95,11 @@ def plans(*tasks: Mapping[str, Any], **more: Any) -> dict[str, Any]:
 
 
 CODES = {"when": {"system": "^You are the Coder"}, "times": "any", "text": "done"}
+APPROVES = {
+    "agent": "reviewer",
+    "times": "any",
+    "json": {"decision": "approve", "reason": "", "unresolved": [], "findings": []},
+}
 
 
 # --- an engine that does as it is told -----------------------------------------------------------------------
@@ -136,6 +144,39 @@ def mends(folder: Path, job: EngineJob) -> None:
         path.write_text((path.read_text() if path.exists() else "") + f"# changed for {job.message.split()[-1]}\n")
 
 
+# --- tests that say what a story tells them to ---------------------------------------------------------------
+
+
+@dataclass
+class ScriptedBench:
+    """Runs nothing: a function of all files says how each test ends. `only` and overlays are kept to the letter."""
+
+    mirror: Mirror
+    tests: Callable[[Mapping[str, str]], Mapping[str, str]]
+    quality: str = "full"
+
+    def label(self, commit: str) -> str:
+        return f"{self.quality} box of a story"
+
+    def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawRun:
+        files = {e.path: (self.mirror.read(order.commit, e.path) or b"") for e in self.mirror.tree(order.commit)}
+        files |= {path: data for path, data in order.overlay.items() if data is not None}
+        there = {path: data.decode() for path, data in files.items() if order.overlay.get(path, data) is not None}
+        found = {
+            test: outcome
+            for test, outcome in self.tests(there).items()
+            if not order.only or test.split("::")[0] in order.only
+        }
+        failed = sum(outcome == "failed" for outcome in found.values())
+        code = 1 if failed else 0 if found else 5
+        lines: list[dict[str, object]] = [{"collected": len(found)}]
+        for test, outcome in found.items():
+            place = {"where": "app.py:1", "text": "AssertionError"} if outcome == "failed" else {}
+            lines.append({"test": test, "outcome": outcome, **place})
+        lines.append({"end": code, "ran": len(found)})
+        return RawRun("exited", code, 0.1, "", "".join(f"{json.dumps(line)}\n" for line in lines).encode(), None)
+
+
 # --- the stage -----------------------------------------------------------------------------------------------
 
 
@@ -160,6 +201,7 @@ class Stage:
     root: Path
     model_url: str
     change: Callable[[Path, EngineJob], None] = mends
+    tests: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda _: {}
     said: list[str] = field(default_factory=list)
     engines: list[Engine] = field(default_factory=list)
     clock: HurriedClock = field(default_factory=HurriedClock)
@@ -192,18 +234,18 @@ class Stage:
             (self.root / "site" / name).write_text(text)
         git(self.root / "site", "commit", "-q", "-a", "-m", "the owner's own")
 
-    def run_day(self, until: str = "", engine: MakeEngine | None = None) -> list[str]:
-        """The problems of the day."""
-        with self.records() as records, open_team(records, self.said.append, engine or self._engine) as team:
+    def run_day(self, until: str = "", sandbox: Callable[[], object] = lambda: None) -> list[str]:
+        """The problems of the day. `sandbox` is asked for before anything works in it."""
+
+        def make(records: Records, _: object) -> ScriptedWorkshop:
+            return ScriptedWorkshop(self, records.home.meter_socket, sandbox)
+
+        with self.records() as records, open_team(records, self.said.append, make) as team:
             team.run_day(until)
             return team.problems
 
     def records(self) -> AbstractContextManager[Records]:
         return open_records(self.home.root, {}, self.clock)
-
-    def _engine(self, records: Records) -> Engine:
-        self.engines.append(Engine(records.home.meter_socket, self.change))
-        return self.engines[-1]
 
     @property
     def jobs(self) -> list[EngineJob]:
@@ -236,3 +278,28 @@ class Stage:
         """All bytes below the home, but for the owner's own file of keys."""
         files = (path for path in sorted(self.home.root.rglob("*")) if path.is_file() and path.name != ".env")
         return b"\0".join(path.read_bytes() for path in files)
+
+
+@dataclass
+class ScriptedWorkshop:
+    """No sandbox: nothing here runs code of anybody."""
+
+    stage: Stage
+    socket: Path
+    sandbox: Callable[[], object]
+
+    def engine(self) -> Engine:
+        self.sandbox()
+        self.stage.engines.append(Engine(self.socket, self.stage.change))
+        return self.stage.engines[-1]
+
+    def bench(self, mirror: Mirror) -> Bench:
+        self.sandbox()
+        return ScriptedBench(mirror, self.stage.tests)
+
+    def linter(self) -> ScriptedWorkshop:
+        return self
+
+    def lint(self, files: Mapping[str, str]) -> tuple[()]:
+        """Nothing to complain about."""
+        return ()

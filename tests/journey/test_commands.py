@@ -15,7 +15,7 @@ import pytest
 from shared.domain.lifecycle import State
 from shared.edge.process import Finished, run
 from shared.edge.scripted.scripted_model import ScriptedModel
-from tests.journey.stage import CODES, KEY, VISION, Stage, goals_of, plans, reads, repository, task
+from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, goals_of, plans, reads, repository, task
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
@@ -27,7 +27,7 @@ def main_py(*words: str, cwd: Path = ROOT, env: dict[str, str] = ENVIRONMENT) ->
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel([reads(), plans(task(goals_of(VISION)[0])), CODES]) as model:
+    with ScriptedModel([reads(), plans(task(goals_of(VISION)[0])), CODES, APPROVES]) as model:
         yield model
 
 
@@ -129,7 +129,7 @@ def test_two_days_at_once_on_one_home_are_refused(stage: Stage) -> None:
 
 def test_every_looking_command_has_json_for_scripts(stage: Stage) -> None:
     stage.run_day()
-    (task_,) = json.loads(at(stage, "tasks", "--json").text)
+    (task_, *_) = json.loads(at(stage, "tasks", "--json").text)
     (pull,) = json.loads(at(stage, "prs", "--json").text)
     (today,) = json.loads(at(stage, "budget", "--json").text)
     status = json.loads(at(stage, "status", "--json").text)

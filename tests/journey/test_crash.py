@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from shared.edge.scripted.scripted_model import ScriptedModel
-from tests.journey.stage import CODES, VISION, Stage, goals_of, plans, reads, task
+from tests.journey.gated import FILES, GOOD, RIGHT, VISION, Coder, fix, suite
+from tests.journey.stage import APPROVES, CODES, Stage, plans, reads
 from tests.killing import finishes, killed_at, points
 
-SCRIPT = [reads(), plans(task(goals_of(VISION)[0])), CODES]
+SCRIPT = [reads(), plans(fix()), CODES, APPROVES]
 SLICES = 8  # so that two workers share the kills
 AT_LEAST = 54  # points of a day; fewer: somebody has removed some
 TWICE = 6  # recoveries that are killed too
@@ -35,18 +36,23 @@ def fresh(place: Path, model: ScriptedModel) -> tuple[Stage, list[str]]:
     """A home that has not seen its first day, and the command that runs one."""
     model.requests.clear()
     place.mkdir()
-    return Stage(place, model.url).set_up(), [sys.executable, "-m", "tests.journey.one_day", str(place), model.url]
+    stage = Stage(place, model.url, Coder(GOOD), suite).set_up(VISION, FILES)
+    return stage, [sys.executable, "-m", "tests.journey.one_day", str(place), model.url]
 
 
 def check_everything(stage: Stage, model: ScriptedModel) -> None:
-    """One task in one folder, one branch, one pull request at its commit; the ledger knows of every cent."""
-    assert list(stage.states().values()) == ["in_review"]
+    """One task in one folder, one pull request, merged once, said once; the ledger knows of every cent."""
+    assert list(stage.states().values()) == ["completed"]
     (pull,) = stage.pulls()
-    (branch,) = set(stage.forge("for-each-ref", "--format=%(refname:short)", "refs/heads").split()) - {"main"}
-    assert pull.head == branch and pull.state == "open"
-    assert pull.head_sha == stage.forge("rev-parse", branch)
+    assert pull.state == "merged"
+    assert stage.forge("log", "--format=%s", "main").splitlines() == [f"{pull.title} (#{pull.number})", "first"]
+    assert stage.forge("show", "main:app.py") == RIGHT.strip()
+    assert stage.forge("for-each-ref", "--format=%(refname:short)", "refs/heads") == "main"
     with stage.records() as records:
-        day = records.day()
+        forge, day = records.forge(), records.day()
+        assert forge
+        assert len(forge.comments(pull.number)) == 1  # type: ignore[attr-defined]
+        assert [review.sha for review in forge.reviews(pull.number)] == [pull.head_sha]
         assert records.ledger.totals(day, 0).used >= model.billed
         assert records.ledger.totals(day, 0).reserved == 0
         assert records.journal.unfinished_moves() == []
@@ -84,6 +90,22 @@ def test_a_second_kill_during_recovery_changes_nothing_of_it(
     check_everything(stage, model)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("slice_", range(2))
+def test_a_kill_while_a_change_is_sent_back_and_corrected_loses_and_doubles_nothing(
+    slice_: int, places: Iterator[Path], model: ScriptedModel
+) -> None:
+    _, argv = fresh(next(places), model)
+    passed = points([*argv, "bumpy"], at_least=AT_LEAST)
+    first = passed.index("check.booked") + 1
+    second = passed.index("check.booked", first) + 1
+    for number in range(first + slice_ * 3, second, 6):
+        stage, argv = fresh(next(places), model)
+        killed_at(number, [*argv, "bumpy"])
+        finishes([*argv, "bumpy"])
+        check_everything(stage, model)
+
+
 def test_a_repeated_day_is_quiet_after_a_crash(places: Iterator[Path], model: ScriptedModel) -> None:
     stage, argv = fresh(next(places), model)
     killed_at("push.ack", argv)
@@ -100,7 +122,7 @@ def test_what_was_paid_for_is_not_paid_again(point: str, places: Iterator[Path],
     killed_at(point, argv)
     calls = len(model.requests)
     finishes(argv)
-    assert len(model.requests) == calls + (point == "commit.import")
+    assert len(model.requests) == calls + 1 + (point == "commit.import")  # the review is still to come
     check_everything(stage, model)
 
 

@@ -7,19 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from cli.records import Records
 from shared.domain.errors import Refused
 from shared.domain.lifecycle import State
 from shared.edge.box.box import find_box
-from shared.edge.engine.engine import Engine as EngineDoor
 from shared.edge.engine.engine import EngineJob
 from shared.edge.scripted.scripted_model import ScriptedModel
-from tests.journey.stage import CODES, KEY, VISION, Stage, goals_of, mends, plans, reads, task
+from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, goals_of, mends, plans, reads, task
 
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel([reads(), CODES]) as model:
+    with ScriptedModel([reads(), CODES, APPROVES]) as model:
         yield model
 
 
@@ -29,7 +27,7 @@ def stage(tmp_path: Path, model: ScriptedModel) -> Stage:
 
 
 def plays(model: ScriptedModel, *tasks: dict[str, object], **reading: object) -> None:
-    model.play([reads(**reading), plans(*tasks), CODES])  # type: ignore[arg-type]
+    model.play([reads(**reading), plans(*tasks), CODES, APPROVES])  # type: ignore[arg-type]
 
 
 SUM = goals_of(VISION)[0]
@@ -185,12 +183,8 @@ def test_the_caps_hold_and_the_rest_waits(stage: Stage, model: ScriptedModel) ->
 def test_without_a_sandbox_nothing_is_executed_and_the_refusal_says_what_to_type(
     stage: Stage, model: ScriptedModel, tmp_path: Path
 ) -> None:
-    def no_sandbox(records: Records) -> EngineDoor:
-        find_box(records.home.temporary, search=str(tmp_path))  # a PATH without bwrap
-        raise AssertionError("a sandbox was found where there is none")
-
     plays(model, task(SUM))
-    (problem,) = stage.run_day(engine=no_sandbox)
+    (problem,) = stage.run_day(sandbox=lambda: find_box(tmp_path, search=str(tmp_path)))  # a PATH without bwrap
     assert "no working sandbox" in problem and "bubblewrap" in problem
     assert list(stage.states().values()) == ["backlog"]
     assert stage.pulls() == []
@@ -267,7 +261,7 @@ def test_a_forge_that_is_away_costs_no_second_run(stage: Stage, model: ScriptedM
     head.with_name("away").rename(head)
     stage.run_day()
     assert stage.states() == {id_: "in_review"}
-    assert len(model.requests) == calls
+    assert len(model.requests) == calls + 1  # the review
 
 
 def test_a_branch_that_somebody_else_moved_fails_this_task_and_no_other(stage: Stage, model: ScriptedModel) -> None:
@@ -325,7 +319,7 @@ def test_a_day_that_ends_after_midnight_belongs_to_the_day_on_which_it_began(
 def test_a_dont_binds_the_owners_own_tasks_too(stage: Stage, model: ScriptedModel) -> None:
     vision = "# V\n\n## Notes\n- Don't touch the webhook\n"
     stage.given_vision(vision)
-    model.play([reads(guards=[{"line": 4, "patterns": ["webhook.py"]}]), CODES])
+    model.play([reads(guards=[{"line": 4, "patterns": ["webhook.py"]}]), CODES, APPROVES])
     path = stage.home.tasks(State.BACKLOG) / "t.md"
     path.write_text("---\ntitle: T\nfiles: [webhook.py]\n---\n\nDo.\n")
     stage.run_day()

@@ -11,14 +11,14 @@ import pytest
 
 from shared.edge.engine.engine import EngineJob
 from shared.edge.scripted.scripted_model import ScriptedModel
-from tests.journey.stage import CODES, KEY, VISION, Stage, goals_of, plans, reads, task
+from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, goals_of, plans, reads, task
 
 SUM = goals_of(VISION)[0]
 
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel([reads(), plans(task(SUM)), CODES]) as model:
+    with ScriptedModel([reads(), plans(task(SUM)), CODES, APPROVES]) as model:
         yield model
 
 
@@ -154,7 +154,7 @@ def test_the_throw_away_git_of_the_engine_reaches_nobody(stage: Stage) -> None:
 def test_a_task_outside_the_repository_is_dropped_with_its_reason(
     stage: Stage, model: ScriptedModel, files: list[str], said: str
 ) -> None:
-    model.play([reads(), plans(task(SUM, files=files)), CODES])
+    model.play([reads(), plans(task(SUM, files=files)), CODES, APPROVES])
     stage.run_day()
     assert stage.states() == {}
     assert stage.jobs == []
@@ -163,7 +163,14 @@ def test_a_task_outside_the_repository_is_dropped_with_its_reason(
 
 def test_five_hundred_tasks_become_as_many_as_the_day_holds(stage: Stage, model: ScriptedModel) -> None:
     many = [task(SUM, f"Part {number}", ["app.py"]) for number in range(500)]
-    model.play([reads(), plans(*many[:1]) | {"json": {"goals": plans(many[0])["json"]["goals"], "tasks": many}}, CODES])
+    model.play(
+        [
+            reads(),
+            plans(*many[:1]) | {"json": {"goals": plans(many[0])["json"]["goals"], "tasks": many}},
+            CODES,
+            APPROVES,
+        ]
+    )
     stage.run_day(until="planning")
     assert len(stage.states()) == 5
 
@@ -182,7 +189,7 @@ def test_five_hundred_tasks_become_as_many_as_the_day_holds(stage: Stage, model:
 def test_an_unreadable_plan_costs_two_calls_and_no_task(
     stage: Stage, model: ScriptedModel, answer: dict[str, object]
 ) -> None:
-    model.play([reads(), {"agent": "planner", "times": "any", **answer}, CODES])
+    model.play([reads(), {"agent": "planner", "times": "any", **answer}, CODES, APPROVES])
     (problem,) = stage.run_day()
     assert problem.startswith("planning: ") and "\n" not in problem
     assert len([request for request in model.requests if request.summary.startswith("planner")]) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,17 +11,22 @@ from agents.orchestrator.next_move import (
     Code,
     Deliver,
     Drop,
+    Gate,
     GiveUp,
     Heed,
     Lose,
     Move,
+    Rebase,
     Rest,
     Welcome,
     next_move,
     pause_after,
 )
 from shared.domain.board import Board, Card, waits_for
+from shared.domain.evidence import Evidence
+from shared.domain.gate import Check, Judge, Park, Submission
 from shared.domain.lifecycle import Event, Limits, State, Tried
+from shared.domain.review import Escalated, Reviewed
 from shared.domain.work import Priority, TaskSpec
 
 UNKNOWN = "no task is ready: a depends on x, which does not exist"
@@ -40,10 +46,21 @@ def card(
     commit: str = "",
     rests_until: datetime | None = None,
     unwanted: str = "",
+    refreshes: str = "",
+    at_gate: Submission | None = None,
 ) -> Card:
     spec = TaskSpec(id_, f"task {id_}", "do it", priority, files=("a.py",), depends_on=after) if readable else None
     seen = state if seen_in == "the same" else State(seen_in) if seen_in else None
-    return Card(id_, state, spec, seen, tried, attempt, commit, rests_until, unwanted)
+    return Card(id_, state, spec, seen, tried, attempt, commit, refreshes, at_gate, rests_until, unwanted)
+
+
+READY = Submission("c1", "s1", is_current=True, in_full_box=True, in_budget=True)
+PARKED = replace(
+    READY,
+    evidence=Evidence("c1", "t1", "b1", "pytest", "full box"),
+    reviewed=Reviewed("c1", Escalated("a question")),
+    told="the reviewer asks you: a question",
+)
 
 
 @pytest.mark.parametrize(
@@ -111,3 +128,56 @@ def test_a_resting_task_lets_others_pass_and_wakes_in_time() -> None:
 )
 def test_the_pause_after_an_attempt(tried: Tried, seconds: int) -> None:
     assert pause_after(tried) == timedelta(seconds=seconds)
+
+
+# --- the gates -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cards", "move"),
+    [
+        pytest.param([card(state=State.IN_REVIEW, at_gate=READY)], Gate("a", Check()), id="what was coded is tested"),
+        pytest.param(
+            [card("a"), card("b", State.IN_REVIEW, at_gate=READY)],
+            Gate("b", Check()),
+            id="before anything new is coded",
+        ),
+        pytest.param(
+            [card("a", State.IN_REVIEW, at_gate=PARKED), card("b")],
+            Code("b"),
+            id="who waits for the owner stops nobody",
+        ),
+        pytest.param(
+            [card(state=State.IN_REVIEW, at_gate=replace(PARKED, told=""))],
+            Gate("a", Park(("the reviewer asks you: a question",))),
+            id="the owner is told once",
+        ),
+        pytest.param(
+            [card(state=State.IN_PROGRESS, attempt=2, refreshes="c1")],
+            Rebase("a"),
+            id="brought up to date without a model",
+        ),
+        pytest.param(
+            [card(state=State.IN_PROGRESS, attempt=2, refreshes="c1", commit="c2")], Deliver("a"), id="and delivered"
+        ),
+        pytest.param([card(state=State.IN_REVIEW)], Rest("no task is ready"), id="a commit that we do not have"),
+    ],
+)
+def test_the_gates_have_their_turn(cards: list[Card], move: Move) -> None:
+    assert next_move(Board(tuple(cards)), NOW) == move
+
+
+def test_a_review_waits_for_money_while_tests_do_not() -> None:
+    unread = replace(PARKED, reviewed=None)
+    board = Board((card("a", State.IN_REVIEW, at_gate=unread),), no_money="the cap of the day is reached")
+    assert next_move(board, NOW) == Rest("the cap of the day is reached")
+    assert next_move(replace(board, no_money=""), NOW) == Gate("a", Judge())
+    untested = Board((card("a", State.IN_REVIEW, at_gate=READY),), no_money="the cap of the day is reached")
+    assert next_move(untested, NOW) == Gate("a", Check())
+
+
+def test_as_many_pull_requests_as_a_person_can_read() -> None:
+    waiting = [card(f"w{n}", State.IN_REVIEW, at_gate=PARKED) for n in range(2)]
+    board = Board((*waiting, card("z")), open_pulls=2)
+    assert next_move(board, NOW) == Rest("2 pull requests wait for you (limit 2); see: python main.py status")
+    assert next_move(replace(board, open_pulls=3), NOW) == Code("z")

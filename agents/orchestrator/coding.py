@@ -1,0 +1,106 @@
+"""A task in the backlog -> a commit: claimed, coded, and where it was sent back, with what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import assert_never
+
+from agents.orchestrator import gate_text
+from agents.orchestrator.gate_sight import GateSight
+from agents.orchestrator.mover import Mover
+from agents.orchestrator.team import Checks, Codes, Desk, Team
+from shared.domain.errors import OutOfBudget, Stumble, TeamError
+from shared.domain.lifecycle import Event, State
+from shared.domain.work import Coded, Correction, NotCoded, TaskSpec
+from shared.edge.gate_book import Ruling
+from shared.edge.journal import Attempt, Known, Outcome
+from shared.edge.paths import remove_folder
+
+
+class Coding:
+    def __init__(self, desk: Desk, team: Team, sight: GateSight, mover: Mover, qa: Callable[[], Checks]) -> None:
+        self._desk = desk
+        self._team = team
+        self._sight = sight
+        self._mover = mover
+        self._qa = qa
+        self._coder: Codes | None = None
+
+    def code(self, spec: TaskSpec, known: Known) -> None:
+        """What may refuse, refuses before the task is claimed. OutOfBudget: nothing is wrong with the task."""
+        desk, coder, base = self._desk, self._engine(), self._team.sync()
+        correction = self._correction(spec, known, base)
+        if not self._mover.move(spec.id, State.BACKLOG, Event.STARTED, ""):
+            return
+        number = desk.journal.attempts(spec.id)[-1].number
+        doing = "writing tests for" if correction and correction.tests else "correcting" if correction else "coding"
+        desk.tell(f"{spec.id}: {doing} ({spec.title}), attempt {number}")
+        folder = desk.home.work / f"{spec.id}.a{number}"
+        try:
+            with desk.journal.running("coder", desk.day(), desk.clock, spec.id, number) as run:
+                answer = coder.code(run, spec, base, folder, correction)
+        except OutOfBudget as problem:
+            self._end(spec.id, "void", str(problem))
+            raise
+        except Stumble as problem:
+            desk.tell(f"{spec.id}: {problem}")
+            self._end(spec.id, "lost", str(problem))
+        except TeamError as problem:
+            self._end(spec.id, "void", str(problem))
+            raise
+        else:
+            self._note(spec.id, answer)
+        finally:
+            remove_folder(folder)
+
+    def _engine(self) -> Codes:
+        """Made once: to find a sandbox and to attack it takes its time."""
+        if self._coder is None:
+            self._coder = self._team.coder()
+        return self._coder
+
+    def _note(self, task: str, answer: Coded | NotCoded) -> None:
+        """A commit is its own note: the next look finds it and delivers it."""
+        match answer:
+            case Coded():
+                self._desk.tell(f"{task}: committed {answer.branch.commit[:8]} ({', '.join(answer.branch.changed)})")
+            case NotCoded(reason, retry):
+                self._desk.tell(f"{task}: {reason}")
+                self._end(task, "failed", reason, Event.STUMBLED if retry else Event.EXHAUSTED)
+            case _:
+                assert_never(answer)
+
+    def _end(self, task: str, outcome: Outcome, note: str, event: Event = Event.STUMBLED) -> None:
+        """The attempt's end and the move are booked together, then the file is moved."""
+        self._mover.move(task, State.IN_PROGRESS, event, note, outcome)
+
+    # -- correction -------------------------------------------------------------------------------------------
+
+    def _correction(self, spec: TaskSpec, known: Known, base: str) -> Correction | None:
+        """What the gates and the owner said of the commit that it goes on from; None: it begins afresh."""
+        said = self._desk.gates.rulings(known.id)
+        words = [ruling.why for ruling in said if ruling.kind != "approve" and ruling.why]
+        last = self._goes_on_from(known, said)
+        commit = self._sight.commit_of(known, last) if last else ""
+        evidence = self._desk.gates.evidence(known.id, commit) if commit else None
+        reviewed = self._desk.gates.reviewed(known.id, commit) if commit else None
+        start = (self._desk.mirror.start_for(commit, base) or "") if commit else ""
+        if last and not start:
+            words.append(f"Your last change conflicts with what is there now; begin afresh. {last.note}")
+        text = gate_text.findings(evidence, reviewed, words)
+        if start and evidence and not evidence.is_red and evidence.needing("write tests") and not reviewed:
+            branch = self._sight.seen(known, commit).branch
+            return Correction(start, text, self._qa().tests_for(spec, branch, evidence))
+        return Correction(start, text) if text or start else None
+
+    def _goes_on_from(self, known: Known, said: Sequence[Ruling]) -> Attempt | None:
+        """The last attempt that led to a commit, if it was sent back, or the owner wants it corrected."""
+        attempts = [one for one in self._desk.journal.attempts(known.id) if one.outcome in ("ok", "sent back", "stale")]
+        if not attempts:
+            return None
+        newest = max(one.round for one in self._desk.journal.attempts(known.id))
+        last = attempts[-1]
+        if last.outcome == "sent back" and last.round == newest:
+            return last
+        corrected = said and said[-1].kind == "correct"
+        return last if corrected and last.outcome in ("ok", "sent back") else None

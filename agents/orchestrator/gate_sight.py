@@ -1,0 +1,123 @@
+"""A task in review -> Submission: everything that the merge policy decides on. Looks and changes nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from agents.orchestrator.team import Desk
+from shared.domain.board import wording
+from shared.domain.gate import Submission, fingerprint
+from shared.domain.naming import attempt_ref, branch_name
+from shared.domain.protected import needs_owner
+from shared.domain.work import Branch, Vision
+from shared.edge.forge.forge import Pull
+from shared.edge.journal import Attempt, Known
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a commit is, once and for all."""
+
+    branch: Branch
+    subject: str  # digest of the change itself
+
+
+class GateSight:
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._seen: dict[str, Seen] = {}
+        self.pulls: dict[str, Pull] = {}  # by task, as the forge said when it was last asked
+
+    def hear(self, known: Iterable[Known]) -> None:
+        """Asks the forge for the pull requests of these tasks: the owner may have merged, closed or moved one."""
+        desk = self._desk
+        for one in known:
+            pull = desk.delivery.forge.find_pull(branch_name(one.id, one.title), desk.rules.branch)
+            if pull is not None:
+                self.pulls[one.id] = pull
+
+    def seen(self, known: Known, commit: str) -> Seen:
+        """`known.title` is the one at birth: a task keeps its branch when the owner rewords it."""
+        if commit not in self._seen:
+            mirror = self._desk.mirror
+            base = mirror.parent(commit)
+            changes = mirror.changed(base, commit)
+            paths, listed = tuple(change.path for change in changes), self._desk.rules.protected
+            branch = Branch(branch_name(known.id, known.title), base, commit, paths, needs_owner(changes, listed))
+            self._seen[commit] = Seen(branch, hashlib.sha256(mirror.diff(base, commit)).hexdigest())
+        return self._seen[commit]
+
+    def submission(self, known: Known, vision: Vision | None) -> Submission | None:
+        """None if the commit is not in our mirror."""
+        desk, commit = self._desk, self.commit(known)
+        if not commit:
+            return None
+        seen, evidence = self.seen(known, commit), desk.gates.evidence(known.id, commit)
+        parked = desk.gates.parked(known.id)
+        return Submission(
+            commit=commit,
+            subject=seen.subject,
+            is_current=seen.branch.base == desk.mirror.head(desk.rules.branch),
+            in_full_box=evidence is None or not evidence.box.startswith("reduced"),
+            in_budget=desk.ledger.spent_by(known.id).used <= desk.rules.task_cap,
+            approved=desk.gates.is_approved(known.id, seen.subject),
+            goal=_goal(known, vision),
+            protected=seen.branch.protected,
+            pull_state=self._pull_state(known),
+            head=self._foreign_head(known, commit),
+            evidence=evidence,
+            checks_begun=desk.gates.begun("check", known.id, commit),
+            reviewed=desk.gates.reviewed(known.id, commit),
+            reviews_begun=desk.gates.begun("review", known.id, commit),
+            fingerprints=frozenset(self._fingerprints(known)),
+            tests_written=any(self._wanted_tests(known, attempt) for attempt in self.sent_back(known)),
+            told="\n".join(parked.reasons) if parked and parked.subject == seen.subject else "",
+        )
+
+    # -- attempts ---------------------------------------------------------------------------------------------
+
+    def commit(self, known: Known) -> str:
+        """The newest commit of the task; empty: none that we know."""
+        number = known.last.number if known.last else 0
+        return self._desk.mirror.attempt(attempt_ref(known.id, number)) or ""
+
+    def commit_of(self, known: Known, attempt: Attempt) -> str:
+        return self._desk.mirror.attempt(attempt_ref(known.id, attempt.number)) or ""
+
+    def sent_back(self, known: Known) -> list[Attempt]:
+        """Of the newest round, the oldest first."""
+        attempts = self._desk.journal.attempts(known.id)
+        newest = max((attempt.round for attempt in attempts), default=0)
+        return [attempt for attempt in attempts if attempt.outcome == "sent back" and attempt.round == newest]
+
+    def _fingerprints(self, known: Known) -> Iterable[str]:
+        for attempt in self.sent_back(known):
+            commit = self.commit_of(known, attempt)
+            gates = self._desk.gates
+            yield fingerprint(gates.evidence(known.id, commit), gates.reviewed(known.id, commit))
+
+    def _wanted_tests(self, known: Known, attempt: Attempt) -> bool:
+        evidence = self._desk.gates.evidence(known.id, self.commit_of(known, attempt))
+        return evidence is not None and not evidence.is_red and bool(evidence.needing("write tests"))
+
+    # -- the forge --------------------------------------------------------------------------------------------
+
+    def _pull_state(self, known: Known) -> Literal["open", "closed", "merged", ""]:
+        pull = self.pulls.get(known.id)
+        return pull.state if pull else ""
+
+    def _foreign_head(self, known: Known, commit: str) -> str:
+        pull = self.pulls.get(known.id)
+        return pull.head_sha if pull and pull.state == "open" and pull.head_sha != commit else ""
+
+
+def _goal(known: Known, vision: Vision | None) -> Literal["wanted", "reworded", "removed"]:
+    if not known.goal_id or vision is None:
+        return "wanted"
+    goals: Mapping[str, str] = {goal.id: wording(goal) for goal in vision.goals}
+    if known.goal_id not in goals:
+        return "removed"
+    return "wanted" if goals[known.goal_id] == known.wording else "reworded"

@@ -1,0 +1,230 @@
+"""Step -> what is done about it: tests, review, then merged, sent back, or the owner's turn. One act, one record."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from agents.orchestrator import gate_text
+from agents.orchestrator.gate_sight import GateSight
+from agents.orchestrator.mover import Mover
+from agents.orchestrator.publishing import Address
+from agents.orchestrator.team import Checks, Desk, Reviews, Team
+from shared.domain.board import Card
+from shared.domain.errors import Misconfigured, OutOfBudget, Stumble, Unavailable
+from shared.domain.evidence import is_test_file
+from shared.domain.gate import (
+    Cancel,
+    Check,
+    Fail,
+    Judge,
+    Merge,
+    Noticed,
+    Park,
+    Refresh,
+    SendBack,
+    Step,
+    Submission,
+)
+from shared.domain.lifecycle import Event, State
+from shared.domain.work import Branch, TaskSpec
+from shared.edge.forge.forge import HeadMoved, MergeBlocked, MergeConflict
+from shared.edge.gate_book import Parked
+from shared.edge.journal import Known
+from shared.edge.target.suite import BrokenSetup
+
+
+class Gatekeeper:
+    def __init__(self, desk: Desk, team: Team, sight: GateSight, mover: Mover) -> None:
+        self._desk = desk
+        self._team = team
+        self._sight = sight
+        self._mover = mover
+        self._qa: Checks | None = None
+        self._reviewer: Reviews | None = None
+        self.problems: list[str] = []
+
+    def act(self, card: Card, known: Known, step: Step) -> None:
+        """OutOfBudget, and what the owner has to mend, are the caller's; all else concerns this task alone."""
+        assert card.spec and card.submission and known.last
+        found, spec = card.submission, card.spec
+        match step:
+            case Check():
+                self._check(spec, known, found)
+            case Judge():
+                self._judge(spec, known, found)
+            case SendBack():
+                self._send_back(known, found, step)
+            case Fail(why):
+                self._close(known, found, why)
+                self._mover.move(known.id, State.IN_REVIEW, Event.EXHAUSTED, why, "sent back")
+            case Cancel():
+                self._close(known, found, "its goal was removed from VISION.md")
+                self._mover.move(known.id, State.IN_REVIEW, Event.GOAL_REMOVED, "its goal was removed from VISION.md")
+            case Refresh():
+                self._desk.tell(
+                    f"{known.id}: {self._desk.rules.branch} has moved; brought up to date, then tested again"
+                )
+                self._mover.move(known.id, State.IN_REVIEW, Event.REFRESHED, "", "stale", refreshes=found.commit)
+            case Merge():
+                self._merge(known, found)
+            case Park(reasons):
+                self._park(known, found, reasons)
+            case Noticed(merged):
+                self._notice(known, found, merged)
+            case _:
+                assert_never(step)
+
+    # -- tests and review -------------------------------------------------------------------------------------
+
+    def qa(self) -> Checks:
+        """Made when it is first needed. NoSandbox if this machine has no box."""
+        if self._qa is None:
+            self._qa = self._team.qa()
+        return self._qa
+
+    def _check(self, spec: TaskSpec, known: Known, found: Submission) -> None:
+        desk, branch = self._desk, self._sight.seen(known, found.commit).branch
+        qa = self.qa()
+        desk.gates.begin("check", known.id, found.commit, desk.clock.now())
+        desk.tell(f"{known.id}: testing {found.commit[:8]}")
+        try:
+            with desk.journal.running("qa", desk.day(), desk.clock, known.id, _number(known)) as run:
+                evidence = qa.check(run, spec, branch, written_tests(spec, branch))
+        except BrokenSetup as problem:
+            desk.gates.not_begun("check", known.id, found.commit)
+            self.problems.append(f"{known.id}: {problem}")
+            self._mover.set_aside(known.id, str(problem))
+        except (Misconfigured, Unavailable):
+            desk.gates.not_begun("check", known.id, found.commit)
+            raise
+        except Stumble as problem:  # counted: the third is the last
+            desk.tell(f"{known.id}: {problem}")
+        else:
+            desk.gates.keep_evidence(known.id, evidence)
+            desk.tell(f"{known.id}: {gate_text.summary(evidence)}")
+
+    def _judge(self, spec: TaskSpec, known: Known, found: Submission) -> None:
+        desk, branch = self._desk, self._sight.seen(known, found.commit).branch
+        assert found.evidence
+        self._publish(known, found)
+        if self._reviewer is None:
+            self._reviewer = self._team.reviewer()
+        desk.gates.begin("review", known.id, found.commit, desk.clock.now())
+        try:
+            with desk.journal.running("reviewer", desk.day(), desk.clock, known.id, _number(known)) as run:
+                before = [one for one in desk.gates.reviews(known.id) if one.commit != found.commit]
+                reviewed = self._reviewer.review(run, spec, branch, found.evidence, before)
+        except (OutOfBudget, Unavailable, Misconfigured):
+            desk.gates.not_begun("review", known.id, found.commit)
+            raise
+        except Stumble as problem:  # counted: the third is the last
+            desk.tell(f"{known.id}: {problem}")
+        else:
+            desk.gates.keep_review(known.id, reviewed)
+            desk.tell(f"{known.id}: review: {gate_text.verdict_line(reviewed.verdict)}")
+
+    # -- endings ----------------------------------------------------------------------------------------------
+
+    def _send_back(self, known: Known, found: Submission, step: SendBack) -> None:
+        self._publish(known, found)
+        event, why = Event.CHANGES, ""
+        if step.by == "tests" and found.evidence:
+            event, why = Event.RED, "; ".join(problem.text for problem in found.evidence.problems[:3])
+        elif found.reviewed:
+            why = gate_text.verdict_line(found.reviewed.verdict)
+        wanted = "QA writes the missing tests" if step.wants_tests else "sent back to the coder"
+        self._desk.tell(f"{known.id}: {wanted}: {why}")
+        self._mover.move(known.id, State.IN_REVIEW, event, why, "sent back")
+
+    def _park(self, known: Known, found: Submission, reasons: tuple[str, ...]) -> None:
+        desk = self._desk
+        self._publish(known, found)
+        desk.publishing.waiting(self._address(known, found), gate_text.waiting(known.id, reasons), desk.clock.now())
+        desk.gates.park(Parked(known.id, found.subject, reasons), desk.clock.now())
+        desk.tell(f"{known.id}: waits for you: {'; '.join(reasons)}")
+
+    def _merge(self, known: Known, found: Submission) -> None:
+        desk, to = self._desk, self._address(known, found)
+        self._publish(known, found)
+        if found.approved:
+            desk.publishing.approval(to, desk.clock.now())
+        try:
+            merged = desk.publishing.merge(to, desk.clock.now())
+        except MergeConflict as reason:
+            desk.tell(f"{known.id}: {reason}")
+            self._team.sync()
+            if desk.mirror.head(desk.rules.branch) == self._sight.seen(known, found.commit).branch.base:
+                self._mover.set_aside(known.id, f"not merged: {reason}")  # the forge sees what we do not
+            return
+        except MergeBlocked as reason:
+            self._mover.set_aside(known.id, f"not merged: {reason}; the next start tries again")
+            return
+        self._team.sync()
+        self._compare(known, found, merged)
+        desk.tell(f"{known.id}: merged #{to.number} into {desk.rules.branch} ({merged[:8]})")
+        self._mover.move(known.id, State.IN_REVIEW, Event.MERGED, f"merged as {merged[:12]}, pull request #{to.number}")
+        desk.publishing.delete_branch(to, self._sight.seen(known, found.commit).branch.name, desk.clock.now())
+
+    def _compare(self, known: Known, found: Submission, merged: str) -> None:
+        """What is on the branch now is what was tested, or somebody was faster than the forge allows us to be."""
+        mirror = self._desk.mirror
+        if mirror.tree_id(merged) != mirror.tree_id(found.commit):
+            text = f"{known.id}: merged together with a commit that came in between: test {merged[:12]} yourself"
+            self.problems.append(text)
+            self._desk.tell(text)
+
+    def _notice(self, known: Known, found: Submission, merged: bool) -> None:
+        """The owner was there before us; or we were, before we were killed."""
+        number = self._address(known, found).number
+        if merged and self._desk.journal.intended(f"{known.id}.a{_number(known)}:merge"):
+            self._merge(known, found)
+            return
+        if not merged and self._desk.journal.has_closed(known.id, number):
+            self._mover.move(known.id, State.IN_REVIEW, Event.EXHAUSTED, f"pull request #{number} was closed by us")
+            return
+        event = Event.MERGED if merged else Event.CANCELLED
+        self._desk.tell(f"{known.id}: you {'merged' if merged else 'closed'} its pull request")
+        self._mover.move(known.id, State.IN_REVIEW, event, f"{'merged' if merged else 'closed'} by the owner")
+
+    def _close(self, known: Known, found: Submission, why: str) -> None:
+        self._publish(known, found)
+        self.give_up(known, why)
+
+    def give_up(self, known: Known, why: str) -> None:
+        """The pull request is closed with a diagnosis that a person can act on."""
+        desk, pull = self._desk, self._sight.pulls.get(known.id)
+        if pull is None or pull.state != "open":
+            return
+        notes = [attempt.note for attempt in desk.journal.attempts(known.id) if attempt.note]
+        to = Address(known.id, _number(known), pull.number, pull.head_sha)
+        desk.publishing.close(to, gate_text.diagnosis(known.id, why, notes[-6:]), desk.clock.now())
+
+    # -- the forge --------------------------------------------------------------------------------------------
+
+    def _publish(self, known: Known, found: Submission) -> None:
+        """Everything that is known about exactly this commit; what is there already is not said again."""
+        desk, to = self._desk, self._address(known, found)
+        if found.evidence:
+            desk.publishing.evidence(to, found.evidence, desk.clock.now())
+        if found.reviewed and not found.head:
+            try:
+                desk.publishing.review(to, found.reviewed, desk.clock.now())
+            except HeadMoved:
+                self._sight.hear([known])  # the next look sees it
+                raise
+
+    def _address(self, known: Known, found: Submission) -> Address:
+        pull = self._sight.pulls.get(known.id)
+        if pull is None:
+            raise Unavailable(f"{known.id}: its pull request is not at the forge; the next start looks again")
+        return Address(known.id, _number(known), pull.number, found.commit)
+
+
+def written_tests(spec: TaskSpec, branch: Branch) -> tuple[str, ...]:
+    """Test files that the task does not name: QA's own."""
+    named = (*spec.files, *spec.new_files)
+    return tuple(path for path in branch.changed if is_test_file(path) and path not in named)
+
+
+def _number(known: Known) -> int:
+    return known.last.number if known.last else 0

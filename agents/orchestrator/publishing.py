@@ -1,0 +1,117 @@
+"""What the gates found -> the forge: status, comment, review, merge, closing. Each is an intent and may be repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from agents.orchestrator import gate_text
+from shared.domain.defuse import defuse
+from shared.domain.evidence import Evidence
+from shared.domain.review import Approved, ChangesRequested, Reviewed
+from shared.edge.fault import fault_point
+from shared.edge.forge.forge import REVIEW_CONTEXT, Forge, Verdict
+from shared.edge.journal import Journal
+
+TESTS_CONTEXT = "agents/tests"  # the commit status that says what the tests said
+
+
+@dataclass(frozen=True)
+class Address:
+    """The commit of one attempt, and its pull request."""
+
+    task: str
+    attempt: int
+    number: int
+    commit: str
+
+
+@dataclass(frozen=True)
+class Publishing:
+    journal: Journal
+    forge: Forge
+    clean: Callable[[str], str]  # the filter for outgoing text
+
+    def evidence(self, to: Address, evidence: Evidence, now: datetime) -> None:
+        def publish() -> str:
+            state, note = gate_text.status(evidence)
+            self.forge.set_status(to.commit, TESTS_CONTEXT, state, self._safe(note))
+            self.forge.ensure_comment(to.number, f"{to.task}:tests", self._safe(gate_text.evidence(evidence)))
+            return to.commit
+
+        self._once(to, "tests", to.commit, publish, now)
+
+    def review(self, to: Address, reviewed: Reviewed, now: datetime) -> None:
+        """HeadMoved if somebody moved the branch."""
+
+        def publish() -> str:
+            text = self._safe(gate_text.review(reviewed.verdict))
+            self.forge.review(to.number, _verdict(reviewed), text, to.commit)
+            return to.commit
+
+        self._once(to, "review", to.commit, publish, now)
+
+    def approval(self, to: Address, now: datetime) -> None:
+        """The owner's word stands for the reviewer's."""
+
+        def publish() -> str:
+            self.forge.set_status(to.commit, REVIEW_CONTEXT, "success", "approved by the owner")
+            return to.commit
+
+        self._once(to, "approval", to.commit, publish, now)
+
+    def waiting(self, to: Address, text: str, now: datetime) -> None:
+        """One comment per task, brought up to date."""
+
+        def publish() -> str:
+            self.forge.ensure_comment(to.number, f"{to.task}:owner", self._safe(text))
+            return str(to.number)
+
+        self._once(to, f"waiting-{gate_text.digest(text)}", text, publish, now)
+
+    def merge(self, to: Address, now: datetime) -> str:
+        """The commit on the base branch. HeadMoved, MergeBlocked, MergeConflict: nothing was merged."""
+        return self._once(to, "merge", to.commit, lambda: self.forge.merge(to.number, to.commit), now)
+
+    def close(self, to: Address, text: str, now: datetime) -> None:
+        """With a last word. The branch stays: the owner may want to look."""
+
+        def publish() -> str:
+            self.forge.ensure_comment(to.number, f"{to.task}:end", self._safe(text))
+            self.forge.close(to.number)
+            return str(to.number)
+
+        self._once(to, "close", str(to.number), publish, now)
+
+    def delete_branch(self, to: Address, name: str, now: datetime) -> None:
+        def publish() -> str:
+            self.forge.delete_branch(name)
+            return name
+
+        self._once(to, "delete branch", name, publish, now)
+
+    # -- details ----------------------------------------------------------------------------------------------
+
+    def _once(self, to: Address, kind: str, payload: str, publish: Callable[[], str], now: datetime) -> str:
+        key = f"{to.task}.a{to.attempt}:{kind}"
+        if found := self.journal.outcome_of(key):
+            return found
+        self.journal.intend(key, kind, to.task, payload, now)
+        external = publish()
+        fault_point(f"{kind.split('-')[0].replace(' ', '-')}.published")
+        self.journal.achieved(key, external)
+        return external
+
+    def _safe(self, text: str) -> str:
+        return defuse(self.clean(text))
+
+
+def _verdict(reviewed: Reviewed) -> Verdict:
+    match reviewed.verdict:
+        case Approved():
+            return "approve"
+        case ChangesRequested():
+            return "request_changes"
+        case _:
+            return "comment"

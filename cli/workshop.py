@@ -1,0 +1,80 @@
+"""Where code that a model wrote, or a repository brought, is run: the sandbox, and what works in it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from agents.reviewer.lint_rules import Linter
+from cli.records import Records, aider_python
+from shared.edge.box.box import Box, Limits
+from shared.edge.engine.engine import Engine
+from shared.edge.repo.mirror import Mirror
+from shared.edge.target.suite import Bench
+
+# Not the one of our own environment: its packages are none of the target's business.
+BASE_PYTHON = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
+
+
+class Workshop(Protocol):
+    """Each of these may raise NoSandbox."""
+
+    def engine(self) -> Engine: ...
+    def bench(self, mirror: Mirror) -> Bench: ...
+    def linter(self) -> Linter: ...
+
+
+class BoxWorkshop:
+    """The sandbox of this machine, found and attacked once."""
+
+    def __init__(self, records: Records, tell: Callable[[str], None]) -> None:
+        self._home = records.home
+        self._settings = records.settings
+        self._tell = tell
+
+    @cached_property
+    def box(self) -> Box:
+        """NoSandbox if this machine has none, or one that an attack gets out of."""
+        from shared.edge.box.box import find_box
+        from shared.edge.box.selftest import attack, require
+
+        box = find_box(self._home.temporary)
+        require(attack(box, self._home.temporary))
+        return box
+
+    def engine(self) -> Engine:
+        """Aider."""
+        from shared.edge.engine.aider_runner import AiderEngine
+
+        home, settings = self._home, self._settings.agents.engine
+        python = aider_python(settings.python)
+        return AiderEngine(self.box, python, home.meter_socket, home.temporary, settings.launcher)
+
+    def bench(self, mirror: Mirror) -> Bench:
+        """The target's tests, with an environment of their own."""
+        from shared.edge.target.bench import BoxBench
+        from shared.edge.target.environment import Environments
+        from shared.edge.target.environment_build import INSTALL, Setup
+
+        home, target = self._home, self._settings.target
+        seconds = target.file.minutes * 60
+        setup = Setup(
+            target.name,
+            Path(target.file.python or BASE_PYTHON),
+            target.file.setup,
+            Path(target.file.packages) if target.file.packages else None,
+            target.file.index,
+            replace(INSTALL, seconds=seconds),
+        )
+        environments = Environments(self.box, mirror, home.environments, setup, self._tell)
+        limits = Limits(seconds=seconds, memory_mb=target.file.memory)
+        return BoxBench(self.box, mirror, environments, home.work, limits)
+
+    def linter(self) -> Linter:
+        from shared.edge.linter import RuffLinter
+
+        return RuffLinter(self.box, self._home.temporary)

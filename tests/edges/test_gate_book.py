@@ -1,0 +1,119 @@
+"""What the gates found is kept by commit, and nothing that was found about one is believed of another."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from shared.domain.evidence import Evidence, Failure, Problem, SuiteRun
+from shared.domain.lifecycle import State
+from shared.domain.review import Approved, ChangesRequested, Escalated, Finding, Reviewed, Severity, Verdict
+from shared.domain.work import TaskSpec
+from shared.edge.database import SCHEMA, Database, statements
+from shared.edge.gate_book import GateBook, Parked, Ruling
+from shared.edge.journal import Journal
+
+NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
+EVIDENCE = Evidence(
+    "c1",
+    "t1",
+    "b1",
+    "pytest",
+    "full bubblewrap",
+    passed=3,
+    new_tests=("a::b",),
+    failures=(Failure("a::b", "a.py:3", "AssertionError"),),
+    problems=(Problem("a test fails", "a::b fails", "correct", ("a::b",)),),
+    covered=81.5,
+    uncovered={"a.py": (3, 4)},
+)
+FINDING = Finding("a.py", 3, Severity.HIGH, "model", "security", "a hole", "x = 1")
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Iterator[GateBook]:
+    db = Database(tmp_path / "agents.db")
+    for task in ("t", "u"):
+        Journal(db).born(TaskSpec(task, "Fix it", "do it"), State.BACKLOG, "planned", NOW)
+    yield GateBook(db)
+    db.close()
+
+
+def test_evidence_comes_back_as_it_was_and_belongs_to_one_commit(book: GateBook) -> None:
+    book.begin("check", "t", "c1", NOW)
+    book.keep_evidence("t", EVIDENCE)
+    assert book.evidence("t", "c1") == EVIDENCE
+    assert book.evidence("t", "c2") is None
+    assert book.evidence("u", "c1") is None
+
+
+@pytest.mark.parametrize(
+    "verdict", [Approved((FINDING,)), ChangesRequested((FINDING,)), Escalated("a question", (FINDING,))], ids=type
+)
+def test_every_verdict_comes_back_as_what_it_is(book: GateBook, verdict: Verdict) -> None:
+    book.begin("review", "t", "c1", NOW)
+    reviewed = Reviewed("c1", verdict, frozenset({("a.py", "x = 1")}))
+    book.keep_review("t", reviewed)
+    assert book.reviewed("t", "c1") == reviewed
+    assert book.reviews("t") == (reviewed,)
+
+
+def test_runs_are_counted_before_they_begin(book: GateBook) -> None:
+    book.begin("check", "t", "c1", NOW)
+    book.begin("check", "t", "c1", NOW)
+    assert (book.begun("check", "t", "c1"), book.begun("check", "t", "c2"), book.begun("review", "t", "c1")) == (
+        2,
+        0,
+        0,
+    )
+    book.not_begun("check", "t", "c1")
+    assert book.begun("check", "t", "c1") == 1
+
+
+def test_the_run_of_a_base_is_kept_by_its_key(book: GateBook) -> None:
+    run = SuiteRun("finished", 1, {"a::b": "failed"}, seconds=1.5)
+    book.keep_base_run("k", run, NOW)
+    assert book.base_run("k") == run
+    assert book.base_run("other") is None
+
+
+def test_what_waits_says_why_until_it_is_tested_anew(book: GateBook) -> None:
+    book.park(Parked("t", "s1", ("a protected path",)), NOW)
+    book.park(Parked("t", "s2", ("one", "two")), NOW + timedelta(seconds=1))
+    assert book.parked("t") == Parked("t", "s2", ("one", "two"))
+    book.begin("check", "t", "c2", NOW)
+    assert book.parked("t") is None
+
+
+@pytest.mark.parametrize(
+    ("said", "approved"),
+    [
+        pytest.param([("approve", "s1")], True, id="approved"),
+        pytest.param([("approve", "s2")], False, id="another change"),
+        pytest.param([("approve", "s1"), ("reject", "s1")], False, id="the last word counts"),
+        pytest.param([], False, id="nothing said"),
+    ],
+)
+def test_an_approval_is_about_exactly_one_change(book: GateBook, said: list[tuple[str, str]], approved: bool) -> None:
+    for kind, subject in said:
+        book.rule("t", Ruling(kind, subject, "", NOW))  # type: ignore[arg-type]
+    assert book.is_approved("t", "s1") is approved
+    assert not book.is_approved("u", "s1")
+
+
+def test_a_database_of_before_the_gates_keeps_its_attempts(tmp_path: Path) -> None:
+    old = sqlite3.connect(tmp_path / "agents.db")
+    for step in sorted(SCHEMA.glob("*.sql"))[:3]:
+        for statement in statements(step.read_text("utf-8")):
+            old.execute(statement)
+    old.execute("insert into tasks values ('t', 'Fix it', '', '', 'high', '2026')")
+    old.execute("insert into attempts values ('t', 1, 0, '2026-01-01', '2026-01-02', 'failed', 'why')")
+    old.execute("pragma user_version = 3")
+    old.commit()
+    old.close()
+    (attempt,) = Journal(Database(tmp_path / "agents.db")).attempts("t")
+    assert (attempt.number, attempt.outcome, attempt.note, attempt.refreshes) == (1, "failed", "why", "")
