@@ -1,9 +1,9 @@
 # Every target is one line; `make help` shows what it is for.
 PY := .venv/bin/python
-.PHONY: help setup demo test check status logs budget doctor bench lock
+.PHONY: help setup demo test check status logs budget doctor bench bench-gates lock
 
 help:     ## this list
-	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /  make \1\t/' | expand -t 18
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 22
 setup:    ## build both environments and check the machine (again: nothing to do)
 	@python3 main.py setup
 demo: setup  ## one whole working day, offline, on a sample project
@@ -20,5 +20,7 @@ doctor:   ## is this machine fit for work?
 	@$(PY) main.py doctor
 bench:    ## the figures of the README, measured here
 	@$(PY) -m bench
+bench-gates:  ## right and wrong changes at the gates, without a model's help (an hour)
+	@$(PY) -m bench.gates
 lock:     ## compile requirements*.txt anew
 	@$(PY) main.py setup --lock

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 from shared.edge.scripted.scripted_model import ScriptedModel
-from tests.journey.stage import CODES, Stage, goals_of, plans, reads, task
+from tests.journey.stage import APPROVES, CODES, Stage, goals_of, plans, reads, task
 
 RUNS = 3
 FEW, MANY = 1, 5
@@ -36,7 +36,7 @@ def cpu_of_a_day(count: int) -> float:
     vision = "# V\n\n## Priority: HIGH\n" + "".join(f"- Fix part {n} of app{n}.py\n" for n in range(count))
     tasks = [task(goal, f"Fix part {n}", [f"app{n}.py"]) for n, goal in enumerate(goals_of(vision))]
     files = {f"app{n}.py": "x = 1\n" for n in range(count)}
-    with tempfile.TemporaryDirectory() as folder, ScriptedModel([reads(), plans(*tasks), CODES]) as model:
+    with tempfile.TemporaryDirectory() as folder, ScriptedModel([reads(), plans(*tasks), CODES, APPROVES]) as model:
         stage = Stage(Path(folder), model.url).set_up(vision, files)
         argv = [sys.executable, "-m", "bench.pipeline", "day", folder, model.url]
         done = subprocess.run(argv, check=True, capture_output=True, text=True)

@@ -1,0 +1,123 @@
+"""A sample project as a target, with the real committer, tests, rules and sandbox around it."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import TypeAdapter
+
+from agents.qa.agent import Qa
+from agents.reviewer.agent import Reviewer
+from bench.gate_case import OUR_KEY, ROOT, GateCase, sample
+from shared.domain.evidence import SuiteRun
+from shared.domain.scope import Scope
+from shared.domain.work import Branch, Run
+from shared.edge.box.box import Box, Limits
+from shared.edge.box.bubblewrap import never
+from shared.edge.clock import SystemClock
+from shared.edge.linter import RuffLinter
+from shared.edge.log import Log
+from shared.edge.outgoing import Outgoing
+from shared.edge.prompts import Prompts
+from shared.edge.repo.committer import Author, Committed, Committer
+from shared.edge.repo.mirror import Mirror
+from shared.edge.repo.remote import Remote
+from shared.edge.target.bench import BoxBench
+from shared.edge.target.environment import Environments, Setup
+from shared.edge.target.suite import BrokenSetup, RawRun, SuiteOrder
+from tests.repositories import commit, repository, write
+
+NEEDED = ("Django==5.2.19", "pytest", "coverage", "hypothesis", "setuptools>=77", "wheel")  # by the samples
+PACKAGES = ROOT / ".state" / "bench-packages"
+TOLERANCE = 1.0  # points of coverage, as in config/policy.yaml
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+T = TypeVar("T")
+
+
+class Obedient:
+    """A reviewer's model that approves of everything."""
+
+    def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T:  # noqa: ARG002
+        return TypeAdapter(answer).validate_python({"decision": "approve", "reason": "", "findings": []})
+
+
+class Kept(dict[str, SuiteRun]):
+    """The base's runs."""
+
+    base_run = dict.get
+    keep_base_run = dict.__setitem__
+
+
+class Stopwatch:
+    """A bench, and the seconds that tests ran on it."""
+
+    def __init__(self, bench: BoxBench) -> None:
+        self._bench = bench
+        self.label, self.quality = bench.label, bench.quality
+        self.seconds, self.runs = 0.0, 0
+
+    def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawRun:
+        raw = self._bench.run(order, stop)
+        self.seconds, self.runs = self.seconds + raw.seconds, self.runs + 1
+        return raw
+
+
+class Place:
+    """One sample as a target, with all gates. `packages`: wheels of what its tests need."""
+
+    def __init__(self, name: str, root: Path, box: Box, packages: Path) -> None:
+        self.files = sample(name)
+        self._root = root
+        repository(root / "source", self.files)
+        commit(root / "source", {})  # only a repository's first commit has an environment of its own
+        self.mirror = Mirror(root / "mirror.git", Remote(str(root / "source")))
+        self.mirror.create()
+        self.base = self.mirror.fetch("main")
+        outgoing = Outgoing({"ANTHROPIC_API_KEY": OUR_KEY})
+        self._committer = Committer(self.mirror, outgoing, Author("Team", "team@localhost"))
+        python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
+        setup = Setup(name, python, packages=packages)
+        self._environments = Environments(box, self.mirror, root / "environments", setup)
+        self.watch = Stopwatch(BoxBench(box, self.mirror, self._environments, root / "scratch", Limits(seconds=120)))
+        for name in ("logs", "work"):
+            (root / name).mkdir()
+        log = Log(root / "logs", SystemClock(), outgoing.clean)
+        self.qa = Qa(self.watch, self.mirror, Kept(), "", TOLERANCE, log)
+        linter = RuffLinter(box, root / "lint")
+        self.reviewer = Reviewer(Obedient(), Prompts(ROOT / "agents"), self.mirror, linter, outgoing)
+
+    def commit(self, case: GateCase) -> Branch:
+        """Refused: the committer does not take it."""
+        folder = self._root / "work" / case.id
+        self.mirror.check_out(self.base, folder)
+        after = case.changed(self.files)
+        write(folder, {path: text for path, text in after.items() if text != self.files.get(path)})
+        for path in self.files.keys() - after.keys():
+            (folder / path).unlink()
+        task = case.spec
+        scope = Scope(task.files, task.new_files, guards=task.guards)
+        ref = f"refs/attempts/{case.id}.a1"
+        made = self._committer.commit(folder, base=self.base, ref=ref, message=task.title, scope=scope, now=NOW)
+        assert isinstance(made, Committed), f"{case.id} changes nothing"
+        return Branch(f"agents/{case.id}", self.base, made.sha, made.changed, made.protected)
+
+    def install(self, commit: str) -> None:
+        """The environment that the commit needs: it is kept, and no part of a gate's time."""
+        with contextlib.suppress(BrokenSetup):  # the gates will say so
+            self._environments.ready(commit)
+
+
+def wheels(folder: Path = PACKAGES) -> Path:
+    """What the samples' tests need, fetched once; an environment is then built without any network."""
+    if not folder.is_dir():
+        fetched = folder.with_name(folder.name + ".new")  # what was cut off is fetched again
+        argv = [sys.executable, "-m", "pip", "download", "--quiet", "--only-binary", ":all:", "--dest", str(fetched)]
+        subprocess.run([*argv, *NEEDED], check=True)
+        fetched.rename(folder)
+    return folder

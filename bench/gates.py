@@ -1,0 +1,183 @@
+"""Labelled changes through the real gates, with a model that approves of everything. `python -m bench.gates [ID ...]`.
+
+For each change of bench/gate_cases: a repository, a mirror, a commit (or the committer's refusal), the tests in boxes,
+the reviewer's rules, the merge policy. What is merged here is what only a model's review, or a person, could stop.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from bench.gate_case import SAMPLES, GateCase, cases
+from bench.gate_place import Place, wheels
+from shared.domain import gate
+from shared.domain.errors import Refused
+from shared.domain.evidence import rules
+from shared.domain.gate import Policy, Submission, next_step
+from shared.domain.review import ChangesRequested, Escalated
+from shared.domain.work import Branch, Run, TaskSpec
+from shared.edge.box.box import find_box
+
+GOAL = 0.9  # of the right changes end as they should; of the wrong ones nothing is merged that was not foreseen
+COLUMNS = ("merged", "owner", "tests", "rules", "scope")
+
+End = Literal["merged", "owner", "sent back"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a case. `by`: the gate that stopped it. `own`: seconds of the gates besides the tests' own."""
+
+    case: GateCase
+    end: End
+    by: str = ""
+    why: str = ""
+    own: float = 0.0
+    tests: float = 0.0
+    runs: int = 0
+
+    @property
+    def is_through(self) -> bool:
+        """A right change that ended as it should."""
+        return self.end == "merged" or (self.end == "owner" and self.case.expect == "policy/owner")
+
+    @property
+    def is_surprise(self) -> bool:
+        if self.case.label == "right":
+            return not self.is_through
+        return self.end == "merged" and self.case.expect != "only a model's review"
+
+
+# --- through the gates ------------------------------------------------------------------------------------------
+
+
+def judged(case: GateCase, place: Place) -> Result:
+    """As the orchestrator would go on with it, until it is merged, sent back or the owner's.
+
+    Where QA would be asked to write tests, it writes none: what follows is what the tests at hand can show.
+    """
+    began, place.watch.seconds, place.watch.runs = time.perf_counter(), 0.0, 0
+    try:
+        branch = place.commit(case)
+    except Refused as reason:
+        return Result(case, "sent back", "scope", str(reason), time.perf_counter() - began)
+    took = time.perf_counter() - began
+    place.install(branch.commit)
+    began = time.perf_counter()
+    result = _through(case.spec, branch, place)
+    took += time.perf_counter() - began
+    watch = place.watch
+    return replace(result(case), own=took - watch.seconds, tests=watch.seconds, runs=watch.runs)
+
+
+def _through(task: TaskSpec, branch: Branch, place: Place) -> Callable[[GateCase], Result]:
+    run = Run(1, "qa", "2026-01-01", task.id, 1)
+    found = Submission(branch.commit, "", True, place.watch.quality == "full", True, protected=branch.protected)
+    while True:
+        match next_step(found, Policy()):
+            case gate.Check():
+                found = replace(found, evidence=place.qa.check(run, task, branch))
+            case gate.Judge() if found.evidence:
+                found = replace(found, reviewed=place.reviewer.review(run, task, branch, found.evidence))
+            case gate.SendBack(wants_tests=True):
+                found = replace(found, tests_written=True)
+            case gate.SendBack(by="tests"):
+                return lambda case: Result(case, "sent back", "tests", _broken(found))
+            case gate.SendBack():
+                return lambda case: Result(case, "sent back", "rules", _broken(found))
+            case gate.Park():
+                return lambda case: Result(case, "owner", _asker(found), _broken(found))
+            case gate.Merge():
+                return lambda case: Result(case, "merged")
+            case step:
+                raise AssertionError(f"{task.id}: {step}")
+
+
+def _asker(found: Submission) -> str:
+    """Which gate it is that asks the owner."""
+    if found.protected or (found.evidence and found.evidence.needing("ask owner")):
+        return "policy/owner"
+    return "rules" if found.reviewed and isinstance(found.reviewed.verdict, Escalated) else "tests"
+
+
+def _broken(found: Submission) -> str:
+    """The rules that speak against it, each once."""
+    said = list(rules(found.evidence.problems)) if found.evidence else []
+    if found.reviewed and isinstance(found.reviewed.verdict, ChangesRequested | Escalated):
+        said += [one.rule for one in found.reviewed.verdict.findings if one.severity.rank > 0]
+    if found.protected:
+        said.append(f"protected: {', '.join(found.protected)}")
+    return "; ".join(dict.fromkeys(said))
+
+
+# --- the report ----------------------------------------------------------------------------------------------
+
+
+def main(ids: Sequence[str] = ()) -> int:
+    """Prints tables; 1 if a goal is missed."""
+    results = []
+    print(f"{'case':<30}{'is':<7}{'ends':<11}{'by':<14}{'own s':>6}{'tests s':>9}  because")
+    with tempfile.TemporaryDirectory() as folder:
+        box = find_box(Path(folder) / "box")
+        for name in SAMPLES:
+            wanted = [case for case in cases(ids) if case.sample == name]
+            place = Place(name, Path(folder) / name, box, wheels()) if wanted else None
+            for case in wanted:
+                assert place
+                results.append(judged(case, place))
+                print(row(results[-1]), flush=True)
+    return report(results)
+
+
+def row(one: Result) -> str:
+    mark = "  <- !" if one.is_surprise else ""
+    times = f"{one.own:>6.1f}{one.tests:>6.1f}/{one.runs:<2}"
+    return f"{one.case.id:<30}{one.case.label:<7}{one.end:<11}{one.by:<14}{times}  {one.why[:120]}{mark}"
+
+
+def report(results: Sequence[Result]) -> int:
+    """Per way, then the sums. 1 if a goal is missed."""
+    print(f"\n{'way':<48}{'merged':>7}{'owner':>7}{'tests':>7}{'rules':>7}{'scope':>7}")
+    for label in ("right", "wrong"):
+        for way in sorted({one.case.way for one in results if one.case.label == label}):
+            counts = Counter(_column(one) for one in results if (one.case.label, one.case.way) == (label, way))
+            cells = "".join(f"{counts[column] or '':>7}" for column in COLUMNS)
+            print(f"{label} {way:<42}{cells}")
+    rights = [one for one in results if one.case.label == "right"]
+    wrongs = [one for one in results if one.case.label == "wrong"]
+    through = sum(one.is_through for one in rights)
+    stopped = sum(one.end != "merged" for one in wrongs)
+    back = sum(one.end == "sent back" for one in rights)
+    needlessly = len(rights) - through - back
+    print(f"\nright changes through (merged, or rightly the owner's): {through} of {len(rights)}")
+    print(f"right changes that needlessly ask the owner: {needlessly}; that are sent back: {back}")
+    print(f"wrong changes stopped without a model: {stopped} of {len(wrongs)}")
+    _list("only a model's review can stop", (one for one in wrongs if one.end == "merged"))
+    _list("right, but stopped", (one for one in rights if not one.is_through))
+    tested = [one for one in results if one.runs]
+    own, tests = (sum(times) / len(tested or [1]) for times in ([t.own for t in tested], [t.tests for t in tested]))
+    print(f"per case that was tested: gates {own:.1f} s beside {tests:.1f} s of tests")
+    missed = any(one.is_surprise for one in wrongs) or through < GOAL * len(rights)
+    verdict = "MISSED" if missed else "met"
+    print(f"goal: {GOAL:.0%} of the right ones through, no wrong one merged but as foreseen: {verdict}")
+    return int(missed)
+
+
+def _column(one: Result) -> str:
+    return one.end if one.end != "sent back" else one.by
+
+
+def _list(title: str, found: Iterable[Result]) -> None:
+    for one in found:
+        print(f"  {title}: {one.case.id}: {one.case.why if one.end == 'merged' else one.why}")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Bookkeeping for a small shop."""
