@@ -1,6 +1,6 @@
 # Every target is one line; `make help` shows what it is for.
 PY := .venv/bin/python
-.PHONY: help setup demo test check status logs budget doctor bench bench-gates lock
+.PHONY: help setup demo test check status logs budget doctor bench bench-gates crash lock
 
 help:     ## this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 22
@@ -22,5 +22,7 @@ bench:    ## the figures of the README, measured here
 	@$(PY) -m bench
 bench-gates:  ## right and wrong changes at the gates, without a model's help (an hour)
 	@$(PY) -m bench.gates
+crash:    ## kill -9 at every fault point of a day, then start again (a quarter of an hour)
+	@SISIMPUR_EVERY_POINT=1 $(PY) -m pytest -n 2 tests/journey/test_crash.py
 lock:     ## compile requirements*.txt anew
 	@$(PY) main.py setup --lock

@@ -162,8 +162,8 @@ class Gatekeeper:
         self._team.sync()
         self._compare(known, found, merged)
         desk.tell(f"{known.id}: merged #{to.number} into {desk.rules.branch} ({merged[:8]})")
-        self._mover.move(known.id, State.IN_REVIEW, Event.MERGED, f"merged as {merged[:12]}, pull request #{to.number}")
         desk.publishing.delete_branch(to, self._sight.seen(known, found.commit).branch.name, desk.clock.now())
+        self._mover.move(known.id, State.IN_REVIEW, Event.MERGED, f"merged as {merged[:12]}, pull request #{to.number}")
 
     def _compare(self, known: Known, found: Submission, merged: str) -> None:
         """What is on the branch now is what was tested, or somebody was faster than the forge allows us to be."""

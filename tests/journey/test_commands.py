@@ -129,14 +129,14 @@ def test_two_days_at_once_on_one_home_are_refused(stage: Stage) -> None:
 
 def test_every_looking_command_has_json_for_scripts(stage: Stage) -> None:
     stage.run_day()
-    (task_, *_) = json.loads(at(stage, "tasks", "--json").text)
+    (task_,) = json.loads(at(stage, "tasks", "--json").text)
     (pull,) = json.loads(at(stage, "prs", "--json").text)
-    (today,) = json.loads(at(stage, "budget", "--json").text)
+    days = {row["day"]: row for row in json.loads(at(stage, "budget", "--json").text)}
     status = json.loads(at(stage, "status", "--json").text)
     assert task_["state"] == "in_review"
     assert set(pull) == {"number", "title", "branch", "base", "head", "state", "url", "task"}
     assert (pull["task"], pull["state"]) == (task_["id"], "open")
-    assert today["cap"] == "5.000000000" and today["spent"] > "0"
+    assert days["2026-11-20"]["cap"] == "5.000000000" and days["2026-11-20"]["spent"] > "0"
     assert status["tasks"] == {"backlog": 0, "in_progress": 0, "in_review": 1, "completed": 0, "failed": 0}
 
 
