@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-from agents.qa.agent import Qa
-
 from agents.coder.agent import Coder, CoderLimits
 from agents.orchestrator.agent import Orchestrator
 from agents.orchestrator.delivery import Delivery
@@ -17,6 +15,7 @@ from agents.orchestrator.team import Checks, Codes, Desk, Rules, Team
 from agents.planner.agent import Planner
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
 from agents.planner.source import Snapshot
+from agents.qa.agent import Qa
 from agents.reviewer.agent import Reviewer
 from cli.arguments import CHECKOUT
 from cli.records import Records, open_forge
