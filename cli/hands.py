@@ -154,8 +154,8 @@ def _move(arguments: Arguments, target: State, events: Collection[Event], said: 
         id_, source = find(records.store, arguments.id)
         if owner_moved(source, target) not in events:
             raise Misconfigured(f"{id_} lies in {source}/; {arguments.command} does nothing there")
-        if arguments.why:
-            parked = records.gates.parked(id_)
+        parked = records.gates.parked(id_)
+        if parked or arguments.why:
             subject = parked.subject if parked else ""
             records.gates.rule(id_, Ruling(said, subject, arguments.why, records.clock.now()))
         if not records.store.move(id_, source, target):

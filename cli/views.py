@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from agents.orchestrator import gate_text
 from agents.orchestrator.daily_planner import cents, question_line
 from agents.orchestrator.look import Sight, look
 from cli.arguments import Arguments
@@ -157,6 +158,7 @@ def show(arguments: Arguments) -> int:
         _print_list("cost", [f"${as_dollars(spent.spent)} spent, ${as_dollars(spent.lost)} lost"] if spent.used else [])
         pulls = [row for row in _pulls(records) if row["task"] == id_]
         _print_list("pull request", [f"#{row['number']} {row['state']}  {row['url']}" for row in pulls])
+        _print_list("at the gates", _gates(records, id_, state))
         if pulls:
             print("\n" + plain_block(_pull_text(records, pulls[0]["number"])))
     return 0
@@ -201,6 +203,18 @@ def _pulls(records: Records) -> list[dict[str, Any]]:
         }
         for pull in forge.list_pulls(every=True)
     ]
+
+
+def _gates(records: Records, task: str, state: State) -> list[str]:
+    """What tests and review said last, and what the owner is asked."""
+    evidence, reviewed = records.gates.newest(task)
+    lines = [f"tests: {gate_text.summary(evidence)}"] if evidence else []
+    lines += [problem.text for problem in evidence.problems] if evidence else []
+    lines += [f"review: {gate_text.verdict_line(reviewed.verdict)}"] if reviewed else []
+    parked = records.gates.parked(task) if state is State.IN_REVIEW else None
+    if parked and records.gates.is_approved(task, parked.subject):
+        return [*lines, "you have approved it; it is merged when the team works next"]
+    return [*lines, *(f"waits for you: {reason}" for reason in (parked.reasons if parked else ()))]
 
 
 def _pull_text(records: Records, number: int) -> str:

@@ -10,6 +10,7 @@ from typing import assert_never
 
 from agents.coder.judge import Broke, Disturbed, NoMoney, Worked, judge
 from agents.coder.messages import commit_message, holes, scope_of
+from shared.domain.change import Change
 from shared.domain.errors import OutOfBudget, Refused, Unavailable
 from shared.domain.naming import attempt_ref, branch_name
 from shared.domain.ticket import TicketOrder
@@ -71,7 +72,8 @@ class Coder:
         self._mirror.check_out(correction.start if correction and correction.start else base, folder)
         token = self._ledger.open_ticket(self._order(run), self._clock.now())
         try:
-            engine_run = self._engine.run(self._job(task, folder, token, correction))
+            earlier = [change.path for change in self._before(base, correction)]
+            engine_run = self._engine.run(self._job(task, folder, token, correction, earlier))
         except Refused as reason:
             return NotCoded(str(reason), retry=False)
         finally:
@@ -96,7 +98,7 @@ class Coder:
                 assert_never(verdict)
 
     def _commit(self, run: Run, task: TaskSpec, base: str, folder: Path, correction: Correction | None) -> CodeAnswer:
-        before = self._mirror.changed(base, correction.start) if correction and correction.start else ()
+        before = self._before(base, correction)
         try:
             committed = self._committer.commit(
                 folder,
@@ -113,6 +115,9 @@ class Coder:
         if strayed := self._strayed(committed, correction):
             return NotCoded(strayed)
         return Coded(self._branch(task, base, committed))
+
+    def _before(self, base: str, correction: Correction | None) -> Sequence[Change]:
+        return self._mirror.changed(base, correction.start) if correction and correction.start else ()
 
     def _strayed(self, committed: Committed, correction: Correction | None) -> str:
         """Whoever was asked for tests only has left everything else as it was."""
@@ -134,13 +139,17 @@ class Coder:
             run, limits.budget, (self._model.model,), expires, max_calls=limits.calls, retry_s=limits.patience
         )
 
-    def _job(self, task: TaskSpec, folder: Path, token: str, correction: Correction | None) -> EngineJob:
+    def _job(
+        self, task: TaskSpec, folder: Path, token: str, correction: Correction | None, earlier: Sequence[str]
+    ) -> EngineJob:
+        """`earlier`: what the attempt that it goes on from has changed; it may be corrected too."""
         asked = correction.tests if correction and correction.tests else task
+        earlier = () if correction and correction.tests else earlier
         if correction:
             prompt = self._prompts.render("coder/correct", **holes(asked), findings=correction.findings)
         else:
             prompt = self._prompts.render("coder/task", **holes(asked))
-        there = {path for path in asked.new_files if (folder / path).exists()}  # made by an earlier attempt
+        there = {path for path in (*asked.new_files, *earlier) if (folder / path).exists()} - {*asked.files}
         return EngineJob(
             folder=folder,
             message=f"{prompt.system}\n{prompt.user}",

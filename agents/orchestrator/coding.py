@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import assert_never
 
 from agents.orchestrator import gate_text
 from agents.orchestrator.gate_sight import GateSight
+from agents.orchestrator.gatekeeper import Gatekeeper
 from agents.orchestrator.mover import Mover
-from agents.orchestrator.team import Checks, Codes, Desk, Team
+from agents.orchestrator.team import Codes, Desk, Team
 from shared.domain.errors import OutOfBudget, Stumble, TeamError
 from shared.domain.lifecycle import Event, State
+from shared.domain.naming import attempt_ref
 from shared.domain.work import Coded, Correction, NotCoded, TaskSpec
 from shared.edge.gate_book import Ruling
 from shared.edge.journal import Attempt, Known, Outcome
@@ -18,12 +20,12 @@ from shared.edge.paths import remove_folder
 
 
 class Coding:
-    def __init__(self, desk: Desk, team: Team, sight: GateSight, mover: Mover, qa: Callable[[], Checks]) -> None:
+    def __init__(self, desk: Desk, team: Team, sight: GateSight, mover: Mover, gates: Gatekeeper) -> None:
         self._desk = desk
         self._team = team
         self._sight = sight
         self._mover = mover
-        self._qa = qa
+        self._gates = gates
         self._coder: Codes | None = None
 
     def code(self, spec: TaskSpec, known: Known) -> None:
@@ -49,7 +51,7 @@ class Coding:
             self._end(spec.id, "void", str(problem))
             raise
         else:
-            self._note(spec.id, answer)
+            self._note(known, answer, correction, number)
         finally:
             remove_folder(folder)
 
@@ -59,13 +61,20 @@ class Coding:
             self._coder = self._team.coder()
         return self._coder
 
-    def _note(self, task: str, answer: Coded | NotCoded) -> None:
+    def _note(self, known: Known, answer: Coded | NotCoded, correction: Correction | None, number: int) -> None:
         """A commit is its own note: the next look finds it and delivers it."""
+        task = known.id
+        if isinstance(answer, NotCoded) and correction and correction.tests:
+            self._desk.tell(f"{task}: no tests were written: {answer.reason}")
+            if self._desk.mirror.restore(attempt_ref(task, number), correction.start):
+                return  # the change stands as it is: the reviewer reads it, and the owner is asked
         match answer:
             case Coded():
                 self._desk.tell(f"{task}: committed {answer.branch.commit[:8]} ({', '.join(answer.branch.changed)})")
             case NotCoded(reason, retry):
                 self._desk.tell(f"{task}: {reason}")
+                if not retry:
+                    self._gates.give_up(known, reason)
                 self._end(task, "failed", reason, Event.STUMBLED if retry else Event.EXHAUSTED)
             case _:
                 assert_never(answer)
@@ -90,7 +99,7 @@ class Coding:
         text = gate_text.findings(evidence, reviewed, words)
         if start and evidence and not evidence.is_red and evidence.needing("write tests") and not reviewed:
             branch = self._sight.seen(known, commit).branch
-            return Correction(start, text, self._qa().tests_for(spec, branch, evidence))
+            return Correction(start, text, self._gates.qa().tests_for(spec, branch, evidence))
         return Correction(start, text) if text or start else None
 
     def _goes_on_from(self, known: Known, said: Sequence[Ruling]) -> Attempt | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,7 @@ from shared.domain.board import wording
 from shared.domain.gate import Submission, fingerprint
 from shared.domain.naming import attempt_ref, branch_name
 from shared.domain.protected import needs_owner
+from shared.domain.scope import matches
 from shared.domain.work import Branch, Vision
 from shared.edge.forge.forge import Pull
 from shared.edge.journal import Attempt, Known
@@ -47,11 +49,11 @@ class GateSight:
             changes = mirror.changed(base, commit)
             paths, listed = tuple(change.path for change in changes), self._desk.rules.protected
             branch = Branch(branch_name(known.id, known.title), base, commit, paths, needs_owner(changes, listed))
-            self._seen[commit] = Seen(branch, hashlib.sha256(mirror.diff(base, commit)).hexdigest())
+            self._seen[commit] = Seen(branch, _subject(mirror.diff(base, commit)))
         return self._seen[commit]
 
-    def submission(self, known: Known, vision: Vision | None) -> Submission | None:
-        """None if the commit is not in our mirror."""
+    def submission(self, known: Known, vision: Vision | None, guards: Sequence[str] = ()) -> Submission | None:
+        """None if the commit is not in our mirror. `guards`: what the owner says now not to touch."""
         desk, commit = self._desk, self.commit(known)
         if not commit:
             return None
@@ -66,6 +68,7 @@ class GateSight:
             approved=desk.gates.is_approved(known.id, seen.subject),
             goal=_goal(known, vision),
             protected=seen.branch.protected,
+            guarded=tuple(path for path in seen.branch.changed if matches(path, guards)),
             pull_state=self._pull_state(known),
             head=self._foreign_head(known, commit),
             evidence=evidence,
@@ -80,9 +83,9 @@ class GateSight:
     # -- attempts ---------------------------------------------------------------------------------------------
 
     def commit(self, known: Known) -> str:
-        """The newest commit of the task; empty: none that we know."""
-        number = known.last.number if known.last else 0
-        return self._desk.mirror.attempt(attempt_ref(known.id, number)) or ""
+        """The newest commit that led to a pull request; empty: none that we know."""
+        attempts = (one for one in reversed(self._desk.journal.attempts(known.id)) if one.outcome != "void")
+        return next((commit for one in attempts if (commit := self.commit_of(known, one))), "")
 
     def commit_of(self, known: Known, attempt: Attempt) -> str:
         return self._desk.mirror.attempt(attempt_ref(known.id, attempt.number)) or ""
@@ -112,6 +115,12 @@ class GateSight:
     def _foreign_head(self, known: Known, commit: str) -> str:
         pull = self.pulls.get(known.id)
         return pull.head_sha if pull and pull.state == "open" and pull.head_sha != commit else ""
+
+
+def _subject(diff: bytes) -> str:
+    """The digest of a change wherever it stands: without the ids of whole files, and without the numbers of lines."""
+    plain = re.sub(rb"^(?:index [0-9a-f]+\.\.[0-9a-f]+|@@ [^\n]*? @@)[^\n]*$", b"", diff, flags=re.MULTILINE)
+    return hashlib.sha256(plain).hexdigest()
 
 
 def _goal(known: Known, vision: Vision | None) -> Literal["wanted", "reworded", "removed"]:

@@ -148,4 +148,4 @@ def diagnosis(task: str, why: str, notes: Sequence[str]) -> str:
     """Of a task that has failed: what was tried, how each try ended, what can be done."""
     tries = "\n".join(f"{number}. {note}" for number, note in enumerate(notes, 1))
     told = f"`python main.py retry {task} --why 'what to do differently'` gives it fresh attempts; or reword its goal."
-    return "\n\n".join(part for part in ("### Given up", why, tries, told) if part)
+    return "\n\n".join(part for part in (f"### Closed: {why}", tries, told) if part)

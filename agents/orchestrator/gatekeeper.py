@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from agents.orchestrator import gate_text
@@ -10,7 +11,7 @@ from agents.orchestrator.mover import Mover
 from agents.orchestrator.publishing import Address
 from agents.orchestrator.team import Checks, Desk, Reviews, Team
 from shared.domain.board import Card
-from shared.domain.errors import Misconfigured, OutOfBudget, Stumble, Unavailable
+from shared.domain.errors import Misconfigured, OutOfBudget, Stumble, TaskCapReached, Unavailable
 from shared.domain.evidence import is_test_file
 from shared.domain.gate import (
     Cancel,
@@ -26,6 +27,7 @@ from shared.domain.gate import (
     Submission,
 )
 from shared.domain.lifecycle import Event, State
+from shared.domain.review import Escalated, Reviewed
 from shared.domain.work import Branch, TaskSpec
 from shared.edge.forge.forge import HeadMoved, MergeBlocked, MergeConflict
 from shared.edge.gate_book import Parked
@@ -113,7 +115,10 @@ class Gatekeeper:
         try:
             with desk.journal.running("reviewer", desk.day(), desk.clock, known.id, _number(known)) as run:
                 before = [one for one in desk.gates.reviews(known.id) if one.commit != found.commit]
-                reviewed = self._reviewer.review(run, spec, branch, found.evidence, before)
+                question = replace(run, attempt=0)  # the same change on another base is the same question
+                reviewed = self._reviewer.review(question, spec, branch, found.evidence, before)
+        except TaskCapReached as reason:  # the owner decides what no model can read any more
+            desk.gates.keep_review(known.id, Reviewed(found.commit, Escalated(f"it could not be reviewed: {reason}")))
         except (OutOfBudget, Unavailable, Misconfigured):
             desk.gates.not_begun("review", known.id, found.commit)
             raise
@@ -182,6 +187,10 @@ class Gatekeeper:
         if not merged and self._desk.journal.has_closed(known.id, number):
             self._mover.move(known.id, State.IN_REVIEW, Event.EXHAUSTED, f"pull request #{number} was closed by us")
             return
+        if not merged:  # should he retry the task, a new one may be opened
+            self._desk.journal.intend(
+                f"{known.id}.a{_number(known)}:close", "close", known.id, str(number), self._desk.clock.now()
+            )
         event = Event.MERGED if merged else Event.CANCELLED
         self._desk.tell(f"{known.id}: you {'merged' if merged else 'closed'} its pull request")
         self._mover.move(known.id, State.IN_REVIEW, event, f"{'merged' if merged else 'closed'} by the owner")
@@ -192,7 +201,9 @@ class Gatekeeper:
 
     def give_up(self, known: Known, why: str) -> None:
         """The pull request is closed with a diagnosis that a person can act on."""
-        desk, pull = self._desk, self._sight.pulls.get(known.id)
+        desk = self._desk
+        self._sight.hear([known])
+        pull = self._sight.pulls.get(known.id)
         if pull is None or pull.state != "open":
             return
         notes = [attempt.note for attempt in desk.journal.attempts(known.id) if attempt.note]

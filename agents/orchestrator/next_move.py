@@ -144,7 +144,9 @@ def _work(cards: Sequence[Card], board: Board, now: datetime) -> Move:
     if not ready or board.no_money:
         return Rest(board.no_money or _why_none(board))
     if (waiting := sum(bool(card.submission and card.submission.told) for card in board.cards)) >= board.open_pulls:
-        return Rest(f"{waiting} pull requests wait for you (limit {board.open_pulls}); see: python main.py status")
+        ready = [card for card in ready if card.tried.sent_back]  # a correction is nothing new to read
+        if not ready:
+            return Rest(f"{waiting} pull requests wait for you (limit {board.open_pulls}); see: python main.py status")
     awake = [c for c in ready if c.rests_until is None or c.rests_until <= now]
     if not awake:
         return Rest("waiting before the next attempt", min(c.rests_until for c in ready if c.rests_until))

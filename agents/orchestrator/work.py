@@ -28,10 +28,10 @@ from agents.orchestrator.next_move import (
 from agents.orchestrator.team import Desk, Team
 from shared.domain.board import Card
 from shared.domain.errors import Misconfigured, OutOfBudget, Refused, TeamError
-from shared.domain.gate import Step
 from shared.domain.lifecycle import Event, State
 from shared.domain.naming import attempt_ref
 from shared.domain.work import TaskSpec
+from shared.edge.forge.forge import Pull
 from shared.edge.journal import Known
 from shared.edge.paths import remove_folder
 from shared.edge.repo.mirror import BranchMoved
@@ -39,6 +39,7 @@ from shared.edge.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
 
 PATIENCE = timedelta(minutes=10)  # the longest rest that a foreground day waits for
 ENDS_A_PULL = (Event.CANCELLED, Event.DELETED, Event.DONE_BY_OWNER)
+OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 
 
 class Work:
@@ -48,7 +49,7 @@ class Work:
         self._mover = Mover(desk)
         self._gate_sight = GateSight(desk)
         self._gates = Gatekeeper(desk, team, self._gate_sight, self._mover)
-        self._coding = Coding(desk, team, self._gate_sight, self._mover, self._gates.qa)
+        self._coding = Coding(desk, team, self._gate_sight, self._mover, self._gates)
         self._broke: tuple[str, str] = ("", "")  # the day on which a cap stopped the spending, and its words
 
     @property
@@ -63,12 +64,13 @@ class Work:
             sight = self._look()
             move = next_move(sight.board, self._desk.clock.now())
             if isinstance(move, Rest):
+                self._tell_lost(sight)
                 if move.until is None or move.until > self._desk.clock.now() + PATIENCE:
                     return move.why
                 self._desk.tell(f"{move.why}, until {move.until:%H:%M:%S}")
                 self._desk.clock.sleep((move.until - self._desk.clock.now()).total_seconds())
             else:
-                self._act(move, sight)
+                self._try(move, sight)
 
     def recover(self) -> None:
         """What a kill left half done: moves are finished, dead folders go. Nothing outward is done here."""
@@ -79,15 +81,21 @@ class Work:
 
     def _hear(self) -> None:
         """What happened at the forge and to the branch since we looked last."""
-        waiting = [known for known in self._desk.journal.known().values() if known.seen_in is State.IN_REVIEW]
-        if waiting:
+        begun = [known for known in self._desk.journal.known().values() if known.seen_in in OPEN and known.last]
+        if begun:
             self._team.sync()
-            self._gate_sight.hear(waiting)
+            self._gate_sight.hear(begun)
+
+    def _tell_lost(self, sight: Sight) -> None:
+        for card in sight.board.cards:
+            if card.state is card.seen_in is State.IN_REVIEW and card.submission is None and not card.aside:
+                self._mover.set_aside(card.id, f"its commit is not here any more; type: python main.py retry {card.id}")
 
     def _look(self) -> Sight:
         desk = self._desk
         accepted = desk.plans.accepted()
         vision = accepted.vision if accepted else None
+        guards = [pattern for guard in (accepted.guards if accepted else ()) for pattern in guard.patterns]
         day, words = self._broke
         return look(
             desk.store,
@@ -97,12 +105,24 @@ class Work:
             desk.mirror.attempt,
             desk.ledger.paused() or (words if day == desk.day() else ""),
             self._mover.aside,
-            lambda known: self._gate_sight.submission(known, vision),
+            lambda known: self._gate_sight.submission(known, vision, guards),
             desk.rules.policy,
             desk.rules.open_pulls,
         )
 
     # -- moves ------------------------------------------------------------------------------------------------
+
+    def _try(self, move: Move, sight: Sight) -> None:
+        """What goes wrong with one task is its own affair; what the owner has to mend ends the phase."""
+        try:
+            self._act(move, sight)
+        except OutOfBudget as problem:
+            self._broke = (self._desk.day(), str(problem))
+            self._desk.tell(f"{_task(move)}: {problem}")
+        except Misconfigured:
+            raise
+        except TeamError as problem:
+            self._mover.set_aside(_task(move), f"{problem}; the next start goes on with it")
 
     def _act(self, move: Move, sight: Sight) -> None:
         match move:
@@ -119,9 +139,10 @@ class Work:
                     task, State.IN_PROGRESS, Event.STUMBLED, "cut off before it led to a commit", outcome="lost"
                 )
             case Gate(task, step):
-                self._gate(_card(task, sight), sight.known[task], step)
+                self._gates.act(_card(task, sight), sight.known[task], step)
             case Drop(task, why):
                 self._desk.tell(f"{task}: out of the queue, {why}")
+                self._gates.give_up(sight.known[task], why)
                 self._mover.move(task, State.BACKLOG, Event.GOAL_REMOVED, why)
             case GiveUp(task):
                 self._give_up(task, sight)
@@ -142,15 +163,16 @@ class Work:
     def _heed(self, task: str, event: Event, sight: Sight) -> None:
         """The file lies there already; only history has to learn it, and the forge."""
         now, known = self._desk.clock.now(), sight.known[task]
-        if known.seen_in is State.IN_REVIEW and event in ENDS_A_PULL:
-            self._gates.give_up(known, f"{event}{_because(self._desk, task)}")
-        self._desk.journal.moved(self._desk.journal.plan_move(task, known.seen_in, event, "", now, "void"))
-        self._desk.tell(f"{task}: {event}")
+        if event in ENDS_A_PULL:
+            words = _because(self._desk, task) if event is Event.CANCELLED else ""
+            self._gates.give_up(known, f"{event}{f': {words}' if words else ''}")
+        words = _because(self._desk, task)
+        self._desk.journal.moved(self._desk.journal.plan_move(task, known.seen_in, event, words, now, "void"))
+        self._desk.tell(f"{task}: {event}{f': {words}' if words else ''}")
 
     def _give_up(self, task: str, sight: Sight) -> None:
         desk, ended = self._desk, ("failed", "lost", "sent back")
         notes = [f"{a.number}: {a.note}" for a in desk.journal.attempts(task) if a.outcome in ended]
-        self._gate_sight.hear([sight.known[task]])
         self._gates.give_up(sight.known[task], f"given up after {len(notes)} attempts")
         if self._mover.move(task, State.BACKLOG, Event.EXHAUSTED, "; ".join(notes[-3:])):
             desk.tell(f"{task}: given up after {len(notes)} attempts; it lies in failed/ and needs you")
@@ -194,34 +216,38 @@ class Work:
             case _:
                 assert_never(answer)
 
-    def _gate(self, card: Card, known: Known, step: Step) -> None:
-        try:
-            self._gates.act(card, known, step)
-        except OutOfBudget as problem:
-            self._stop_spending(known.id, problem)
-        except Misconfigured:
-            raise
-        except TeamError as problem:
-            self._mover.set_aside(known.id, f"{problem}; the next start goes on with it")
-
     def _code(self, task: str, sight: Sight) -> None:
         accepted = self._desk.plans.accepted()
         now = [pattern for guard in (accepted.guards if accepted else ()) for pattern in guard.patterns]
-        spec = _spec(_card(task, sight))
+        spec, known = _spec(_card(task, sight)), sight.known[task]
+        pull = self._gate_sight.pulls.get(task)
+        if pull and self._ended_unheeded(task, pull):
+            self._ended_by_owner(known, merged=pull.state == "merged")
+            return
         guarded = replace(spec, guards=tuple(dict.fromkeys((*spec.guards, *now))))  # also of a later "don't"
-        try:
-            self._coding.code(guarded, sight.known[task])
-        except OutOfBudget as problem:
-            self._stop_spending(task, problem)
+        self._coding.code(guarded, known)
 
-    def _stop_spending(self, task: str, why: OutOfBudget) -> None:
-        self._broke = (self._desk.day(), str(why))
-        self._desk.tell(f"{task}: {why}")
+    def _ended_unheeded(self, task: str, pull: Pull) -> bool:
+        journal = self._desk.journal
+        if pull.state == "closed":
+            return not journal.has_closed(task, pull.number)
+        return pull.state == "merged" and not journal.has_merged(task, pull.head_sha)
+
+    def _ended_by_owner(self, known: Known, merged: bool) -> None:
+        """He merged or closed the pull request of a task that was to be corrected."""
+        word = "merged" if merged else "closed"
+        self._desk.tell(f"{known.id}: you {word} its pull request")
+        event = Event.DONE_BY_OWNER if merged else Event.CANCELLED
+        self._mover.move(known.id, State.BACKLOG, event, f"{word} by the owner")
 
     def _goal_title(self, task: TaskSpec) -> str:
         accepted = self._desk.plans.accepted()
         goals = accepted.vision.goals if accepted else ()
         return next((goal.title for goal in goals if goal.id == task.goal_id), "")
+
+
+def _task(move: Move) -> str:
+    return "" if isinstance(move, Rest) else move.task
 
 
 def _card(task: str, sight: Sight) -> Card:
@@ -236,5 +262,6 @@ def _spec(card: Card) -> TaskSpec:
 
 
 def _because(desk: Desk, task: str) -> str:
-    said = [ruling.why for ruling in desk.gates.rulings(task) if ruling.kind == "reject" and ruling.why]
-    return f": {said[-1]}" if said else ""
+    """What the owner wrote when he answered last."""
+    said = desk.gates.rulings(task)
+    return said[-1].why if said and said[-1].kind != "approve" else ""

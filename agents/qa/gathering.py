@@ -15,7 +15,7 @@ from agents.qa.test_runner import read_run
 from agents.qa.touched import Places, Touched, chosen
 from shared.domain.change import Change
 from shared.domain.errors import Refused, Unavailable
-from shared.domain.evidence import SuiteRun
+from shared.domain.evidence import Outcome, SuiteRun
 from shared.domain.work import Branch, Run
 from shared.edge.log import Log
 from shared.edge.target.suite import Bench, SuiteOrder
@@ -72,8 +72,11 @@ class Gathering:
         key = hashlib.sha256(json.dumps([commit, self._of.command, label]).encode()).hexdigest()
         if kept := self._kept.base_run(key):
             return kept
-        run = self._made("base", SuiteOrder(commit, self._of.command))
+        order = SuiteOrder(commit, self._of.command)
+        run = self._made("base", order)
         if is_usable(run):
+            now_and_then: dict[str, Outcome] = dict.fromkeys(self._flaky(order, run.of("failed")), "passed")
+            run = replace(run, outcomes={**run.outcomes, **now_and_then})  # only what fails twice excuses a change
             self._kept.keep_base_run(key, run)
         return run
 
@@ -132,11 +135,10 @@ class Gathering:
         return replace(runs, unchanged=self._made("unchanged", order), unchanged_on=only)
 
     def _flaky(self, order: SuiteOrder, failing: Collection[str]) -> frozenset[str]:
-        """Of tests that fail and should not: those that pass when they are run once more."""
-        only = sorted(self._of.places.files(failing))
-        if not failing or not only:
+        """Of tests that fail: those that pass when everything is run once more. Alone, many a broken one would pass."""
+        if not failing:
             return frozenset()
-        return frozenset(failing) & self._made("again", replace(order, only=only, cover=False)).of("passed")
+        return frozenset(failing) & self._made("again", replace(order, cover=False)).of("passed")
 
     def _survives(self, mutant: Mutant, written: Collection[str]) -> bool:
         overlay = {mutant.path: mutant.source}

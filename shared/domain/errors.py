@@ -7,6 +7,7 @@ TeamError               one line for the owner; the command ends with exit code 
  │  │  └ ReplyDeclined  the model, and the one after it, will not answer this at all
  │  └ Unavailable       a service does not answer; it is unknown whether the work was done
  ├ OutOfBudget          rest until the cap allows more
+ │  └ TaskCapReached    this one task has used up what it may cost
  ├ Refused              this one file, folder or answer is set aside; nothing of it was used
  └ Misconfigured        the owner has to change something; the text says what to type
 ImpossibleTransition    a bug of ours
@@ -39,6 +40,10 @@ class Unavailable(Stumble):
 
 class OutOfBudget(TeamError):
     """A cap is reached; nothing was sent. The text names the cap."""
+
+
+class TaskCapReached(OutOfBudget):
+    """The cap of this one task: the others go on."""
 
 
 class Refused(TeamError):

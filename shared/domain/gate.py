@@ -36,6 +36,7 @@ class Submission:
     approved: bool = False  # by the owner, and exactly this change
     goal: Literal["wanted", "reworded", "removed"] = "wanted"  # a task that the owner dropped is wanted
     protected: tuple[str, ...] = ()  # changed paths that need the owner
+    guarded: tuple[str, ...] = ()  # changed paths that he has said not to touch, perhaps since
     pull_state: Literal["open", "closed", "merged", ""] = "open"
     head: str = ""  # where the pull request's branch is, if somebody else moved it
     evidence: Evidence | None = None
@@ -117,6 +118,10 @@ def next_step(found: Submission, policy: Policy) -> Step:
 
 def _steps(found: Submission, policy: Policy) -> Iterator[Step | None]:
     yield _outside(found)
+    if found.head:
+        yield Park((f"somebody else moved its branch to {found.head[:10]}: merge or close its pull request yourself",))
+    if found.guarded:
+        yield Fail(f"it changes {', '.join(found.guarded[:5])}, which you have said not to touch")
     if found.evidence is None:
         yield _untested(found)
         return
@@ -181,7 +186,6 @@ def reasons(found: Submission, policy: Policy) -> tuple[str, ...]:
         "its goal was reworded in VISION.md": found.goal == "reworded",
         "it cost more than the cap of a task": not found.in_budget,
         "config/policy.yaml says merge.auto: false": not policy.auto,
-        f"somebody else moved its branch to {found.head[:10]}": bool(found.head),
     }
     return (*asked, *(text for text, holds in rules.items() if holds))
 

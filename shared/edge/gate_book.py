@@ -98,6 +98,18 @@ class GateBook:
         )
         return tuple(REVIEWED.validate_json(row["answer_json"]) for row in rows)
 
+    def newest(self, task: str) -> tuple[Evidence | None, Reviewed | None]:
+        """What was said last about the task, whichever commit that was."""
+        sql = (
+            "select answer_json from gate_runs where task = ? and kind = ? and answer_json is not null"
+            " order by rowid desc limit 1"
+        )
+        check, review = self._db.row(sql, (task, "check")), self._db.row(sql, (task, "review"))
+        return (
+            EVIDENCE.validate_json(check["answer_json"]) if check else None,
+            REVIEWED.validate_json(review["answer_json"]) if review else None,
+        )
+
     def _keep(self, kind: Kind, task: str, commit: str, answer: bytes) -> None:
         with self._db.transaction() as db:
             db.execute(

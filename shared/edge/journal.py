@@ -256,9 +256,14 @@ class Journal:
         return self._db.row("select 1 from intents where key = ?", (key,)) is not None
 
     def has_closed(self, task: str, number: int) -> bool:
-        """Whether it was we who closed a task's pull request."""
+        """Whether we know of the closing of a task's pull request: it was ours, or was heeded."""
         sql = "select 1 from intents where kind = 'close' and task = ? and payload = ?"
         return self._db.row(sql, (task, str(number))) is not None
+
+    def has_merged(self, task: str, commit: str) -> bool:
+        """Whether we merged it, or were about to."""
+        sql = "select 1 from intents where kind = 'merge' and task = ? and payload = ?"
+        return self._db.row(sql, (task, commit)) is not None
 
     def achieved(self, key: str, external_id: str) -> None:
         with self._db.transaction() as db:

@@ -16,7 +16,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.errors import Misconfigured, OutOfBudget, ReplyUnreadable, Stumble, TeamError, Unavailable
+from shared.domain.errors import (
+    Misconfigured,
+    OutOfBudget,
+    ReplyDeclined,
+    ReplyUnreadable,
+    Stumble,
+    TaskCapReached,
+    TeamError,
+    Unavailable,
+)
 from shared.domain.ticket import TicketOrder
 from shared.domain.token_budget import Caps
 from shared.domain.work import ModelChoice, Run
@@ -207,7 +216,7 @@ POLICY = [
     pytest.param([{"text": "no"}, cut(), good()], None, "", [S, S, S], id="the repair is too long: once more"),
     pytest.param([cut(), {"text": "no"}, cut()], ReplyUnreadable, "longer than", [S, S, S], id="too long again later"),
     pytest.param([REFUSES, good()], None, "", [S, O], id="refusal: the next model"),
-    pytest.param([REFUSES, REFUSES], ReplyUnreadable, "refuses to answer", [S, O], id="not a third model"),
+    pytest.param([REFUSES, REFUSES], ReplyDeclined, "refuses to answer", [S, O], id="not a third model"),
     pytest.param([REFUSES | {"text": "I must not"}, good()], None, "", [S, O], id="refusal in the middle of a text"),
     pytest.param([{"status": 404}, good()], None, "", [S, O], id="model gone: the next"),
     pytest.param([{"status": 529}, good()], None, "", [S, O], id="overloaded: the next"),
@@ -216,12 +225,12 @@ POLICY = [
     pytest.param([meter("meter_model_gone"), good()], None, "", [S, O], id="the meter says that the model is gone"),
     pytest.param([REFUSES, UPSTREAM, good()], None, "", [S, O, H], id="a refusal, then an overload"),
     pytest.param([UPSTREAM, {"text": "no"}, good()], None, "", [S, O, O], id="the repair asks the model that answered"),
-    pytest.param([meter("meter_task_cap", "meter: cap of this task reached: cap $1")], OutOfBudget,
+    pytest.param([meter("meter_task_cap", "meter: cap of this task reached: cap $1")], TaskCapReached,
                  "meter: cap of this task reached: cap $1", [S], id="task cap"),
     pytest.param([meter("meter_day_cap")], OutOfBudget, "meter: no", [S], id="day cap"),
     pytest.param([meter("meter_month_cap")], OutOfBudget, "", [S], id="month cap"),
     pytest.param([meter("meter_call_cap")], OutOfBudget, "", [S], id="calls of this run"),
-    pytest.param([cut(), meter("meter_ticket_cap")], OutOfBudget, "", [S, S], id="cap at the second call"),
+    pytest.param([cut(), meter("meter_ticket_cap")], TaskCapReached, "", [S, S], id="cap at the second call"),
     pytest.param([meter("meter_paused")], OutOfBudget, "", [S], id="spending is paused: rest"),
     pytest.param([meter("meter_halted")], OutOfBudget, "", [S], id="spending is halted: rest"),
     pytest.param([meter("meter_retry_later")], Unavailable, "", [S], id="the upstream asks to wait"),

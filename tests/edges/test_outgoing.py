@@ -226,6 +226,6 @@ def test_our_own_files_and_lock_files_hold_no_hits() -> None:
     ],
 )
 def test_a_megabyte_takes_a_few_hundred_milliseconds(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()  # others may be using the machine
     OUT.clean(text * (1_000_000 // len(text)))
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0

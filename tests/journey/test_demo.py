@@ -26,22 +26,27 @@ def main_py(*words: str) -> Finished:
 
 @pytest.mark.aider
 @pytest.mark.slow
-def test_the_demo_mends_three_bugs_and_says_what_is_scripted(tmp_path: Path) -> None:
+def test_the_demo_merges_corrects_and_asks_and_says_what_is_scripted(tmp_path: Path) -> None:
     done = main_py("--home", str(tmp_path), "demo")
     assert done.ok, done.text + done.complaint
     assert f"home: {tmp_path / 'home'}\n" in done.text
     assert "everything is real but the model" in done.text
     home = ("--home", str(tmp_path / "home"))
     pulls = json.loads(main_py(*home, "prs", "--json").text)
-    assert [(pull["state"], pull["base"], bool(pull["task"])) for pull in pulls] == [("open", "main", True)] * 3
+    ends = [(pull["state"], pull["base"], bool(pull["task"])) for pull in pulls]  # the newest first
+    assert ends == [("merged", "main", True), ("open", "main", True), ("merged", "main", True)]
+    assert done.text.count("sent back to the coder") == 1
+    status = json.loads(main_py(*home, "status", "--json").text)
+    assert ["core/settings.py" in line for line in status["waits_for_you"]] == [True]
     forge = tmp_path / "home" / ".state" / "forge" / "exam_site.git"
     for pull in pulls:
         assert pull["branch"].startswith(f"agent/{pull['task']}-")
-        changed = git(forge, "diff", "--name-only", "main", pull["head"]).split()
-        mended = [name for name in changed if name in BUGS]
-        assert len(mended) == 1
-        assert re.search(BUGS[mended[0]], git(forge, "show", f"main:{mended[0]}"))
-        assert not re.search(BUGS[mended[0]], git(forge, "show", f"{pull['head']}:{mended[0]}"))
+        before = f"{pull['head']}^"
+        changed = git(forge, "diff", "--name-only", before, pull["head"]).split()
+        (mended,) = (name for name in changed if name in BUGS)
+        assert re.search(BUGS[mended], git(forge, "show", f"{before}:{mended}"))
+        assert not re.search(BUGS[mended], git(forge, "show", f"{pull['head']}:{mended}"))
+        assert bool(re.search(BUGS[mended], git(forge, "show", f"main:{mended}"))) is (pull["state"] == "open")
     (today,) = json.loads(main_py(*home, "budget", "--json").text)
     assert set(today) == {"day", "cap", "spent", "reserved", "lost"}
     assert re.fullmatch(r"0\.\d{9}", today["spent"]) and today["spent"] > "0.0"

@@ -110,8 +110,13 @@ READY = Submission("c1", "s1", True, True, True, evidence=evidence(), reviewed=s
         pytest.param(replace(READY, goal="removed"), Cancel(), id="no means no"),
         pytest.param(
             replace(READY, head="feed" * 10),
-            Park(("somebody else moved its branch to feedfeedfe",)),
+            Park(("somebody else moved its branch to feedfeedfe: merge or close its pull request yourself",)),
             id="a foreign push",
+        ),
+        pytest.param(
+            replace(READY, guarded=("billing.py",), approved=True),
+            Fail("it changes billing.py, which you have said not to touch"),
+            id="a don't touch that was written since",
         ),
         pytest.param(replace(READY, pull_state="merged"), Noticed(merged=True), id="merged by the owner"),
         pytest.param(
@@ -159,7 +164,17 @@ def every() -> Iterator[tuple[Submission, Policy]]:
     both = (True, False)
     for tested, read, approved, current, full, auto in product(evidences, verdicts, both, both, both, both):
         for protected, goal, head, runs in product(((), ("a",)), ("wanted", "removed"), ("", "feed"), (0, MOST_RUNS)):
-            found = Submission("c1", "s1", current, full, True, approved, goal, protected, "open", head)  # type: ignore[arg-type]
+            found = Submission(
+                "c1",
+                "s1",
+                current,
+                full,
+                True,
+                approved,
+                goal=goal,
+                protected=protected,
+                head=head,  # type: ignore[arg-type]
+            )
             yield (
                 replace(found, evidence=tested, reviewed=read, checks_begun=runs, reviews_begun=runs),
                 Policy(auto),
@@ -198,5 +213,5 @@ def test_a_removed_goal_is_never_worked_on() -> None:
 
 
 def test_the_reasons_name_every_fact_that_stands_against_a_merge() -> None:
-    found = replace(READY, in_full_box=False, protected=("a",), head="feed", goal="reworded", in_budget=False)
-    assert len(reasons(found, Policy(auto=False))) == 6
+    found = replace(READY, in_full_box=False, protected=("a",), goal="reworded", in_budget=False)
+    assert len(reasons(found, Policy(auto=False))) == 5

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shared.domain.errors import Misconfigured, OutOfBudget, Stumble, Unavailable
+from shared.domain.errors import Misconfigured, OutOfBudget, Stumble, TaskCapReached, Unavailable
 
 if TYPE_CHECKING:
     import anthropic
@@ -151,6 +151,8 @@ def _outcome(message: anthropic.types.Message, question: Question) -> Outcome:
 def _refused(error: anthropic.APIStatusError, question: Question) -> Outcome:
     """The table of what the meter says instead of an answer."""
     code, text = error.error_code or "", _one_line(error.api_message or f"status {error.status_code}")
+    if code in ("meter_task_cap", "meter_ticket_cap"):
+        raise TaskCapReached(text)
     if code.endswith("_cap") or code in RESTING:
         raise OutOfBudget(text)
     if code in NEXT_MODEL or error.status_code in (404, 529):
