@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -155,10 +156,15 @@ def _rules(records: Records, pricing: Pricing) -> Rules:
         day_cap=policy.budget.day,
         task_cap=policy.budget.task,
         per_token=(rates.input, rates.output),
-        protected=target.protected,
+        protected=(*target.protected, *named_files(f"{target.setup} {target.test}")),
         policy=policy.merge.policy,
         open_pulls=policy.capacity.open_pulls,
     )
+
+
+def named_files(commands: str) -> tuple[str, ...]:
+    """Files that the owner's commands name: who changes one changes what is run."""
+    return tuple(re.findall(r"[\w./-]+\.(?:py|sh|cfg|ini|toml|txt|mk|ya?ml)\b", commands))
 
 
 def _team(records: Records, desk: Desk, outgoing: Outgoing, sync: Callable[[], str], workshop: Workshop) -> Team:

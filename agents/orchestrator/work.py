@@ -166,6 +166,7 @@ class Work:
         if event in ENDS_A_PULL:
             words = _because(self._desk, task) if event is Event.CANCELLED else ""
             self._gates.give_up(known, f"{event}{f': {words}' if words else ''}")
+        self._desk.gates.withdraw(task)
         words = _because(self._desk, task)
         self._desk.journal.moved(self._desk.journal.plan_move(task, known.seen_in, event, words, now, "void"))
         self._desk.tell(f"{task}: {event}{f': {words}' if words else ''}")

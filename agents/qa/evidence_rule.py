@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from agents.qa.task_words import asks_for_behaviour, bare_name, changes_tests_of, is_declared, mends
 from agents.qa.test_changes import EMPTY, GONE, Weakening
 from agents.qa.touched import Places, Touched
-from shared.domain.evidence import Problem, Remedy, SuiteRun
+from shared.domain.evidence import Problem, Remedy, SuiteRun, is_test_file
 from shared.domain.work import TaskSpec
 
 MOST_NAMED = 5
@@ -69,6 +69,7 @@ def _problems(
         yield Problem("no evidence", f"the tests come to no end: {_reason(runs.change)}", "correct")
     else:
         yield from _compared(task, runs)
+        yield from _odd_places(touched, runs, places)
         yield from _old_tests(task, runs, places)
         yield from _unshown(task, touched, runs, places)
     yield from _weakened(task, runs, weakened)
@@ -89,8 +90,23 @@ def _compared(task: TaskSpec, runs: Runs) -> Iterator[Problem]:
     yield from _about("a test fails", f"fails{_where(old - runs.flaky, change)}", old - runs.flaky)
     yield from _about("a new test fails", f"is new and fails{_where(new - runs.flaky, change)}", new - runs.flaky)
     yield from _about("a new test is flaky", "is new and fails only now and then", new & runs.flaky)
+    if shaky := old & runs.flaky:
+        text = f"{named(sorted(shaky))} failed and then passed; it did not on the base"
+        yield Problem("an old test is flaky now", text, "ask owner", tuple(sorted(shaky)))
     yield from _split("a test is skipped now", "is skipped now", base.of("passed") & change.of("skipped"), task)
     yield from _split(GONE, "is not run any more", gone(base, change), task)
+
+
+def _odd_places(touched: Touched, runs: Runs, places: Places) -> Iterator[Problem]:
+    """Tests in files that do not look like tests, or with values from elsewhere: no old version of them was run."""
+    holding = places.files(runs.base.of("passed"))
+    odd = [change.path for change in touched.changes if change.path in holding and not is_test_file(change.path)]
+    if odd:
+        yield Problem("tests changed in an odd place", f"{named(odd)} holds tests and is changed", "ask owner")
+    other = {test for test in runs.base.of("passed") - runs.change.outcomes.keys() if "[" in test}
+    if other and not touched.touches_old_tests:
+        text = f"{named(sorted(other))} is not run any more, although no test file was changed"
+        yield Problem("other values are tested", text, "ask owner", tuple(sorted(other)))
 
 
 def gone(base: SuiteRun, change: SuiteRun) -> frozenset[str]:

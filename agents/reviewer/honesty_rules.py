@@ -50,8 +50,16 @@ def findings(case: Case) -> Iterator[Finding]:
             yield from _switched_off(file, file.tree)
     for file in case.code:
         assert file.tree
+        yield from _hooks(file, file.tree.module)
         yield from _asking(file, file.tree)
         yield from _patching(file, file.tree)
+
+
+def _hooks(file: File, module: ast.Module) -> Iterator[Finding]:
+    """pytest calls functions by their names, wherever a plugin lies."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("pytest_"):
+            yield from _is(file, node, f"{node.name} is called by pytest")
 
 
 def _is(file: File, node: ast.AST, what: str, rank: Severity = HIGH) -> Iterator[Finding]:

@@ -13,7 +13,10 @@ Remedy = Literal["correct", "write tests", "ask owner"]
 
 # Where tests, their data and their configuration live. Without a slash a pattern holds at any depth.
 TEST_FILES = ("tests/", "test/", "testing/", "test_*.py", "*_test.py", "tests.py", "tests_*.py", "conftest.py")
-CONFIGURATION = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", ".coveragerc")
+CONFIGURATION = (
+    *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"),
+    *("tox.toml", "tox.ini", "setup.cfg", "pyproject.toml", ".coveragerc"),
+)
 
 
 def is_test_file(path: str) -> bool:

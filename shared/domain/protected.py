@@ -11,7 +11,18 @@ from shared.domain.change import Change
 from shared.domain.scope import is_plain_path, matches
 
 # Without a slash a pattern holds at any depth, and a folder covers what is in it.
-CI = (".github", ".gitlab-ci.yml", ".circleci", "Jenkinsfile", "CODEOWNERS", ".pre-commit-config.yaml", ".husky")
+CI = (
+    *(
+        ".github",
+        ".gitlab-ci.yml",
+        ".circleci",
+        "Jenkinsfile",
+        ".travis.yml",
+        "azure-pipelines.yml",
+        "bitbucket-pipelines.yml",
+    ),
+    *(".gitea", ".forgejo", ".buildkite", "CODEOWNERS", ".pre-commit-config.yaml", ".husky"),
+)
 GIT = (".gitattributes", ".gitmodules", ".gitconfig", ".gitignore")
 AGENTS = (".aider*", "AGENTS.md", "CLAUDE.md", ".claude", ".cursor", ".mcp.json", ".vscode", ".idea")
 SECRETS = (  # files that usually hold keys
@@ -22,7 +33,12 @@ SECRETS = (  # files that usually hold keys
 )
 TEMPLATES = (".env.example", ".env.sample", ".env.template", ".env.dist")
 TESTS = ("conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "setup.py", "pyproject.toml", "noxfile.py", ".coveragerc")
-PYTHON_START = ("*.pth", "sitecustomize.py", "usercustomize.py")
+PYTHON_START = ("*.pth", "sitecustomize*", "usercustomize*", "*.dist-info/", "*.egg-info/")
+RUNNERS = (  # what runs the tests, or would stand in its place
+    *("manage.py", "pytest.toml", ".pytest.toml", ".pytest.ini", "tox.toml", "conftest/", "runtests.py"),
+    *("gate_pytest.py", "gate_unittest.py", "gate_report.py", "gate_coverage.py"),
+    *("/pytest.py", "/pytest/", "/_pytest/", "/pluggy/", "/unittest/", "/unittest.py", "/coverage.py", "/coverage/"),
+)
 DEPENDENCIES = (
     "*requirements*.txt",
     "*requirements*.in",
@@ -62,6 +78,7 @@ PROTECTED = (
     *SECRETS,
     *TESTS,
     *PYTHON_START,
+    *RUNNERS,
     *DEPENDENCIES,
     *BUILD,
     *DATA,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from shared.domain.evidence import Evidence, SuiteRun
 from shared.domain.review import Reviewed
@@ -96,7 +96,7 @@ class GateBook:
             " order by rowid",
             (task,),
         )
-        return tuple(REVIEWED.validate_json(row["answer_json"]) for row in rows)
+        return tuple(found for row in rows if (found := _read(REVIEWED, row["answer_json"])))
 
     def newest(self, task: str) -> tuple[Evidence | None, Reviewed | None]:
         """What was said last about the task, whichever commit that was."""
@@ -106,8 +106,8 @@ class GateBook:
         )
         check, review = self._db.row(sql, (task, "check")), self._db.row(sql, (task, "review"))
         return (
-            EVIDENCE.validate_json(check["answer_json"]) if check else None,
-            REVIEWED.validate_json(review["answer_json"]) if review else None,
+            _read(EVIDENCE, check["answer_json"]) if check else None,
+            _read(REVIEWED, review["answer_json"]) if review else None,
         )
 
     def _keep(self, kind: Kind, task: str, commit: str, answer: bytes) -> None:
@@ -122,13 +122,13 @@ class GateBook:
         row = self._db.row(
             "select answer_json from gate_runs where task = ? and commit_id = ? and kind = ?", (task, commit, kind)
         )
-        return form.validate_json(row["answer_json"]) if row and row["answer_json"] else None
+        return _read(form, row["answer_json"]) if row and row["answer_json"] else None
 
     # -- runs of a base ---------------------------------------------------------------------------------------
 
     def base_run(self, key: str) -> SuiteRun | None:
         row = self._db.row("select run_json from suite_runs where key = ?", (key,))
-        return SUITE_RUN.validate_json(row["run_json"]) if row else None
+        return _read(SUITE_RUN, row["run_json"]) if row else None
 
     def keep_base_run(self, key: str, run: SuiteRun, now: datetime) -> None:
         with self._db.transaction() as db:
@@ -160,6 +160,11 @@ class GateBook:
                 (task, ruling.subject, ruling.kind, ruling.why, ruling.at.isoformat()),
             )
 
+    def withdraw(self, task: str) -> None:
+        """The owner has moved the task since he approved something of it: that is over."""
+        with self._db.transaction() as db:
+            db.execute("update rulings set subject = '' where task = ? and kind = 'approve'", (task,))
+
     def rulings(self, task: str) -> Sequence[Ruling]:
         """The oldest first."""
         rows = self._db.rows("select * from rulings where task = ? order by id", (task,))
@@ -169,6 +174,14 @@ class GateBook:
         """By the owner's last word on exactly this change."""
         said = [ruling.kind for ruling in self.rulings(task) if ruling.subject == subject]
         return bool(said) and said[-1] == "approve"
+
+
+def _read(form: TypeAdapter[T], text: str) -> T | None:
+    """None: another version of this program wrote it, or somebody else did; it is found out anew."""
+    try:
+        return form.validate_json(text)
+    except ValidationError:
+        return None
 
 
 class BaseRuns:

@@ -368,3 +368,89 @@ def test_an_approval_with_a_grave_finding_is_none(stage: Callable[..., Stage], m
     day = stage()
     day.run_day()
     assert day.forge("show", "main:app.py") == WRONG.strip()
+
+
+# --- the owner's last word -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [hands.retry, hands.cancel], ids=["retry", "cancel, then retry"])
+def test_an_approval_that_was_taken_back_is_none(parked: Stage, command: Callable[[Arguments], int]) -> None:
+    """The coder makes the very same change again: it waits again."""
+    typed(parked, hands.approve, id=ID)
+    typed(parked, command, id=ID)
+    parked.run_day()
+    if command is hands.cancel:
+        typed(parked, hands.retry, id=ID)
+        parked.run_day()
+    assert parked.states() == {ID: "in_review"}
+    assert parked.forge("show", "main:settings.py") == "X = 1"
+
+
+def test_an_approval_ends_with_a_move_by_hand(parked: Stage) -> None:
+    typed(parked, hands.approve, id=ID)
+    for source, target in (("in_review", "failed"), ("failed", "backlog")):
+        (parked.home.root / "tasks" / source / f"{ID}.md").rename(parked.home.root / "tasks" / target / f"{ID}.md")
+        parked.run_day()
+    assert parked.states() == {ID: "in_review"}
+    assert parked.forge("show", "main:settings.py") == "X = 1"
+
+
+def test_a_dont_touch_that_was_written_after_the_commit_still_counts(parked: Stage, model: ScriptedModel) -> None:
+    typed(parked, hands.approve, id=ID)
+    guarded = VISION + "\n## Notes\n- Don't touch settings.py\n"
+    model.play([reads([{"line": 7, "patterns": ["settings.py"]}]), plans(), CODES, APPROVES])
+    parked.given_vision(guarded)
+    parked.run_day()
+    assert parked.states() == {ID: "failed"}
+    assert "you have said not to touch" in parked.note(ID)
+
+
+def test_a_task_that_ends_in_the_backlog_takes_its_pull_request_along(parked: Stage) -> None:
+    parked.given_config("policy", budget="{task: 0.000001, day: 0.000001, month: 1}")  # nothing can be coded
+    typed(parked, hands.retry, id=ID, why="again")
+    parked.run_day()
+    typed(parked, hands.cancel, id=ID)
+    parked.run_day()
+    assert [pull.state for pull in parked.pulls()] == ["closed"]
+
+
+def test_what_the_owner_merges_while_it_is_sent_back_is_done(parked: Stage) -> None:
+    typed(parked, hands.retry, id=ID, why="again")
+    with parked.records() as records:
+        forge = records.forge()
+        assert forge
+        forge.set_status(parked.pulls()[0].head_sha, "agents/review", "success")
+        forge.merge(1, parked.pulls()[0].head_sha)
+    jobs = len(parked.jobs)
+    parked.run_day()
+    assert parked.states() == {ID: "completed"}
+    assert len(parked.jobs) == jobs
+
+
+def test_what_the_owner_closed_may_be_tried_again_by_him(parked: Stage) -> None:
+    with parked.records() as records:
+        forge = records.forge()
+        assert forge
+        forge.close(1)
+    parked.run_day()
+    typed(parked, hands.retry, id=ID)
+    parked.run_day()
+    assert parked.states() == {ID: "in_review"}
+    assert sorted(pull.state for pull in parked.pulls()) == ["closed", "open"]
+
+
+def test_show_has_what_tests_and_review_said_and_what_is_asked(parked: Stage) -> None:
+    text = typed(parked, views.show, id=ID)
+    for said in ("tests: 2 passed", "review: approved", "waits for you: it changes settings.py"):
+        assert said in text
+
+
+def test_a_review_that_the_tasks_cap_does_not_allow_is_the_owners(
+    stage: Callable[..., Stage], model: ScriptedModel
+) -> None:
+    day = stage()
+    day.given_config("policy", budget="{task: 0.50, day: 5, month: 9}")
+    day.given_config("agents", reviewer="{model: claude-sonnet-5-5, max_tokens: 60000}")  # costs more than that
+    day.run_day()
+    assert day.states() == {ID: "in_review"}
+    assert "could not be reviewed" in typed(day, views.status)

@@ -171,9 +171,9 @@ def every() -> Iterator[tuple[Submission, Policy]]:
                 full,
                 True,
                 approved,
-                goal=goal,
+                goal=goal,  # type: ignore[arg-type]
                 protected=protected,
-                head=head,  # type: ignore[arg-type]
+                head=head,
             )
             yield (
                 replace(found, evidence=tested, reviewed=read, checks_begun=runs, reviews_begun=runs),

@@ -115,7 +115,25 @@ ROWS = [
     ),
     Row("without the change the new test never ends", replace(PROVED, unchanged=suite("timed out", a=P))),
     Row("a changed test fails without the change", replace(PROVED, change=BASE, unchanged=suite(a=F, b=P))),
-    Row("a flaky old test is named, not red", replace(now(b=F), flaky=frozenset({B}))),
+    Row(
+        "an old test that is flaky now is the owner's to judge",
+        replace(now(b=F), flaky=frozenset({B})),
+        (("an old test is flaky now", "ask owner"),),
+    ),
+    Row(
+        "other values are tested, though no test was touched",
+        Runs(ran({"tests/test_shop.py::test_a[1]": P}), ran({"tests/test_shop.py::test_a[2]": P})),
+        (("other values are tested", "ask owner"),),
+        task=QUIET,
+        touched=touched("shop.py"),
+    ),
+    Row(
+        "tests that live in a file which does not look like one",
+        Runs(ran({"check_shop.py::test_a": P}), ran({"check_shop.py::test_a": P})),
+        (("tests changed in an odd place", "ask owner"),),
+        task=QUIET,
+        touched=touched("check_shop.py"),
+    ),
     Row(
         "a flaky old test in the old files is not red", replace(PROVED, restored=suite(a=F, b=P), flaky=frozenset({A}))
     ),
