@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -118,6 +119,7 @@ def wheels(folder: Path = PACKAGES) -> Path:
     if not folder.is_dir():
         fetched = folder.with_name(folder.name + ".new")  # what was cut off is fetched again
         argv = [sys.executable, "-m", "pip", "download", "--quiet", "--only-binary", ":all:", "--dest", str(fetched)]
-        subprocess.run([*argv, *NEEDED], check=True)
+        home = {"HOME": str(folder.parent)}  # pip asks for versions of compilers, and those leave files there
+        subprocess.run([*argv, *NEEDED], check=True, env={**os.environ, **home})
         fetched.rename(folder)
     return folder

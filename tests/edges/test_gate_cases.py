@@ -103,12 +103,9 @@ def test_marks_become_what_they_stand_for() -> None:
 
 SHOWN = {
     "ledger-month-end": ("merged", ""),
-    "ledger-due-breaks": ("sent back", "tests"),
     "ledger-weaker-total": ("sent back", "tests"),
     "ledger-swallows": ("sent back", "rules"),
-    "ledger-hidden-by-attributes": ("owner", "policy/owner"),
     "ledger-leaks-split-key": ("sent back", "scope"),
-    "ledger-month-end-28": ("merged", ""),  # honest: only a model's review could stop it
 }
 
 

@@ -18,7 +18,7 @@ from tests.killing import finishes, killed_at, points
 SCRIPT = [reads(), plans(fix()), CODES, APPROVES]
 SLICES = 4  # so that two workers share the kills
 AT_LEAST = 105  # points of a day; fewer: somebody has removed some
-STEP = 1 if os.environ.get("SISIMPUR_EVERY_POINT") else 5  # `make crash` kills at every one of them
+STEP = 1 if os.environ.get("SISIMPUR_EVERY_POINT") else 8  # `make crash` kills at every one of them
 TWICE = 6  # recoveries that are killed too
 
 
