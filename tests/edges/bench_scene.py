@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import json
 import os
+import sys
 import tempfile
-import venv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,11 +49,11 @@ class Ready:
 
 def make_environment(folder: Path) -> Ready:
     """A virtual environment with what the targets of these tests need."""
-    venv.create(folder, with_pip=True)
-    python = folder / "bin/python"
+    python, home = folder / "bin/python", {"PATH": os.environ["PATH"], "HOME": str(folder.parent)}
+    assert process.run((sys.executable, "-m", "venv", str(folder)), env=home, timeout=300).ok
     told = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name.endswith("_proxy")}
     argv = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES)
-    done = process.run(argv, env={"PATH": os.environ["PATH"], "HOME": str(folder), **told}, timeout=300)
+    done = process.run(argv, env={**home, **told}, timeout=300)
     assert done.ok, done.complaint
     return Ready(python_mounts(python), str(folder / "bin"))
 
