@@ -18,9 +18,9 @@ budget:   ## what was spent
 	@$(PY) main.py budget
 doctor:   ## is this machine fit for work?
 	@$(PY) main.py doctor
-bench:    ## the figures of the README, measured here
+bench:    ## the figures of the README, measured here, and the table of the gates (half an hour)
 	@$(PY) -m bench
-bench-gates:  ## right and wrong changes at the gates, without a model's help (an hour)
+bench-gates:  ## right and wrong changes at the gates, without a model's help (twenty minutes)
 	@$(PY) -m bench.gates
 crash:    ## kill -9 at every fault point of a day, then start again (a quarter of an hour)
 	@SISIMPUR_EVERY_POINT=1 $(PY) -m pytest -n 2 tests/journey/test_crash.py

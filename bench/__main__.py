@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bench import committer, demo, meter, pipeline, status
+from bench import committer, demo, gates, meter, pipeline, status
 
-ALL = {"meter": meter, "committer": committer, "status": status, "pipeline": pipeline, "demo": demo}
+ALL = {"meter": meter, "committer": committer, "status": status, "pipeline": pipeline, "demo": demo, "gates": gates}
 
 
 def main() -> int:
