@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-GOAL_FIRST, GOAL_AGAIN = 240.0, 90.0  # seconds
+GOAL_FIRST, GOAL_AGAIN = 240.0, 60.0  # seconds
 
 
 def main() -> int:

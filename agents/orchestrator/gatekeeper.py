@@ -187,13 +187,15 @@ class Gatekeeper:
         if not merged and self._desk.journal.has_closed(known.id, number):
             self._mover.move(known.id, State.IN_REVIEW, Event.EXHAUSTED, f"pull request #{number} was closed by us")
             return
-        if not merged:  # should he retry the task, a new one may be opened
-            self._desk.journal.intend(
-                f"{known.id}.a{_number(known)}:close", "close", known.id, str(number), self._desk.clock.now()
-            )
+        self.heed_end(known, number)
         event = Event.MERGED if merged else Event.CANCELLED
         self._desk.tell(f"{known.id}: you {'merged' if merged else 'closed'} its pull request")
         self._mover.move(known.id, State.IN_REVIEW, event, f"{'merged' if merged else 'closed'} by the owner")
+
+    def heed_end(self, known: Known, number: int) -> None:
+        """The owner's closing or merging is answered once: if he retries the task, a new pull request may be opened."""
+        key, now = f"{known.id}:end-{number}", self._desk.clock.now()
+        self._desk.journal.intend(key, "close", known.id, str(number), now)
 
     def _close(self, known: Known, found: Submission, why: str) -> None:
         self._publish(known, found)

@@ -223,6 +223,7 @@ class Work:
         spec, known = _spec(_card(task, sight)), sight.known[task]
         pull = self._gate_sight.pulls.get(task)
         if pull and self._ended_unheeded(task, pull):
+            self._gates.heed_end(known, pull.number)
             self._ended_by_owner(known, merged=pull.state == "merged")
             return
         guarded = replace(spec, guards=tuple(dict.fromkeys((*spec.guards, *now))))  # also of a later "don't"
@@ -230,9 +231,8 @@ class Work:
 
     def _ended_unheeded(self, task: str, pull: Pull) -> bool:
         journal = self._desk.journal
-        if pull.state == "closed":
-            return not journal.has_closed(task, pull.number)
-        return pull.state == "merged" and not journal.has_merged(task, pull.head_sha)
+        known = journal.has_closed(task, pull.number) or journal.has_merged(task, pull.head_sha)
+        return pull.state != "open" and not known
 
     def _ended_by_owner(self, known: Known, merged: bool) -> None:
         """He merged or closed the pull request of a task that was to be corrected."""

@@ -439,6 +439,21 @@ def test_what_the_owner_closed_may_be_tried_again_by_him(parked: Stage) -> None:
     assert sorted(pull.state for pull in parked.pulls()) == ["closed", "open"]
 
 
+def test_what_the_owner_ended_he_may_have_done_again(parked: Stage) -> None:
+    """Merged by him, then retried: a new attempt and a new pull request, not the old answer once more."""
+    with parked.records() as records:
+        forge = records.forge()
+        assert forge
+        forge.set_status(parked.pulls()[0].head_sha, "agents/review", "success")
+        forge.merge(1, parked.pulls()[0].head_sha)
+    parked.run_day()
+    parked.change.answers = [{"settings.py": "X = 4\n"}]  # type: ignore[attr-defined]
+    jobs = len(parked.jobs)
+    typed(parked, hands.retry, id=ID)
+    parked.run_day()
+    assert len(parked.jobs) > jobs
+
+
 def test_show_has_what_tests_and_review_said_and_what_is_asked(parked: Stage) -> None:
     text = typed(parked, views.show, id=ID)
     for said in ("tests: 2 passed", "review: approved", "waits for you: it changes settings.py"):
