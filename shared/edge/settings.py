@@ -30,10 +30,13 @@ SECRETS = (
     "ANTHROPIC_BASE_URL",
     "GITHUB_TOKEN",
     "GITHUB_REVIEWER_TOKEN",
+    "GITHUB_API_URL",
     "DISCORD_WEBHOOK_URL",
     "TAVILY_API_KEY",
 )
+ADDRESSES = ("ANTHROPIC_BASE_URL", "GITHUB_API_URL")  # no secrets, but like them they differ from machine to machine
 ANTHROPIC = "https://api.anthropic.com"
+GITHUB = "https://api.github.com"
 
 
 def _amount(value: Any) -> int:
@@ -233,6 +236,8 @@ class SchedulesFile(Part):
 class TargetFile(Part):
     repo: str = Field(min_length=1, max_length=500)
     """The repository: an https URL or a local path."""
+    forge: Literal["auto", "local", "github"] = "auto"
+    """Where pull requests are made; auto: on GitHub if `repo` lies there and GITHUB_TOKEN is set, else locally."""
     branch: str = Field(default="main", min_length=1, max_length=200)
     """The branch that work starts from and is merged into."""
     allow: tuple[Pattern, ...] = ("**",)
@@ -281,9 +286,14 @@ class Secrets(Part):
         return (self.get("ANTHROPIC_BASE_URL") or ANTHROPIC).rstrip("/")
 
     @property
+    def github_url(self) -> str:
+        """Of the API."""
+        return (self.get("GITHUB_API_URL") or GITHUB).rstrip("/")
+
+    @property
     def to_hide(self) -> dict[str, str]:
         """Name -> value of everything that may not appear in any text that leaves."""
-        return {name: self.get(name) for name in self.values if name != "ANTHROPIC_BASE_URL"}
+        return {name: self.get(name) for name in self.values if name not in ADDRESSES}
 
 
 class Settings(Part):

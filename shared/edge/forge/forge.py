@@ -1,6 +1,6 @@
 """Door to the forge: the place that keeps pull requests. The only module that says what we need of one.
 
-Fifteen methods, two homes (LocalForge, GitHubForge), one set of contract tests. Two ideas carry it:
+Seventeen methods, two homes (LocalForge, GitHubForge), one set of contract tests. Two ideas carry it:
 
 * Every write may be repeated. After a crash or a lost answer the caller calls again and gets the same result, not a
   second pull request, comment or review.
@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal, Protocol
 
 from shared.domain.errors import Misconfigured, Refused, Stumble, TeamError, Unavailable
@@ -87,6 +88,18 @@ class Issue:
     labels: frozenset[str]
     author: str
     url: str
+
+
+@dataclass(frozen=True)
+class Comment:
+    """What somebody said below a pull request or an issue: a comment, a remark at a line, or a review's own text."""
+
+    id: str  # keeps its value when the text is edited
+    author: str
+    body: str
+    at: datetime
+    path: str = ""  # of a remark at a line
+    line: int = 0  # 0: it is outdated, or there is none
 
 
 @dataclass(frozen=True)
@@ -161,6 +174,9 @@ class Forge(Protocol):
     def reviews(self, number: int) -> Sequence[Review]:
         """The oldest first."""
 
+    def comments(self, number: int) -> Sequence[Comment]:
+        """All that was said, also by ourselves and by strangers; the oldest first."""
+
     def checks(self, sha: str) -> Checks:
         """All statuses and check runs of a commit. None at all is "pending", not "success"."""
 
@@ -171,6 +187,9 @@ class Forge(Protocol):
 
         Labels are added, never removed; `draft` counts when it is made.
         """
+
+    def ready(self, number: int) -> None:
+        """No draft any more. One that was none already is a success."""
 
     def ensure_comment(self, number: int, key: str, body: str) -> None:
         """One comment of ours for each key: made, or edited if its text differs."""

@@ -1,0 +1,24 @@
+"""Door to the owner's attention. The only module that says what we need of a chat or a mail service.
+
+Every notice may be sent again: with the answer of the first time the same message is edited, not posted twice.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from shared.domain.notice import Notice
+
+
+class Notifier(Protocol):
+    @property
+    def name(self) -> str:
+        """Of the service, as the owner calls it."""
+
+    def send(self, notice: Notice, sent: str = "") -> str:
+        """The message's id at the service; empty if it keeps none. `sent`: that id, if the notice was sent before.
+
+        Unavailable: not delivered, or unknown; try again later (`wait` says when, if the service said so).
+        Misconfigured: the address is gone or wrong; do not try again until the owner has changed it.
+        Refused: the service will never take this notice.
+        """
