@@ -6,8 +6,8 @@ help:     ## this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 22
 setup:    ## build both environments and check the machine (again: nothing to do)
 	@python3 main.py setup
-demo: setup  ## one whole working day, offline, on a sample project
-	@$(PY) main.py demo
+demo: setup  ## one whole working day, offline, on a sample project (FORGE=github: against a local GitHub)
+	@$(PY) main.py demo $(if $(FORGE),--forge $(FORGE))
 test:     ## everything: format, lint, types, tests
 	@python3 main.py setup --dev && $(PY) main.py check
 status:   ## where things stand

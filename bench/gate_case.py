@@ -21,6 +21,7 @@ SOME_KEY = "-".join(("sk", "ant", "api03", "Zq8vT2mLr5Xw9KcB4nHd7JfP1sYg6UeA3oRi
 MARK = re.compile(r"\{\{(?:U\+([0-9A-F]{4,5})|(\d+) blanks|our key (\d+):(\d*)|(some key))\}\}")
 
 Gate = Literal["tests", "rules", "policy/owner", "scope", "only a model's review"]
+Merged = Literal["merged", "merged, after QA's test"]
 
 
 @dataclass(frozen=True)
@@ -52,20 +53,24 @@ class CaseTask:
 
 @dataclass(frozen=True)
 class GateCase:
-    """A change and what is true of it. `truth`: a test file that fails on a wrong change and passes on a right one."""
+    """A change and what is true of it. `truth`: a test file that fails on a wrong change and passes on a right one.
+
+    `tester`: the test file that QA's model would write if it is asked to.
+    """
 
     __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
 
     id: str
     sample: Literal["exam_site", "ledger_lib"]
     label: Literal["right", "wrong"]
-    expect: Literal["merged"] | Gate  # of a right one "policy/owner": it is right that he is asked
+    expect: Merged | Gate  # of a right one "policy/owner": it is right that he is asked
     why: str
     task: CaseTask
     edits: tuple[Edit, ...]
     kind: str = field(default="")  # of a right one
     wrong_by: str = ""
     truth: str = ""
+    tester: str = ""
 
     @property
     def way(self) -> str:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -93,17 +93,19 @@ class Place:
         linter = RuffLinter(box, root / "lint")
         self.reviewer = Reviewer(Obedient(), Prompts(ROOT / "agents"), self.mirror, linter, outgoing)
 
-    def commit(self, case: GateCase) -> Branch:
-        """Refused: the committer does not take it."""
-        folder = self._root / "work" / case.id
+    def commit(self, case: GateCase, written: Mapping[str, str] | None = None) -> Branch:
+        """Refused: the committer does not take it. `written`: tests that were laid beside it since."""
+        written = written or {}
+        name = f"{case.id}.a{2 if written else 1}"
+        folder = self._root / "work" / name
         self.mirror.check_out(self.base, folder)
-        after = case.changed(self.files)
+        after = {**case.changed(self.files), **written}
         write(folder, {path: text for path, text in after.items() if text != self.files.get(path)})
         for path in self.files.keys() - after.keys():
             (folder / path).unlink()
         task = case.spec
-        scope = Scope(task.files, task.new_files, guards=task.guards)
-        ref = f"refs/attempts/{case.id}.a1"
+        scope = Scope(task.files, (*task.new_files, *written), guards=task.guards)
+        ref = f"refs/attempts/{name}"
         made = self._committer.commit(folder, base=self.base, ref=ref, message=task.title, scope=scope, now=NOW)
         assert isinstance(made, Committed), f"{case.id} changes nothing"
         return Branch(f"agents/{case.id}", self.base, made.sha, made.changed, made.protected)

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+DONE, PROBLEM, BUG, INTERRUPTED = 0, 1, 3, 130  # exit codes; 2, wrong usage, is argparse's
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 AIDER = CHECKOUT / ".venv-aider" / "bin" / "python"
 PHASES = ("morning", "planning", "work", "wrap_up")
@@ -29,7 +31,10 @@ class Arguments:
     script: str = ""
     port: int = 0
     agent: str = ""
+    task: str = ""
     lines: int = 40
+    follow: bool = False
+    forge: str = "local"
     dev: bool = False
     lock: bool = False
 
@@ -38,15 +43,21 @@ def parse(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> 
     """SystemExit(2) with the usage if the words make no command."""
     found = vars(_parser().parse_args(_home_first(words)))
     home = found.pop("home") or environment.get("SISIMPUR_HOME") or CHECKOUT
-    return Arguments(home=Path(home).absolute(), **found)
+    return Arguments(home=_place(home), **found)
+
+
+def _place(home: str | Path) -> Path:
+    """Absolute and without `..`, so that what is printed and stored means the same from every folder."""
+    return Path(os.path.realpath(os.path.expanduser(home)))
 
 
 def _home_first(words: Sequence[str]) -> list[str]:
     """`status --home H` is as good as `--home H status`."""
     words = list(words)
-    if "--home" in words[:-1]:
-        at = words.index("--home")
-        words = [*words[at : at + 2], *words[:at], *words[at + 2 :]]
+    for at, word in enumerate(words):
+        size = 2 if word == "--home" else 1 if word.startswith("--home=") else 0
+        if size and at + size <= len(words):
+            return [*words[at : at + size], *words[:at], *words[at + size :]]
     return words
 
 
@@ -70,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     plan.add_argument("--dry-run", action="store_true", required=True, help="change nothing (asks no model either)")
 
     _showing(commands, "tasks", "every task and where it stands")
-    one = commands.add_parser("show", help="one task: its text, history, cost and pull request")
+    one = _showing(commands, "show", "one task: its text, history, cost and pull request")
     one.add_argument("id", metavar="ID")
     for name, help_, why in (
         ("approve", "merge a change that waits for you", "a remark for the record"),
@@ -82,18 +93,22 @@ def _parser() -> argparse.ArgumentParser:
         answer.add_argument("id", metavar="ID")
         answer.add_argument("--why", default="", required=name == "reject", metavar="TEXT", help=why)
     _showing(commands, "prs", "the pull requests of the team")
-    _showing(commands, "status", "where things stand")
-    _showing(commands, "budget", "what was spent, per day")
+    _showing(commands, "status", "what runs, what waits for you, what was spent")
+    _showing(commands, "budget", "what was spent: per day, month, agent, task and model")
     commands.add_parser("resume", help="after you looked at why nothing is spent any more: go on")
-    logs = commands.add_parser("logs", help="the newest log lines")
-    logs.add_argument("--agent", default="", help="only this agent's")
-    logs.add_argument("--lines", type=int, default=40)
+    logs = _showing(commands, "logs", "the newest log lines")
+    logs.add_argument("--agent", default="", metavar="NAME", help="only this agent's")
+    logs.add_argument("--task", default="", metavar="ID", help="only this task's")
+    logs.add_argument("--lines", type=int, default=40, metavar="N", help="how many (default: 40)")
+    logs.add_argument("--follow", "-f", action="store_true", help="go on with what comes, until Ctrl-C")
     _showing(commands, "doctor", "is this machine fit for work?")
+    commands.add_parser("propose-ci", help="a pull request that gives the target a workflow; you merge it")
 
     model = commands.add_parser("model", help="serve scripted model answers on this machine")
     model.add_argument("--script", required=True, metavar="FILE")
     model.add_argument("--port", type=int, default=0)
-    commands.add_parser("demo", help="one whole working day, offline, on a sample project")
+    demo = commands.add_parser("demo", help="one whole working day, offline, on a sample project")
+    demo.add_argument("--forge", choices=("local", "github"), default="local", help="where its pull requests are made")
     commands.add_parser("check", help="for developers: format, lint, types, tests")
     setup = commands.add_parser("setup", help="build both environments and check the machine")
     setup.add_argument("--dev", action="store_true", help="with the developers' tools")
@@ -101,6 +116,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _showing(commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, help_: str) -> None:
+def _showing(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, help_: str
+) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=help_)
     command.add_argument("--json", action="store_true", help="for scripts")
+    return command

@@ -3,31 +3,53 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 
 from agents.orchestrator.planning import open_goals
 from agents.orchestrator.vision_parser import difference, parse
-from cli.arguments import Arguments
+from cli.arguments import DONE, PROBLEM, Arguments
+from cli.progress import showing
 from cli.records import Records, open_records
-from cli.text import plain
+from cli.text import command, pasteable, plain
 from shared.domain.errors import Misconfigured
+from shared.domain.lifecycle import Event, State
 from shared.domain.work import Vision
 from shared.edge.markdown import outline
 from shared.edge.paths import read_text
 
+MOST_NAMED = 5  # problems of a day in its last line
+LONGEST_NAMED = 200  # characters of each
+
 
 def run_day(arguments: Arguments, environment: Mapping[str, str] = os.environ) -> int:
-    """1 if a phase had a problem; the others were run all the same."""
+    """1 if a phase had a problem or a task has failed today, said in the last line; all else was done all the same."""
     from cli.team import open_team
 
-    with open_records(arguments.home, environment) as records:
+    with open_records(arguments.home, environment) as records, showing(records) as show:
 
         def tell(text: str) -> None:
-            print(f"{records.clock.now():%H:%M:%S}  {plain(text)}", flush=True)
+            show(f"{records.clock.now():%H:%M:%S}  {plain(pasteable(text, arguments.home))}")
 
         with open_team(records, tell) as orchestrator:
             orchestrator.run_day(arguments.until)
-    return 1 if orchestrator.problems else 0
+        wrong = [*orchestrator.problems, *failed_today(records)]
+    if wrong:
+        more = f"; and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
+        text = "; ".join(line[:LONGEST_NAMED] for line in wrong[:MOST_NAMED])
+        told = f"{plain(pasteable(text, arguments.home))}{more}; see: {command(arguments.home, 'status')}"
+        print(f"run-day: {told}", file=sys.stderr)
+    return PROBLEM if wrong else DONE
+
+
+def failed_today(records: Records) -> list[str]:
+    """Those that came to nothing; what the owner cancelled is no problem."""
+    found = []
+    for task in records.store.names()[State.FAILED]:
+        history = records.journal.history(task)
+        if history and history[-1].event is Event.EXHAUSTED and history[-1].at[:10] == records.day():
+            found.append(f"{task} has failed: {history[-1].note}")
+    return found
 
 
 def plan(arguments: Arguments) -> int:

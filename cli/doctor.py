@@ -8,12 +8,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from cli.arguments import Arguments
 from cli.records import aider_python
-from cli.text import plain
+from cli.text import pasteable, plain
 from shared.domain.errors import Misconfigured, TeamError
 from shared.edge.paths import Home
 from shared.edge.settings import Secrets, Settings, load, read_secrets
@@ -33,6 +33,7 @@ def doctor(arguments: Arguments) -> int:
     """0 if all is well."""
     found = []
     for finding in _findings(Home(arguments.home)):
+        finding = replace(finding, detail=pasteable(finding.detail, arguments.home))
         found.append(finding)
         if not arguments.json:
             print(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.name:<14}  {plain(finding.detail)}", flush=True)
@@ -58,7 +59,7 @@ def _findings(home: Home) -> Iterator[Finding]:
         yield _check("engine", lambda: _engine(settings))
     yield _check("keys", lambda: _keys(home, secrets))
     if settings:
-        yield _check("endpoint", lambda: _endpoint(settings))
+        yield _check("endpoint", lambda: _endpoint(home, settings))
         yield _check("prices", lambda: _prices(settings))
         yield _check("target", lambda: _target(home, settings))
 
@@ -91,11 +92,11 @@ def _git() -> str:
 
 
 def _home(home: Home) -> str:
-    if not home.state.exists():
-        raise Misconfigured(f"{home.root} is no home yet; type: python main.py --home {home.root} init --target PATH")
+    if not home.state.exists() or not any(path.name != "example.yaml" for path in home.targets.glob("*.yaml")):
+        raise Misconfigured(f"{home.root} is no home yet; type: python main.py init --target PATH_OR_URL")
     folders = (home.root, home.state, home.logs, home.temporary, home.work)
     for folder in folders:
-        if not os.access(folder, os.W_OK | os.X_OK):
+        if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):  # what is missing is made at the next start
             raise Misconfigured(f"{folder} cannot be written; give it to the user who runs the team")
     return str(home.root)
 
@@ -152,19 +153,21 @@ def _keys(home: Home, secrets: Secrets | None) -> str:
     return ", ".join(sorted(secrets.values)) + " set"
 
 
-def _endpoint(settings: Settings) -> str:
+def _endpoint(home: Home, settings: Settings) -> str:
     """Asks for the list of models: free, and it shows whether the key is taken."""
     import httpx2
 
-    url = settings.secrets.base_url
+    url, path = settings.secrets.base_url, home.config / ".env"
     key = settings.secrets.get("ANTHROPIC_API_KEY")
     headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
     try:
         answer = httpx2.get(f"{url}/v1/models", headers=headers, timeout=PATIENCE, trust_env=False)
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-        raise Misconfigured(f"{url} does not answer ({type(error).__name__}); check ANTHROPIC_BASE_URL") from None
+        raise Misconfigured(
+            f"{url} does not answer ({type(error).__name__}); check ANTHROPIC_BASE_URL in {path}"
+        ) from None
     if answer.status_code in (401, 403):
-        raise Misconfigured(f"{url} does not take the key ({answer.status_code}); check ANTHROPIC_API_KEY")
+        raise Misconfigured(f"{url} does not take the key ({answer.status_code}); check ANTHROPIC_API_KEY in {path}")
     if answer.status_code >= 500:
         raise Misconfigured(f"{url} answers {answer.status_code}; try again later")
     return f"{url} answers"

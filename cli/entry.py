@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cli.arguments import Arguments, parse
+from cli.arguments import BUG, DONE, INTERRUPTED, PROBLEM, Arguments, parse
+from cli.text import pasteable, plain
 from shared.domain.errors import TeamError
 
 INTERRUPTION = "interrupted; the next start goes on (a model call that was cut stays booked at its worst case)"
-DONE, PROBLEM, BUG, INTERRUPTED = 0, 1, 3, 130
 
 
 def main(words: Sequence[str]) -> int:
@@ -20,7 +20,7 @@ def main(words: Sequence[str]) -> int:
     try:
         return _function(arguments.command)(arguments)
     except TeamError as problem:
-        print(f"{arguments.command}: {problem}", file=sys.stderr)
+        print(f"{arguments.command}: {pasteable(plain(str(problem)), arguments.home)}", file=sys.stderr)
         return PROBLEM
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone; there is nobody to tell
@@ -58,6 +58,10 @@ def _function(command: str) -> Callable[[Arguments], int]:
         from cli import offline
 
         return {"demo": offline.demo, "model": offline.model, "check": offline.check}[command]
+    if command == "propose-ci":
+        from cli.ci import propose_ci
+
+        return propose_ci
     if command == "doctor":
         from cli.doctor import doctor
 

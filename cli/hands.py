@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import shutil
 from collections.abc import Collection
 from pathlib import Path
 
 from cli.arguments import CHECKOUT, Arguments
-from cli.text import plain
+from cli.text import command, plain
 from shared.domain.errors import Misconfigured
 from shared.domain.lifecycle import Event, State, owner_moved
 from shared.edge.gate_book import Ruling, Said
@@ -38,11 +37,10 @@ VISION = """# Vision
 def init(arguments: Arguments) -> int:
     home = Home(arguments.home)
     print(make_home(home, arguments.target, arguments.branch))
-    command = f"python main.py --home {shlex.quote(str(home.root))}"
     print(f"home: {home.root}")
     print(f"next: write your goals into {home.vision}, your key into {home.config / '.env'}, then type:")
-    print(f"  {command} doctor")
-    print(f"  {command} run-day")
+    print(f"  {command(home.root, 'doctor')}")
+    print(f"  {command(home.root, 'run-day')}")
     return 0
 
 
@@ -143,7 +141,7 @@ def approve(arguments: Arguments) -> int:
         if state is not State.IN_REVIEW or parked is None:
             raise Misconfigured(f"{id_} lies in {state}/ and does not wait for you; see: python main.py status")
         records.gates.rule(id_, Ruling("approve", parked.subject, arguments.why, records.clock.now()))
-    print(f"{id_}: approved; it is merged when the team works next (python main.py run-day)")
+    print(f"{id_}: approved; it is merged when the team works next: {command(arguments.home, 'run-day')}")
     return 0
 
 

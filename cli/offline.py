@@ -7,6 +7,8 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from shared.edge.process import attached, run
 
 DAY = CHECKOUT / "examples" / "exam_site_day"
 PROJECT = CHECKOUT / "examples" / "exam_site"
+SAMPLE = "you/exam_site"
 PACKAGES = CHECKOUT / ".demo" / "packages"
 GIT = {
     "PATH": "/usr/bin:/bin:/usr/local/bin",
@@ -34,6 +37,7 @@ GIT = {
 def demo(arguments: Arguments) -> int:
     """A new home, a sample project as its target, a scripted model as its endpoint; then a day like any other."""
     from cli import day, hands, views
+    from shared.edge.notify.local_webhook import LocalWebhook
     from shared.edge.scripted.scripted_model import ScriptedModel
     from shared.edge.scripted.scripted_script import read_script
 
@@ -43,21 +47,41 @@ def demo(arguments: Arguments) -> int:
         raise Misconfigured(f"{place} is not empty; name a new folder with --home, or none")
     print(f"home: {home}")
     print("everything is real but the model: its answers come from examples/exam_site_day/script.yaml", flush=True)
-    with ScriptedModel(read_script(DAY / "script.yaml"), heard=_heard) as model:
-        _repository(place / "exam_site")
-        print(hands.make_home(Home(home), str(place / "exam_site")) + "\n", flush=True)
+    _repository(place / "exam_site")
+    with (
+        ScriptedModel(read_script(DAY / "script.yaml"), heard=_heard) as model,
+        LocalWebhook(place / "discord") as discord,
+        _forge(arguments.forge, place) as (target, keys),
+    ):
+        _write_keys(home / "config" / ".env", ANTHROPIC_BASE_URL=model.url, DISCORD_WEBHOOK_URL=discord.url, **keys)
+        print(hands.make_home(Home(home), target) + "\n", flush=True)
         _install_from(home / "config" / "targets" / "exam_site.yaml")
         shutil.copyfile(DAY / "VISION.md", home / "VISION.md")
-        _write_keys(home / "config" / ".env", model.url)
         code = day.run_day(Arguments("run-day", home), environment={})
-    print()
-    for view in (views.status, views.prs, views.budget):
-        view(Arguments(view.__name__, home))
         print()
-    forge = home / ".state" / "forge" / "exam_site.git"
+        for view in (views.status, views.prs, views.budget):
+            view(Arguments(view.__name__, home))
+            print()
     print(f"look around:  python main.py --home {shlex.quote(str(home))} show ID   (and: tasks, logs, status)")
+    print(f"the report:   {home / 'reports' / 'daily'} and, as Discord got it, {place / 'discord'}")
+    forge = place / "github" / f"{SAMPLE}.git" if keys else home / ".state" / "forge" / "exam_site.git"
     print(f"the branches: git -C {shlex.quote(str(forge))} log --oneline --all")
     return code
+
+
+@contextmanager
+def _forge(name: str, place: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """What the home's target is, and the keys that it takes."""
+    if name != "github":
+        yield str(place / "exam_site"), {}
+        return
+    from shared.edge.local_github.local_github import LocalGitHub
+
+    with LocalGitHub(place / "github") as hub:
+        hub.repository(SAMPLE, place / "exam_site")
+        hub.require(SAMPLE, "main", "agents/review")
+        print(f"GitHub: one on this machine, {hub.url}", flush=True)
+        yield f"{hub.url}/{SAMPLE}.git", {"GITHUB_TOKEN": hub.user("team"), "GITHUB_API_URL": hub.url}
 
 
 def _new_place() -> Path:
@@ -84,9 +108,11 @@ def _install_from(target: Path) -> None:
         file.write(f"packages: {json.dumps(str(PACKAGES))}\n")
 
 
-def _write_keys(path: Path, url: str) -> None:
+def _write_keys(path: Path, **keys: str) -> None:
+    path.parent.mkdir(parents=True)
     path.touch(mode=0o600)
-    path.write_text(f"ANTHROPIC_API_KEY=a-key-that-only-the-scripted-model-takes\nANTHROPIC_BASE_URL={url}\n")
+    keys |= {"ANTHROPIC_API_KEY": "a-key-that-only-the-scripted-model-takes"}
+    path.write_text("".join(f"{name}={value}\n" for name, value in keys.items()))
 
 
 # --- model ---------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from agents.orchestrator.daily_planner import wordings
 from cli.arguments import AIDER
+from cli.forge import open_forge
 from shared.domain.errors import Misconfigured
 from shared.domain.work import Question
 from shared.edge.clock import Clock, SystemClock
@@ -47,16 +48,7 @@ class Records:
 
     def forge(self) -> Forge | None:
         """None: no day was run yet, so there is none."""
-        place = self.home.forge(self.settings.target.name)
-        return open_forge(place, self.clock) if (place / "forge.db").exists() else None
-
-
-def open_forge(place: Path, clock: Clock) -> Forge:
-    """What is merged there was reviewed, and holds the branch's newest commit: to the last byte what was tested."""
-    from shared.edge.forge.forge import REVIEW_CONTEXT
-    from shared.edge.forge.local_forge import LocalForge
-
-    return LocalForge(place, clock, required=(REVIEW_CONTEXT,), up_to_date=True)
+        return open_forge(self.home, self.settings, self.clock)
 
 
 def require_home(home: Home) -> None:

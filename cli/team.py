@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -11,6 +11,8 @@ from agents.coder.agent import Coder, CoderLimits
 from agents.orchestrator.agent import Orchestrator
 from agents.orchestrator.delivery import Delivery
 from agents.orchestrator.interpreter import Interpreter
+from agents.orchestrator.issue_goals import InboxRules
+from agents.orchestrator.messenger import Messenger
 from agents.orchestrator.publishing import Publishing
 from agents.orchestrator.team import Checks, Codes, Desk, Rules, Team
 from agents.planner.agent import Planner
@@ -19,23 +21,24 @@ from agents.planner.source import Snapshot
 from agents.qa.agent import Qa
 from agents.reviewer.agent import Reviewer
 from cli.arguments import CHECKOUT
-from cli.records import Records, open_forge
+from cli.forge import Code, open_code
+from cli.records import Records
+from cli.text import command
 from cli.workshop import BoxWorkshop, Workshop
-from shared.domain.errors import Misconfigured, Stumble
+from shared.domain.errors import Misconfigured
 from shared.edge import lock, ourselves
 from shared.edge.engine.engine import Engine
-from shared.edge.forge.forge import Forge
-from shared.edge.forge.local_forge import Diverged, create, follow
 from shared.edge.gate_book import BaseRuns
 from shared.edge.llm.llm_client import LlmClient
 from shared.edge.llm.llm_replies import Replies
 from shared.edge.log import Log
+from shared.edge.money.ledger_course import LedgerCourse
 from shared.edge.money.pricing import Pricing
+from shared.edge.notice_book import NoticeBook
+from shared.edge.notify.notifier import Notifier
 from shared.edge.outgoing import Outgoing
 from shared.edge.prompts import Prompts
 from shared.edge.repo.committer import Author, Committer
-from shared.edge.repo.mirror import Mirror
-from shared.edge.repo.remote import Remote
 from shared.edge.settings import ANTHROPIC, LiveCaps, Settings
 from shared.edge.target.suite import Bench
 
@@ -47,9 +50,22 @@ TYPICAL_PROMPT = 20_000  # tokens: the price band that a forecast assumes
 MakeWorkshop = Callable[[Records, Callable[[str], None]], Workshop]
 
 
+def discord(records: Records) -> Sequence[Notifier]:
+    """Where the owner reads messages. Misconfigured names what is wrong with the address."""
+    url = records.settings.secrets.get("DISCORD_WEBHOOK_URL")
+    if not url:
+        return ()
+    from shared.edge.notify.discord_notifier import DiscordNotifier
+
+    return (DiscordNotifier(url, records.clock),)
+
+
 @contextmanager
 def open_team(
-    records: Records, tell: Callable[[str], None], make_workshop: MakeWorkshop = BoxWorkshop
+    records: Records,
+    tell: Callable[[str], None],
+    make_workshop: MakeWorkshop = BoxWorkshop,
+    services: Callable[[Records], Sequence[Notifier]] = discord,
 ) -> Iterator[Orchestrator]:
     """Holds the home's lock. Keys stay in this process; what runs elsewhere gets tickets.
 
@@ -64,7 +80,7 @@ def open_team(
     log = Log(home.logs, clock, outgoing.clean)
     pricing = Pricing(settings.agents.prices)
     with lock.hold(home.lock):
-        mirror, forge, sync = _code(records, lambda text: tell(outgoing.clean(text)))
+        code = open_code(home, settings, clock, lambda text: tell(outgoing.clean(text)))
         with Meter(
             records.ledger,
             pricing,
@@ -74,8 +90,9 @@ def open_team(
             home.meter_socket,
             log=log.of("meter"),
         ):
-            desk = _desk(records, log, mirror, forge, outgoing, pricing, tell)
-            team = _team(records, desk, outgoing, sync, make_workshop(records, desk.tell))
+            messages = _messages(records, services, lambda text: tell(outgoing.clean(text)))
+            desk = _desk(records, log, code, outgoing, pricing, messages, tell)
+            team = _team(records, desk, outgoing, code.sync, make_workshop(records, desk.tell))
             orchestrator = Orchestrator(desk, team)
             orchestrator.recover()
             yield orchestrator
@@ -89,29 +106,15 @@ def _key(settings: Settings) -> str:
     return key or "none"
 
 
-# --- code ----------------------------------------------------------------------------------------------------
-
-
-def _code(records: Records, tell: Callable[[str], None]) -> tuple[Mirror, Forge, Callable[[], str]]:
-    """Our mirror, the forge, and what brings both up to date with the owner's repository."""
-    target, home = records.settings.target, records.home
-    place, branch = home.forge(target.name), target.file.branch
-    source = Remote(target.file.repo, records.settings.secrets.get("GITHUB_TOKEN") or None)
-    create(place, None, branch)
-    mirror = Mirror(home.mirror(target.name), Remote(str(place)))
-    mirror.create()
-
-    def sync() -> str:
-        try:
-            follow(place, source, branch)
-        except Stumble:  # the owner's repository is away: what we have of it is good enough to go on
-            if mirror.head(branch) is None:
-                raise
-        except Diverged as problem:  # he has to say which way; until then what was merged here goes on
-            tell(str(problem))
-        return mirror.fetch(branch)
-
-    return mirror, open_forge(place, records.clock), sync
+def _messages(
+    records: Records, services: Callable[[Records], Sequence[Notifier]], tell: Callable[[str], None]
+) -> Messenger:
+    """A wrong address costs the messages, not the day: the reports are files."""
+    book = NoticeBook(records.db)
+    try:
+        return Messenger(book, services(records), tell)
+    except Misconfigured as problem:
+        return Messenger(book, (), tell, [str(problem)])
 
 
 # --- the desk and the team -----------------------------------------------------------------------------------
@@ -120,10 +123,10 @@ def _code(records: Records, tell: Callable[[str], None]) -> tuple[Mirror, Forge,
 def _desk(
     records: Records,
     log: Log,
-    mirror: Mirror,
-    forge: Forge,
+    code: Code,
     outgoing: Outgoing,
     pricing: Pricing,
+    messages: Messenger,
     tell: Callable[[str], None],
 ) -> Desk:
     return Desk(
@@ -135,10 +138,13 @@ def _desk(
         plans=records.plans,
         ledger=records.ledger,
         log=log,
-        mirror=mirror,
-        delivery=Delivery(records.journal, mirror, forge, outgoing.clean),
-        publishing=Publishing(records.journal, forge, outgoing.clean),
+        mirror=code.mirror,
+        delivery=Delivery(records.journal, code.mirror, code.forge, outgoing.clean),
+        publishing=Publishing(records.journal, code.forge, outgoing.clean),
+        messages=messages,
+        course=LedgerCourse(records.db),
         rules=_rules(records, pricing),
+        command=command(records.home.root),
         tell=lambda text: tell(outgoing.clean(text)),
     )
 
@@ -155,10 +161,12 @@ def _rules(records: Records, pricing: Pricing) -> Rules:
         limits=policy.attempts.limits,
         day_cap=policy.budget.day,
         task_cap=policy.budget.task,
+        month_cap=policy.budget.month,
         per_token=(rates.input, rates.output),
         protected=(*target.protected, *named_files(f"{target.setup} {target.test}")),
         policy=policy.merge.policy,
         open_pulls=policy.capacity.open_pulls,
+        inbox=InboxRules(target.inbox.owners, target.inbox.label),
     )
 
 

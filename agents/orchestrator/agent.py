@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from agents.orchestrator import gate_text, progress_tracker
 from agents.orchestrator.daily_planner import cents
-from agents.orchestrator.look import look
 from agents.orchestrator.morning import read_vision
 from agents.orchestrator.planning import plan_day, write_plan_file, write_tasks
+from agents.orchestrator.progress_file import write_progress
+from agents.orchestrator.reporting import Reporting
 from agents.orchestrator.team import Desk, Team
 from agents.orchestrator.work import Work
-from shared.domain.board import Card
 from shared.domain.errors import TeamError
-from shared.domain.lifecycle import State
-from shared.edge.forge.forge import task_of
-from shared.edge.paths import write_text
 
 
 class Orchestrator:
@@ -24,7 +20,9 @@ class Orchestrator:
     def __init__(self, desk: Desk, team: Team) -> None:
         self._desk = desk
         self._team = team
-        self._work = Work(desk, team)
+        self._work = Work(desk, team, self._stepped)
+        self._reporting = Reporting(desk, lambda: self._work.aside)
+        self._day = desk.day()
         self.problems: list[str] = []
         self._warned = set(desk.ledger.warnings(desk.day()))  # told before
 
@@ -34,11 +32,20 @@ class Orchestrator:
         write_tasks(self._desk, self._desk.day())
 
     def run_day(self, until: str = "") -> None:
-        """All phases of today, or those up to `until`. May be repeated: what is done is not done again."""
+        """All phases of today, or those up to `until`. May be repeated: what is done is not done again.
+
+        They belong to the day on which they are begun, also when midnight comes in between.
+        """
+        self._day = day = self._desk.day()
+        self._tell_owner(self._reporting.morning, day)
         for name, phase in self._phases().items():
-            self._run(name, phase)
+            self._run(name, phase, day)
+            if told := self._told_after(name):
+                self._tell_owner(told, day)
             if name == until:
                 break
+        self.problems += self._desk.messages.problems
+        self._desk.messages.problems.clear()
 
     def _phases(self) -> Mapping[str, Callable[[str], None]]:
         return {
@@ -48,27 +55,47 @@ class Orchestrator:
             "wrap_up": self._wrap_up,
         }
 
-    def _run(self, name: str, phase: Callable[[str], None]) -> None:
-        """A phase belongs to the day on which it begins."""
-        desk, day = self._desk, self._desk.day()
+    def _told_after(self, phase: str) -> Callable[[str], None] | None:
+        return {"planning": self._reporting.planned, "wrap_up": self._reporting.evening}.get(phase)
+
+    def _run(self, name: str, phase: Callable[[str], None], day: str) -> None:
+        """A phase that fails is told; so is what the owner has to mend after one that came to its end."""
+        desk, before = self._desk, len(self.problems)
         desk.plans.phase_begins(day, name, desk.clock.now())
         try:
             phase(day)
         except TeamError as problem:
+            desk.plans.phase_failed(day, name, "; ".join((*self.problems[before:], str(problem))))
             self.problems.append(f"{name}: {problem}")
             desk.tell(f"{name}: {problem}")
+            self._tell_owner(self._reporting.phase_failed, day, name, str(problem))
             return
         finally:
-            self._warn()
-        desk.plans.phase_ended(day, name, desk.clock.now())
+            self._warn(day)
+        desk.plans.phase_ended(day, name, desk.clock.now(), "; ".join(self.problems[before:]))
 
-    def _warn(self) -> None:
+    def _tell_owner(self, tell: Callable[..., None], *words: object) -> None:
+        """What goes wrong with telling keeps nobody from working."""
+        try:
+            tell(*words)
+        except TeamError as problem:
+            self.problems.append(f"reports: {problem}")
+            self._desk.tell(f"reports: {problem}")
+
+    def _stepped(self) -> None:
+        """After each move of the work phase."""
+        if self._work.broke:
+            self._tell_owner(self._reporting.cap_reached, self._day, self._work.broke)
+        self._tell_owner(self._reporting.step, self._day)
+
+    def _warn(self, day: str) -> None:
         """Once per day, and per month: most of a cap is used."""
         for warning in self._desk.ledger.warnings(self._desk.day()):
             if warning not in self._warned:
                 self._warned.add(warning)
                 used, cap = cents(warning.used), cents(warning.cap)
                 self._desk.tell(f"the cap of this {warning.scope} is nearly used: ${used} of ${cap}")
+                self._tell_owner(self._reporting.cap_nearly_used, day, warning)
 
     def _work_phase(self, _: str) -> None:
         try:
@@ -79,19 +106,6 @@ class Orchestrator:
 
     def _wrap_up(self, day: str) -> None:
         """PROGRESS.md, and DAILY_PLAN.md with where its tasks stand now."""
-        desk, accepted = self._desk, self._desk.plans.accepted()
-        sight = look(desk.store, desk.journal, accepted.vision if accepted else None, desk.rules.limits)
-        last = {id_: history[-1].note for id_ in sight.known if (history := desk.journal.history(id_))}
-        last |= {card.id: waiting for card in sight.board.cards if (waiting := self._waiting(card))}
-        forge = desk.delivery.forge
-        pulls = {task_of(pull, forge.whoami()): pull.url for pull in forge.list_pulls()}
-        spent = desk.ledger.totals(day, desk.rules.day_cap)
-        text = progress_tracker.render(day, sight.board, last, pulls, spent, sight.unreadable)
-        write_text(desk.home.progress, desk.delivery.clean(text))
-        if accepted:
-            write_plan_file(desk, accepted, day)
-
-    def _waiting(self, card: Card) -> str:
-        """What the owner is asked, and how he answers."""
-        parked = self._desk.gates.parked(card.id) if card.state is State.IN_REVIEW else None
-        return f"**waits for you**: {'; '.join(parked.reasons)} ({gate_text.answers(card.id)})" if parked else ""
+        write_progress(self._desk, day)
+        if accepted := self._desk.plans.accepted():
+            write_plan_file(self._desk, accepted, day)

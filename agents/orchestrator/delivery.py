@@ -50,6 +50,6 @@ class Delivery:
         self.journal.intend(key, "pull request", task.id, branch.commit, now)
         title = defuse(self.clean(pull_text.title(task)))
         body = marked(f"{task.id}:pr", defuse(self.clean(pull_text.body(task, branch, goal, cost))))
-        pull = self.forge.ensure_pull(branch.name, into, title, body, pull_text.LABELS)
+        pull = self.forge.ensure_pull(branch.name, into, title, body, pull_text.LABELS, draft=True)
         self.journal.achieved(key, str(pull.number))
         return pull

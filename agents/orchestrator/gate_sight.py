@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -123,10 +123,12 @@ def _subject(diff: bytes) -> str:
     return hashlib.sha256(plain).hexdigest()
 
 
-def _goal(known: Known, vision: Vision | None) -> Literal["wanted", "reworded", "removed"]:
+def _goal(known: Known, vision: Vision | None) -> Literal["wanted", "reworded", "removed", "proposed"]:
     if not known.goal_id or vision is None:
         return "wanted"
-    goals: Mapping[str, str] = {goal.id: wording(goal) for goal in vision.goals}
-    if known.goal_id not in goals:
+    goal = next((goal for goal in vision.goals if goal.id == known.goal_id), None)
+    if goal is None:
         return "removed"
-    return "wanted" if goals[known.goal_id] == known.wording else "reworded"
+    if wording(goal) != known.wording:
+        return "reworded"
+    return "proposed" if goal.proposed_by else "wanted"

@@ -91,13 +91,20 @@ def _finding(finding: Finding) -> str:
     return f"{finding.severity}: {finding.path}:{finding.line} {finding.text} ({finding.source}: {finding.rule})"
 
 
-def waiting(task: str, reasons: Sequence[str]) -> str:
-    return "\n\n".join(("### Waits for the owner", _bullets(reasons), answers(task)))
+def waiting(task: str, reasons: Sequence[str], commit: str = "") -> str:
+    """`commit`: if the owner's words below the pull request are heeded."""
+    below = answers_below(commit) if commit else ""
+    return "\n\n".join(filter(None, ("### Waits for the owner", _bullets(reasons), answers(task), below)))
 
 
 def answers(task: str) -> str:
     """What the owner can type."""
     return f"`python main.py approve {task}`, `reject {task} --why ...`, or `retry {task} --why ...`"
+
+
+def answers_below(commit: str) -> str:
+    """What the owner can write below the pull request."""
+    return f"Or write here: `/approve {commit[:12]}`, `/reject why`, or `/retry what to do differently`."
 
 
 def _bullets(lines: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from agents.orchestrator import gate_text
 from agents.orchestrator.gate_sight import GateSight
+from agents.orchestrator.issue_goals import number_of
 from agents.orchestrator.mover import Mover
 from agents.orchestrator.publishing import Address
 from agents.orchestrator.team import Checks, Desk, Reviews, Team
@@ -144,7 +145,8 @@ class Gatekeeper:
     def _park(self, known: Known, found: Submission, reasons: tuple[str, ...]) -> None:
         desk = self._desk
         self._publish(known, found)
-        desk.publishing.waiting(self._address(known, found), gate_text.waiting(known.id, reasons), desk.clock.now())
+        text = gate_text.waiting(known.id, reasons, found.commit if desk.rules.inbox.owners else "")
+        desk.publishing.waiting(self._address(known, found), text, desk.clock.now())
         desk.gates.park(Parked(known.id, found.subject, reasons), desk.clock.now())
         desk.tell(f"{known.id}: waits for you: {'; '.join(reasons)}")
 
@@ -167,6 +169,9 @@ class Gatekeeper:
         self._team.sync()
         self._compare(known, found, merged)
         desk.tell(f"{known.id}: merged #{to.number} into {desk.rules.branch} ({merged[:8]})")
+        if issue := number_of(known.goal_id):
+            told = f"Done by pull request {to.number}, merged as {merged[:12]}. Close this if it is what you wanted."
+            desk.publishing.fulfilled(to, issue, told, desk.clock.now())
         desk.publishing.delete_branch(to, self._sight.seen(known, found.commit).branch.name, desk.clock.now())
         self._mover.move(known.id, State.IN_REVIEW, Event.MERGED, f"merged as {merged[:12]}, pull request #{to.number}")
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from shared.domain.work import Goal, Remark
 
-BULLET, PROSE, NOTE = "g-", "p-", "n-"  # where the thing was found that an id stands for
+BULLET, PROSE, NOTE, ISSUE = "g-", "p-", "n-", "i-"  # where the thing was found that an id stands for
 SAME_GOAL = 0.6  # of the words of two titles
 
 

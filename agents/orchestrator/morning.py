@@ -6,11 +6,12 @@ import hashlib
 
 from agents.orchestrator.daily_planner import wordings
 from agents.orchestrator.interpreter import needs_reading
+from agents.orchestrator.issue_goals import goals_in, is_from_issue, with_issues
 from agents.orchestrator.reading import Interpretation, standing
 from agents.orchestrator.team import Desk, Team
 from agents.orchestrator.vision_parser import difference, parse, with_found
-from shared.domain.errors import Misconfigured
-from shared.domain.work import Guard, Run, Vision, VisionChange
+from shared.domain.errors import Misconfigured, Stumble
+from shared.domain.work import Goal, Guard, Run, Vision, VisionChange
 from shared.edge.markdown import outline
 from shared.edge.paths import read_text
 from shared.edge.plan_book import Accepted
@@ -18,13 +19,13 @@ from shared.edge.plan_book import Accepted
 
 def read_vision(desk: Desk, team: Team, day: str) -> None:
     """The same text as last time costs nothing. Whatever goes wrong, the last accepted vision stays."""
-    text = _text(desk)
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    before = desk.plans.accepted()
+    text, before = _text(desk), desk.plans.accepted()
+    asked = _asked(desk, before)
+    digest = hashlib.sha256(f"{text}{asked or ''}".encode()).hexdigest()
     if before and before.digest == digest:
         desk.tell("VISION.md is unchanged")
         return
-    vision = parse(outline(text), before.vision if before else None)
+    vision = with_issues(parse(outline(text), before.vision if before else None), asked)
     change = difference(before.vision if before else None, vision)
     desk.tell(_summary(change) or f"VISION.md has no goal yet; write a bullet below a priority in {desk.home.vision}")
     _accept(desk, team, day, digest, vision, change, before)
@@ -50,6 +51,18 @@ def _interpretation(
     texts = [remark.text for remark in change.fresh] + [goal.title for goal in change.new + change.changed]
     files = [entry.path for entry in desk.mirror.tree(commit)]
     return team.reader.read(run, vision, change, guards, files, team.facts(commit, texts))
+
+
+def _asked(desk: Desk, before: Accepted | None) -> tuple[Goal, ...]:
+    """What issues ask for. While the forge does not answer, what they asked for last time."""
+    rules = desk.rules.inbox
+    if not rules.takes_issues:
+        return ()
+    try:
+        return goals_in(desk.delivery.forge.list_issues(rules.label or None), rules)
+    except Stumble as problem:
+        desk.tell(f"issues were not read: {problem}")
+        return tuple(goal for goal in (before.vision.goals if before else ()) if is_from_issue(goal))
 
 
 def _text(desk: Desk) -> str:

@@ -122,9 +122,16 @@ def _at_the_gates(cards: Sequence[Card], board: Board) -> Iterator[Move]:
         if card.submission is None or card.spec is None:
             continue
         step = next_step(card.submission, board.policy)
-        waits = isinstance(step, Park) and "\n".join(step.reasons) == card.submission.told
-        if not waits and not (isinstance(step, Judge) and board.no_money):
+        if not asks_owner(card, board) and not (isinstance(step, Judge) and board.no_money):
             yield Gate(card.id, step)
+
+
+def asks_owner(card: Card, board: Board) -> bool:
+    """It waits for his word, and he was told so."""
+    if card.submission is None or not card.submission.told:
+        return False
+    step = next_step(card.submission, board.policy)
+    return isinstance(step, Park) and "\n".join(step.reasons) == card.submission.told
 
 
 def _unwanted(cards: Sequence[Card], _: Board) -> Iterator[Move]:
@@ -154,11 +161,14 @@ def _work(cards: Sequence[Card], board: Board, now: datetime) -> Move:
 
 
 def _why_none(board: Board) -> str:
-    """What the waiting tasks wait for, in words."""
+    """What the waiting tasks wait for, in words; and what waits for the owner."""
     waiting = [card for card in board.cards if card.state is State.BACKLOG and card.spec and card.seen_in]
-    if not waiting:
-        return "no task is ready"
-    return "no task is ready: " + "; ".join(f"{card.id} {waits_for(card, board)}" for card in waiting[:5])
+    why = [f"{card.id} {waits_for(card, board)}" for card in waiting[:5]]
+    asking = [card.id for card in board.cards if asks_owner(card, board)]
+    if asking:
+        who = ", ".join((*asking[:5], *(["..."] if asking[5:] else [])))
+        why.append(f"{who} {'wait' if asking[1:] else 'waits'} for you; see: python main.py status")
+    return "no task is ready" + (f": {'; '.join(why)}" if why else "")
 
 
 def _urgency(card: Card) -> tuple[int, str]:

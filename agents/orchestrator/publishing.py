@@ -34,10 +34,14 @@ class Publishing:
     clean: Callable[[str], str]  # the filter for outgoing text
 
     def evidence(self, to: Address, evidence: Evidence, now: datetime) -> None:
+        """What is red stays a draft: nobody need look at it yet."""
+
         def publish() -> str:
             state, note = gate_text.status(evidence)
             self.forge.set_status(to.commit, TESTS_CONTEXT, state, self._safe(note))
             self.forge.ensure_comment(to.number, f"{to.task}:tests", self._safe(gate_text.evidence(evidence)))
+            if not evidence.is_red:
+                self.forge.ready(to.number)
             return to.commit
 
         self._once(to, "tests", to.commit, publish, now)
@@ -70,9 +74,32 @@ class Publishing:
 
         self._once(to, f"waiting-{gate_text.digest(text)}", text, publish, now)
 
+    def heard(self, to: Address, text: str, now: datetime) -> None:
+        """What came of the owner's words: one comment per task, brought up to date."""
+
+        def publish() -> str:
+            self.forge.ensure_comment(to.number, f"{to.task}:heard", self._safe(text))
+            return str(to.number)
+
+        self._once(to, f"heard-{gate_text.digest(text)}", text, publish, now)
+
     def merge(self, to: Address, now: datetime) -> str:
         """The commit on the base branch. HeadMoved, MergeBlocked, MergeConflict: nothing was merged."""
-        return self._once(to, "merge", to.commit, lambda: self.forge.merge(to.number, to.commit), now)
+
+        def publish() -> str:
+            self.forge.ready(to.number)  # untested and approved by the owner, it is a draft still
+            return self.forge.merge(to.number, to.commit)
+
+        return self._once(to, "merge", to.commit, publish, now)
+
+    def fulfilled(self, to: Address, issue: int, text: str, now: datetime) -> None:
+        """A word below the issue that asked for it. Closing it is left to whoever opened it."""
+
+        def publish() -> str:
+            self.forge.ensure_comment(issue, f"{to.task}:issue", self._safe(text))
+            return str(issue)
+
+        self._once(to, "issue", str(issue), publish, now)
 
     def close(self, to: Address, text: str, now: datetime) -> None:
         """With a last word. The branch stays: the owner may want to look."""

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from agents.orchestrator.delivery import Delivery
+from agents.orchestrator.issue_goals import InboxRules
+from agents.orchestrator.messenger import Messenger
 from agents.orchestrator.publishing import Publishing
 from agents.orchestrator.reading import Interpretation
 from shared.domain.evidence import Evidence
@@ -31,6 +33,7 @@ from shared.edge.gate_book import GateBook
 from shared.edge.journal import Journal
 from shared.edge.log import Log
 from shared.edge.money.ledger import Ledger
+from shared.edge.money.ledger_course import LedgerCourse
 from shared.edge.paths import Home
 from shared.edge.plan_book import PlanBook
 from shared.edge.repo.mirror import Mirror
@@ -82,6 +85,8 @@ class Rules:
     protected: Sequence[str] = ()
     policy: Policy = field(default_factory=Policy)
     open_pulls: int = 5
+    month_cap: int = 0
+    inbox: InboxRules = field(default_factory=InboxRules)
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,10 @@ class Desk:
     mirror: Mirror
     delivery: Delivery
     publishing: Publishing
+    messages: Messenger
+    course: LedgerCourse
     rules: Rules
+    command: str = "python main.py"  # what the owner types before a command's name
     tell: Callable[[str], None] = field(default=lambda _: None)  # one line of progress for whoever watches
 
     def day(self) -> str:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from agents.orchestrator.goal_ids import PROSE, identified, normalised
+from agents.orchestrator.goal_ids import ISSUE, PROSE, identified, normalised
 from shared.domain.errors import Refused
 from shared.domain.work import Goal, Line, Priority, Remark, Vision, VisionChange
 
@@ -117,7 +117,7 @@ def parse(outline: Sequence[Line], previous: Vision | None = None) -> Vision:
     known = previous.goals if previous else ()
     found = _still_found(known, unread)
     return Vision(
-        goals=identified(goals, [goal for goal in known if not _is_found(goal)]) + found,
+        goals=identified(goals, [goal for goal in known if not goal.id.startswith((PROSE, ISSUE))]) + found,
         ideas=tuple(_remark(block) for block in blocks if block.section.kind == "ideas"),
         notes=tuple(_remark(block) for block in blocks if block.section.kind == "notes"),
         unread=unread,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import assert_never
@@ -9,6 +10,7 @@ from typing import assert_never
 from agents.orchestrator.coding import Coding
 from agents.orchestrator.gate_sight import GateSight
 from agents.orchestrator.gatekeeper import Gatekeeper
+from agents.orchestrator.inbox import Inbox
 from agents.orchestrator.look import Sight, look
 from agents.orchestrator.mover import Mover
 from agents.orchestrator.next_move import (
@@ -43,11 +45,14 @@ OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 
 
 class Work:
-    def __init__(self, desk: Desk, team: Team) -> None:
+    def __init__(self, desk: Desk, team: Team, moved: Callable[[], None] = lambda: None) -> None:
+        """`moved` is called after each move."""
         self._desk = desk
+        self._moved = moved
         self._team = team
         self._mover = Mover(desk)
         self._gate_sight = GateSight(desk)
+        self._inbox = Inbox(desk, self._gate_sight)
         self._gates = Gatekeeper(desk, team, self._gate_sight, self._mover)
         self._coding = Coding(desk, team, self._gate_sight, self._mover, self._gates)
         self._broke: tuple[str, str] = ("", "")  # the day on which a cap stopped the spending, and its words
@@ -56,6 +61,17 @@ class Work:
     def problems(self) -> list[str]:
         """What the owner has to mend, although the phase went on."""
         return self._gates.problems
+
+    @property
+    def aside(self) -> Mapping[str, str]:
+        """Tasks that nobody touches until the next start, and why."""
+        return self._mover.aside
+
+    @property
+    def broke(self) -> str:
+        """Why nothing more can be spent today; empty: it can."""
+        day, words = self._broke
+        return words if day == self._desk.day() else ""
 
     def until_quiet(self) -> str:
         """Every move there is -> why it rests now."""
@@ -71,6 +87,7 @@ class Work:
                 self._desk.clock.sleep((move.until - self._desk.clock.now()).total_seconds())
             else:
                 self._try(move, sight)
+                self._moved()
 
     def recover(self) -> None:
         """What a kill left half done: moves are finished, dead folders go. Nothing outward is done here."""
@@ -85,6 +102,7 @@ class Work:
         if begun:
             self._team.sync()
             self._gate_sight.hear(begun)
+            self._inbox.hear(begun)
 
     def _tell_lost(self, sight: Sight) -> None:
         for card in sight.board.cards:
@@ -96,14 +114,13 @@ class Work:
         accepted = desk.plans.accepted()
         vision = accepted.vision if accepted else None
         guards = [pattern for guard in (accepted.guards if accepted else ()) for pattern in guard.patterns]
-        day, words = self._broke
         return look(
             desk.store,
             desk.journal,
             vision,
             desk.rules.limits,
             desk.mirror.attempt,
-            desk.ledger.paused() or (words if day == desk.day() else ""),
+            desk.ledger.paused() or self.broke,
             self._mover.aside,
             lambda known: self._gate_sight.submission(known, vision, guards),
             desk.rules.policy,

@@ -6,14 +6,14 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from agents.qa import test_writer
+from agents.qa.commit_texts import CommitTexts
 from agents.qa.coverage_checker import drop, uncovered_changes
-from agents.qa.evidence_rule import Runs, is_usable, problems, proving, unnoticed
+from agents.qa.evidence_rule import Runs, Texts, is_usable, problems, proving
 from agents.qa.gathering import Gathering, KeptRuns, Source, Subject, text_of
-from agents.qa.mutants import mutants
-from agents.qa.same_code import is_same_code
+from agents.qa.mutants import mutants, unnoticed
+from agents.qa.task_words import asks_for_behaviour
 from agents.qa.test_runner import PYTEST_SECTIONS, command_for
-from agents.qa.touched import Places, Touched
-from shared.domain.change import Change
+from agents.qa.touched import Places
 from shared.domain.evidence import Evidence, Failure, Problem
 from shared.domain.work import Branch, Run, TaskSpec
 from shared.edge.log import Log
@@ -40,7 +40,8 @@ class Qa:
         BrokenSetup, NoSandbox: the base's environment cannot be built, or there is no box. Unavailable: a run was
         interrupted for a reason that is not its own.
         """
-        subject = self._subject(run, branch)
+        texts = CommitTexts(self._source, branch)
+        subject = self._subject(run, task, branch, texts)
         evidence = Evidence(branch.commit, self._source.tree_id(branch.commit), branch.base, subject.command, "")
         if not subject.command:
             text = "there are no tests in this repository, and none in the change: nothing can be shown"
@@ -53,7 +54,7 @@ class Qa:
         except BrokenSetup as reason:
             broken = Problem("the environment cannot be built", " ".join(str(reason).split()), "correct")
             return self._told(run, replace(evidence, box=self._box(branch.base), problems=(broken,)))
-        evidence = self._judged(evidence, task, subject, runs, gathering)
+        evidence = self._judged(evidence, task, subject, runs, texts.read(task, gathering.weakenings(), runs))
         return self._told(run, self._tried(evidence, subject, gathering, written))
 
     def tests_for(self, task: TaskSpec, branch: Branch, evidence: Evidence) -> TaskSpec:
@@ -63,18 +64,18 @@ class Qa:
         sample = test_writer.Sample(path, text_of(self._source, branch.commit, path)) if path else None
         return test_writer.order(task, branch, evidence, paths, sample)
 
-    def _subject(self, run: Run, branch: Branch) -> Subject:
+    def _subject(self, run: Run, task: TaskSpec, branch: Branch, texts: CommitTexts) -> Subject:
         """A change does not choose its own command, unless it brings the first tests."""
-        before, now = self._paths(branch.base), self._paths(branch.commit)
-        command = self._command_at(branch.base, before) or self._command_at(branch.commit, now)
-        changes = self._source.changed(branch.base, branch.commit)
-        same = frozenset(change.path for change in changes if self._does_the_same(change, branch))
-        return Subject(run, branch, command, Touched(changes, same), Places(before | now))
-
-    def _does_the_same(self, change: Change, branch: Branch) -> bool:
-        if change.kind != "modified" or not change.path.endswith(".py"):
-            return False
-        return is_same_code(*(text_of(self._source, sha, change.path) for sha in (branch.base, branch.commit)))
+        command = self._command_at(branch.base, texts.before) or self._command_at(branch.commit, texts.after)
+        touched = texts.touched
+        return Subject(
+            run,
+            branch,
+            command,
+            touched,
+            Places(texts.before | texts.after),
+            alters_nothing=not asks_for_behaviour(task, touched),
+        )
 
     def _paths(self, commit: str) -> frozenset[str]:
         return frozenset(entry.path for entry in self._source.tree(commit))
@@ -87,12 +88,10 @@ class Qa:
     def _box(self, commit: str) -> str:
         return f"{self._bench.quality} {self._bench.label(commit)}"
 
-    def _judged(
-        self, evidence: Evidence, task: TaskSpec, subject: Subject, runs: Runs, gathering: Gathering
-    ) -> Evidence:
+    def _judged(self, evidence: Evidence, task: TaskSpec, subject: Subject, runs: Runs, texts: Texts) -> Evidence:
         change, base = runs.change, runs.base
         uncovered = uncovered_changes(subject.touched.code, change.uncovered)
-        found = problems(task, subject.touched, runs, subject.places, gathering.weakenings())
+        found = problems(task, subject.touched, runs, subject.places, texts)
         less = drop(base.covered, change.covered, uncovered, self._tolerance)
         return replace(
             evidence,

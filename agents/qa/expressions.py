@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+LONGEST = 400_000  # characters of a file
+
+
+def module_of(text: str) -> ast.Module:
+    """Empty if it is no Python, or too long to be read."""
+    try:
+        with warnings.catch_warnings():  # a file's bad escapes are its own affair
+            warnings.simplefilter("ignore")
+            return ast.parse(text.removeprefix("\ufeff")) if len(text) <= LONGEST else ast.Module([], [])
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
 
 
 def last_name(node: ast.expr) -> str:

@@ -20,6 +20,7 @@ from shared.domain.work import Branch, Run
 from shared.edge.log import Log
 from shared.edge.target.suite import Bench, SuiteOrder
 
+COUNTED = "lines of all code"  # what a kept run of a base holds; another word here, and none is believed
 LARGEST = 20_000_000  # bytes of a file of the tests, data included
 NOT_THEIRS = ("stopped", "machine")  # the run was ended for a reason that is not its own
 
@@ -47,13 +48,14 @@ class KeptRuns(Protocol):
 
 @dataclass(frozen=True)
 class Subject:
-    """What is tested: a commit, against its base."""
+    """What is tested: a commit, against its base. `alters_nothing`: so says its task, and what it changes."""
 
     run: Run
     branch: Branch
     command: str
     touched: Touched
     places: Places
+    alters_nothing: bool = False
 
 
 class Gathering:
@@ -69,11 +71,11 @@ class Gathering:
     def base(self) -> SuiteRun:
         """BrokenSetup, NoSandbox: the owner's to mend. A run without an end is not believed a second time."""
         commit, label = self._of.branch.base, self._bench.label(self._of.branch.base)
-        key = hashlib.sha256(json.dumps([commit, self._of.command, label]).encode()).hexdigest()
+        key = hashlib.sha256(json.dumps([commit, self._of.command, label, COUNTED]).encode()).hexdigest()
         if kept := self._kept.base_run(key):
             return kept
         order = SuiteOrder(commit, self._of.command)
-        run = self._made("base", order)
+        run = self._made("base", order, self._code_of_base())
         if is_usable(run):
             now_and_then: dict[str, Outcome] = dict.fromkeys(self._flaky(order, run.of("failed")), "passed")
             run = replace(run, outcomes={**run.outcomes, **now_and_then})  # only what fails twice excuses a change
@@ -131,8 +133,13 @@ class Gathering:
         only = sorted(paths & self._of.places.files(runs.change.outcomes))
         if not only:
             return runs
-        order = SuiteOrder(self._of.branch.base, self._of.command, self._files(self._of.branch.commit), only, False)
-        return replace(runs, unchanged=self._made("unchanged", order), unchanged_on=only)
+        base, files, count = self._of.branch.base, self._files(self._of.branch.commit), self._of.alters_nothing
+        order = SuiteOrder(base, self._of.command, files, only, count)
+        return replace(runs, unchanged=self._made("unchanged", order, self._code_of_base()), unchanged_on=only)
+
+    def _code_of_base(self) -> list[str]:
+        paths = (entry.path for entry in self._source.tree(self._of.branch.base))
+        return [path for path in paths if path.endswith(".py") and not self._of.touched.is_for_tests(path)]
 
     def _flaky(self, order: SuiteOrder, failing: Collection[str]) -> frozenset[str]:
         """Of tests that fail: those that pass when everything is run once more. Alone, many a broken one would pass."""

@@ -8,8 +8,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from agents.qa.expressions import Function, last_name
+from shared.domain.evidence import Problem
 
 MOST = 12
+LEAST_KILLED = 0.6  # of the planted faults
+MOST_NAMED = 5
 LONGEST = 400_000  # characters of a file
 TALK = ("print", "debug", "info", "warning", "error", "exception", "log")  # nobody tests what is said to a log
 
@@ -95,6 +98,17 @@ def _planted(edit: _Edit) -> Mutant | None:
     except (SyntaxError, ValueError):
         return None
     return Mutant(edit.path, node.lineno, edit.what, source)
+
+
+def unnoticed(survivors: Sequence[str], planted: int) -> Problem | None:
+    """Tests that a machine wrote have to notice most of the faults that were planted in the lines they are about."""
+    killed = planted - len(survivors)
+    if not planted or killed >= LEAST_KILLED * planted:
+        return None
+    more = f" and {len(survivors) - MOST_NAMED} more" if len(survivors) > MOST_NAMED else ""
+    named = "; ".join(survivors[:MOST_NAMED]) + more
+    text = f"the written tests notice {killed} of {planted} planted faults; not noticed: {named}"
+    return Problem("the written tests do not notice faults", text, "correct")
 
 
 # --- faults --------------------------------------------------------------------------------------------------

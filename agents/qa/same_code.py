@@ -1,7 +1,7 @@
 """Two texts of a Python file -> whether they do the same. Pure: nothing is executed, and in doubt they do not.
 
-Annotations (and what is imported for them), docstrings, comments and layout may differ, and a private function may
-have another name throughout.
+Docstrings, comments and layout may differ; annotations of functions that nobody could ask for them; what is imported
+for these alone; and one private function may have another name throughout.
 """
 
 from __future__ import annotations
@@ -9,61 +9,194 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from agents.qa.expressions import Function
 
 LONGEST = 400_000  # characters of a file
 FOR_ANNOTATIONS = ("typing", "collections.abc", "__future__")
 PRIVATE = re.compile(r"_[a-z]\w*")
+PLAIN = (  # what an annotation may be made of: nothing that runs code or binds a name
+    *(ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BinOp, ast.BitOr, ast.Tuple, ast.List, ast.Load),
+    ast.UnaryOp,
+)
 
 
-def is_same_code(old: str, new: str) -> bool:
+def _none() -> Iterable[str]:
+    return ()
+
+
+def is_same_code(old: str, new: str, others: Callable[[], Iterable[str]] = _none) -> bool:
+    """`others`: the texts of all other files that might use a name of this one; read only if all else is the same."""
     if max(len(old), len(new)) > LONGEST:
         return False
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            before, after = (ast.parse(text.removeprefix("\ufeff")) for text in (old, new))
-        return _told(before, _renamed(before, after)) == _told(after, {})
+            return _is_same(old, new, ()) and (_is_text_alone(old, new) or _is_same(old, new, tuple(others())))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
 
 
-def _renamed(before: ast.Module, after: ast.Module) -> dict[str, str]:
-    """The one private function that has another name now; neither name stands in the other text in any way."""
-    then, now = (
-        [node.name for node in ast.walk(tree) if isinstance(node, Function) and PRIVATE.fullmatch(node.name)]
-        for tree in (before, after)
-    )
-    gone, come = sorted(set(then) - set(now)), sorted(set(now) - set(then))
-    if len(gone) != 1 or len(come) != 1 or _stands(gone[0], after) or _stands(come[0], before):
+def _is_text_alone(old: str, new: str) -> bool:
+    return ast.dump(_parsed(old)) == ast.dump(_parsed(new))
+
+
+def _is_same(old: str, new: str, others: Sequence[str]) -> bool:
+    before, after = _parsed(old), _parsed(new)
+    renamed, asked = _renamed(before, after, others), _asked_for(before, others) | _asked_for(after, others)
+    return _told(before, asked, renamed) == _told(after, asked, {})
+
+
+def _parsed(text: str) -> ast.Module:
+    return _spoken(ast.parse(text.removeprefix("\ufeff")))
+
+
+def _spoken(module: ast.Module) -> ast.Module:
+    """Without its docstrings and other texts that stand alone."""
+    for node in ast.walk(module):
+        if isinstance(node, Function | ast.ClassDef | ast.Module):
+            node.body = [one for one in node.body if not _is_text(one)]
+    return module
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+# --- a new name ----------------------------------------------------------------------------------------------
+
+
+def _renamed(before: ast.Module, after: ast.Module, others: Sequence[str]) -> dict[str, str]:
+    """The one private function that has another name now; neither name stands anywhere else in any way."""
+    then, now = (set(_private(tree)) for tree in (before, after))
+    gone, come = sorted(then - now), sorted(now - then)
+    if (
+        len(gone) != 1
+        or len(come) != 1
+        or _stands(gone[0], ast.unparse(after))
+        or _stands(come[0], ast.unparse(before))
+    ):
+        return {}
+    if any(_stands(name, text) for text in others for name in (gone[0], come[0])):
         return {}
     return {gone[0]: come[0]}
 
 
-def _stands(name: str, tree: ast.Module) -> bool:
-    return re.search(rf"\b{name}\b", ast.unparse(tree)) is not None
+def _private(tree: ast.Module) -> Iterator[str]:
+    """Functions that nobody finds by their name: a decorator could, and so could a class that this one is made from."""
+    for owner in ast.walk(tree):
+        known = isinstance(owner, ast.ClassDef) and bool(owner.bases or owner.keywords or owner.decorator_list)
+        for node in ast.iter_child_nodes(owner):
+            if isinstance(node, Function) and PRIVATE.fullmatch(node.name) and not node.decorator_list and not known:
+                yield node.name
 
 
-def _told(module: ast.Module, names: dict[str, str]) -> str:
+def _stands(name: str, text: str) -> bool:
+    return name in text and re.search(rf"\b{name}\b", text) is not None
+
+
+# --- annotations ---------------------------------------------------------------------------------------------
+
+
+def _asked_for(module: ast.Module, others: Sequence[str]) -> frozenset[str]:
+    """Functions and classes that are handed on as a value, here or elsewhere: frameworks read what they are given."""
+    own = {node.name for node in ast.walk(module) if isinstance(node, Function | ast.ClassDef)}
+    near = {text for text in others if any(_stands(name, text) for name in own)}
+    return frozenset(_values_of(module)).union(*map(_values, near))
+
+
+def _values(text: str) -> frozenset[str]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return frozenset(_values_of(ast.parse(text.removeprefix("\ufeff"))))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset(re.findall(r"\w+", text))
+
+
+def _values_of(module: ast.Module) -> Iterator[str]:
+    """Names that are used without being called; in annotations they are only mentioned."""
+    marks = [mark for node in ast.walk(module) for mark in _annotations_of(node)]
+    silent = {id(part) for mark in marks for part in ast.walk(mark)}
+    called = {id(node.func) for node in ast.walk(module) if isinstance(node, ast.Call)}
     for node in ast.walk(module):
-        if isinstance(node, Function | ast.ClassDef):
-            node.name = names.get(node.name, node.name)
-        elif isinstance(node, ast.Name):
-            node.id = names.get(node.id, node.id)
-        elif isinstance(node, ast.Attribute):
-            node.attr = names.get(node.attr, node.attr)
+        if id(node) in called or id(node) in silent or not isinstance(getattr(node, "ctx", None), ast.Load):
+            continue
+        if isinstance(node, ast.Name | ast.Attribute):
+            yield node.id if isinstance(node, ast.Name) else node.attr
+
+
+def _annotations_of(node: ast.AST) -> list[ast.expr]:
+    if isinstance(node, Function):
+        return [node.returns] if node.returns else []
+    return [node.annotation] if isinstance(node, ast.arg) and node.annotation else []
+
+
+def _told(module: ast.Module, asked: frozenset[str], renamed: Mapping[str, str]) -> str:
+    """What is left when all is taken out that may differ."""
+    _strip(module, asked, ())
+    _drop_imports(module)
+    for node in ast.walk(module):
         if isinstance(node, Function):
-            node.returns = None
-        elif isinstance(node, ast.arg):
-            node.annotation = None
-        if isinstance(node, Function | ast.ClassDef | ast.Module):
-            node.body = [statement for statement in node.body if not _is_silent(statement)]
+            node.name = renamed.get(node.name, node.name)
+        elif isinstance(node, ast.Name):
+            node.id = renamed.get(node.id, node.id)
+        elif isinstance(node, ast.Attribute):
+            node.attr = renamed.get(node.attr, node.attr)
     return ast.dump(module)
 
 
-def _is_silent(node: ast.stmt) -> bool:
-    """A docstring, or an import for annotations."""
-    if isinstance(node, ast.ImportFrom):
-        return node.module in FOR_ANNOTATIONS
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+def _strip(owner: ast.AST, asked: frozenset[str], around: tuple[ast.AST, ...]) -> None:
+    for node in ast.iter_child_nodes(owner):
+        if isinstance(node, Function) and not _might_be_read(node, asked, (*around, owner)):
+            _strip_one(node)
+        _strip(node, asked, (*around, owner))
+
+
+def _might_be_read(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, asked: frozenset[str], around: Iterable[ast.AST]
+) -> bool:
+    """A decorator reads it, or one of what it stands in; or what its class is made from; or who has it as a value."""
+    owners = [function, *(node for node in around if isinstance(node, Function | ast.ClassDef))]
+    made = (node for node in owners if isinstance(node, ast.ClassDef))
+    return any(node.decorator_list or node.name in asked for node in owners) or any(
+        node.bases or node.keywords for node in made
+    )
+
+
+def _strip_one(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    if _is_plain(function.returns):
+        function.returns = None
+    every = function.args
+    for arg in (*every.posonlyargs, *every.args, *every.kwonlyargs, *filter(None, (every.vararg, every.kwarg))):
+        if _is_plain(arg.annotation):
+            arg.annotation = None
+
+
+def _is_plain(annotation: ast.expr | None) -> bool:
+    return annotation is not None and all(isinstance(node, PLAIN) for node in ast.walk(annotation))
+
+
+def _drop_imports(module: ast.Module) -> None:
+    """Those for annotations, if nothing that is left knows their names."""
+    left = {node.id for node in ast.walk(module) if isinstance(node, ast.Name)} | set(_bound_otherwise(module))
+    annotated = any(isinstance(node, ast.AnnAssign) or _annotations_of(node) for node in ast.walk(module))
+    module.body = [node for node in module.body if not _is_for_annotations(node, left, annotated)]
+
+
+def _bound_otherwise(module: ast.Module) -> Iterator[str]:
+    """Names that stand in the file by other ways than as a name."""
+    for node in ast.walk(module):
+        if isinstance(node, Function | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from re.findall(r"\w+", node.value)  # "__all__", getattr, globals()
+
+
+def _is_for_annotations(node: ast.stmt, left: set[str], annotated: bool) -> bool:
+    if not isinstance(node, ast.ImportFrom) or node.level or node.module not in FOR_ANNOTATIONS:
+        return False
+    if node.module == "__future__":
+        return [alias.name for alias in node.names] == ["annotations"] and not annotated
+    return all(alias.name != "*" and (alias.asname or alias.name) not in left for alias in node.names)

@@ -16,10 +16,14 @@ QUIET = (  # kinds of work after which the target does what it did before; a wor
     r"\b(refactor|readme|documentation|docstrings?|unit tests?|regression tests?|test coverage)\b",
     r"^(add|write|improve|extend)( more| missing)? tests?\b",
     r"\b(faster|speed up|optimi[sz]e)\b|\bimprove .*performance\b",
+    r"^make\b.* (linear|quicker|leaner|simpler|clearer|easier to read|more (readable|efficient))$",
+    r"\b(better|clearer|shorter) names?\b",
 )
 UNCHANGED = re.compile(
     r"\bno change (of|in|to) behaviou?r\b|\b(behaviou?r|output) (stays|is|remains) (the same|unchanged|as it is)\b"
 )
+REMOVES = re.compile(r"\b(remov\w+|delet\w+|drop(s|ped)?|get rid of)\b", re.IGNORECASE)
+KEEPS = re.compile(r"\b(not|never|keep\w*|stays?)\b|n't\b", re.IGNORECASE)
 ADAPTS = re.compile(r"\b(up to date|updat\w+|adapt\w*|adjust\w*|chang\w+|rewrit\w+|correct\w*)\b", re.IGNORECASE)
 
 
@@ -47,9 +51,17 @@ def is_declared(test: str, task: TaskSpec) -> bool:
 
 def changes_tests_of(path: str, task: TaskSpec) -> bool:
     """A sentence of the task says that the tests of this file are to be changed, without naming them."""
-    text = "\n".join((task.title, task.description, *task.acceptance))
-    sentences = re.split(r"[.;!?]\s|\n", text)
-    return bool(path) and any(path in sentence and ADAPTS.search(sentence) is not None for sentence in sentences)
+    return bool(path) and any(path in sentence and ADAPTS.search(sentence) is not None for sentence in _sentences(task))
+
+
+def names_to_remove(task: TaskSpec) -> frozenset[str]:
+    """The words of the sentences that ask to remove something."""
+    asking = (one for one in _sentences(task) if REMOVES.search(one) and not KEEPS.search(one))
+    return frozenset(word for sentence in asking for word in re.findall(r"[^\W\d]\w*", sentence))
+
+
+def _sentences(task: TaskSpec) -> list[str]:
+    return re.split(r"[.;!?]\s|\n", "\n".join((task.title, task.description, *task.acceptance)))
 
 
 def bare_name(test: str) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from agents.qa.coverage_checker import places
-from shared.domain.evidence import Evidence, configures_tests, is_test_file
+from agents.qa.evidence_rule import UNCHANGED
+from shared.domain.evidence import Evidence, configures_tests, is_test_file, rules
 from shared.domain.naming import slug
 from shared.domain.work import Branch, TaskSpec
 
@@ -26,7 +27,7 @@ The change for this task is made; its tests are missing. Write them, in {path} a
 {style}
 
 - Test what the task asks for, through what the changed code offers to its callers, with its edge cases.
-- At least one test must fail without the change.
+- {aim}
 - Every test asserts exact results. No test is skipped, may fail, or asks only whether something is there.
 - Where the changed code is pure, write property tests with hypothesis, if this repository has it.
 - Do not change any other file. If the code has a fault, write the test that shows it.
@@ -34,6 +35,12 @@ The change for this task is made; its tests are missing. Write them, in {path} a
 What was asked for:
 
 {description}"""
+
+
+SHOWS_IT = "At least one test must fail without the change."
+KEEPS_IT = """\
+The change is to alter nothing that a caller sees. Pin down what the code did before: every test must pass with the
+  change and without it. Now {gap}."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,10 @@ def order(
     path = new_file(task, branch.changed, paths)
     uncovered = f"- No test runs these changed lines: {places(evidence.uncovered)}." if evidence.uncovered else ""
     changed = [one for one in branch.changed if one in set(paths)][:MOST_CONTEXT]
-    description = ORDER.format(path=path, style=_style(sample), uncovered=uncovered, description=task.description)
+    description = ORDER.format(
+        path=path, style=_style(sample), aim=_aim(evidence), uncovered=uncovered, description=task.description
+    )
+    held = "pass, with the change and without it" if _is_to_keep(evidence) else "pass, and fail without the change"
     return replace(
         task,
         title=f"Tests for: {task.title}",
@@ -59,8 +69,18 @@ def order(
         files=(),
         new_files=(path,),
         context=tuple(dict.fromkeys([*changed, *([sample.path] if sample else [])])),
-        acceptance=(*task.acceptance, f"{path} holds tests that pass, and fail without the change"),
+        acceptance=(*task.acceptance, f"{path} holds tests that {held}"),
     )
+
+
+def _is_to_keep(evidence: Evidence) -> bool:
+    return UNCHANGED in rules(evidence.needing("write tests"))
+
+
+def _aim(evidence: Evidence) -> str:
+    if not _is_to_keep(evidence):
+        return SHOWS_IT
+    return KEEPS_IT.format(gap="; ".join(one.text for one in evidence.needing("write tests")))
 
 
 def new_file(task: TaskSpec, changed: Iterable[str], paths: Collection[str]) -> str:

@@ -10,19 +10,25 @@ from shared.domain.change import LINK, SUBMODULE, Change
 from shared.domain.evidence import SuiteRun, configures_tests, is_test_file
 from shared.domain.scope import matches
 
-WORDS = ("*.md", "*.rst", "*.txt", "docs/", "LICENSE*", "CHANGELOG*")
+DOCUMENTS = ("README", "CHANGES", "HISTORY", "NEWS", "COPYING", "NOTICE", "AUTHORS", "CONTRIBUTORS", "CONTRIBUTING")
+WORDS = (  # documentation; a text elsewhere may be what the product says
+    *("*.md", "*.rst", "docs/", "/doc/", "LICENSE*", "LICENCE*", "CHANGELOG*"),
+    *(name + ending for name in DOCUMENTS for ending in ("", ".txt")),
+)
+SAID = ("templates/", "prompts/")  # there a text is the product's, whatever it is called
 GROUP = re.compile(r"(.+) \(\w+\)")  # how a reporter names what is no test: `shop.tests (import)`
 
 
 @dataclass(frozen=True)
 class Touched:
-    """What a commit changes. `same`: paths of code that does what it did.
+    """What a commit changes. `same`: paths of code that does what it did; `relied`: beside the product, for its tests.
 
     Links and submodules are never laid out again: they need the owner anyhow.
     """
 
     changes: tuple[Change, ...]
     same: frozenset[str] = frozenset()
+    relied: frozenset[str] = frozenset()
 
     @property
     def tests(self) -> tuple[Change, ...]:
@@ -31,8 +37,14 @@ class Touched:
         return tuple(
             change
             for change in self.changes
-            if is_for_tests(change.path) and change.mode_old not in special and change.mode_new not in special
+            if self.is_for_tests(change.path) and change.mode_old not in special and change.mode_new not in special
         )
+
+    def is_for_tests(self, path: str) -> bool:
+        return is_test_file(path) or configures_tests(path) or path in self.relied
+
+    def _is_product(self, path: str) -> bool:
+        return not self.is_for_tests(path) and (not matches(path, WORDS) or bool(matches(path, SAID)))
 
     @property
     def configuration(self) -> tuple[str, ...]:
@@ -44,13 +56,13 @@ class Touched:
         return tuple(
             change
             for change in self.changes
-            if change.path.endswith(".py") and change.kind != "deleted" and not is_for_tests(change.path)
+            if change.path.endswith(".py") and change.kind != "deleted" and not self.is_for_tests(change.path)
         )
 
     @property
     def product(self) -> tuple[Change, ...]:
         """What a user of the target could notice: neither tests nor texts."""
-        return tuple(change for change in self.changes if _is_product(change.path))
+        return tuple(change for change in self.changes if self._is_product(change.path))
 
     @property
     def adds(self) -> bool:
@@ -66,14 +78,6 @@ class Touched:
     @property
     def brings_tests(self) -> bool:
         return any(change.kind != "deleted" and change.path.endswith(".py") for change in self.tests)
-
-
-def is_for_tests(path: str) -> bool:
-    return is_test_file(path) or configures_tests(path)
-
-
-def _is_product(path: str) -> bool:
-    return not is_for_tests(path) and not (matches(path, WORDS) and not matches(path, ("requirements*.txt",)))
 
 
 class Places:

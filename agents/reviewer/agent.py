@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 from agents.reviewer import answer, lint_rules, rules
 from agents.reviewer.answer import Read, Reply
 from agents.reviewer.case import Case
-from agents.reviewer.diff_analyzer import Chunk, Unreadable, chunks
+from agents.reviewer.diff_analyzer import Chunk, Unreadable, chunks, repeated
 from agents.reviewer.lint_rules import Linter
 from agents.reviewer.settling import History, history, settle
 from agents.reviewer.source import Source, case_of
@@ -94,7 +94,7 @@ class Reviewer:
         except ReplyDeclined as reason:
             return Reviewed(branch.commit, Escalated(f"the model declines to review this ({reason})", found))
         lines = frozenset[tuple[str, str]]().union(*(part.lines for part in parts))
-        return Reviewed(branch.commit, self._verdict(reads, found, past, case), lines)
+        return Reviewed(branch.commit, self._verdict(reads, found, past, case), lines, repeated(case.files))
 
     # --- rules -----------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -58,6 +59,12 @@ def chunks(diff: bytes, files: Sequence[File], most_chars: int) -> tuple[Chunk, 
 
 def added(files: Iterable[File]) -> frozenset[tuple[str, str]]:
     return frozenset((file.path, text) for file in files for text in file.added.values())
+
+
+def repeated(files: Iterable[File]) -> frozenset[tuple[str, str, int]]:
+    """(path, text, how often) of the added lines that stand more than once in their file."""
+    counts = Counter((file.path, text) for file in files for text in file.added.values())
+    return frozenset((path, text, count) for (path, text), count in counts.items() if count > 1)
 
 
 # --- reading a patch -----------------------------------------------------------------------------------------

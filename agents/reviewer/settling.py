@@ -7,17 +7,20 @@ one, the owner decides, not another round. Findings of rules always count.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from shared.domain.review import Approved, Finding, Reviewed, Severity
 
 
 @dataclass(frozen=True)
 class History:
-    """What earlier rounds leave: the lines that a model has read, and its complaints that were not settled."""
+    """What earlier rounds leave: the lines that a model has read, and its complaints that were not settled.
 
-    seen: frozenset[tuple[str, str]] = frozenset()
+    `seen`: (path, text) -> how often the line stood in the change that was read.
+    """
+
+    seen: Mapping[tuple[str, str], int] = field(default_factory=dict)
     open: tuple[Finding, ...] = ()
 
 
@@ -29,7 +32,8 @@ class Settled:
 
 def history(before: Sequence[Reviewed], floor: Severity) -> History:
     """Oldest first. A round in which rules spoke alone leaves the complaints of the round before it open."""
-    seen = frozenset[tuple[str, str]]().union(*(one.lines for one in before))
+    lines = frozenset[tuple[str, str]]().union(*(one.lines for one in before))
+    seen = {line: max(one.times(line) for one in before) for line in lines}
     last = next((one for one in reversed(before) if one.lines), None)
     if last is None or isinstance(last.verdict, Approved):
         return History(seen)
@@ -54,7 +58,12 @@ def _comes_late(finding: Finding, past: History, lines: dict[tuple[str, int], st
     if finding.severity is Severity.LOW or any(_same(finding, one) for one in past.open):
         return False
     text = lines.get((finding.path, finding.line))
-    return text is not None and (finding.path, text) in past.seen
+    return text is not None and _times(finding.path, text, lines) <= past.seen.get((finding.path, text), 0)
+
+
+def _times(path: str, text: str, lines: dict[tuple[str, int], str]) -> int:
+    """If a line stands there more often than it was seen, nobody can tell which one is new: then all of them are."""
+    return sum(one == path and line == text for (one, _), line in lines.items())
 
 
 def _same(one: Finding, other: Finding) -> bool:

@@ -12,7 +12,20 @@ Outcome = Literal["passed", "failed", "skipped"]  # an expected failure is skipp
 Remedy = Literal["correct", "write tests", "ask owner"]
 
 # Where tests, their data and their configuration live. Without a slash a pattern holds at any depth.
-TEST_FILES = ("tests/", "test/", "testing/", "test_*.py", "*_test.py", "tests.py", "tests_*.py", "conftest.py")
+TEST_FILES = (
+    *("tests/", "test/", "testing/", "test_*.py", "*_test.py", "tests.py", "tests_*.py", "conftest.py"),
+    *(
+        "testdata/",
+        "test_data/",
+        "test-data/",
+        "golden/",
+        "goldens/",
+        "cassettes/",
+        "__snapshots__/",
+        "*.ambr",
+        "*.snap",
+    ),
+)
 CONFIGURATION = (
     *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"),
     *("tox.toml", "tox.ini", "setup.cfg", "pyproject.toml", ".coveragerc"),

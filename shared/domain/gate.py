@@ -34,7 +34,7 @@ class Submission:
     in_full_box: bool  # the sandbox is no reduced one
     in_budget: bool  # the task's cost is inside its cap
     approved: bool = False  # by the owner, and exactly this change
-    goal: Literal["wanted", "reworded", "removed"] = "wanted"  # a task that the owner dropped is wanted
+    goal: Literal["wanted", "reworded", "removed", "proposed"] = "wanted"  # proposed: by a stranger, in an issue
     protected: tuple[str, ...] = ()  # changed paths that need the owner
     guarded: tuple[str, ...] = ()  # changed paths that he has said not to touch, perhaps since
     pull_state: Literal["open", "closed", "merged", ""] = "open"
@@ -184,6 +184,7 @@ def reasons(found: Submission, policy: Policy) -> tuple[str, ...]:
     rules = {
         "the sandbox of this machine is a reduced one": not found.in_full_box,
         "its goal was reworded in VISION.md": found.goal == "reworded",
+        "somebody else asked for it, in an issue": found.goal == "proposed",
         "it cost more than the cap of a task": not found.in_budget,
         "config/policy.yaml says merge.auto: false": not policy.auto,
     }

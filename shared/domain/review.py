@@ -72,11 +72,20 @@ Verdict = Approved | ChangesRequested | Escalated
 
 @dataclass(frozen=True)
 class Reviewed:
-    """A verdict, with what it was about. `lines`: (path, text) of every added line that the reviewer saw."""
+    """A verdict, with what it was about. `lines`: (path, text) of every added line that the reviewer saw.
+
+    `repeated`: (path, text, how often), of those that stand more than once among the added ones.
+    """
 
     commit: str
     verdict: Verdict
     lines: frozenset[tuple[str, str]] = frozenset()
+    repeated: frozenset[tuple[str, str, int]] = frozenset()
+
+    def times(self, line: tuple[str, str]) -> int:
+        """How often the reviewer saw this line."""
+        often = max((count for path, text, count in self.repeated if (path, text) == line), default=1)
+        return often if line in self.lines else 0
 
 
 def signatures(findings: Iterable[Finding]) -> tuple[str, ...]:

@@ -82,10 +82,12 @@ class CallRecord:
 
 @dataclass(frozen=True)
 class Share:
-    """What one agent took for one task (empty: for none) in a day or a month."""
+    """What one agent took on one day for one task (empty: for none) from one model."""
 
+    day: str
     agent: str
     task: str
+    model: str
     calls: int
     spent: int
     reserved: int

@@ -58,6 +58,7 @@ class Goal:
     details: tuple[str, ...] = ()
     priority: Priority = Priority.MEDIUM
     line: int = 0
+    proposed_by: str = ""  # a stranger's login, if it is his wish; empty: the owner's
 
 
 @dataclass(frozen=True)

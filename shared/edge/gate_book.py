@@ -43,6 +43,7 @@ class Parked:
     task: str
     subject: str
     reasons: tuple[str, ...]
+    at: datetime | None = None  # since when
 
 
 class GateBook:
@@ -151,7 +152,9 @@ class GateBook:
     def parked(self, task: str) -> Parked | None:
         """What was parked last of a task."""
         row = self._db.row("select * from parked where task = ? order by at desc, rowid desc limit 1", (task,))
-        return Parked(task, row["subject"], tuple(row["reasons"].split("\n"))) if row else None
+        if row is None:
+            return None
+        return Parked(task, row["subject"], tuple(row["reasons"].split("\n")), datetime.fromisoformat(row["at"]))
 
     def rule(self, task: str, ruling: Ruling) -> None:
         with self._db.transaction() as db:

@@ -5,15 +5,19 @@ Every line passes the filter for outgoing text first, so that a secret cannot re
 
 from __future__ import annotations
 
+import heapq
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from shared.domain.errors import Misconfigured
 from shared.domain.work import Run
 from shared.edge.clock import Clock
 from shared.edge.fault import fault_point
+
+Line = dict[str, Any]
 
 LONGEST = 8_000  # characters of one value
 
@@ -54,16 +58,72 @@ class Log:
         fault_point("log.append")
 
 
-def read(folder: Path, agent: str = "") -> Iterator[dict[str, Any]]:
-    """All lines in the order of time; a cut last line is passed over."""
-    lines: list[dict[str, Any]] = []
-    for path in sorted(folder.glob(f"{agent or '*'}.jsonl")):
-        for text in path.read_text("utf-8", "replace").splitlines():
-            try:
-                lines.append({"agent": path.stem} | json.loads(text))
-            except (ValueError, TypeError):
-                continue
-    return iter(sorted(lines, key=lambda line: str(line.get("at", ""))))
+# --- reading -------------------------------------------------------------------------------------------------
+
+
+class Tail:
+    """All lines of a folder's logs, and then those that come: also in files that are new, replaced or begun anew."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files: dict[Path, BinaryIO] = {}
+
+    def new(self) -> Iterator[Line]:
+        """Every whole line since the last time, file by file; what is no line of ours is passed over."""
+        there = set(self._folder.glob("*.jsonl"))
+        for path in sorted({*there, *self._files}):
+            if path in self._files and not _is_still(self._files[path], path):
+                with self._files.pop(path) as gone:  # turned over; its last lines were not read yet
+                    yield from _lines(gone, path.stem)
+            if path in there and (file := self._file(path)):
+                yield from _lines(file, path.stem)
+
+    def close(self) -> None:
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
+
+    def _file(self, path: Path) -> BinaryIO | None:
+        """None: it has gone between two looks."""
+        try:
+            if path not in self._files:
+                self._files[path] = path.open("rb")
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise Misconfigured(f"{path} cannot be read ({error.strerror}); type the command as its owner") from None
+        file = self._files[path]
+        if os.fstat(file.fileno()).st_size < file.tell():  # emptied in its place
+            file.seek(0)
+        return file
+
+
+def newest(lines: Iterable[Line], most: int) -> list[Line]:
+    """The last `most` of them by their time, the oldest first."""
+    numbered = enumerate(lines)
+    found = heapq.nlargest(most, numbered, key=lambda pair: (str(pair[1].get("at", "")), pair[0]))
+    return [line for _, line in reversed(found)]
+
+
+def _is_still(file: BinaryIO, path: Path) -> bool:
+    try:
+        named = path.stat()
+    except OSError:
+        return False
+    held = os.fstat(file.fileno())
+    return (held.st_dev, held.st_ino) == (named.st_dev, named.st_ino)
+
+
+def _lines(file: BinaryIO, agent: str) -> Iterator[Line]:
+    """A line that is still being written waits for the next look."""
+    while data := file.readline():
+        if not data.endswith(b"\n"):
+            file.seek(-len(data), os.SEEK_CUR)
+            return
+        try:
+            yield {"agent": agent} | json.loads(data.decode("utf-8", "replace"))
+        except (ValueError, TypeError, RecursionError):
+            continue
 
 
 def _short(value: Any) -> Any:

@@ -53,6 +53,11 @@ class Home:
         return self.root / "logs"
 
     @property
+    def reports(self) -> Path:
+        """One Markdown file per day, and its picture."""
+        return self.root / "reports" / "daily"
+
+    @property
     def state(self) -> Path:
         return self.root / ".state"
 
@@ -106,7 +111,8 @@ class Home:
     @property
     def _owners(self) -> tuple[Path, ...]:
         states = (self.tasks(state) for state in FOLDERS)
-        return (self.config, self.targets, self.logs, self.root / "tasks", *states)
+        kept = (self.logs, self.reports.parent, self.reports)
+        return (self.config, self.targets, *kept, self.root / "tasks", *states)
 
     @property
     def _private(self) -> tuple[Path, ...]:
@@ -171,7 +177,11 @@ def read_bytes(path: Path, limit: int = MAX_TEXT) -> bytes:
 
 def write_text(path: Path, text: str) -> None:
     """Replaces the file as a whole or not at all; durable when it returns."""
-    temporary = _written(path.parent, text)
+    write_bytes(path, _encoded(text))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    temporary = _written(path.parent, data)
     try:
         os.replace(temporary, path)
     except OSError:
@@ -182,7 +192,7 @@ def write_text(path: Path, text: str) -> None:
 
 def create_text(path: Path, text: str, temporary_folder: Path) -> None:
     """A new file that appears complete and durable; FileExistsError if the name is taken."""
-    temporary = _written(temporary_folder, text)
+    temporary = _written(temporary_folder, _encoded(text))
     try:
         move(temporary, path)
     except OSError:
@@ -246,13 +256,17 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _written(folder: Path, text: str) -> Path:
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _written(folder: Path, data: bytes) -> Path:
     temporary = folder / f".{os.getpid()}.{secrets.token_hex(4)}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         descriptor = os.open(temporary, flags, 0o644)
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(descriptor)
     except OSError as error:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from shared.domain.account import Trouble
 from shared.domain.work import DailyPlan, Goal, Guard, Question, Vision
 from shared.edge.database import Database
 from shared.edge.fault import fault_point
@@ -101,11 +102,35 @@ class PlanBook:
 
     def phase_begins(self, day: str, name: str, now: datetime) -> None:
         with self._db.transaction() as db:
-            db.execute("insert or ignore into phases values (?, ?, ?, null)", (day, name, now.isoformat()))
+            db.execute(
+                "insert or ignore into phases (day, name, started_at) values (?, ?, ?)", (day, name, now.isoformat())
+            )
 
-    def phase_ended(self, day: str, name: str, now: datetime) -> None:
+    def phase_ended(self, day: str, name: str, now: datetime, problem: str = "") -> None:
+        """`problem`: what the owner has to mend, although it came to its end."""
         with self._db.transaction() as db:
-            db.execute("update phases set ended_at = ? where day = ? and name = ?", (now.isoformat(), day, name))
+            db.execute(
+                "update phases set ended_at = ?, problem = ? where day = ? and name = ?",
+                (now.isoformat(), problem, day, name),
+            )
+
+    def phase_failed(self, day: str, name: str, problem: str) -> None:
+        """It did not come to its end."""
+        with self._db.transaction() as db:
+            db.execute("update phases set problem = ? where day = ? and name = ?", (problem, day, name))
+
+    def has_ended(self, day: str, name: str) -> bool:
+        sql = "select 1 from phases where day = ? and name = ? and ended_at is not null"
+        return self._db.row(sql, (day, name)) is not None
+
+    def troubles(self, day: str) -> tuple[Trouble, ...]:
+        rows = self._db.rows("select name, problem from phases where day = ? and problem <> '' order by rowid", (day,))
+        return tuple(Trouble(row["name"], row["problem"]) for row in rows)
+
+    def last_day(self, before: str) -> str:
+        """The newest day before that one on which any phase was begun; empty: there was none."""
+        row = self._db.row("select max(day) as day from phases where day < ?", (before,))
+        return (row["day"] if row else "") or ""
 
 
 def _ask(db: sqlite3.Connection, day: str, questions: Sequence[Question], wording: Mapping[str, str]) -> None:

@@ -72,6 +72,7 @@ Zone = Annotated[str, AfterValidator(_zone)]
 Name = Annotated[str, AfterValidator(_name)]
 ModelId = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@-]*$")]
 Host = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9.-]{0,250}[a-z0-9])?$")]
+Login = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?$")]
 Pattern = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -233,6 +234,13 @@ class SchedulesFile(Part):
 # --- config/targets/<name>.yaml ------------------------------------------------------------------------------
 
 
+class Inbox(Part):
+    owners: tuple[Login, ...] = Field(default=(), max_length=50)
+    """Whose issues are goals, and whose words below a pull request are answers: logins at GitHub."""
+    label: str = Field(default="", max_length=50)
+    """Only issues with this label count, then also those of others: what these ask for is never merged without you."""
+
+
 class TargetFile(Part):
     repo: str = Field(min_length=1, max_length=500)
     """The repository: an https URL or a local path."""
@@ -244,6 +252,8 @@ class TargetFile(Part):
     """Paths that tasks may touch (git patterns)."""
     protected: tuple[Pattern, ...] = ()
     """Paths that need the owner's approval, besides the built-in list."""
+    inbox: Inbox = Inbox()
+    """Who else than VISION.md says what is wanted: issues and comments at GitHub."""
     setup: str = Field(default="", max_length=2_000)
     """The command that installs what the tests need; empty: what requirements*.txt and pyproject.toml ask for."""
     test: str = Field(default="", max_length=2_000)

@@ -8,7 +8,7 @@ class TestMyForge(ForgeContract):
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +36,7 @@ from shared.edge.repo.git import git, try_git
 from tests.killing import finishes, killed_at, points, snippet
 
 NOBODY = "0" * 40
+WORDS = 3  # of an effect: branch, number, commit
 
 
 class ForgeHome(ABC):
@@ -50,6 +51,10 @@ class ForgeHome(ABC):
         """Lines of Python that bind `forge` to this forge in another process."""
 
     @abstractmethod
+    def opened(self) -> Forge:
+        """This forge once more, as a process that was started again has it: without memory."""
+
+    @abstractmethod
     def require(self, context: str) -> None:
         """From now on `self.forge` merges into main only with this status."""
 
@@ -57,7 +62,12 @@ class ForgeHome(ABC):
     def add_issue(self, title: str, labels: list[str]) -> int: ...
 
     @abstractmethod
-    def comments(self, number: int) -> list[str]: ...
+    def says(self, author: str, number: int, text: str) -> None:
+        """Somebody who is none of our accounts, or who is: then he typed it by hand."""
+
+    def remarks(self, author: str, number: int, text: str, path: str, line: int) -> bool:
+        """At a line of the change; False: this forge has no such remarks."""
+        return False
 
     def environment(self) -> Mapping[str, str]:
         """What another process needs beside our variables."""
@@ -74,6 +84,10 @@ class ForgeHome(ABC):
     def program(self, call: str, *arguments: str) -> list[str]:
         """Another process that makes one call; `arguments` are its `words`."""
         return snippet(f"import sys\n{self.opening()}\nwords = sys.argv[1:]\n{call}\n", *arguments)
+
+    def repeat(self, call: str, words: Sequence[str]) -> None:
+        """The same call, made here."""
+        exec(call, {"forge": self.opened(), "words": words})
 
 
 def commit(repository: Path, branch: str, files: Mapping[str, str], start: str = "") -> str:
@@ -93,16 +107,19 @@ class Effect:
 
     call: str
     on_a_pull: bool = True
+    is_draft: bool = False
 
     def prepare(self, home: ForgeHome, branch: str) -> tuple[list[str], int]:
         """Its program for a scene of its own, and how long main's history is before it."""
         sha = home.push(branch)
-        number = home.forge.ensure_pull(branch, "main", "T", "B").number if self.on_a_pull else 0
+        number = home.forge.ensure_pull(branch, "main", "T", "B", draft=self.is_draft).number if self.on_a_pull else 0
         return home.program(self.call, branch, str(number), sha), length(home)
 
 
 EFFECTS = {
     "a pull request": Effect("forge.ensure_pull(words[0], 'main', 'T', 'B', ['agents'])", on_a_pull=False),
+    "a draft": Effect("forge.ensure_pull(words[0], 'main', 'T', 'B', ['agents'], draft=True)", on_a_pull=False),
+    "no draft any more": Effect("forge.ready(int(words[1]))", is_draft=True),
     "a comment": Effect("forge.ensure_comment(int(words[1]), 'plan', 'text')"),
     "a review": Effect("forge.review(int(words[1]), 'approve', 'ok', words[2])"),
     "a merge": Effect("forge.merge(int(words[1]), words[2])"),
@@ -121,11 +138,16 @@ def outcome(home: ForgeHome, branch: str, before: int) -> list[object]:
     seen: list[object] = [bool(home.tip(branch)), length(home) - before]
     for pull in home.forge.list_pulls(every=True):
         if pull.head == branch:
-            comments = [text for text in home.comments(pull.number) if key_of(text)]
+            comments = bodies(home, pull.number)
             reviews = [(r.verdict, r.sha == pull.head_sha) for r in home.forge.reviews(pull.number)]
             checks = dict(home.forge.checks(pull.head_sha).items)
-            seen.append((pull.state, pull.title, sorted(pull.labels), comments, reviews, checks))
+            seen.append((pull.state, pull.title, pull.draft, sorted(pull.labels), comments, reviews, checks))
     return seen
+
+
+def bodies(home: ForgeHome, number: int) -> list[str]:
+    """Of our own comments; reviews are told of by themselves."""
+    return [said.body for said in home.forge.comments(number) if said.ours and said.verdict is None]
 
 
 class ForgeContract:
@@ -230,6 +252,8 @@ class ForgeContract:
             lambda: forge.get_pull(99),
             lambda: forge.diff(99),
             lambda: forge.reviews(99),
+            lambda: forge.comments(99),
+            lambda: forge.ready(99),
             lambda: forge.ensure_comment(99, "plan", "B"),
             lambda: forge.review(99, "approve", "B", NOBODY),
             lambda: forge.merge(99, NOBODY),
@@ -263,11 +287,74 @@ class ForgeContract:
         for text in ("one", "one", f"two {marker('log')}"):
             home.forge.ensure_comment(number, "plan", text)
         home.forge.ensure_comment(number, "log", "y" * 70_000)
-        plan, log = sorted(home.comments(number), key=len)
+        plan, log = sorted(bodies(home, number), key=len)
         assert (key_of(plan), key_of(log)) == ("plan", "log")
         assert "two" in plan
         assert marker("log") not in plan
         assert len(log) == MAX_BODY
+
+    def test_comments_show_what_everybody_said_and_which_of_it_is_ours(self, home: ForgeHome) -> None:
+        sha = home.push("task")
+        number = home.forge.ensure_pull("task", "main", "T", "B").number
+        us = home.forge.whoami()
+        home.forge.ensure_comment(number, "plan", "ours")
+        home.says("stranger", number, "a question")
+        home.says("stranger", number, f"{marker('plan')}\na copy of our mark")
+        home.says(us, number, "typed by hand, under our account")
+        home.forge.ensure_comment(number, "plan", "ours, edited")
+        given = home.forge.review(number, "request_changes", "not yet", sha)
+        said = home.forge.comments(number)
+        assert [(c.author, c.ours, c.verdict) for c in said] == [
+            (us, True, None),
+            ("stranger", False, None),
+            ("stranger", False, None),
+            (us, False, None),
+            (given.author, True, "request_changes"),
+        ]
+        words = ["ours, edited", "a question", "a copy of our mark", "typed by hand", "not yet"]
+        assert all(word in comment.body for word, comment in zip(words, said, strict=True))
+        assert said[-1].sha == sha
+        assert [comment.at for comment in said] == sorted(comment.at for comment in said)
+        assert all(comment.at.tzinfo for comment in said)
+
+    def test_a_copy_of_our_mark_does_not_keep_us_from_speaking(self, home: ForgeHome) -> None:
+        home.push("task")
+        number = home.forge.ensure_pull("task", "main", "T", "B").number
+        home.says("stranger", number, f"{marker('plan')}\nnot ours")
+        home.forge.ensure_comment(number, "plan", "ours")
+        assert [(c.author, "not ours" in c.body) for c in home.forge.comments(number)] == [
+            ("stranger", True),
+            (home.forge.whoami(), False),
+        ]
+
+    def test_a_comment_keeps_its_id_when_it_is_edited(self, home: ForgeHome) -> None:
+        home.push("task")
+        number = home.forge.ensure_pull("task", "main", "T", "B").number
+        home.forge.ensure_comment(number, "plan", "one")
+        home.says("stranger", number, "same words")
+        home.says("stranger", number, "same words")
+        before = [comment.id for comment in home.forge.comments(number)]
+        home.forge.ensure_comment(number, "plan", "two")
+        assert [comment.id for comment in home.forge.comments(number)] == before
+        assert len(set(before)) == 3
+
+    def test_a_remark_at_a_line_says_where(self, home: ForgeHome) -> None:
+        sha = home.push("task", {"a.txt": "one\ntwo\n"})
+        number = home.forge.ensure_pull("task", "main", "T", "B").number
+        if not home.remarks("stranger", number, "why two?", "a.txt", 2):
+            pytest.skip("this forge has no remarks at lines")
+        (remark,) = (comment for comment in home.forge.comments(number) if comment.path)
+        assert (remark.author, remark.body, remark.path, remark.line) == ("stranger", "why two?", "a.txt", 2)
+        assert (remark.sha, remark.ours) == (sha, False)
+
+    def test_issues_have_comments_too(self, home: ForgeHome) -> None:
+        issue = home.add_issue("bug", [])
+        home.says("stranger", issue, "me too")
+        home.forge.ensure_comment(issue, "answer", "seen")
+        assert [(c.author, c.ours) for c in home.forge.comments(issue)] == [
+            ("stranger", False),
+            (home.forge.whoami(), True),
+        ]
 
     def test_the_diff_is_what_git_says_to_the_last_blank(self, home: ForgeHome) -> None:
         home.push("task", {"a.txt": "x\n\n \n"})
@@ -431,6 +518,31 @@ class ForgeContract:
         with pytest.raises(MergeBlocked):
             home.forge.merge(pull.number, sha)
 
+    def test_a_draft_that_is_ready_is_merged(self, home: ForgeHome) -> None:
+        sha = home.push("task")
+        pull = home.forge.ensure_pull("task", "main", "T", "B", ["agents"], draft=True)
+        with pytest.raises(MergeBlocked):
+            home.forge.merge(pull.number, sha)
+        for _ in range(2):
+            home.forge.ready(pull.number)
+        home.forge.ensure_pull("task", "main", "T", "B", ["agents"], draft=True)  # counts when it is made
+        shown = home.forge.get_pull(pull.number)
+        assert not shown.draft
+        assert sorted(shown.labels) == ["agents"]
+        assert home.forge.merge(pull.number, sha) == home.tip("main")
+
+    def test_ready_changes_nothing_where_there_is_no_draft(self, home: ForgeHome) -> None:
+        home.push("task")
+        made = home.forge.ensure_pull("task", "main", "T", "B", ["agents"])
+        home.forge.ready(made.number)
+        pull = home.forge.get_pull(made.number)
+        assert (pull.state, pull.draft, pull.title, sorted(pull.labels)) == ("open", False, "T", ["agents"])
+
+    def test_the_default_branch_is_not_deleted(self, home: ForgeHome) -> None:
+        with pytest.raises(ForgeRefused, match="default branch"):
+            home.forge.delete_branch("main")
+        assert home.tip("main")
+
     def test_a_closed_one_is_not_merged(self, home: ForgeHome) -> None:
         sha = home.push("task")
         number = home.forge.ensure_pull("task", "main", "T", "B").number
@@ -471,8 +583,8 @@ class ForgeContract:
             branch = f"killed-{number}"
             program, before = effect.prepare(home, branch)
             killed_at(number, program, home.environment())
-            finishes(program, home.environment())
-            finishes(program, home.environment())
+            for _ in range(2):
+                home.repeat(effect.call, program[-WORDS:])
             assert outcome(home, branch, before) == wanted, f"after a kill at {name}"
 
     def test_killed_again_in_the_repetition_is_one_merge(self, home: ForgeHome) -> None:
@@ -488,7 +600,7 @@ class ForgeContract:
                 program, before = effect.prepare(home, branch)
                 killed_at(first, program, home.environment())
                 killed_at(second, program, home.environment())
-                finishes(program, home.environment())
+                home.repeat(effect.call, program[-WORDS:])
                 assert outcome(home, branch, before) == wanted, f"after kills at {first} and {second}"
 
 

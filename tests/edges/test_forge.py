@@ -71,6 +71,9 @@ class LocalHome(ForgeHome):
         commit(path, "main", {"README": "read me\n"})
         self.forge = LocalForge(path, ManualClock(NOW))
 
+    def opened(self) -> LocalForge:
+        return LocalForge(self.repository, ManualClock(NOW))
+
     def opening(self) -> str:
         return OPENING.format(path=str(self.repository))
 
@@ -80,8 +83,8 @@ class LocalHome(ForgeHome):
     def add_issue(self, title: str, labels: list[str]) -> int:
         return self.forge.add_issue(title, labels=labels)
 
-    def comments(self, number: int) -> list[str]:
-        return self.forge.comments(number)
+    def says(self, author: str, number: int, text: str) -> None:
+        self.forge.add_comment(number, author, text)
 
 
 @pytest.fixture
@@ -232,12 +235,6 @@ def test_what_the_owner_merged_by_hand_is_not_merged_again(home: LocalHome) -> N
     git(home.repository, "update-ref", "refs/heads/main", sha)
     assert home.forge.merge(number, sha) == sha == home.tip("main")
     assert home.forge.get_pull(number).state == "merged"
-
-
-def test_the_default_branch_is_not_deleted(home: LocalHome) -> None:
-    with pytest.raises(ForgeRefused, match="default branch"):
-        home.forge.delete_branch("main")
-    assert home.tip("main")
 
 
 def test_with_one_account_a_verdict_is_not_formal_but_sets_the_status(home: LocalHome) -> None:

@@ -35,7 +35,13 @@ def test_there_are_enough_of_each_label_in_each_sample(name: str, label: str) ->
 def test_a_case_names_its_way_and_what_should_become_of_it(case: GateCase) -> None:
     assert bool(case.kind) == (case.label == "right") != bool(case.wrong_by)
     assert case.why and case.task.title and case.task.description
-    assert case.expect in ("merged", "policy/owner") if case.label == "right" else case.expect != "merged"
+    through = ("merged", "merged, after QA's test", "policy/owner")
+    assert (case.expect in through[:2]) <= (case.label == "right") <= (case.expect in through)
+
+
+@pytest.mark.parametrize("case", NAMED)
+def test_a_test_of_qas_is_laid_where_it_is_expected_and_nowhere_else(case: GateCase) -> None:
+    assert bool(case.tester) == (case.expect == "merged, after QA's test")
 
 
 @pytest.mark.parametrize("case", NAMED)
@@ -56,6 +62,7 @@ def test_every_changed_file_can_be_parsed(case: GateCase) -> None:
         if path.endswith(".py"):
             ast.parse(after[path])
     ast.parse(filled(case.truth))
+    ast.parse(case.tester)
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in ALL if "bug fix" in case.way])

@@ -282,9 +282,31 @@ def test_days_agents_and_tasks_add_up(ledger: Ledger) -> None:
     )
     assert ledger.totals("2026-11", 3_000) == Totals(3_000, spent=40, reserved=70, lost=50)
     assert ledger.spent_by("t1", 1_000) == Totals(1_000, spent=40, reserved=70)
-    shares = [(s.agent, s.task, s.calls, s.spent, s.reserved, s.lost, s.tokens_in) for s in ledger.breakdown("2026-11")]
-    assert shares == [("coder", "t1", 3, 40, 70, 0, 3), ("coder", "t2", 1, 0, 0, 50, 0)]
+    assert ledger.by_month() == (("2026-11", Totals(3_000, spent=40, reserved=70, lost=50)),)
+    shares = [(s.day[-2:], s.task, s.calls, s.spent, s.reserved, s.lost, s.tokens_in) for s in ledger.breakdown()]
+    assert shares == [("20", "t2", 1, 0, 0, 50, 0), ("20", "t1", 1, 40, 0, 0, 3), ("21", "t1", 2, 0, 70, 0, 0)]
+    assert {(share.agent, share.model) for share in ledger.breakdown()} == {("coder", "m")}
     assert [share.task for share in ledger.breakdown("2026-11-21")] == ["t1"]
+    assert [share.day for share in ledger.breakdown("2026-11")] == ["2026-11-20", "2026-11-20", "2026-11-21"]
+    assert ledger.breakdown("2026-12") == ()
+
+
+def test_months_are_told_apart_each_with_its_own_cap(ledger: Ledger) -> None:
+    ticket = opened(ledger)
+    taken(ledger, ticket, 100, Caps(1_000, 2_000, 3_000), NOON)
+    taken(ledger, ticket, 20, Caps(1_000, 2_000, 4_000), datetime(2026, 12, 1, tzinfo=UTC))
+    assert ledger.by_month() == (("2026-11", Totals(3_000, reserved=100)), ("2026-12", Totals(4_000, reserved=20)))
+
+
+def test_the_last_words_of_an_upstream_are_those_of_the_last_call(ledger: Ledger) -> None:
+    token = ledger.open_ticket(order(), NOON)
+    ticket = ledger.ticket(token)
+    assert ticket
+    assert ledger.last_words(token) == ""
+    for note in ("first", "x" * 5_000):
+        ledger.void(taken(ledger, ticket, 100), Ending(400, note=note), NOON)
+    assert ledger.last_words(token) == "x" * 600
+    assert ledger.last_words("another") == ""
 
 
 def test_a_month_ends_with_its_last_day(ledger: Ledger) -> None:

@@ -26,7 +26,7 @@ from shared.domain.errors import (
     TeamError,
     Unavailable,
 )
-from shared.domain.ticket import TicketOrder
+from shared.domain.ticket import CallRecord, TicketOrder
 from shared.domain.token_budget import Caps
 from shared.domain.work import ModelChoice, Run
 from shared.edge.clock import ManualClock
@@ -87,6 +87,13 @@ class TicketBox:
 
     def close_ticket(self, token: str, now: datetime) -> None:
         self.closed.append(token)
+
+    def calls_of(self, token: str) -> tuple[CallRecord, ...]:
+        """No meter, no record."""
+        return ()
+
+    def last_words(self, token: str) -> str:
+        return ""
 
 
 @pytest.fixture(scope="module")
@@ -235,6 +242,8 @@ POLICY = [
     pytest.param([meter("meter_halted")], OutOfBudget, "", [S], id="spending is halted: rest"),
     pytest.param([meter("meter_retry_later")], Unavailable, "", [S], id="the upstream asks to wait"),
     pytest.param([meter("meter_unknown_model", "meter: no price")], Misconfigured, "no price", [S], id="cost"),
+    pytest.param([meter("meter_upstream_refused", "meter: refused (400)")], Misconfigured, "refused (400); correct",
+                 [S], id="a wrong request: no other model"),
     pytest.param([meter("meter_bad_request")], Unavailable, "", [S], id="any other refusal of the meter"),
     pytest.param([{"status": 401}], Unavailable, "scripted error 401", [S], id="ticket not known"),
     pytest.param([{"status": 413}], Stumble, S, [S], id="too large"),
@@ -576,6 +585,61 @@ def test_through_the_meter_a_busy_model_gives_way_to_the_next(metered: LlmClient
     model.play([{"when": {"model": "sonnet"}, "status": 529, "times": 2}, good(when={"model": "haiku"})])
     assert ask(metered) == PLAN
     assert [request.body["model"] for request in model.requests] == [SONNET, SONNET, HAIKU]
+
+
+def refused(status: int, message: str, **more: Any) -> dict[str, Any]:
+    return {"status": status, "error": {"type": "invalid_request_error", "message": message}, "times": "any", **more}
+
+
+def test_through_the_meter_a_wrong_request_is_told_in_the_vendors_words_and_not_asked_again(
+    metered: LlmClient, model: ScriptedModel
+) -> None:
+    """They are data of somebody else: one line, of a bounded length, without control characters."""
+    model.play([refused(400, f"effort: 'huge' is\nnot \x1b[2J known {'x' * 5_000}")])
+    with pytest.raises(Misconfigured) as caught:
+        ask(metered)
+    text = str(caught.value)
+    assert text.startswith(
+        f"{SONNET}: our request was refused: invalid_request_error effort: 'huge' is not [2J known x"
+    )
+    assert text.endswith("correct config/agents.yaml, or report it if all is right there")
+    assert len(text) < 500 and text.isprintable()
+    assert [request.body["model"] for request in model.requests] == [SONNET]
+
+
+@pytest.mark.parametrize(
+    ("first", "id_"),
+    [
+        (refused(400, "Output blocked by content filtering policy"), "the answer is filtered, as with a refusal"),
+        (refused(429, "slow down"), "too many requests, without a time to come again"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_through_the_meter_what_is_no_fault_of_the_request_is_asked_of_the_next_model(
+    metered: LlmClient, model: ScriptedModel, first: dict[str, Any], id_: str
+) -> None:
+    model.play([{**first, "when": {"model": "sonnet"}}, good(when={"model": "haiku"})])
+    assert ask(metered) == PLAN
+    assert [request.body["model"] for request in model.requests] == [SONNET, HAIKU]
+
+
+def test_through_the_meter_where_nobody_listens_the_address_and_its_variable_are_named_and_no_other_model_is_tried(
+    ledger: Ledger, replies: Replies, tmp_path: Path
+) -> None:
+    clock, nowhere = ManualClock(MORNING), "http://127.0.0.1:9"
+    patience, caps = Patience(first=0.01, longest=0.01, tries=2), Caps(CAP, CAP, CAP)
+    line = Meter(
+        ledger, Pricing(), lambda: caps, Upstream(nowhere, "k"), clock, tmp_path / "meter.sock", patience=patience
+    )
+    with line as meter:
+        models = {"planner": ModelChoice(SONNET, (HAIKU,))}
+        client = LlmClient(ledger, replies, meter.socket, models, clock, lambda run: BUDGET, nowhere)
+        with pytest.raises(
+            Unavailable, match=r"answer at http://127\.0\.0\.1:9: .* check ANTHROPIC_BASE_URL in config"
+        ):
+            ask(client)
+    assert [(share.model, share.calls) for share in ledger.breakdown()] == [(SONNET, 2)]
+    assert ledger.totals("2026-11-20", CAP).used == 0
 
 
 def test_through_the_meter_a_reached_cap_names_itself_and_nothing_is_sent(

@@ -8,6 +8,7 @@ from pathlib import Path
 from shared.edge.engine.engine import EngineJob
 from tests.journey.gated import BAD, GOOD, Coder, suite
 from tests.journey.stage import Stage
+from tests.mailbox import Mailbox
 
 
 def bumpy(folder: Path, job: EngineJob) -> None:
@@ -17,7 +18,9 @@ def bumpy(folder: Path, job: EngineJob) -> None:
 
 def main(root: str, model_url: str, way: str = "") -> int:
     """1 if a phase had a problem."""
-    problems = Stage(Path(root), model_url, bumpy if way == "bumpy" else Coder(GOOD), suite).run_day()
+    stage = Stage(Path(root), model_url, bumpy if way == "bumpy" else Coder(GOOD), suite)
+    stage.services.append(Mailbox(Path(root) / "box"))
+    problems = stage.run_day()
     sys.stderr.write("\n".join(problems))
     return 1 if problems else 0
 

@@ -26,6 +26,7 @@ from cli.records import Records, open_records
 from cli.team import open_team
 from shared.edge.engine.engine import EngineJob, EngineRun, named_files, never
 from shared.edge.markdown import outline
+from shared.edge.notify.notifier import Notifier
 from shared.edge.paths import Home
 from shared.edge.repo.mirror import Mirror
 from shared.edge.target.suite import Bench, RawRun, SuiteOrder
@@ -205,6 +206,7 @@ class Stage:
     said: list[str] = field(default_factory=list)
     engines: list[Engine] = field(default_factory=list)
     clock: HurriedClock = field(default_factory=HurriedClock)
+    services: list[Notifier] = field(default_factory=list)  # where the owner reads messages
 
     @property
     def home(self) -> Home:
@@ -240,7 +242,7 @@ class Stage:
         def make(records: Records, _: object) -> ScriptedWorkshop:
             return ScriptedWorkshop(self, records.home.meter_socket, sandbox)
 
-        with self.records() as records, open_team(records, self.said.append, make) as team:
+        with self.records() as records, open_team(records, self.said.append, make, lambda _: self.services) as team:
             team.run_day(until)
             return team.problems
 

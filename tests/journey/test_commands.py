@@ -7,11 +7,16 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cli.arguments import CHECKOUT, parse
+from cli.day import failed_today
+from cli.text import command, pasteable
 from shared.domain.lifecycle import State
 from shared.edge.process import Finished, run
 from shared.edge.scripted.scripted_model import ScriptedModel
@@ -34,6 +39,14 @@ def model() -> Iterator[ScriptedModel]:
 @pytest.fixture
 def stage(tmp_path: Path, model: ScriptedModel) -> Stage:
     return Stage(tmp_path, model.url).set_up()
+
+
+@pytest.fixture(scope="module")
+def after_a_day(tmp_path_factory: pytest.TempPathFactory, model: ScriptedModel) -> Stage:
+    """To look at: whoever changes something takes a stage of his own."""
+    stage = Stage(tmp_path_factory.mktemp("day"), model.url).set_up()
+    stage.run_day()
+    return stage
 
 
 def at(stage: Stage, *words: str) -> Finished:
@@ -127,8 +140,8 @@ def test_two_days_at_once_on_one_home_are_refused(stage: Stage) -> None:
 # --- what is shown -------------------------------------------------------------------------------------------
 
 
-def test_every_looking_command_has_json_for_scripts(stage: Stage) -> None:
-    stage.run_day()
+def test_every_looking_command_has_json_for_scripts(after_a_day: Stage) -> None:
+    stage = after_a_day
     (task_,) = json.loads(at(stage, "tasks", "--json").text)
     (pull,) = json.loads(at(stage, "prs", "--json").text)
     days = {row["day"]: row for row in json.loads(at(stage, "budget", "--json").text)}
@@ -138,10 +151,41 @@ def test_every_looking_command_has_json_for_scripts(stage: Stage) -> None:
     assert (pull["task"], pull["state"]) == (task_["id"], "open")
     assert days["2026-11-20"]["cap"] == "5.000000000" and days["2026-11-20"]["spent"] > "0"
     assert status["tasks"] == {"backlog": 0, "in_progress": 0, "in_review": 1, "completed": 0, "failed": 0}
+    assert json.loads(at(stage, "show", task_["id"], "--json").text)["pulls"] == [pull]
+    assert {json.loads(line)["agent"] for line in at(stage, "logs", "--json").text.splitlines()} >= {"coder", "planner"}
 
 
-def test_show_takes_the_beginning_of_an_id_and_tells_the_whole_story(stage: Stage) -> None:
-    stage.run_day()
+def test_budget_has_a_day_by_agent_task_and_model_and_a_word_about_the_month(after_a_day: Stage) -> None:
+    stage = after_a_day
+    (id_,) = stage.states()
+    day = next(day for day in json.loads(at(stage, "budget", "--json").text) if day["day"] == "2026-11-20")
+    assert list(day) == ["day", "cap", "spent", "reserved", "lost", "by_agent", "by_task", "by_model"]
+    assert set(day["by_agent"]) == {"orchestrator", "planner", "coder", "reviewer"}
+    assert set(day["by_task"]) == {"", id_}
+    for by in ("by_agent", "by_task", "by_model"):
+        assert f"{sum(float(share['spent']) for share in day[by].values()):.9f}" == day["spent"]
+    text = at(stage, "budget").text
+    for said in ("Dollars per month", "2026-11 ", id_, "no single task", "at the pace of the last 1 day with work"):
+        assert said in text
+
+
+def test_an_attempt_that_did_not_count_has_no_number(stage: Stage) -> None:
+    """The owner gives attempts back: a row of our own, which he never saw as an attempt."""
+    stage.run_day(until="planning")
+    (id_,) = stage.states()
+    for word in ("cancel", "retry"):
+        assert at(stage, word, id_).ok
+        stage.run_day()
+    attempts = json.loads(at(stage, "show", id_, "--json").text)["attempts"]
+    assert [(attempt["number"], attempt["key"], attempt["outcome"]) for attempt in attempts] == [
+        (None, 1, "void"),
+        (1, 2, "ok"),
+    ]
+    assert "  1: ok  pull request #1\n" in at(stage, "show", id_).text
+
+
+def test_show_takes_the_beginning_of_an_id_and_tells_the_whole_story(after_a_day: Stage) -> None:
+    stage = after_a_day
     (id_,) = stage.states()
     text = at(stage, "show", id_[:4]).text
     for said in (id_, "Fix the sum, please.", "submitted", "1: ok", "#1 open", "+# changed"):
@@ -152,9 +196,10 @@ def test_show_takes_the_beginning_of_an_id_and_tells_the_whole_story(stage: Stag
 def test_a_text_of_a_stranger_cannot_speak_to_the_terminal(stage: Stage) -> None:
     path = stage.home.tasks(State.BACKLOG) / "t.md"
     path.write_text("---\ntitle: plain\nfiles: [a.py]\n---\n\n\x1b[2J\x1b]0;owned\x07 text\n")
-    stage.home.logs.joinpath("coder.jsonl").write_text('{"at": "x", "event": "\\u001b[31mred"}\n')
-    for words in (("show", "t"), ("logs",), ("tasks",), ("status",)):
-        assert "\x1b" not in at(stage, *words).text
+    stage.home.logs.joinpath("coder.jsonl").write_text('{"at": "x", "event": "\\u001b[31mred \x9b31m \u202e"}\n')
+    for words in (("show", "t"), ("show", "t", "--json"), ("logs",), ("logs", "--json"), ("tasks",), ("status",)):
+        shown = at(stage, *words).text
+        assert not [c for c in shown if not c.isprintable() and c != "\n"], words
 
 
 def test_a_dry_run_asks_nobody_and_changes_nothing(stage: Stage, model: ScriptedModel) -> None:
@@ -163,6 +208,134 @@ def test_a_dry_run_asks_nobody_and_changes_nothing(stage: Stage, model: Scripted
     done = at(stage, "plan", "--dry-run")
     assert "Fix the sum in app.py" in done.text and "1 goals would be planned" in done.text
     assert (len(model.requests), stage.everything_written()) == (calls, before)
+
+
+# --- what runs -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def slow(stage: Stage) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+    """`run-day`, up to where the model is thinking."""
+    days: list[subprocess.Popen[bytes]] = []
+
+    def start(**how: Any) -> subprocess.Popen[bytes]:
+        argv = [sys.executable, str(ROOT / "main.py"), "--home", str(stage.home.root), "run-day"]
+        days.append(subprocess.Popen(argv, **{"stdout": subprocess.PIPE, "env": ENVIRONMENT, **how}))
+        return days[0]
+
+    with ScriptedModel([{"agent": "orchestrator", "times": "any", "delay": 30, "text": "late"}]) as model:
+        path = stage.home.config / ".env"
+        path.write_text(path.read_text().replace(stage.model_url, model.url))
+        yield start
+        for day in days:
+            day.kill()
+            day.communicate()
+
+
+def waits_for(stage: Stage, word: str) -> dict[str, Any]:
+    """`status`, as soon as it names a run."""
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        status: dict[str, Any] = json.loads(at(stage, "status", "--json").text)
+        if status["runs"]:
+            return status
+    raise AssertionError(f"no {word} within 30 s")
+
+
+def test_status_says_who_is_at_work_and_after_a_kill_that_nobody_is(
+    stage: Stage, slow: Callable[[], subprocess.Popen[bytes]]
+) -> None:
+    day = slow()
+    status = waits_for(stage, "run")
+    (run,) = status["runs"]
+    assert (status["pid"], run["agent"], run["alive"]) == (str(day.pid), "orchestrator", True)
+    assert f"at work (pid {day.pid}) since " in at(stage, "status").text
+    assert "  orchestrator since " in at(stage, "status").text
+    day.kill()
+    day.wait()
+    text = at(stage, "status").text
+    assert ": not running; target site\n" in text
+    assert "  cut off: orchestrator, begun " in text
+    assert "morning: did not end; to try it again, type: python" in text
+
+
+def test_on_a_terminal_a_running_day_has_a_line_that_lives(
+    stage: Stage, slow: Callable[..., subprocess.Popen[bytes]]
+) -> None:
+    ours, its = os.openpty()
+    day = slow(stdout=its, stderr=its, env={**ENVIRONMENT, "TERM": "xterm", "COLUMNS": "100"})
+    os.close(its)
+    seen = b""
+    while b"morning: orchestrator, 0:00:01" not in seen:
+        seen += os.read(ours, 10_000)
+    assert b"VISION.md: 1 new" in seen
+    assert b"$0.0000 of $5.00 today" in seen or b" of $5.00 today" in seen
+    day.send_signal(signal.SIGINT)
+    assert day.wait(30) == 130
+    os.close(ours)
+
+
+def test_a_day_with_a_problem_is_1_and_names_it_in_its_last_line(stage: Stage) -> None:
+    refusal = {"type": "invalid_request_error", "message": "no such effort"}
+    with ScriptedModel([{"status": 400, "error": refusal, "times": "any"}]) as model:
+        path = stage.home.config / ".env"
+        path.write_text(path.read_text().replace(stage.model_url, model.url))
+        done = at(stage, "run-day")
+        assert len(model.requests) == 1  # a wrong request is not asked again
+    assert done.code == 1
+    (last,) = done.errors.decode().splitlines()
+    assert last.startswith("run-day: morning: ") and "no such effort" in last
+    assert last.endswith(f" --home {stage.home.root} status")
+    assert "no such effort" in json.loads(at(stage, "status", "--json").text)["problems"][-1]
+
+
+def test_a_task_that_failed_today_is_a_problem_of_the_day_but_not_what_the_owner_cancelled(stage: Stage) -> None:
+    stage.run_day(until="planning")
+    (id_,) = stage.states()
+    assert at(stage, "cancel", id_).ok
+    stage.run_day()
+    with stage.records() as records:
+        assert (stage.states(), failed_today(records)) == ({id_: "failed"}, [])
+    assert at(stage, "retry", id_).ok
+    stage.change = lambda folder, job: None  # failed, after three attempts
+    stage.run_day()
+    with stage.records() as records:
+        assert stage.states() == {id_: "failed"}
+        (problem,) = failed_today(records)
+    assert problem.startswith(f"{id_} has failed: ") and "the engine changed nothing" in problem
+
+
+# --- logs ----------------------------------------------------------------------------------------------------
+
+
+def test_logs_are_lines_in_words_by_agent_and_task(after_a_day: Stage) -> None:
+    stage = after_a_day
+    (id_,) = stage.states()
+    text = at(stage, "logs").text
+    assert "VISION.md: 1 new, 0 changed, 0 removed" in text
+    assert f"planner                     planned {id_}\n" in text
+    assert "answered: $0." in text and "amount" not in text
+    assert {line.split()[2] for line in at(stage, "logs", "--agent", "planner").text.splitlines()} == {"planner"}
+    assert {line.split()[3] for line in at(stage, "logs", "--task", id_).text.splitlines()} == {id_}
+    assert at(stage, "logs", "--agent", "meter", "--lines", "2").text.count("\n") == 2
+    for absent in ("../../etc/passwd", "/etc/passwd", "*", "**"):
+        assert at(stage, "logs", "--agent", absent).text == ""
+
+
+def test_logs_are_followed_until_ctrl_c(stage: Stage) -> None:
+    path = stage.home.logs / "coder.jsonl"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text('{"at": "2026-11-20T08:00:00+00:00", "event": "old"}\n')
+    argv = [sys.executable, str(ROOT / "main.py"), "--home", str(stage.home.root), "logs", "--follow"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as tail:
+        assert tail.stdout and tail.stderr
+        assert tail.stdout.readline() == b"11-20 08:00:00  coder                       old\n"
+        path.rename(path.with_suffix(".1"))
+        path.write_text('{"at": "2026-11-20T08:00:01+00:00", "event": "new", "task": "t"}\n')
+        assert tail.stdout.readline() == b"11-20 08:00:01  coder         t             new\n"
+        tail.send_signal(signal.SIGINT)
+        assert tail.wait(10) == 130
+        assert tail.stderr.read() == b""
 
 
 # --- the owner's hands ---------------------------------------------------------------------------------------
@@ -215,6 +388,67 @@ def test_a_home_that_is_a_file_is_said_to_be_one(tmp_path: Path, command: str) -
     assert "is no folder of ours" in in_one_line(done)
 
 
+# --- what is printed can be pasted ---------------------------------------------------------------------------
+
+
+def pasted(text: str, cwd: Path) -> Finished:
+    return run(("bash", "-c", text), cwd=cwd, env=ENVIRONMENT, timeout=60)
+
+
+def test_every_answer_in_status_works_when_it_is_pasted_wherever_the_owner_is(stage: Stage, tmp_path: Path) -> None:
+    stage.run_day(until="planning")
+    (id_,) = stage.states()
+    at(stage, "cancel", id_)
+    with stage.records() as records:
+        records.ledger.halt("somebody has to look", stage.clock.now())
+    status = json.loads(main_py("--home", "home/../home", "status", "--json", cwd=tmp_path).text)
+    assert status["home"] == str(stage.home.root)
+    assert [answer["task"] for answer in status["answers"]] == ["", id_]
+    for answer in status["answers"]:
+        assert answer["command"] in at_folder(stage, tmp_path, "status").text
+        assert pasted(answer["command"], tmp_path).ok
+    assert stage.states() == {id_: "backlog"}
+    assert json.loads(at(stage, "status", "--json").text)["answers"] == []
+
+
+def at_folder(stage: Stage, cwd: Path, *words: str) -> Finished:
+    return main_py("--home", str(stage.home.root), *words, cwd=cwd)
+
+
+def test_a_hint_in_an_error_names_the_home_too(stage: Stage, tmp_path: Path) -> None:
+    error = in_one_line(at_folder(stage, tmp_path, "show", "nonsense"))
+    assert pasted(error.partition("see: ")[2], tmp_path).text == "no tasks yet\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "home"),
+    [
+        pytest.param(["status"], {}, CHECKOUT, id="the default"),
+        pytest.param(["status"], {"SISIMPUR_HOME": "/team"}, Path("/team"), id="the environment's"),
+        pytest.param(["--home", "/a/../team/", "status"], {"SISIMPUR_HOME": "/b"}, Path("/team"), id="not normal"),
+        pytest.param(["status", "--home=/team"], {}, Path("/team"), id="behind the command"),
+        pytest.param(["--home", "team", "status"], {}, Path.cwd() / "team", id="relative"),
+    ],
+)
+def test_a_home_is_absolute_and_normal(words: list[str], environment: dict[str, str], home: Path) -> None:
+    assert parse(words, environment).home == home
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("see: python main.py status", "see: {} --home '/a b' status"),
+        ("type: python main.py retry ID --why X; or python main.py show ID",
+         "type: {} --home '/a b' retry ID --why X; or {} --home '/a b' show ID"),
+        ("type: python main.py --home /c init", "type: {} --home /c init"),
+        ("type: make setup", "type: make setup"),
+    ],
+)  # fmt: skip
+def test_a_command_in_a_text_gets_the_home_unless_it_names_one(text: str, meant: str) -> None:
+    program = command(Path("/x")).partition(" --home")[0]
+    assert pasteable(text, Path("/a b")) == meant.format(*[program] * 2)
+
+
 # --- doctor --------------------------------------------------------------------------------------------------
 
 
@@ -263,3 +497,20 @@ def test_the_doctor_says_what_is_wrong(stage: Stage, spoil: object, name: str, s
     (finding,) = [finding for finding in json.loads(done.text) if finding["name"] == name]
     assert done.code == 1 and not finding["ok"]
     assert said in finding["detail"]
+
+
+@pytest.mark.parametrize("left", [(), (".state",), (".state", "logs")])
+def test_the_doctor_sends_who_has_no_home_to_init(tmp_path: Path, left: tuple[str, ...]) -> None:
+    for name in left:
+        (tmp_path / name).mkdir()
+    found = {
+        finding["name"]: finding for finding in json.loads(main_py("--home", str(tmp_path), "doctor", "--json").text)
+    }
+    assert found["home"]["detail"].startswith(f"{tmp_path} is no home yet; type: python")
+    assert f"--home {tmp_path} init --target PATH_OR_URL" in found["home"]["detail"]
+
+
+def test_a_folder_that_git_did_not_keep_is_no_fault(stage: Stage) -> None:
+    stage.home.logs.rmdir()
+    found = {finding["name"]: finding for finding in json.loads(at(stage, "doctor", "--json").text)}
+    assert found["home"]["ok"]

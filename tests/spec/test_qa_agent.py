@@ -343,6 +343,90 @@ def test_less_coverage_by_the_changes_own_lines_is_named_with_them(stage: Stage)
     assert rules(found.problems) == ("coverage drops",) and "shop.py:2" in found.problems[0].text
 
 
+def counting(missing: Mapping[str, list[int]]) -> Callable[[SuiteOrder, RawRun], RawRun]:
+    """Lines of shop.py that no test runs, by the commit's name or, for the old files with new tests, "unchanged"."""
+
+    def count(order: SuiteOrder, raw: RawRun) -> RawRun:
+        name = "unchanged" if order.only else order.commit
+        counted = {"totals": {"percent_covered": 90.0}, "files": {"shop.py": {"missing_lines": missing.get(name, [])}}}
+        return replace(raw, coverage=json.dumps(counted).encode() if order.cover else None)
+
+    return count
+
+
+REFACTORED = SHOP.replace("prices", "all_prices")
+KEPT = ("nothing shows that it changes nothing", "write tests")
+
+
+@pytest.mark.parametrize("side", ["base", "commit"])
+def test_a_refactoring_of_lines_that_no_test_runs_is_sent_to_write_one(stage: Stage, side: str) -> None:
+    stage.given_change({"shop.py": REFACTORED})
+    stage.bench.spoils = counting({stage.base if side == "base" else stage.branch.commit: [2]})
+    found = stage.check(task=replace(TASK, title="Refactor the total"))
+    assert [(one.rule, one.remedy) for one in found.problems] == [KEPT]
+    assert ("shop.py:2 (before)" if side == "base" else "shop.py:2") in found.problems[0].text
+
+
+def test_the_order_for_a_refactoring_asks_for_what_was(stage: Stage) -> None:
+    stage.given_change({"shop.py": REFACTORED})
+    stage.bench.spoils = counting({stage.base: [2]})
+    quiet = replace(TASK, title="Refactor the total")
+    order = stage.qa.tests_for(quiet, stage.branch, stage.check(task=quiet))
+    assert "shop.py:2 (before)" in order.description and "must fail without" not in order.description
+    assert order.acceptance[-1].endswith("holds tests that pass, with the change and without it")
+
+
+def test_tests_that_run_the_old_lines_too_show_that_nothing_changed(stage: Stage) -> None:
+    kept = "from shop import total\n\ndef test_more():\n    assert total([5]) == 5\n"
+    stage.given_change({"shop.py": REFACTORED, "tests/test_more.py": kept})
+    quiet = replace(TASK, title="Refactor the total")
+    stage.bench.spoils = counting({stage.base: [2]})
+    assert stage.check(task=quiet).problems == ()
+    assert stage.bench.orders[-1].cover, "the old lines are counted under the new tests"
+    stage.bench.spoils = counting({stage.base: [2], "unchanged": [2]})
+    assert rules(stage.check(task=quiet).problems) == (KEPT[0],)
+
+
+def test_what_is_taken_away_is_named_if_no_test_ran_it(tmp_path: Path) -> None:
+    guarded = SHOP.replace("    return", "    if not prices:\n        raise ValueError\n    return")
+    stage = Stage(tmp_path, {**FILES, "shop.py": guarded}).given_change({"shop.py": SHOP})
+    stage.bench.spoils = counting({stage.base: [3]})
+    assert "shop.py:3 (before)" in stage.check().problems[0].text
+
+
+# --- what tests rely on --------------------------------------------------------------------------------------
+
+READING = OLD.replace("== 3", "== int('3' or 'expected/total.csv')")
+
+
+def test_expected_values_outside_of_the_tests_are_laid_back_under_the_new_code(tmp_path: Path) -> None:
+    files = {**FILES, "tests/test_shop.py": READING, "expected/total.csv": "3\n"}
+    stage = Stage(tmp_path, files).given_change({"shop.py": REFACTORED, "expected/total.csv": "4\n"})
+    stage.check(task=replace(TASK, title="Refactor the total"))
+    assert stage.bench.orders[-1].overlay == {"expected/total.csv": b"3\n"}
+    assert stage.runs == [BASE, CHANGE, ("commit", (), False)]
+
+
+def test_a_test_goes_with_its_subject_and_the_owner_is_asked(tmp_path: Path) -> None:
+    fee = SHOP + "\n\ndef fee(x):\n    return x\n"
+    tests = OLD.replace("import total", "import fee").replace("total([1, 2])", "fee(3)")
+    stage = Stage(tmp_path, {**FILES, "shop.py": fee, "tests/test_fee.py": tests})
+    stage.given_change({"shop.py": SHOP}, remove="tests/test_fee.py")
+    found = stage.check(task=replace(TASK, title="Remove the fee", description="Remove `fee` and its test."))
+    assert {(one.rule, one.remedy) for one in found.problems} == {
+        ("a test is gone", "ask owner"),
+        ("an old test fails on the new code", "ask owner"),
+    }
+    assert stage.check(task=TASK).is_red
+
+
+def test_a_rename_is_no_rename_if_another_file_knows_the_name(tmp_path: Path) -> None:
+    shop = SHOP + "\n\ndef _fee(x):\n    return x\n"
+    files = {**FILES, "shop.py": shop, "pay.py": "import shop\n\nprint(shop._fee(1))\n"}
+    stage = Stage(tmp_path, files).given_change({"shop.py": shop.replace("_fee", "_cost")})
+    assert rules(stage.check().problems) == ("nothing shows the new behaviour",)
+
+
 # --- tests that we wrote -------------------------------------------------------------------------------------
 
 WRITTEN = "from shop import total\n\ndef test_rounded():\n    assert total([0.1, 0.2]) == 0.3\n"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.qa.evidence_rule import Runs, gone, problems, proving, unnoticed
+from agents.qa.evidence_rule import UNCHANGED, Runs, Texts, gone, problems, proving
+from agents.qa.mutants import unnoticed
 from agents.qa.same_code import is_same_code
 from agents.qa.task_words import asks_for_behaviour, bare_name, is_declared
 from agents.qa.test_changes import EMPTY, GONE, WEAKER, Weakening
@@ -64,6 +65,12 @@ class Row:
     task: TaskSpec = TASK
     touched: Touched = field(default_factory=lambda: touched("shop.py", SHOP))
     weakened: tuple[Weakening, ...] = ()
+    obsolete: frozenset[tuple[str, str]] = frozenset()
+    unrun: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> Texts:
+        return Texts(self.weakened, self.obsolete, self.unrun)
 
 
 def now(**outcomes: Outcome) -> Runs:
@@ -232,19 +239,60 @@ ROWS = [
         ((GONE, "correct"),),
         weakened=(replace(LESS, rule=GONE, test="test_b"),),
     ),
+    Row(
+        "a test is gone with its subject", without("b"), ((GONE, "ask owner"),), obsolete=frozenset({(SHOP, "test_b")})
+    ),
+    Row(
+        "one of the same name elsewhere is not", without("b"), (MISSING,), obsolete=frozenset({(OTHER_FILE, "test_b")})
+    ),
+    Row(
+        "a red test is deleted with its subject",
+        replace(without("b"), base=RED_BASE),
+        ((GONE, "ask owner"),),
+        weakened=(replace(LESS, rule=GONE, test="test_b"),),
+        obsolete=frozenset({(SHOP, "test_b")}),
+    ),
+    Row(
+        "an old test needs what the task has removed",
+        replace(PROVED, restored=suite(a=F, b=P)),
+        (("an old test fails on the new code", "ask owner"),),
+        obsolete=frozenset({(SHOP, "test_a")}),
+    ),
+    Row(
+        "expected values change with the code",
+        replace(PROVED, restored=suite(a=F, b=P)),
+        (OLD_FAILS,),
+        touched=replace(touched("shop.py", "report.csv"), relied=frozenset({"report.csv"})),
+    ),
+    Row(
+        "expected values change with the code, and the task says so",
+        replace(PROVED, restored=suite(a=F, b=P)),
+        (("an old test fails on the new code", "ask owner"),),
+        replace(TASK, description="Bring report.csv up to date."),
+        touched=replace(touched("shop.py", "report.csv"), relied=frozenset({"report.csv"})),
+    ),
+    Row(
+        "no test runs a line of a refactoring",
+        Runs(BASE, BASE),
+        ((UNCHANGED, "write tests"),),
+        task=QUIET,
+        touched=touched("shop.py"),
+        unrun=("shop.py:3",),
+    ),
+    Row("a line that is new and proved need not be run", PROVED, unrun=("shop.py:3",)),
     Row("a deleted test is named once", without("b"), (MISSING,), weakened=(replace(LESS, rule=GONE, test="test_b"),)),
 ]
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.why) for row in ROWS])
 def test_what_the_runs_show_is_what_is_said(row: Row) -> None:
-    found = problems(row.task, row.touched, row.runs, Places(TREE), row.weakened)
+    found = problems(row.task, row.touched, row.runs, Places(TREE), row.texts)
     assert tuple((problem.rule, problem.remedy) for problem in found) == row.found, found
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.why) for row in ROWS if row.found])
 def test_a_problem_is_one_line_that_names_tests_or_places(row: Row) -> None:
-    for problem in problems(row.task, row.touched, row.runs, Places(TREE), row.weakened):
+    for problem in problems(row.task, row.touched, row.runs, Places(TREE), row.texts):
         assert "\n" not in problem.text and len(problem.text) > 20
         assert all(test in problem.text for test in problem.tests[:1] if "::" in test and not row.weakened)
 
@@ -431,6 +479,60 @@ CODE = "def _field(x):\n    return x + 1\n\ndef f(x):\n    return _field(x) if x
 )
 def test_code_is_the_same_but_for_annotations_texts_and_one_private_name(new: str, is_same: bool) -> None:
     assert is_same_code(CODE, new) == is_same
+
+
+TYPED = CODE.replace("(x):", "(x: int):")
+ROUTE = "@app.get('/')\ndef f(x):\n    return x\n"
+GIVEN = "def get(x):\n    return x\n\nserve(get)\n"
+FORM = "class Form(Base):\n    def clean(self, x):\n        return x\n\n    def _extra(self):\n        return 1\n"
+RECEIVER = "@receiver\ndef _saved(x):\n    return x\n"
+FIELD = "class Row:\n    x: int\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "others"),
+    [
+        pytest.param(ROUTE, ROUTE.replace("(x):", "(x: int):"), (), id="a decorator may read the annotation"),
+        pytest.param(GIVEN, GIVEN.replace("(x):", "(x: int):"), (), id="so may who is given the function"),
+        pytest.param(CODE, TYPED, ("Depends(f)",), id="somewhere else, too"),
+        pytest.param(CODE, TYPED, ("give f to it (",), id="or where nothing can be read"),
+        pytest.param(FORM, FORM.replace(", x):", ", x: int):"), (), id="and what a class is made from"),
+        pytest.param(CODE, CODE.replace("f(x):", "f(x: run('it')):"), (), id="an annotation that runs code"),
+        pytest.param(CODE, CODE.replace("f(x):", "f(x: (min := max)):"), (), id="an annotation that binds a name"),
+        pytest.param(CODE, "from typing import cast as min\n" + CODE, (), id="a name that means something else now"),
+        pytest.param(CODE, "from .typing import Any\n" + CODE, (), id="a module of the target's own"),
+        pytest.param(CODE, "from typing import *\n" + CODE, (), id="whatever a module holds"),
+        pytest.param(CODE, "from __future__ import barry_as_FLUFL\n" + CODE, (), id="another language"),
+        pytest.param(FIELD, "from __future__ import annotations\n" + FIELD, (), id="annotations that become texts"),
+        pytest.param(FIELD, FIELD.replace("int", "str"), (), id="a field's annotation"),
+        pytest.param(
+            CODE, CODE.replace("_field", "_quoted"), ("from shop import _field",), id="a name in use elsewhere"
+        ),
+        pytest.param(
+            CODE, CODE.replace("_field", "_quoted"), ("getattr(shop, '_quoted')",), id="a name others look for"
+        ),
+        pytest.param(FORM, FORM.replace("_extra", "_more"), (), id="a name that a base class calls"),
+        pytest.param(RECEIVER, RECEIVER.replace("_saved", "_kept"), (), id="a name that a decorator keeps"),
+    ],
+)
+def test_where_a_name_or_an_annotation_could_mean_something_code_is_not_the_same(
+    old: str, new: str, others: tuple[str, ...]
+) -> None:
+    assert not is_same_code(old, new, lambda: others)
+
+
+def test_others_are_read_only_where_all_else_is_the_same() -> None:
+    asked: list[str] = []
+
+    def others() -> Sequence[str]:
+        asked.append("read")
+        return ("shop.f(1)",)
+
+    assert not is_same_code(CODE, CODE.replace("+ 1", "+ 2"), others)
+    assert is_same_code(CODE, "# a comment\n" + CODE, others)
+    assert asked == []
+    assert is_same_code(CODE, CODE.replace("_field", "_quoted"), others)
+    assert is_same_code(CODE, TYPED, others)
 
 
 @pytest.mark.parametrize(

@@ -329,6 +329,20 @@ def test_a_later_round_cannot_open_what_was_closed(late: Complaint, after: Mappi
     assert len(verdict.findings) == 1  # said in any case
 
 
+def test_a_line_that_stands_once_more_than_it_was_seen_is_new() -> None:
+    twice = {"app.py": NEW + "\n\ndef more(x):\n    return x * 15 // 100\n"}
+    settled = replace(first_round(), verdict=Approved())
+    assert shape(review(approve(complaint(10)), before=[settled], after=twice).verdict)[0] == "ChangesRequested"
+    assert shape(review(approve(complaint(6)), before=[settled]).verdict)[0] == "Approved"
+
+
+def test_a_line_that_was_seen_twice_has_passed_twice() -> None:
+    twice = {"app.py": NEW + "\n\ndef more(x):\n    return x * 15 // 100\n"}
+    settled = replace(review(approve(), after=twice), verdict=Approved())
+    assert settled.repeated >= {("app.py", "    return x * 15 // 100", 2)}
+    assert shape(review(approve(complaint(10)), before=[settled], after=twice).verdict)[0] == "Approved"
+
+
 def test_a_round_in_which_rules_spoke_alone_leaves_the_complaints_open() -> None:
     alone = review(approve(), before=[first_round()], after={"app.py": NEW + "eval(x)\n"})
     assert alone.lines == frozenset()

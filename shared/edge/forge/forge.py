@@ -20,7 +20,7 @@ ForgeError              every method may raise these seven, and nothing else
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
@@ -98,8 +98,11 @@ class Comment:
     author: str
     body: str
     at: datetime
+    verdict: Verdict | None = None  # of a review
+    sha: str = ""  # the commit that a review or a remark is about
     path: str = ""  # of a remark at a line
     line: int = 0  # 0: it is outdated, or there is none
+    ours: bool = False  # this program wrote it; what its owner writes by hand is his, also under the same account
 
 
 @dataclass(frozen=True)
@@ -240,6 +243,11 @@ def key_of(body: str) -> str:
     """The key of the marker at the very start of a body, else empty. Believe it only in what we wrote ourselves."""
     found = MARKED.match(body)
     return found[1] if found else ""
+
+
+def is_ours(author: str, body: str, us: Collection[str]) -> bool:
+    """Whether this program wrote it: one of its accounts, and a marker, which nobody types by hand."""
+    return author in us and bool(key_of(body))
 
 
 def task_of(pull: Pull, us: str) -> str:

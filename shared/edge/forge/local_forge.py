@@ -24,6 +24,7 @@ from shared.edge.forge.forge import (
     STATUS_OF_VERDICT,
     CheckResult,
     Checks,
+    Comment,
     ForgeRefused,
     HeadMoved,
     Issue,
@@ -174,6 +175,9 @@ class LocalForge:
     def reviews(self, number: int) -> Sequence[Review]:
         return self._book.reviews(self._book.pull(number).number)
 
+    def comments(self, number: int) -> Sequence[Comment]:
+        return self._book.comments(self._book.item(number), (self._actor,))
+
     def checks(self, sha: str) -> Checks:
         items = self._book.statuses(sha)
         return Checks(summary(items.values()), items)
@@ -203,11 +207,18 @@ class LocalForge:
         fault_point("pr.created")
         return _as_it_is(self._book.pull(number), self._commits.branches())
 
-    def ensure_comment(self, number: int, key: str, body: str) -> None:
+    def ready(self, number: int) -> None:
         self._book.pull(number)
+        fault_point("ready.planned")
+        with self._book.transaction() as db:
+            self._book.ready(db, number)
+        fault_point("ready.written")
+
+    def ensure_comment(self, number: int, key: str, body: str) -> None:
+        self._book.item(number)
         fault_point("comment.planned")
         with self._book.transaction() as db:
-            self._book.comment(db, number, key, self._actor, marked(key, body))
+            self._book.comment(db, number, key, self._actor, marked(key, body), self._clock.now())
         fault_point("comment.written")
 
     def review(self, number: int, verdict: Verdict, body: str, sha: str) -> Review:
@@ -217,7 +228,7 @@ class LocalForge:
         given = Review(self._reviewer, verdict, sha, clipped(body), formal)
         fault_point("review.planned")
         with self._book.transaction() as db:
-            self._book.review(db, number, given)
+            self._book.review(db, number, given, self._clock.now())
         fault_point("review.written")
         self.set_status(sha, REVIEW_CONTEXT, STATUS_OF_VERDICT[verdict], verdict)
         return given
@@ -285,9 +296,10 @@ class LocalForge:
             self._book.label(db, number, [one_line(label) for label in labels])
         return number
 
-    def comments(self, number: int) -> list[str]:
-        """The oldest first."""
-        return self._book.comments(number)
+    def add_comment(self, number: int, author: str, body: str) -> None:
+        """What somebody else has to say."""
+        with self._book.transaction() as db:
+            self._book.add_comment(db, number, one_line(author), clipped(body), self._clock.now())
 
     # -- what happened behind our back ------------------------------------------------------------------------
 

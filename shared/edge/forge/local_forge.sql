@@ -26,6 +26,7 @@ create table if not exists comment (
     key       text not null,
     author    text not null,
     body      text not null,
+    at        text not null default '1970-01-01T00:00:00+00:00',   -- when it was made
     primary key (number, key, author)
 );
 
@@ -37,6 +38,7 @@ create table if not exists review (
     sha       text not null,
     body      text not null,
     formal    integer not null,
+    at        text not null default '1970-01-01T00:00:00+00:00',
     unique (number, author, verdict, sha)
 );
 

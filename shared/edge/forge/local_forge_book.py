@@ -6,15 +6,25 @@ What writes takes the connection of an open transaction, so that the caller deci
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from shared.edge.database import Database, statements
-from shared.edge.forge.forge import CheckResult, ForgeRefused, ForgeUnavailable, Issue, Pull, Review
+from shared.edge.forge.forge import CheckResult, Comment, ForgeRefused, ForgeUnavailable, Issue, Pull, Review, is_ours
 
 SCHEMA = Path(__file__).with_name("local_forge.sql")
+SAID = """
+    select * from (
+        select 'comment' as kind, rowid as id, author, body, at, null as verdict, '' as sha from comment
+        where number = ?
+        union all
+        select 'review', id, author, body, at, verdict, sha from review where number = ?
+    ) order by julianday(at), kind, id
+"""
+EPOCH = "1970-01-01T00:00:00+00:00"
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,15 @@ class Book(Database):
             with self.transaction() as db:
                 for statement in statements(SCHEMA.read_text("utf-8")):
                     db.execute(statement)
+        for table in ("comment", "review"):  # books of the first days do not say when something was said
+            if not self.rows("select 1 from pragma_table_info(?) where name = 'at'", (table,)):
+                with self.transaction() as db:
+                    self._add_time(db, table)
+
+    def _add_time(self, db: sqlite3.Connection, table: str) -> None:
+        known = db.execute("select 1 from pragma_table_info(?) where name = 'at'", (table,)).fetchone()
+        if not known:  # another process may have been faster
+            db.execute(f"alter table {table} add column at text not null default '{EPOCH}'")
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -60,6 +79,12 @@ class Book(Database):
         if row is None:
             raise ForgeRefused(f"there is no pull request #{number}")
         return self._pull(row)
+
+    def item(self, number: int) -> int:
+        """Its number; ForgeRefused if there is neither a pull request nor an issue."""
+        if not self.rows("select 1 from item where number = ?", (number,)):
+            raise ForgeRefused(f"there is no pull request and no issue #{number}")
+        return number
 
     def pulls(self, every: bool = False) -> list[Pull]:
         rows = self.rows("select * from pull where ? or state = 'open' order by number desc", (every,))
@@ -128,20 +153,41 @@ class Book(Database):
             for r in self.rows("select * from issue where state = 'open' order by number desc")
         ]
 
-    def comment(self, db: sqlite3.Connection, number: int, key: str, author: str, body: str) -> None:
+    def ready(self, db: sqlite3.Connection, number: int) -> None:
+        db.execute("update item set draft = 0 where number = ?", (number,))
+
+    def comment(self, db: sqlite3.Connection, number: int, key: str, author: str, body: str, at: datetime) -> None:
         db.execute(
-            "insert into comment values (?, ?, ?, ?)"
+            "insert into comment (number, key, author, body, at) values (?, ?, ?, ?, ?)"
             " on conflict (number, key, author) do update set body = excluded.body where body <> excluded.body",
-            (number, key, author, body),
+            (number, key, author, body, at.isoformat()),
         )
 
-    def comments(self, number: int) -> list[str]:
-        return [r["body"] for r in self.rows("select body from comment where number = ? order by rowid", (number,))]
+    def add_comment(self, db: sqlite3.Connection, number: int, author: str, body: str, at: datetime) -> None:
+        """Somebody's who has no keys: each is a new one."""
+        (count,) = db.execute("select count(*) from comment where number = ?", (number,)).fetchone()
+        self.comment(db, number, f"by hand {count}", author, body, at)  # no marker holds a blank
 
-    def review(self, db: sqlite3.Connection, number: int, given: Review) -> None:
+    def comments(self, number: int, us: Collection[str]) -> list[Comment]:
+        rows = self.rows(SAID, (number, number))
+        return [
+            Comment(
+                id=f"{row['kind']}-{row['id']}",
+                author=row["author"],
+                body=row["body"],
+                at=datetime.fromisoformat(row["at"]),
+                verdict=row["verdict"],
+                sha=row["sha"],
+                ours=row["kind"] == "review" or is_ours(row["author"], row["body"], us),
+            )
+            for row in rows
+        ]
+
+    def review(self, db: sqlite3.Connection, number: int, given: Review, at: datetime) -> None:
         db.execute(
-            "insert or ignore into review (number, author, verdict, sha, body, formal) values (?, ?, ?, ?, ?, ?)",
-            (number, given.author, given.verdict, given.sha, given.body, given.formal),
+            "insert or ignore into review (number, author, verdict, sha, body, formal, at)"
+            " values (?, ?, ?, ?, ?, ?, ?)",
+            (number, given.author, given.verdict, given.sha, given.body, given.formal, at.isoformat()),
         )
 
     def reviews(self, number: int) -> list[Review]:

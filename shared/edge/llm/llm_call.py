@@ -23,7 +23,7 @@ PATIENCE = 900.0  # seconds without a byte: the meter may wait for a busy upstre
 CONNECTING = 5.0  # seconds
 
 RESTING = frozenset({"meter_paused", "meter_halted", "meter_clock"})
-NEXT_MODEL = frozenset({"meter_upstream", "meter_upstream_refused", "meter_model_gone"})
+NEXT_MODEL = frozenset({"meter_upstream", "meter_model_gone"})
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,14 @@ class Absent:
     reason: str
 
 
-Outcome = Said | Cut | Declined | Absent
+@dataclass(frozen=True)
+class Unwanted:
+    """The vendor does not take the request as it is; its words stand in the money book."""
+
+    reason: str
+
+
+Outcome = Said | Cut | Declined | Absent | Unwanted
 
 
 @contextmanager
@@ -157,6 +164,8 @@ def _refused(error: anthropic.APIStatusError, question: Question) -> Outcome:
         raise OutOfBudget(text)
     if code in NEXT_MODEL or error.status_code in (404, 529):
         return Absent(text)
+    if code == "meter_upstream_refused":
+        return Unwanted(text)
     if code == "meter_unknown_model":
         raise Misconfigured(text)
     if error.status_code == 413 or code == "meter_too_long":

@@ -6,44 +6,56 @@ What happens when the answer is not one, and how often (each is a call of its ow
     does not fit        one repair that quotes the reason, then ReplyUnreadable
     the model refuses   the next model, once, then ReplyDeclined
     gone or overloaded  the next model; after the last one Unavailable
+    nobody is there     Unavailable at once, naming the address: another model would not be there either
+    a wrong request     Misconfigured at once, with the vendor's words: another model is no cure for our mistake
     a cap is reached    OutOfBudget
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, assert_never
 
 from shared.domain.errors import Misconfigured, ReplyDeclined, ReplyUnreadable, Unavailable
-from shared.domain.ticket import TicketOrder
+from shared.domain.ticket import CallRecord, TicketOrder
 from shared.domain.work import ModelChoice, Run
 from shared.edge.clock import Clock
 from shared.edge.fault import fault_point
 from shared.edge.llm import llm_answers
 from shared.edge.llm.llm_answers import NotAnAnswer
-from shared.edge.llm.llm_call import Absent, Cut, Declined, Outcome, Question, Said, line, send
+from shared.edge.llm.llm_call import Absent, Cut, Declined, Outcome, Question, Said, Unwanted, line, send
 from shared.edge.llm.llm_replies import Replies, key_of
 
 T = TypeVar("T")
 
 TICKET_LIFE = timedelta(hours=2)
 QUOTED = 4_000  # characters of an unreadable answer that its repair repeats
+COMPLAINT = 300  # characters of what a vendor says of our request
+WRONG_REQUEST = "our request was refused: {}; correct config/agents.yaml, or report it if all is right there"
+FILTERED = "content filter"  # says so of the answer, not of the request
 
 
 class Tickets(Protocol):
-    """Who gives out tickets: the ledger."""
+    """Who gives out tickets, and keeps the meter's record of the calls on them: the ledger."""
 
     def open_ticket(self, order: TicketOrder, now: datetime) -> str: ...
 
     def close_ticket(self, token: str, now: datetime) -> None: ...
 
+    def calls_of(self, token: str) -> Sequence[CallRecord]: ...
+
+    def last_words(self, token: str) -> str: ...
+
 
 class LlmClient:
-    """`meter` is the meter's socket, or an address; `models` are by agent; `ticket_budget` is in nano-dollars."""
+    """`meter` is the meter's socket, or an address; `models` are by agent; `ticket_budget` is in nano-dollars.
+
+    `upstream`: where the meter sends the calls, to be named when nobody is there.
+    """
 
     def __init__(
         self,
@@ -53,6 +65,7 @@ class LlmClient:
         models: Mapping[str, ModelChoice],
         clock: Clock,
         ticket_budget: Callable[[Run], int],
+        upstream: str = "",
     ) -> None:
         self._ledger = ledger
         self._replies = replies
@@ -60,6 +73,7 @@ class LlmClient:
         self._models = models
         self._clock = clock
         self._budget = ticket_budget
+        self._upstream = f" at {upstream}" if upstream else ""
 
     def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T:
         """What the model of `run.agent` says, as an `answer`. Errors: see the module."""
@@ -87,9 +101,19 @@ class LlmClient:
         fault_point("ask.ticket")
         try:
             with line(self._meter, ticket) as client:
-                yield lambda question: send(client, question)
+                yield lambda question: self._looked_up(send(client, question), ticket)
         finally:
             self._ledger.close_ticket(ticket, self._clock.now())
+
+    def _looked_up(self, outcome: Outcome, ticket: str) -> Outcome:
+        """The meter passes no words of a vendor on; why a call came to nothing stands in the book."""
+        calls = self._ledger.calls_of(ticket) if isinstance(outcome, Absent | Unwanted) else ()
+        if isinstance(outcome, Absent) and calls and _nobody_there(calls[-1]):
+            where = f"the model does not answer{self._upstream}: it cannot be reached"
+            raise Unavailable(f"{where}; check ANTHROPIC_BASE_URL in config/.env, then type: python main.py doctor")
+        if isinstance(outcome, Unwanted):
+            return _explained(outcome, calls[-1].status if calls else None, self._ledger.last_words(ticket))
+        return outcome
 
 
 class _Asking:
@@ -125,6 +149,8 @@ class _Asking:
                     self._after_a_refusal()
                 case Absent(reason):
                     self._next_model(Unavailable(f"{self._question.model}: {reason}; type: python main.py doctor"))
+                case Unwanted(reason):
+                    raise Misconfigured(f"{self._question.model}: {WRONG_REQUEST.format(reason)}")
                 case other:
                     assert_never(other)
 
@@ -146,6 +172,19 @@ class _Asking:
         if not self._fallback:
             raise otherwise
         self._question = dataclasses.replace(self._question, model=self._fallback.pop(0))
+
+
+def _nobody_there(call: CallRecord) -> bool:
+    """No connection was made, so nothing can have been billed."""
+    return call.state == "void" and call.status is None and call.code == "meter_upstream"
+
+
+def _explained(refused: Unwanted, status: int | None, words: str) -> Outcome:
+    """`words` are the vendor's: data, so they are shown in one line and looked through for one thing only."""
+    reason = " ".join(llm_answers.CONTROLS.sub(" ", words).split())[:COMPLAINT] or refused.reason
+    if status == 429:  # without saying when to come again
+        return Absent(reason)
+    return Declined() if FILTERED in reason.lower() else Unwanted(reason)
 
 
 def repair(user: str, text: str, reason: str) -> str:

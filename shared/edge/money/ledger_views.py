@@ -51,15 +51,36 @@ class LedgerViews:
         )
         return tuple((row["day"], _as_totals(row, row["day_cap"])) for row in rows)
 
-    def breakdown(self, period: str) -> tuple[Share, ...]:
-        """Who spent what on which task in a day or a month, the dearest first."""
+    def by_month(self) -> tuple[tuple[str, Totals], ...]:
+        """Every month with calls, the oldest first, against the cap that was in force at its last call."""
         rows = self._db.rows(
-            f"""select agent, task, count(*) as calls, {SUMS}, sum(input + write_5m + write_1h + read) as tokens_in,
-                sum(output) as tokens_out from calls where state <> 'refused' and day between ? and ? || '~'
-                group by agent, task order by sum(amount) desc, agent, task""",  # noqa: S608
+            f"""select substr(day, 1, 7) as month, month_cap, max(id), {SUMS} from calls where state <> 'refused'
+                group by month order by month"""  # noqa: S608
+        )
+        return tuple((row["month"], _as_totals(row, row["month_cap"])) for row in rows)
+
+    def breakdown(self, period: str = "") -> tuple[Share, ...]:
+        """Who spent what on which task with which model, day by day: of a day or a month (default: of all times).
+
+        The oldest day first, on each day the dearest first.
+        """
+        rows = self._db.rows(
+            f"""select day, agent, task, model, count(*) as calls, {SUMS},
+                sum(input + write_5m + write_1h + read) as tokens_in, sum(output) as tokens_out
+                from calls where state <> 'refused' and day between ? and ? || '~'
+                group by day, agent, task, model order by day, sum(amount) desc, agent, task, model""",  # noqa: S608
             (period, period),
         )
         return tuple(Share(**dict(row)) for row in rows)
+
+    def last_words(self, token: str) -> str:
+        """What the upstream complained of in the last call on a ticket: data, at most 600 characters."""
+        row = self._db.row(
+            "select note from calls where ticket = (select id from tickets where token_sha256 = ?)"
+            " order by id desc limit 1",
+            (digest(token),),
+        )
+        return row["note"][:600] if row else ""
 
     def warnings(self, day: str) -> tuple[BudgetWarning, ...]:
         """Those of the day and of its month."""

@@ -1,0 +1,66 @@
+"""DayAccount of yesterday -> the morning's page: yesterday in one screen, then today's plan and questions. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from agents.orchestrator.report_text import failed, waiting, wrong
+from agents.orchestrator.report_words import (
+    counted,
+    dollars,
+    few,
+    harmless,
+    headline,
+    markdown,
+    named,
+    points,
+    section,
+)
+from shared.domain.account import DayAccount
+from shared.domain.notice import Section
+
+MOST, ROOM, SHORT = 8, 950, 100  # lines and characters of one list, characters of a reason: it is one screen
+
+
+def morning(today: DayAccount, yesterday: DayAccount | None, command: str) -> str:
+    """reports/daily/DAY.md until the evening. `yesterday`: the last day with work, if there was one."""
+    return markdown(f"Good morning: {today.day}", "", sections(today, yesterday, command))
+
+
+def sections(today: DayAccount, yesterday: DayAccount | None, command: str) -> tuple[Section, ...]:
+    """Until the day is planned the plan is missing."""
+    before = section(yesterday.day, _few(_yesterday(yesterday, command))) if yesterday else ()
+    return (
+        *section("Missed", ", ".join(today.missed[-7:]) if today.missed else ""),
+        *before,
+        *section("Waits for you", _few(waiting(today, command, SHORT))),
+        *section("Went wrong today", _few(wrong(today))),
+        *section("Plan for today", _few(_plan(today))),
+        *section("Not delivered", _few(map(harmless, today.unsent))),
+    )
+
+
+def _few(lines: Iterable[str]) -> str:
+    return few(lines, MOST, ROOM)
+
+
+def _yesterday(account: DayAccount, command: str) -> Iterator[str]:
+    """Merged, tests, coverage, blocked, spent. Numbers only: the evening's report has the rest."""
+    yield headline(account)
+    yield from (f"merged {named(task)}" for task in account.merged[: MOST // 2])
+    tests = sum(task.new_tests for task in account.merged)
+    changes = [task.coverage for task in account.merged if task.coverage is not None]
+    facts = [counted(tests, "test") + " added"] if tests else []
+    facts += [points(sum(changes))] if changes else []
+    if facts:
+        yield ", ".join(facts)
+    yield from (f"failed {line}" for line in failed(account, command))
+    yield from (f"blocked: {line}" for line in wrong(account))
+
+
+def _plan(today: DayAccount) -> Iterator[str]:
+    if today.plan.tasks:
+        few = counted(len(today.plan.tasks), "task")
+        yield f"{few}, probably about {dollars(today.plan.forecast)} of {dollars(today.spent.cap)}"
+    yield from (harmless(title) for title in today.plan.tasks)
+    yield from (f"left for another day: {harmless(title)}" for title in today.deferred)

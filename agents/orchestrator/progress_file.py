@@ -1,0 +1,33 @@
+"""The books -> PROGRESS.md: where things stand when it is written."""
+
+from __future__ import annotations
+
+from agents.orchestrator import progress_tracker
+from agents.orchestrator.day_account import DayBooks
+from agents.orchestrator.look import look
+from agents.orchestrator.team import Desk
+from shared.domain.board import Card
+from shared.domain.lifecycle import State
+from shared.edge.paths import write_text
+
+
+def write_progress(desk: Desk, day: str) -> None:
+    """A forge that is away costs the addresses of pull requests, nothing else."""
+    accepted = desk.plans.accepted()
+    sight = look(desk.store, desk.journal, accepted.vision if accepted else None, desk.rules.limits)
+    last = {id_: history[-1].note for id_ in sight.known if (history := desk.journal.history(id_))}
+    last |= {card.id: waiting for card in sight.board.cards if (waiting := _waiting(desk, card))}
+    spent, pulls = desk.ledger.totals(day, desk.rules.day_cap), DayBooks(desk, day).pulls()
+    text = progress_tracker.render(day, sight.board, last, pulls, spent, sight.unreadable)
+    write_text(desk.home.progress, desk.delivery.clean(text))
+
+
+def _waiting(desk: Desk, card: Card) -> str:
+    """What the owner is asked and how he answers, or that he has answered."""
+    parked = desk.gates.parked(card.id) if card.state is State.IN_REVIEW else None
+    if parked is None:
+        return ""
+    if desk.gates.is_approved(card.id, parked.subject):
+        return "you approved it: it is merged when the team works next"
+    answers = f"`{desk.command} approve {card.id}`, or `reject` or `retry` with `--why '...'`"
+    return f"**waits for you**: {'; '.join(parked.reasons)} ({answers})"

@@ -1,0 +1,100 @@
+"""DayAccount -> Notice: the one message of the day, and those that cannot wait. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agents.orchestrator import morning_text, report_text
+from agents.orchestrator.gate_text import digest
+from agents.orchestrator.report_words import bullets, few, harmless, headline, named, section
+from shared.domain.account import DayAccount, TaskAccount, Trouble
+from shared.domain.notice import Notice, Picture, Section, Tone
+
+SHORT = 100  # characters of a reason: it was told in a message of its own
+MOST, ROOM = 8, 950  # lines and characters of one section: chats cut what is longer; the report has it all
+
+
+def key_of_day(day: str) -> str:
+    return f"{day}:day"
+
+
+# --- the message of the day ----------------------------------------------------------------------------------
+
+
+def morning(today: DayAccount, yesterday: DayAccount | None, command: str) -> Notice:
+    """Sent first; the day goes on in the same message."""
+    parts = morning_text.sections(today, yesterday, command)
+    lead = _lead(today, "the plan follows" if not today.plan.tasks else "planned")
+    return Notice(key_of_day(today.day), f"{today.day}: good morning", lead, _tone(today), parts)
+
+
+def progress(today: DayAccount, command: str) -> Notice:
+    """While the team works."""
+    return Notice(key_of_day(today.day), f"{today.day}: at work", _lead(today), _tone(today), _parts(today, command))
+
+
+def evening(account: DayAccount, command: str, png: bytes = b"") -> Notice:
+    shown = Picture(f"{account.day}.png", png, report_text.picture_words(account)) if png else None
+    title = f"{account.day}: the day's report"
+    return Notice(key_of_day(account.day), title, _lead(account), _tone(account), _parts(account, command), shown)
+
+
+def _lead(account: DayAccount, *more: str) -> str:
+    where = f"The whole report: `reports/daily/{account.day}.md`"
+    return "\n".join((", ".join((headline(account), *more)), where))
+
+
+def _parts(account: DayAccount, command: str) -> tuple[Section, ...]:
+    """What waits for the owner comes first: what does not fit into a message is dropped from its end."""
+    text = report_text
+    return (
+        *section("Waits for you", _few(text.waiting(account, command, SHORT))),
+        *section("Went wrong", _few(text.wrong(account))),
+        *section("Shipped", _few(text.shipped(account))),
+        *section("Failed, and why", _few(text.failed(account, command))),
+        *section("Asked", _few(text.asked(account))),
+        *section("Money", bullets(text.money(account))),
+        *section("Tomorrow", _few(text.tomorrow(account))),
+        *section("Not delivered", _few(map(harmless, account.unsent))),
+    )
+
+
+def _few(lines: Iterable[str]) -> str:
+    return few(lines, MOST, ROOM)
+
+
+def _tone(account: DayAccount) -> Tone:
+    if account.failed or account.troubles or account.stopped or account.kind == "cut off":
+        return Tone.BAD
+    if account.waiting:
+        return Tone.ATTENTION
+    return Tone.GOOD if account.merged else Tone.PLAIN
+
+
+# --- what cannot wait ----------------------------------------------------------------------------------------
+
+
+def asks(day: str, task: TaskAccount, command: str) -> Notice:
+    """A change waits for the owner. Other reasons are another message."""
+    key = f"{day}:{task.id}:waiting-{digest(chr(10).join(task.asks))}"
+    text = "\n\n".join((named(task), bullets(map(harmless, task.asks)), report_text.answer(task, command)))
+    return Notice(key, f"Waits for you: {harmless(task.title, 150)}", text, Tone.ATTENTION)
+
+
+def gave_up(day: str, task: TaskAccount, command: str) -> Notice:
+    key = f"{day}:{task.id}:failed-{digest(task.note)}"
+    text = "\n\n".join((named(task), harmless(task.note, 1_000), report_text.retry(task, command)))
+    return Notice(key, f"Failed: {harmless(task.title, 150)}", text, Tone.BAD)
+
+
+def phase_failed(day: str, trouble: Trouble) -> Notice:
+    key = f"{day}:phase:{trouble.phase}-{digest(trouble.text)}"
+    return Notice(key, f"{day}: a problem in {trouble.phase}", harmless(trouble.text, 1_000), Tone.BAD)
+
+
+def cap(day: str, which: str, text: str, is_reached: bool) -> Notice:
+    """`which`: what makes it one message: a day's cap is nearly used once, and reached once."""
+    title = "A cap is reached" if is_reached else "A cap is nearly used"
+    return Notice(
+        f"{day}:cap:{which}", f"{day}: {title.lower()}", harmless(text), Tone.BAD if is_reached else Tone.ATTENTION
+    )

@@ -1,0 +1,194 @@
+"""DayAccount -> the evening's report, and the sections that it shares with the other messages of the day. Pure.
+
+Asked, shipped, what it cost, what failed and why, what waits for the owner, tomorrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from agents.orchestrator.report_words import (
+    COLUMNS,
+    NOTE,
+    bullets,
+    came_of,
+    counted,
+    dollars,
+    fate,
+    few,
+    harmless,
+    headline,
+    left_by_hour,
+    markdown,
+    named,
+    on_board,
+    points,
+    section,
+)
+from shared.domain.account import DayAccount, GoalAccount, TaskAccount
+from shared.domain.notice import Section
+
+BAR = 40  # characters of a full bar
+NOBODY = "No task was touched and nothing was spent. What was to be done waits as it was."
+
+
+def evening(account: DayAccount, command: str, picture: str = "") -> str:
+    """reports/daily/DAY.md. `command`: how the owner calls the program; `picture`: a file beside the report."""
+    title = f"{account.day}: {headline(account)}"
+    if account.kind == "missed":
+        return markdown(title, NOBODY, _missed(account))
+    shown = f"![{picture_words(account)}]({picture})" if picture else ""
+    return markdown(title, shown, sections(account, command))
+
+
+def sections(account: DayAccount, command: str) -> tuple[Section, ...]:
+    return (
+        *_missed(account),
+        *section("Asked", few(asked(account))),
+        *section("Shipped", few(shipped(account))),
+        *section("Failed, and why", few(failed(account, command))),
+        *section("Went wrong", few(wrong(account))),
+        *section("Waits for you", few(waiting(account, command))),
+        *section("Money", "\n\n".join(filter(None, (bullets(money(account)), _burn_down(account))))),
+        *section("Board", _board(account)),
+        *section("Tomorrow", few(tomorrow(account))),
+        *section("Not delivered", few(map(harmless, account.unsent))),
+    )
+
+
+def picture_words(account: DayAccount) -> str:
+    """For who cannot see it."""
+    return f"what was left of {dollars(account.spent.cap)} hour by hour, and the task board of {account.day}"
+
+
+# --- what was asked, and what came of it ---------------------------------------------------------------------
+
+
+def asked(account: DayAccount) -> Iterator[str]:
+    """The goals of the vision; those that were done before in one line."""
+    before = [goal for goal in account.goals if goal.is_done_before]
+    yield from (_goal(goal) for goal in account.goals if not goal.is_done_before)
+    yield from (f"without a goal: {named(task)}: {fate(task)}; {_cost(task)}" for task in account.others)
+    if before:
+        yield f"{counted(len(before), 'goal was', 'goals were')} done before this day"
+
+
+def _goal(goal: GoalAccount) -> str:
+    so_far = f"; {dollars(goal.cost)} so far" if goal.cost else ""
+    of_day = f", {dollars(goal.cost_of_day)} of it on this day" if goal.cost_of_day else ""
+    return f"**{harmless(goal.title)}** ({goal.priority}): {came_of(goal)}{so_far}{of_day}"
+
+
+def shipped(account: DayAccount) -> Iterator[str]:
+    yield from map(_shipped, account.merged)
+
+
+def _shipped(task: TaskAccount) -> str:
+    facts = [harmless(task.note), _cost(task)]
+    facts += [counted(task.new_tests, "new test")] if task.new_tests else []
+    facts += [points(task.coverage)] if task.coverage is not None else []
+    return f"{named(task)}: {', '.join(facts)}"
+
+
+def _cost(task: TaskAccount) -> str:
+    return f"cost {dollars(task.cost)}"
+
+
+# --- what needs the owner ------------------------------------------------------------------------------------
+
+
+def failed(account: DayAccount, command: str) -> Iterator[str]:
+    """Of this day, each with its reason and the command that answers."""
+    for task in account.failed:
+        yield f"{named(task)}: {harmless(task.note)} → {retry(task, command)}"
+
+
+def wrong(account: DayAccount) -> Iterator[str]:
+    """Phases that had a problem, what stops the spending, what nobody touches."""
+    yield from (f"{trouble.phase}: {harmless(trouble.text)}" for trouble in account.troubles)
+    if account.stopped:
+        yield f"nothing is spent: {harmless(account.stopped)}"
+    yield from (harmless(line) for line in account.blocked)
+
+
+def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str]:
+    """Everything that only the owner can answer, with what he types or opens. `most`: characters of a reason."""
+    for task in account.asking:
+        yield f"{named(task)}: {harmless('; '.join(task.asks), most)} → {answer(task, command)}"
+    for task in account.given_up:
+        yield f"{named(task)} has failed → {retry(task, command)}"
+    for question in account.questions:
+        yield f"{harmless(question, most)} → reword or remove it in VISION.md"
+
+
+def answer(task: TaskAccount, command: str) -> str:
+    at = f" · {task.pull}" if task.pull.startswith(("https://", "http://")) else ""
+    return f"`{command} approve {task.id}`, or `reject` or `retry` with `--why '...'`{at}"
+
+
+def retry(task: TaskAccount, command: str) -> str:
+    return f"`{command} retry {task.id} --why '...'`, or reword its goal"
+
+
+# --- money ---------------------------------------------------------------------------------------------------
+
+
+def money(account: DayAccount) -> Iterator[str]:
+    spent, month = account.spent, account.month
+    lost = f"; {dollars(spent.lost)} of it for calls without an answer, at their worst case" if spent.lost else ""
+    held = f"; {dollars(spent.reserved)} of it reserved" if spent.reserved else ""
+    yield f"this day {dollars(spent.used)} of {dollars(spent.cap)}{lost}{held}"
+    if account.overhead:
+        yield f"reading the vision and planning {dollars(account.overhead)}"
+    if account.merged:
+        yield f"per merged task {dollars(account.per_merged)}, over all its attempts"
+    yield f"this month {dollars(month.used)} of {dollars(month.cap)}"
+
+
+def _burn_down(account: DayAccount) -> str:
+    """What was left of the cap after each hour in which something was spent."""
+    cap, left = account.spent.cap, left_by_hour(account)
+    if not account.course or not cap:
+        return ""
+    hours = sorted({spending.minute // 60 for spending in account.course})
+    rows = [("before", cap), *((f"{hour:02d}:59", left[hour]) for hour in hours)]
+    lines = [f"{when:<6} {dollars(amount):>9} {_bar(amount, cap)}" for when, amount in rows]
+    return "\n".join(("Left of the day's cap:", "", "```", *lines, "```"))
+
+
+def _bar(amount: int, cap: int) -> str:
+    full = amount * BAR // cap
+    return "#" * full + "." * (BAR - full)
+
+
+# --- where things stand --------------------------------------------------------------------------------------
+
+
+def _board(account: DayAccount) -> str:
+    groups = ((heading, on_board(account, state)) for state, heading in COLUMNS.items())
+    return bullets(f"{heading} ({len(tasks)}): {_titles(tasks)}" for heading, tasks in groups if tasks)
+
+
+def _titles(tasks: Sequence[TaskAccount]) -> str:
+    rest = f", and {len(tasks) - 5} more" if len(tasks) > 5 else ""
+    return ", ".join(f"{harmless(task.title, 60)} (`{task.id}`)" for task in tasks[:5]) + rest
+
+
+def tomorrow(account: DayAccount) -> Iterator[str]:
+    going_on = [task for task in account.tasks if task.is_open and not task.asks]
+    yield from (f"goes on: {named(task)}" for task in going_on[:5])
+    if len(going_on) > 5:
+        yield f"and {len(going_on) - 5} more tasks"
+    yield from (f"to be planned: {harmless(title)}" for title in account.deferred)
+    if not going_on and not account.deferred:
+        others = "answer what waits, or " if account.waiting else ""
+        yield f"nothing goes on by itself: {others}write new goals into VISION.md"
+
+
+def _missed(account: DayAccount) -> tuple[Section, ...]:
+    """The days before on which nobody was there."""
+    if not account.missed:
+        return ()
+    days = account.missed if len(account.missed) <= 7 else (account.missed[0], "…", account.missed[-1])
+    text = f"{counted(len(account.missed), 'day')} without work before this one: {', '.join(days)}"
+    return (Section("Missed", text),)

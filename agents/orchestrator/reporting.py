@@ -1,0 +1,175 @@
+"""The books -> the owner: a report file for every day, one message that grows with the day, and what cannot wait.
+
+The file is written first: it is the truth, and needs no service. Every step can be repeated after a kill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+
+from agents.orchestrator import morning_text, report_notice, report_text
+from agents.orchestrator.daily_planner import cents
+from agents.orchestrator.day_account import DayBooks
+from agents.orchestrator.progress_file import write_progress
+from agents.orchestrator.report_picture import picture
+from agents.orchestrator.team import Desk
+from shared.domain.account import DayAccount, TaskAccount, Trouble
+from shared.domain.notice import Notice
+from shared.domain.ticket import BudgetWarning
+from shared.edge.fault import fault_point
+from shared.edge.paths import write_bytes, write_text
+
+MORNING, EVENING = "morning report", "evening report"  # recorded beside the day's phases
+MOST_MISSED = 7  # files for days on which nobody was there
+PAUSE = timedelta(minutes=5)  # between two changes of the day's message while the team works
+
+
+class Reporting:
+    """`aside`: tasks that nobody touches until the next start, and why."""
+
+    def __init__(self, desk: Desk, aside: Callable[[], Mapping[str, str]]) -> None:
+        self._desk = desk
+        self._aside = aside
+        self._shown: set[str] = set()  # tasks that the day's message shows as ended
+        self._shown_at: datetime | None = None
+
+    # -- a day ------------------------------------------------------------------------------------------------
+
+    def morning(self, day: str) -> None:
+        """Once per day, before anything else: what happened since the last report, then what is known of today."""
+        desk = self._desk
+        if desk.plans.has_ended(day, MORNING):
+            return
+        desk.plans.phase_begins(day, MORNING, desk.clock.now())
+        self._catch_up(day)
+        self._morning_page(day)
+        desk.plans.phase_ended(day, MORNING, desk.clock.now())
+
+    def planned(self, day: str) -> None:
+        """The morning's page once more, with the plan; not on a day that has had its evening."""
+        if not self._desk.plans.has_ended(day, EVENING):
+            self._morning_page(day)
+
+    def step(self, day: str) -> None:
+        """While the team works: what cannot wait at once, the day's message every few minutes."""
+        today = self._desk.day()  # midnight may have come since the day's phases began
+        books = self._books(today)
+        tasks = list(books.tasks())
+        if any(self._is_news(notice) for task in tasks for notice in self._urgent(today, task)):
+            tasks = list(books.tasks(books.pulls()))  # the forge is asked only if there is something to tell
+            for notice in (notice for task in tasks for notice in self._urgent(today, task)):
+                if self._is_news(notice):
+                    self._send(notice)
+        ended = {task.id for task in tasks if task.ended and task.is_of_the_day}
+        now = self._desk.clock.now()
+        if ended - self._shown and (self._shown_at is None or now - self._shown_at >= PAUSE):
+            self._shown, self._shown_at = ended, now
+            write_progress(self._desk, day)
+            self._of_the_day(day, lambda account: report_notice.progress(account, self._desk.command), as_news=False)
+        self._desk.messages.flush(today, now)
+
+    def evening(self, day: str) -> None:
+        """The report of the day, and the last words of its message."""
+        desk = self._desk
+        desk.plans.phase_begins(day, EVENING, desk.clock.now())
+        account = self._account(day)
+        png = self._write(account)
+        self._of_the_day(day, lambda now: report_notice.evening(now, desk.command, png))
+        desk.tell(f"report: {desk.home.reports / f'{day}.md'}")
+        desk.plans.phase_ended(day, EVENING, desk.clock.now())
+
+    # -- what cannot wait -------------------------------------------------------------------------------------
+
+    def phase_failed(self, day: str, name: str, problem: str) -> None:
+        self._send(report_notice.phase_failed(day, Trouble(name, self._desk.delivery.clean(problem))))
+
+    def cap_nearly_used(self, day: str, warning: BudgetWarning) -> None:
+        text = f"${cents(warning.used)} of ${cents(warning.cap)} of this {warning.scope} are used"
+        self._send(report_notice.cap(day, f"{warning.scope}-nearly", text, is_reached=False))
+
+    def cap_reached(self, day: str, words: str) -> None:
+        """Once per day: the amounts in its words differ from call to call."""
+        if not self._desk.messages.book.was_said(f"{day}:cap:reached"):
+            self._send(report_notice.cap(day, "reached", self._desk.delivery.clean(words), is_reached=True))
+
+    def _urgent(self, day: str, task: TaskAccount) -> Iterator[Notice]:
+        if task.asks:
+            yield report_notice.asks(day, task, self._desk.command)
+        if task.failed_that_day:
+            yield report_notice.gave_up(day, task, self._desk.command)
+
+    def _is_news(self, notice: Notice) -> bool:
+        """Not said yet, on whichever day."""
+        messages = self._desk.messages
+        return bool(messages.notifiers) and not messages.book.was_said(notice.key.partition(":")[2])
+
+    # -- files ------------------------------------------------------------------------------------------------
+
+    def _catch_up(self, day: str) -> None:
+        """A report for every day since the last one: of the last day with work if it has none, and of missed days."""
+        plans, last = self._desk.plans, self._desk.plans.last_day(day)
+        if last and not plans.has_ended(last, EVENING):
+            self._write(self._last(last))
+        missed = days_between(last, day)
+        older, told = missed[:-MOST_MISSED], missed[-MOST_MISSED:]
+        for one in told:
+            self._write_page(
+                one, report_text.evening(DayAccount(one, "missed", missed=tuple(older)), self._desk.command)
+            )
+            older = []
+
+    def _write(self, account: DayAccount) -> bytes:
+        """The picture first: a report never names one that is not there."""
+        png = picture(account)
+        write_bytes(self._desk.home.reports / f"{account.day}.png", png)
+        fault_point("picture.written")
+        self._write_page(account.day, report_text.evening(account, self._desk.command, f"{account.day}.png"))
+        return png
+
+    def _write_page(self, day: str, text: str) -> None:
+        write_text(self._desk.home.reports / f"{day}.md", self._desk.delivery.clean(text))
+        fault_point("report.written")
+
+    def _morning_page(self, day: str) -> None:
+        last, command = self._desk.plans.last_day(day), self._desk.command
+        yesterday = self._last(last) if last else None
+        self._write_page(day, morning_text.morning(self._account(day), yesterday, command))
+        self._of_the_day(day, lambda today: report_notice.morning(today, yesterday, command))
+
+    def _last(self, day: str) -> DayAccount:
+        """The last day with work. A kill, or the owner, may have ended it before its evening."""
+        had_its_evening = any(self._desk.plans.has_ended(day, name) for name in (EVENING, "wrap_up"))
+        return self._books(day).account(None if had_its_evening else "cut off")
+
+    # -- details ----------------------------------------------------------------------------------------------
+
+    def _books(self, day: str) -> DayBooks:
+        return DayBooks(self._desk, day, self._aside())
+
+    def _account(self, day: str) -> DayAccount:
+        return self._books(day).account(missed=days_between(self._desk.plans.last_day(day), day))
+
+    def _of_the_day(self, day: str, words: Callable[[DayAccount], Notice], as_news: bool = True) -> None:
+        """The day's message; what it says of others that did not arrive is said once it has arrived itself."""
+        messages = self._desk.messages
+        key = report_notice.key_of_day(day)
+        untold = messages.book.unsent(key)
+        self._send(words(self._account(day)), as_news)
+        if messages.has_arrived(key):
+            messages.book.told(untold, key)
+
+    def _send(self, notice: Notice, as_news: bool = True) -> None:
+        clean = self._desk.delivery.clean
+        sections = tuple(replace(one, text=clean(one.text)) for one in notice.sections)
+        notice = replace(notice, title=clean(notice.title), text=clean(notice.text), sections=sections)
+        self._desk.messages.send(notice, self._desk.clock.now(), as_news)
+
+
+def days_between(last: str, day: str) -> list[str]:
+    """The days between two days, without them; none if there is no last one."""
+    if not last:
+        return []
+    first = date.fromisoformat(last)
+    return [(first + timedelta(days=n)).isoformat() for n in range(1, (date.fromisoformat(day) - first).days)]

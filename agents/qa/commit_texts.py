@@ -1,0 +1,122 @@
+"""A change -> the texts that are read beside the runs: its own files, and those around them, each where it matters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+from agents.qa.evidence_rule import Runs, Texts
+from agents.qa.gathering import Source, text_of
+from agents.qa.relied import Repository, relied_on
+from agents.qa.removed import obsolete
+from agents.qa.same_code import is_same_code
+from agents.qa.test_changes import Weakening
+from agents.qa.touched import WORDS, Touched
+from agents.qa.unrun import Pair, unrun
+from shared.domain.change import Change
+from shared.domain.evidence import configures_tests, is_test_file
+from shared.domain.scope import matches
+from shared.domain.work import Branch, TaskSpec
+
+
+class CommitTexts:
+    """Errors are those of the source."""
+
+    def __init__(self, source: Source, branch: Branch) -> None:
+        self._source = source
+        self._branch = branch
+        self.changes = source.changed(branch.base, branch.commit)
+
+    @cached_property
+    def before(self) -> frozenset[str]:
+        """The paths of the base."""
+        return frozenset(entry.path for entry in self._source.tree(self._branch.base))
+
+    @cached_property
+    def after(self) -> frozenset[str]:
+        """The paths of the commit."""
+        return frozenset(entry.path for entry in self._source.tree(self._branch.commit))
+
+    @cached_property
+    def touched(self) -> Touched:
+        same = frozenset(change.path for change in self.changes if self._does_the_same(change))
+        mine = {change.path: self._both(change.path) for change in self.changes if not change.binary}
+        return Touched(self.changes, same, relied_on(mine, Repository(self._of_tests, self._of_product)))
+
+    def read(self, task: TaskSpec, weakened: Sequence[Weakening], runs: Runs) -> Texts:
+        """What the rule of evidence is told of them."""
+        tests = [one.path for one in self.touched.tests if one.path.endswith(".py") and one.path in self.before]
+        code = [one.path for one in self.touched.product if one.path.endswith(".py")]
+        pairs = ((self._then(path), self._now(path)) for path in code)
+        gone = obsolete(task, {path: self._then(path) for path in tests}, pairs, self._knows)
+        return Texts(weakened, gone, self._unrun(runs))
+
+    def _unrun(self, runs: Runs) -> tuple[str, ...]:
+        """Changed lines that no test ran, of code that is not known to do the same.
+
+        Where lines are not counted there is nothing to say.
+        """
+        without = filter(None, (runs.base, runs.unchanged))
+        counted = [run.uncovered for run in without if run.is_whole and run.covered is not None]
+        if runs.base.covered is None or runs.change.covered is None:
+            return ()
+        code = [one for one in self.touched.product if one.path.endswith(".py") and one.path not in self.touched.same]
+        pairs = {
+            one.path: Pair(
+                self._then(one.path) if one.mode_old else None,
+                self._now(one.path) if one.mode_new else None,
+                set(counted[0].get(one.path, ())).intersection(*(lines.get(one.path, ()) for lines in counted[1:])),
+                runs.change.uncovered.get(one.path, ()),
+            )
+            for one in code
+        }
+        return unrun(pairs, self._knows)
+
+    # --- files -----------------------------------------------------------------------------------------------
+
+    def _then(self, path: str) -> str:
+        return text_of(self._source, self._branch.base, path)
+
+    def _now(self, path: str) -> str:
+        return text_of(self._source, self._branch.commit, path)
+
+    def _both(self, path: str) -> str:
+        return self._then(path) + "\n" + self._now(path)
+
+    def _does_the_same(self, change: Change) -> bool:
+        if change.kind != "modified" or not change.path.endswith(".py"):
+            return False
+        then, now = self._then(change.path), self._now(change.path)
+        return is_same_code(then, now, lambda: self._texts(_python(self.after - {change.path})).values())
+
+    def _of_tests(self) -> Mapping[str, str]:
+        """Of the base's tests, and of those that the change brings."""
+        paths = [path for path in self.before if _asks(path)]
+        mine = [change.path for change in self.changes if change.mode_new and _asks(change.path)]
+        now = {path: self._now(path) for path in mine}
+        return {path: self._then(path) + "\n" + now.pop(path, "") for path in paths} | now
+
+    def _of_product(self) -> Mapping[str, str]:
+        return self._texts(path for path in _python(self.after) if not is_test_file(path))
+
+    def _knows(self, name: str) -> bool:
+        """Whether the product still has this word somewhere: documentation is not asked."""
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        return any(name in text and word.search(text) for text in self._product.values())
+
+    @cached_property
+    def _product(self) -> Mapping[str, str]:
+        return self._texts(path for path in self.after if not is_test_file(path) and not matches(path, WORDS))
+
+    def _texts(self, paths: Iterable[str]) -> dict[str, str]:
+        return {path: self._now(path) for path in sorted(paths)}
+
+
+def _python(paths: Iterable[str]) -> list[str]:
+    return [path for path in paths if path.endswith(".py")]
+
+
+def _asks(path: str) -> bool:
+    """A test's source, or what configures tests."""
+    return configures_tests(path) or (is_test_file(path) and path.endswith(".py"))

@@ -1,0 +1,68 @@
+"""What runs, what was cut off, and what went wrong today: for `status` and for the display of a running day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+from agents.orchestrator.daily_planner import cents
+from cli.records import Records
+from cli.text import command
+from shared.domain import errors
+from shared.domain.board import Board
+from shared.domain.lifecycle import State
+from shared.edge.activity import Activity, BadEnd, OpenRun, locked_since
+
+CLOCKS_DIFFER = timedelta(seconds=1)  # the file system's and ours
+
+
+def runs(records: Records, board: Board, somebody: bool) -> list[dict[str, Any]]:
+    """Runs without an end. Without anybody at work they were cut off, and the next start takes them up."""
+    began = locked_since(records.home.lock) - CLOCKS_DIFFER if somebody else None
+    open_runs = (run for run in Activity(records.db).open_runs() if began is None or run.since >= began)
+    return [_run(run, records, board, somebody) for run in open_runs if somebody or _matters(run, records, board)]
+
+
+def _matters(run: OpenRun, records: Records, board: Board) -> bool:
+    """A run that was cut off long ago is of no interest when its task is over, or its day."""
+    card = board.card(run.task)
+    if card:
+        return card.state not in (State.COMPLETED, State.FAILED, State.GONE)
+    return not run.task and in_zone(run.since, records)[:10] == records.day()
+
+
+def _run(run: OpenRun, records: Records, board: Board, alive: bool) -> dict[str, Any]:
+    card = board.card(run.task)
+    return {
+        "agent": run.agent,
+        "task": run.task,
+        "title": card.spec.title if card and card.spec else "",
+        "since": in_zone(run.since, records),
+        "seconds": max(0, round((records.clock.now() - run.since).total_seconds())),
+        "alive": alive,
+        "command": "" if alive else command(records.home.root, "run-day"),
+    }
+
+
+def in_zone(at: datetime, records: Records) -> str:
+    """In the owner's time zone."""
+    return at.astimezone(records.clock.now().tzinfo).isoformat(timespec="seconds")
+
+
+def problems(records: Records, somebody: bool) -> Iterator[str]:
+    """Of today's phases: those that did not end, and the runs that broke off and were not done again."""
+    activity, day = Activity(records.db), records.day()
+    if not somebody:
+        for phase in activity.phases(day):
+            if not phase.ended:
+                yield f"{phase.name}: did not end; to try it again, type: python main.py run-day"
+    yield from (_bad_end(end) for end in activity.bad_ends(day))
+    for warning in records.ledger.warnings(day):
+        yield f"the cap of this {warning.scope} is nearly used: ${cents(warning.used)} of ${cents(warning.cap)}"
+
+
+def _bad_end(end: BadEnd) -> str:
+    name, _, words = end.reason.partition(": ")
+    reason = words if hasattr(errors, name) else end.reason  # the name of a bug helps whoever reports it
+    return f"{end.agent}{f' on {end.task}' if end.task else ''}: {reason}"

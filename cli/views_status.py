@@ -1,0 +1,188 @@
+"""`status`: what runs, what waits for the owner and what he types, what was spent, what went wrong today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from agents.orchestrator.daily_planner import question_line
+from agents.orchestrator.look import Sight
+from cli.arguments import Arguments
+from cli.printing import money, print_groups, print_json, print_list
+from cli.records import Records, open_records
+from cli.text import command, pasteable, plain
+from cli.views_runs import in_zone, problems, runs
+from cli.views_tasks import sight
+from shared.domain.board import Board, Card, waits_for
+from shared.domain.lifecycle import FOLDERS, State
+from shared.edge import lock
+from shared.edge.activity import locked_since
+
+MOVING = ("in_progress", "at_the_gates", "approved", "ready", "waiting")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the owner is asked, and what he types; `others` are words to type in place of the command's own."""
+
+    task: str
+    text: str
+    command: str
+    others: tuple[str, ...] = ()
+
+
+def status(arguments: Arguments) -> int:
+    with open_records(arguments.home) as records:
+        facts = _facts(records)
+    if arguments.json:
+        return print_json(facts)
+    print(f"{facts['home']}: {_at_work(facts)}; target {facts['target']}")
+    for run in facts["runs"]:
+        print(plain(f"  {_run_line(run)}"))
+    print("tasks: " + ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in facts["tasks"].items()))
+    for period in ("today", "month"):
+        amounts = ", ".join(f"${facts[period][name][:-5]} {name}" for name in ("spent", "reserved", "lost", "cap"))
+        print(f"{period}: {amounts}")
+    print_groups("waits for you", (_group(answer) for answer in facts["answers"]))
+    print_list("problems of today", (pasteable(text, arguments.home) for text in facts["problems"]))
+    print_list("set aside", facts["set_aside"])
+    for heading in MOVING:
+        print_list(heading.replace("_", " "), facts[heading])
+    print_list("unreadable", facts["unreadable"])
+    print_list(f"questions (your answer: change the goal in {facts['home']}/VISION.md)", facts["questions"])
+    return 0
+
+
+# --- facts ---------------------------------------------------------------------------------------------------
+
+
+def _facts(records: Records) -> dict[str, Any]:
+    """Everything, in the form of `--json`."""
+    seen, day, caps = sight(records), records.day(), records.settings.policy.budget.caps
+    stopped, pid = records.ledger.paused(), lock.holder(records.home.lock)
+    answers = [*_stopped(records, stopped), *_answers(records, seen.board)]
+    return {
+        "home": str(records.home.root),
+        "target": records.settings.target.name,
+        "pid": pid or None,
+        "since": in_zone(locked_since(records.home.lock), records) if pid else "",
+        "runs": runs(records, seen.board, bool(pid)),
+        "day": day,
+        "tasks": {state.value: sum(card.state is state for card in seen.board.cards) for state in FOLDERS},
+        "today": money(records.ledger.totals(day, caps.day)),
+        "month": money(records.ledger.totals(day[:7], caps.month)),
+        "stopped": [stopped] if stopped else [],
+        "waits_for_you": [_parked(card, records) for card in seen.board.cards if _is_parked(card, records)],
+        "failed": [_failed(card, records) for card in seen.board.cards if card.state is State.FAILED],
+        "answers": [vars(answer) for answer in answers],
+        "problems": list(problems(records, bool(pid))),
+        **_moving(records, seen),
+        "questions": _questions(records),
+        "unreadable": list(seen.unreadable),
+    }
+
+
+def _moving(records: Records, seen: Sight) -> dict[str, list[str]]:
+    """The tasks that go on by themselves, and those in the backlog that do not."""
+    cards, board = seen.board.cards, seen.board
+    reviewed = [card for card in cards if card.state is State.IN_REVIEW and not _is_parked(card, records)]
+    queue = [card for card in cards if card.state is State.BACKLOG and card.spec is not None]
+    return {
+        "in_progress": [_line(card) for card in cards if card.state is State.IN_PROGRESS],
+        "at_the_gates": [_line(card) for card in reviewed if not records.gates.parked(card.id)],
+        "approved": [_line(card) for card in reviewed if records.gates.parked(card.id)],
+        "ready": [_line(card) for card in queue if not waits_for(card, board)],
+        "waiting": [_waiting(card, board) for card in queue if waits_for(card, board) and not _is_stuck(card, board)],
+        "set_aside": [_waiting(card, board) for card in queue if waits_for(card, board) and _is_stuck(card, board)],
+    }
+
+
+def _is_stuck(card: Card, board: Board) -> bool:
+    """Nothing that the team does will let it begin."""
+    needed = [board.card(id_) for id_ in card.spec.depends_on] if card.spec else []
+    missed = any(other is None or other.state in (State.FAILED, State.GONE) for other in needed)
+    return bool(card.aside) or missed or card.id in board.in_a_circle
+
+
+def _waiting(card: Card, board: Board) -> str:
+    return f"{_line(card)}: {waits_for(card, board)}"
+
+
+def _questions(records: Records) -> list[str]:
+    accepted = records.plans.accepted()
+    titles = {goal.id: goal.title for goal in accepted.vision.goals} if accepted else {}
+    return [question_line(question, titles) for question in records.questions()]
+
+
+def _line(card: Card) -> str:
+    return f"{card.id}  {card.spec.title if card.spec else '(cannot be read)'}"
+
+
+# --- what waits for the owner ----------------------------------------------------------------------------------
+
+
+def _is_parked(card: Card, records: Records) -> bool:
+    parked = records.gates.parked(card.id) if card.state is State.IN_REVIEW else None
+    return parked is not None and not records.gates.is_approved(card.id, parked.subject)
+
+
+def _parked(card: Card, records: Records) -> str:
+    return f"{_line(card)}: {_reasons(card, records)} | approve, reject or retry {card.id}"
+
+
+def _failed(card: Card, records: Records) -> str:
+    return f"{_line(card)}: {_last_note(card, records)} | retry {card.id}"
+
+
+def _reasons(card: Card, records: Records) -> str:
+    parked = records.gates.parked(card.id)
+    return "; ".join(parked.reasons if parked else ())
+
+
+def _last_note(card: Card, records: Records) -> str:
+    history = records.journal.history(card.id)
+    return history[-1].note if history else ""
+
+
+def _stopped(records: Records, reason: str) -> Iterator[Answer]:
+    if reason:
+        yield Answer("", f"nothing is spent any more: {reason}", command(records.home.root, "resume"))
+
+
+def _answers(records: Records, board: Board) -> Iterator[Answer]:
+    """Each with the one command that answers it, ready to be pasted."""
+    home = records.home.root
+    for card in board.cards:
+        if _is_parked(card, records):
+            others = (f"reject {card.id} --why TEXT", f"retry {card.id} --why TEXT")
+            yield Answer(card.id, f"{_line(card)}: {_reasons(card, records)}", _typed(home, "approve", card), others)
+    for card in board.cards:
+        if card.state is State.FAILED:
+            text = f"{_line(card)}: failed: {_last_note(card, records)}"
+            yield Answer(card.id, text, _typed(home, "retry", card), (f"retry {card.id} --why TEXT",))
+
+
+def _typed(home: Path, word: str, card: Card) -> str:
+    return command(home, word, card.id)
+
+
+def _group(answer: dict[str, Any]) -> list[str]:
+    others = [f"or, in its place: {', '.join(answer['others'])}"] if answer["others"] else []
+    return [answer["text"], answer["command"], *others]
+
+
+# --- what runs ------------------------------------------------------------------------------------------------
+
+
+def _at_work(facts: dict[str, Any]) -> str:
+    return f"at work (pid {facts['pid']}) since {facts['since'][11:19]}" if facts["pid"] else "not running"
+
+
+def _run_line(run: dict[str, Any]) -> str:
+    what = f"{run['agent']} on {run['task']} ({run['title']})" if run["task"] else run["agent"]
+    if run["alive"]:
+        return f"{what} since {run['since'][11:19]} ({timedelta(seconds=run['seconds'])})"
+    return f"cut off: {what}, begun {run['since'][:19].replace('T', ' ')}; to go on, type: {run['command']}"

@@ -1,0 +1,161 @@
+"""The words of a report: what was asked for, what came of it, what it cost, and what waits for the owner.
+
+Amounts are nano-dollars. Texts are as somebody wrote them: whoever shows them makes them harmless.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from shared.domain.lifecycle import Event, State
+from shared.domain.token_budget import Totals
+from shared.domain.work import Priority
+
+# How a day went. "cut off": it has no evening, somebody or something stopped it; "missed": nobody was there at all.
+Kind = Literal["worked", "idle", "failed", "cut off", "missed"]
+
+
+@dataclass(frozen=True)
+class TaskAccount:
+    """One task at the end of a day. `ended` is the event that brought it where it is, if its life is over there."""
+
+    id: str
+    title: str
+    state: State
+    ended: Event | None = None
+    is_of_the_day: bool = False  # its last event happened on this day
+    note: str = ""  # of that event
+    pull: str = ""  # the address of its open pull request
+    cost: int = 0  # over all its attempts
+    cost_of_day: int = 0
+    asks: tuple[str, ...] = ()  # why it waits for the owner; he has not answered yet
+    new_tests: int = 0  # of what was merged
+    coverage: float | None = None  # what the merged change adds, in percentage points
+
+    @property
+    def merged(self) -> bool:
+        return self.ended is Event.MERGED and self.is_of_the_day
+
+    @property
+    def failed(self) -> bool:
+        """The team gave it up, on whichever day; what the owner cancelled has not failed."""
+        return self.ended is Event.EXHAUSTED
+
+    @property
+    def failed_that_day(self) -> bool:
+        return self.failed and self.is_of_the_day
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
+
+
+@dataclass(frozen=True)
+class GoalAccount:
+    """What was asked, in its present wording, and the tasks that were made of it."""
+
+    title: str
+    priority: Priority
+    tasks: tuple[TaskAccount, ...] = ()
+    is_asked_about: bool = False  # a question about it is open
+    is_deferred: bool = False  # it, or a part of it, waits for another day
+
+    @property
+    def cost(self) -> int:
+        return sum(task.cost for task in self.tasks)
+
+    @property
+    def cost_of_day(self) -> int:
+        return sum(task.cost_of_day for task in self.tasks)
+
+    @property
+    def is_done_before(self) -> bool:
+        """All of it was over before this day."""
+        over = [not task.is_open and not task.failed and not task.is_of_the_day for task in self.tasks]
+        return bool(over) and all(over) and not (self.is_asked_about or self.is_deferred)
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """A phase of the day that had a problem."""
+
+    phase: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Spending:
+    """Money that was taken from the cap at some minute of the day (0-1439)."""
+
+    minute: int
+    amount: int
+
+
+@dataclass(frozen=True)
+class PlanAccount:
+    """What a day was planned for."""
+
+    tasks: tuple[str, ...] = ()  # titles
+    forecast: int = 0
+    notes: tuple[str, ...] = ()  # what was cut, and why
+
+
+@dataclass(frozen=True)
+class DayAccount:
+    """Everything that a report tells, and nothing else."""
+
+    day: str  # YYYY-MM-DD in the owner's time zone
+    kind: Kind
+    goals: tuple[GoalAccount, ...] = ()  # the most urgent first
+    others: tuple[TaskAccount, ...] = ()  # the owner's own, or of a goal that is not in the vision any more
+    spent: Totals = field(default_factory=lambda: Totals(0))
+    month: Totals = field(default_factory=lambda: Totals(0))
+    course: tuple[Spending, ...] = ()  # in the order in which it was spent
+    plan: PlanAccount = field(default_factory=PlanAccount)
+    deferred: tuple[str, ...] = ()  # titles of goals that wait for another day
+    questions: tuple[str, ...] = ()
+    troubles: tuple[Trouble, ...] = ()
+    stopped: str = ""  # why nothing is spent at all
+    blocked: tuple[str, ...] = ()  # files that cannot be read, and tasks that were set aside: one line each
+    unsent: tuple[str, ...] = ()  # messages that did not reach the owner: one line each
+    missed: tuple[str, ...] = ()  # days just before this one on which nobody was there, the oldest first
+
+    @property
+    def tasks(self) -> tuple[TaskAccount, ...]:
+        """Each once, in the order of the goals."""
+        return (*(task for goal in self.goals for task in goal.tasks), *self.others)
+
+    @property
+    def merged(self) -> tuple[TaskAccount, ...]:
+        return tuple(task for task in self.tasks if task.merged)
+
+    @property
+    def failed(self) -> tuple[TaskAccount, ...]:
+        """On this day."""
+        return tuple(task for task in self.tasks if task.failed_that_day)
+
+    @property
+    def asking(self) -> tuple[TaskAccount, ...]:
+        """Changes that wait for the owner's word."""
+        return tuple(task for task in self.tasks if task.asks)
+
+    @property
+    def given_up(self) -> tuple[TaskAccount, ...]:
+        """Tasks that wait for a retry, from whichever day."""
+        return tuple(task for task in self.tasks if task.failed)
+
+    @property
+    def waiting(self) -> int:
+        """How many things wait for the owner."""
+        return len(self.asking) + len(self.given_up) + len(self.questions)
+
+    @property
+    def overhead(self) -> int:
+        """What the day cost beside its tasks: reading the vision, planning."""
+        return self.spent.used - sum(task.cost_of_day for task in self.tasks)
+
+    @property
+    def per_merged(self) -> int:
+        """What a task that was merged on this day has cost over its whole life, on average; 0: none was."""
+        return sum(task.cost for task in self.merged) // len(self.merged) if self.merged else 0

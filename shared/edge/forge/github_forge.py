@@ -1,0 +1,369 @@
+"""Door to pull requests at GitHub: the home of the forge protocol there.
+
+With one account GitHub takes no verdict on its own pull requests: the verdict stands in a comment, and the commit
+status REVIEW_CONTEXT carries it. A second account's token makes it a formal review. docs/github.md tells the owner
+which tokens that takes, and what happens when GitHub does not answer.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shared.edge.clock import Clock
+from shared.edge.fault import fault_point
+from shared.edge.forge.forge import (
+    MAX_NOTE,
+    REVIEW_CONTEXT,
+    STATUS_OF_VERDICT,
+    CheckResult,
+    Checks,
+    Comment,
+    ForgeRefused,
+    ForgeUnavailable,
+    HeadMoved,
+    Issue,
+    MergeBlocked,
+    MergeConflict,
+    MergeMethod,
+    NotPermitted,
+    Pull,
+    Review,
+    Verdict,
+    clipped,
+    key_of,
+    marked,
+    one_line,
+    summary,
+)
+from shared.edge.forge.github_answers import GitHubRefused
+from shared.edge.forge.github_check import Finding, findings
+from shared.edge.forge.github_client import GITHUB, PATIENCE, SECONDS_BETWEEN, GitHubClient, branch_path
+from shared.edge.forge.github_values import (
+    EVENT,
+    WIP,
+    Combined,
+    Commit,
+    RawComment,
+    RawIssue,
+    RawPull,
+    RawReview,
+    RawRun,
+    Reference,
+    Repository,
+    lacking,
+    review_key,
+    worst,
+)
+
+DIFF = "application/vnd.github.diff"
+SETTLING = (0.5, 1.0, 2.0)  # seconds between looks: GitHub finds out in the background whether a branch merges
+INFORMAL = "**{verdict}** (by the account that made this pull request, from which GitHub takes no formal verdict)\n\n"
+TOKEN, REVIEWER_TOKEN = "GITHUB_TOKEN", "GITHUB_REVIEWER_TOKEN"
+
+
+class GitHubForge:
+    """`repository` is OWNER/NAME. `reviewer_token` belongs to a second account; empty: there is none.
+
+    `patience`: seconds until a call ends, whatever happens. `seconds_between`: two writes; GitHub wants one a second.
+    Nothing is asked before the first call.
+    """
+
+    def __init__(
+        self,
+        repository: str,
+        token: str,
+        clock: Clock,
+        *,
+        reviewer_token: str = "",
+        url: str = GITHUB,
+        patience: float = PATIENCE,
+        seconds_between: float = SECONDS_BETWEEN,
+    ) -> None:
+        manner = (url, patience, seconds_between)
+        self._clock = clock
+        self._team = GitHubClient(repository, token, clock, TOKEN, *manner)
+        self._second = (
+            GitHubClient(repository, reviewer_token, clock, REVIEWER_TOKEN, *manner) if reviewer_token else None
+        )
+        self._reviewer = self._second or self._team
+        self._default_branch = ""
+
+    def __repr__(self) -> str:
+        return f"GitHubForge({self._team!r})"
+
+    def check(self, branch: str = "") -> tuple[Finding, ...]:
+        """For `doctor`: what the tokens are good for, and whether `branch` (or the default one) is guarded."""
+        return tuple(findings(self._team, self._second, branch))
+
+    # -- reading ----------------------------------------------------------------------------------------------
+
+    def whoami(self) -> str:
+        return self._team.login()
+
+    def find_pull(self, head: str, base: str) -> Pull | None:
+        owner = self._team.repository.partition("/")[0]
+        listed = self._team.pages(RawPull, "/pulls", state="all", head=f"{owner}:{head}", base=base)
+        found = [raw.pull for raw in listed if (raw.head.ref, raw.base.ref) == (head, base) and self._is_home(raw)]
+        return min(found, key=lambda pull: (pull.state != "open", -pull.number), default=None)
+
+    def get_pull(self, number: int) -> Pull:
+        return self._settled(number).pull
+
+    def list_pulls(self, label: str | None = None, every: bool = False) -> Sequence[Pull]:
+        listed = self._team.pages(RawPull, "/pulls", state="all" if every else "open", sort="created", direction="desc")
+        pulls = {raw.number: raw.pull for raw in listed}  # one that is made meanwhile moves another to the next page
+        newest = sorted(pulls.values(), key=lambda pull: -pull.number)
+        return [pull for pull in newest if label is None or not lacking([label], pull.labels)]
+
+    def list_issues(self, label: str | None = None) -> Sequence[Issue]:
+        only = {} if label is None else {"labels": label}
+        listed = self._team.pages(RawIssue, "/issues", state="open", sort="created", direction="desc", **only)
+        issues = {raw.number: raw.issue for raw in listed if raw.pull_request is None}
+        return sorted(issues.values(), key=lambda issue: -issue.number)
+
+    def diff(self, number: int) -> str:
+        text = self._team.text(f"/pulls/{number}", DIFF)
+        if text and not text.startswith("diff --git "):
+            raise ForgeUnavailable(f"what answers for the diff of #{number} is no diff")
+        return text
+
+    def reviews(self, number: int) -> Sequence[Review]:
+        us = self._us()
+        return [raw.review(us) for raw in self._raw_reviews(number)]
+
+    def comments(self, number: int) -> Sequence[Comment]:
+        us = self._us()
+        said = [raw.comment(us) for raw in self._raw_comments(number)]
+        try:
+            said += [comment for raw in self._raw_reviews(number) if (comment := raw.comment(us))]
+            said += [raw.comment(us) for raw in self._team.pages(RawComment, f"/pulls/{number}/comments")]
+        except GitHubRefused as refusal:
+            if refusal.status != 404:  # it is an issue: there are comments below it, and nothing else
+                raise
+        return sorted(said, key=lambda comment: comment.at)
+
+    def checks(self, sha: str) -> Checks:
+        combined = self._team.poll(Combined, f"/commits/{sha}/status", per_page="100")
+        runs = self._runs(sha)
+        items = worst((check.name, check.result) for check in (*combined.statuses, *(runs or ())))
+        complete = runs is not None and combined.total_count <= len(combined.statuses)
+        return Checks(summary(items.values()), items, complete)
+
+    # -- pull requests ----------------------------------------------------------------------------------------
+
+    def ensure_pull(
+        self, head: str, base: str, title: str, body: str, labels: Sequence[str] = (), draft: bool = False
+    ) -> Pull:
+        title, body = one_line(title), clipped(body)
+        if not title:
+            raise ForgeRefused("a pull request needs a title")
+        found = self._open(head, base)
+        pull = found or self._made({"head": head, "base": base, "title": title, "body": body, "draft": draft})
+        if (pull.title, pull.body) != (title, body):
+            given = self._write("pr", "PATCH", f"/pulls/{pull.number}", {"title": title, "body": body})
+            pull = self._team.shaped(RawPull, given).pull
+        missing = lacking([one_line(label) for label in labels], pull.labels)
+        if draft and not pull.draft and (missing or not found):  # without its labels it was not quite made
+            missing.append(WIP)
+        if missing:
+            self._write("label", "POST", f"/issues/{pull.number}/labels", {"labels": missing})
+        return dataclasses.replace(pull, labels=pull.labels | set(missing), draft=pull.draft or WIP in missing)
+
+    def ready(self, number: int) -> None:
+        raw = self._read(number)
+        if raw.draft:
+            self._mark_ready(raw)
+        if raw.is_wip:
+            try:
+                self._write("ready", "DELETE", f"/issues/{number}/labels/{WIP}")
+            except GitHubRefused as refusal:
+                if refusal.status != 404:
+                    raise
+
+    def close(self, number: int) -> None:
+        if self._read(number).state == "open":
+            self._write("close", "PATCH", f"/pulls/{number}", {"state": "closed"})
+
+    def delete_branch(self, name: str) -> None:
+        path = branch_path(name)
+        if name == self._default():
+            raise ForgeRefused(f"{name} is the default branch; it is not deleted")
+        try:
+            self._write("branch", "DELETE", f"/git/refs/heads/{path}")
+        except GitHubRefused as refusal:
+            gone = refusal.status == 422 and "does not exist" in refusal.said
+            if not gone and (refusal.status != 404 or self._tip(name)):  # a protected one: 422 as well
+                raise
+
+    # -- words about it ---------------------------------------------------------------------------------------
+
+    def ensure_comment(self, number: int, key: str, body: str) -> None:
+        text, us = marked(key, body), self.whoami()
+        comments = [raw for raw in self._raw_comments(number) if raw.user and raw.user.login == us]
+        ours = next((raw for raw in comments if key_of(raw.body or "") == key), None)
+        if ours is None:
+            self._write("comment", "POST", f"/issues/{number}/comments", {"body": text})
+        elif ours.body != text:
+            self._write("comment", "PATCH", f"/issues/comments/{ours.id}", {"body": text})
+
+    def review(self, number: int, verdict: Verdict, body: str, sha: str) -> Review:
+        raw, us = self._read(number), self._reviewer.login()
+        self._same_head(raw, sha)
+        formal = verdict == "comment" or raw.pull.author != us
+        if not self._was_given(number, verdict, sha, us):
+            text = marked(review_key(verdict), body if formal else INFORMAL.format(verdict=verdict) + body)
+            event = EVENT[verdict] if formal else "COMMENT"
+            fields = {"commit_id": sha, "body": text, "event": event}
+            self._write("review", "POST", f"/pulls/{number}/reviews", fields, self._reviewer)
+        self.set_status(sha, REVIEW_CONTEXT, STATUS_OF_VERDICT[verdict], verdict)
+        return Review(us, verdict, sha, clipped(body), formal)
+
+    def set_status(self, sha: str, context: str, state: CheckResult, note: str = "") -> None:
+        fields = {"state": state, "context": one_line(context), "description": one_line(note, MAX_NOTE)}
+        self._write("status", "POST", f"/statuses/{sha}", fields)
+
+    # -- merging ----------------------------------------------------------------------------------------------
+
+    def merge(self, number: int, sha: str, method: MergeMethod = "squash") -> str:
+        raw = self._read(number)
+        if merged := self._merged(raw, sha):
+            return merged
+        self._may_merge(raw, sha)
+        try:
+            given = self._write("merge", "PUT", f"/pulls/{number}/merge", {"sha": sha, "merge_method": method})
+            return self._team.shaped(Commit, given).sha
+        except ForgeUnavailable:  # did it happen?
+            if merged := self._merged(self._read(number), sha):
+                return merged
+            raise
+        except GitHubRefused as refusal:
+            return self._not_merged(number, sha, refusal)
+
+    def _may_merge(self, raw: RawPull, sha: str) -> None:
+        if raw.state != "open":
+            raise MergeBlocked(f"#{raw.number} is closed")
+        if raw.pull.draft:
+            raise MergeBlocked(f"#{raw.number} is still a draft")
+        self._same_head(raw, sha)
+
+    def _merged(self, raw: RawPull, sha: str) -> str | None:
+        """The commit on the base branch. HeadMoved: it was merged at another commit than `sha`."""
+        merged = raw.pull.merge_sha
+        if merged:
+            self._same_head(raw, sha)
+        return merged
+
+    def _not_merged(self, number: int, sha: str, refusal: GitHubRefused) -> str:
+        """A refusal says little: what is true is read from the pull request. Somebody else may just have merged it."""
+        if refusal.status not in (405, 409, 422):
+            raise refusal
+        if "base branch was modified" in refusal.said.lower():
+            raise ForgeUnavailable(f"#{number} is not merged: {refusal.said}") from None
+        raw = self._settled(number)
+        if merged := self._merged(raw, sha):
+            return merged
+        self._same_head(raw, sha)
+        if refusal.status == 409:
+            raise ForgeUnavailable(f"#{number} is not merged: {refusal.said}") from None
+        if raw.mergeable is False or raw.mergeable_state == "behind":
+            raise MergeConflict(f"#{number} does not merge into {raw.base.ref}: {refusal.said}") from None
+        raise MergeBlocked(f"#{number} is not merged: {refusal.said}") from None
+
+    def _same_head(self, raw: RawPull, sha: str) -> None:
+        if raw.head.sha == sha:
+            return
+        if raw.state == "open" and self._tip(raw.head.ref) == sha:
+            raise ForgeUnavailable(f"GitHub does not show yet that {raw.head.ref} was pushed")
+        was = "was merged" if raw.merged_at else "is"
+        raise HeadMoved(f"#{raw.number} {was} at {raw.head.sha}, not at {sha}")
+
+    # -- parts ------------------------------------------------------------------------------------------------
+
+    def _write(
+        self, thing: str, verb: str, path: str, body: Mapping[str, Any] | None = None, by: GitHubClient | None = None
+    ) -> Any:
+        fault_point(f"{thing}.planned")
+        given = (by or self._team).write(verb, path, body)
+        fault_point(f"{thing}.written")
+        return given
+
+    def _us(self) -> frozenset[str]:
+        return frozenset({self._team.login(), self._reviewer.login()})
+
+    def _is_home(self, raw: RawPull) -> bool:
+        return raw.comes_from(self._team.repository)
+
+    def _read(self, number: int) -> RawPull:
+        return self._team.read(RawPull, f"/pulls/{number}")
+
+    def _settled(self, number: int) -> RawPull:
+        raw = self._read(number)
+        for seconds in SETTLING:
+            if raw.state != "open" or raw.mergeable is not None:
+                break
+            self._clock.sleep(seconds)
+            raw = self._read(number)
+        return raw
+
+    def _open(self, head: str, base: str) -> Pull | None:
+        pull = self.find_pull(head, base)
+        return pull if pull and pull.state == "open" else None
+
+    def _made(self, fields: Mapping[str, Any]) -> Pull:
+        try:
+            return self._team.shaped(RawPull, self._write("pr", "POST", "/pulls", fields)).pull
+        except (GitHubRefused, ForgeUnavailable) as problem:
+            if fields["draft"] and "draft pull requests are not supported" in str(problem).lower():
+                return self._made({**fields, "draft": False})
+            found = self._open(fields["head"], fields["base"])  # the answer was lost, or somebody was faster
+            if found is None:
+                raise
+            return found
+
+    def _mark_ready(self, raw: RawPull) -> None:
+        fault_point("ready.planned")
+        fields = {"pullRequestId": raw.node_id}
+        try:
+            self._team.mutate("markPullRequestReadyForReview", fields, "clientMutationId pullRequest { isDraft }")
+        except (GitHubRefused, ForgeUnavailable):
+            if self._read(raw.number).draft:
+                raise
+        fault_point("ready.written")
+
+    def _raw_comments(self, number: int) -> list[RawComment]:
+        return self._team.pages(RawComment, f"/issues/{number}/comments")
+
+    def _raw_reviews(self, number: int) -> list[RawReview]:
+        """Without the ones that their author has not sent off."""
+        return [raw for raw in self._team.pages(RawReview, f"/pulls/{number}/reviews") if raw.state != "PENDING"]
+
+    def _was_given(self, number: int, verdict: Verdict, sha: str, us: str) -> bool:
+        return any(
+            raw.user is not None
+            and (raw.user.login, raw.commit_id, key_of(raw.body or "")) == (us, sha, review_key(verdict))
+            for raw in self._raw_reviews(number)
+        )
+
+    def _runs(self, sha: str) -> list[RawRun] | None:
+        """Fine-grained tokens may not read check runs of a private repository; Actions may tell instead. None: no."""
+        try:
+            return self._team.pages(RawRun, f"/commits/{sha}/check-runs", "check_runs")
+        except NotPermitted:
+            pass
+        try:
+            return self._team.pages(RawRun, "/actions/runs", "workflow_runs", head_sha=sha)
+        except NotPermitted:
+            return None
+
+    def _tip(self, branch: str) -> str | None:
+        """Where the branch itself is; the pull request learns of a push a moment later."""
+        try:
+            return self._team.read(Reference, f"/git/ref/heads/{branch_path(branch)}").object.sha
+        except GitHubRefused:
+            return None
+
+    def _default(self) -> str:
+        self._default_branch = self._default_branch or self._team.read(Repository, "").default_branch
+        return self._default_branch

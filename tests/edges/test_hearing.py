@@ -1,0 +1,83 @@
+"""What the owner hears at once of a model that does not answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.hearing import telling
+from shared.domain.errors import Unavailable
+from shared.domain.token_budget import Caps
+from shared.domain.work import ModelChoice
+from shared.edge.clock import ManualClock
+from shared.edge.database import Database
+from shared.edge.llm.llm_client import LlmClient
+from shared.edge.llm.llm_replies import Replies
+from shared.edge.money.ledger import Ledger
+from shared.edge.money.meter import Meter, Patience, Upstream
+from shared.edge.money.pricing import Pricing
+from shared.edge.scripted.scripted_model import ScriptedModel
+from tests.edges.test_llm_client import MORNING, SONNET, ask, good
+
+PATIENCE = Patience(first=0.01, longest=0.01, tries=3)
+AGAIN = {"again": True, "status": None}
+
+
+def heard() -> tuple[Callable[[str, dict[str, Any]], None], list[str], list[str]]:
+    logged: list[str] = []
+    told: list[str] = []
+    return telling(lambda event, _: logged.append(event), "https://u:p@h.example:8/v1", told.append), logged, told
+
+
+def test_it_is_told_once_until_it_is_over_and_everything_is_logged() -> None:
+    note, logged, told = heard()
+    for event in ("meter.failed", "meter.failed", "meter.settled", "meter.settled", "meter.failed"):
+        note(event, AGAIN)
+    assert len(logged) == 5
+    where = "https://h.example:8 (ANTHROPIC_BASE_URL in config/.env)"
+    away = f"the model does not answer at {where}; trying again for up to 62 s"
+    assert told == [away, "the model answers again at https://h.example:8", away]
+
+
+def test_an_error_of_its_own_is_told_apart() -> None:
+    note, _, told = heard()
+    note("meter.failed", {"again": True, "status": 529})
+    assert told == [
+        "the model answers with an error of its own (529) at https://h.example:8; trying again for up to 62 s"
+    ]
+
+
+def test_what_is_not_tried_again_is_said_by_whoever_asked() -> None:
+    note, _, told = heard()
+    note("meter.failed", {"again": False, "status": 400})
+    assert told == []
+
+
+@pytest.mark.parametrize("listens", [True, False])
+def test_through_the_meter_the_first_try_in_vain_is_heard(tmp_path: Path, listens: bool) -> None:
+    told: list[str] = []
+    ledger, clock, caps = Ledger(Database(tmp_path / "agents.db")), ManualClock(MORNING), Caps(10**9, 10**9, 10**9)
+    with ScriptedModel([{"status": 529}, good()], clock=clock) as model:
+        url = model.url if listens else "http://127.0.0.1:9"
+        log = telling(lambda *_: None, url, told.append, PATIENCE)
+        upstream = Upstream(url, "key")
+        meter = Meter(ledger, Pricing(), lambda: caps, upstream, clock, tmp_path / "m.sock", log, PATIENCE)
+        replies = Replies(Database(tmp_path / "agents.db"))
+        with meter:
+            client = LlmClient(
+                ledger, replies, meter.socket, {"planner": ModelChoice(SONNET)}, clock, lambda run: 10**9, url
+            )
+            if listens:
+                ask(client)
+            else:
+                with pytest.raises(Unavailable):
+                    ask(client)
+    ledger.close()
+    assert [text.split(" at ")[0] for text in told] == (
+        ["the model answers with an error of its own (529)", "the model answers again"]
+        if listens
+        else ["the model does not answer"]
+    )

@@ -1,0 +1,339 @@
+"""What the owner gets to read: every day, also when there was nothing, when it failed, and when nobody was there."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from shared.domain.errors import Misconfigured, Unavailable
+from shared.edge.gate_book import Ruling
+from shared.edge.notify.notifier import DeliveryUnknown
+from shared.edge.scripted.scripted_model import ScriptedModel
+from tests.journey.gated import BAD, FILES, GOOD, ID, LAST, VISION, WORSE, WORST, Coder, fix, suite
+from tests.journey.stage import APPROVES, CODES, KEY, Stage, plans, reads, task
+from tests.killing import finishes, killed_at, points
+from tests.mailbox import Mailbox
+
+DAY, HOURS = "2026-11-20", 3600.0
+IDLE = "# Vision\n"
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    with ScriptedModel([reads(), plans(fix()), CODES, APPROVES]) as model:
+        yield model
+
+
+@pytest.fixture
+def stage(tmp_path: Path, model: ScriptedModel) -> Stage:
+    """A day that merges one change."""
+    stage = Stage(tmp_path, model.url, Coder(GOOD), suite).set_up(VISION, FILES)
+    stage.services.append(Mailbox(tmp_path / "box"))
+    return stage
+
+
+def box(stage: Stage) -> Mailbox:
+    (service,) = stage.services
+    assert isinstance(service, Mailbox)
+    return service
+
+
+def report(stage: Stage, day: str = DAY) -> str:
+    return (stage.home.reports / f"{day}.md").read_text()
+
+
+def section(text: str, heading: str) -> str:
+    assert f"## {heading}\n" in text, f"no {heading!r} in:\n{text}"
+    return text.split(f"## {heading}\n")[1].split("\n## ")[0].strip()
+
+
+def later(stage: Stage, days: int) -> None:
+    stage.clock.sleep(days * 24 * HOURS)
+
+
+# --- a day ---------------------------------------------------------------------------------------------------
+
+
+def test_a_day_ends_with_a_report_of_what_was_asked_shipped_and_paid(stage: Stage, model: ScriptedModel) -> None:
+    assert stage.run_day() == []
+    text = report(stage)
+    assert text.startswith(f"# {DAY}: 1 merged, $0.0")
+    assert "**Fix the sum in app.py** (high): merged; $0.0" in section(text, "Asked")
+    assert f"(`{ID}`): merged as " in section(text, "Shipped")
+    assert "1 new test" in section(text, "Shipped")
+    assert "per merged task $0.0" in section(text, "Money")
+    assert (stage.home.reports / f"{DAY}.png").read_bytes().startswith(b"\x89PNG")
+    assert stage.said[-1] == f"report: {stage.home.reports / f'{DAY}.md'}"
+
+
+def test_the_costs_of_the_report_are_those_of_the_money_book(stage: Stage) -> None:
+    stage.run_day()
+    with stage.records() as records:
+        day, fixed = records.ledger.totals(DAY, 0).used, records.ledger.spent_by(ID).used
+    text = report(stage).replace(",", "")
+    for amount in (day, fixed, day - fixed):
+        assert f"${amount / 1e9:.6f}"[:7] in text
+
+
+def test_the_day_is_one_message_that_is_edited_from_morning_to_evening(stage: Stage) -> None:
+    stage.run_day(until="planning")
+    (morning,) = box(stage).messages()
+    assert morning["title"] == f"{DAY}: good morning"
+    assert "- Fix the sum" in morning["sections"]["Plan for today"]
+    assert section(report(stage), "Plan for today").startswith("- 1 task, probably about $")
+    stage.run_day()
+    (evening,) = box(stage).messages()
+    assert evening["title"] == f"{DAY}: the day's report"
+    assert evening["sections"]["Shipped"].startswith("- **Fix the sum**")
+    assert evening["png"] > 1_000
+
+
+def test_the_same_day_again_sends_nothing_and_takes_nothing_back(stage: Stage) -> None:
+    stage.run_day()
+    tries, text, messages = box(stage).tries, report(stage), list(box(stage).messages())
+    stage.run_day()
+    assert (box(stage).tries, report(stage), list(box(stage).messages())) == (tries, text, messages)
+
+
+def test_after_each_finished_task_the_message_is_brought_up_to_date_but_not_every_minute(
+    stage: Stage, model: ScriptedModel
+) -> None:
+    """Two tasks fail one after the other: the first is shown at once, the second with the evening."""
+    titles: list[str] = []
+    send = Mailbox.send
+
+    class Watched(Mailbox):
+        def send(self, notice, sent=""):  # type: ignore[no-untyped-def]
+            titles.append(notice.title)
+            return send(self, notice, sent)
+
+    stage.services[:] = [Watched(stage.root / "box")]
+    stage.change = lambda folder, job: None
+    two = (fix(), {**fix(), "key": "b", "title": "Greet", "files": ["other.py"]})
+    model.play([reads(), plans(*two), CODES, APPROVES])
+    stage.run_day()
+    assert list(stage.states().values()) == ["failed", "failed"]
+    assert titles == [
+        f"{DAY}: good morning",
+        f"{DAY}: good morning",  # with the plan
+        "Failed: Fix the sum",
+        f"{DAY}: at work",
+        "Failed: Greet",
+        f"{DAY}: the day's report",
+    ]
+
+
+def test_nothing_of_a_key_is_in_any_message_or_report(stage: Stage, model: ScriptedModel) -> None:
+    model.play([reads(), plans({**fix(), "title": f"Use {KEY} @everyone"}), CODES, APPROVES])
+    stage.run_day()
+    everything = report(stage) + "".join(map(str, box(stage).messages()))
+    assert KEY not in everything and "@everyone" not in everything
+    assert "[removed: ANTHROPIC_API_KEY]" in everything
+
+
+# --- what cannot wait ----------------------------------------------------------------------------------------
+
+
+def test_a_change_that_waits_for_the_owner_is_told_at_once_and_once(stage: Stage, model: ScriptedModel) -> None:
+    model.play([reads(), plans(task(fix()["goal_id"], "Set it", ["settings.py"])), CODES, APPROVES])
+    stage.change = Coder({"settings.py": "X = 2\n"})
+    stage.run_day()
+    later(stage, 1)
+    stage.run_day()
+    assert len([key for key in box(stage).keys() if "waiting-" in key]) == 1
+    text = next(message["text"] for message in box(stage).messages() if "waiting-" in message["key"])
+    assert f"approve {ID}" in text
+    assert f"approve {ID}" in section(report(stage, "2026-11-21"), "Waits for you")
+
+
+def test_what_was_approved_does_not_wait_any_more(stage: Stage, model: ScriptedModel) -> None:
+    """Neither in PROGRESS.md nor in the report, also before the team has merged it."""
+    model.play([reads(), plans(task(fix()["goal_id"], "Set it", ["settings.py"])), CODES, APPROVES])
+    stage.change = Coder({"settings.py": "X = 2\n"})
+    stage.run_day()
+    assert "waits for you" in stage.home.progress.read_text()
+    with stage.records() as records:
+        parked = records.gates.parked(ID)
+        assert parked
+        now = records.clock.now()
+        records.gates.rule(ID, Ruling("approve", parked.subject, "", now))
+    stage.given_config("policy", budget="{task: 0.0000001, day: 0.0000001, month: 0.0000001, warn_at: 0.8}")
+    stage.home.forge("site").rename(stage.root / "away")  # so that it cannot be merged yet
+    stage.run_day()
+    assert "waits for you" not in stage.home.progress.read_text()
+    assert "Waits for you" not in report(stage)
+
+
+def test_a_task_that_failed_is_told_at_once_with_its_reason_and_the_command(stage: Stage) -> None:
+    stage.change = Coder(BAD, WORSE, WORST, LAST)
+    stage.run_day()
+    assert stage.states() == {ID: "failed"}
+    message = next(message for message in box(stage).messages() if "failed-" in message["key"])
+    assert message["tone"] == "bad"
+    assert f"retry {ID}" in message["text"] and "test_sum" in message["text"]
+    assert f"retry {ID}" in section(report(stage), "Failed, and why")
+
+
+def test_a_cap_that_is_nearly_used_is_told_once(stage: Stage) -> None:
+    stage.given_config("policy", budget='{task: "0.40", day: "0.40", month: "0.40", warn_at: 0.01}')
+    stage.run_day()
+    stage.run_day()
+    assert [key for key in box(stage).keys() if ":cap:" in key] == [f"{DAY}:cap:day-nearly", f"{DAY}:cap:month-nearly"]
+
+
+def test_a_cap_that_is_reached_is_told_once(stage: Stage, model: ScriptedModel) -> None:
+    stage.run_day(until="planning")
+    stage.given_config("policy", budget='{task: "0.001", day: "0.001", month: "0.001", warn_at: 0.8}')
+    stage.run_day()
+    stage.run_day()
+    assert box(stage).keys().count(f"{DAY}:cap:reached") == 1
+
+
+def test_a_phase_that_failed_is_told_at_once_and_in_the_report(stage: Stage) -> None:
+    stage.home.vision.unlink()
+    problems = stage.run_day()
+    assert problems and "VISION.md is missing" in problems[0]
+    assert "VISION.md is missing" in box(stage).of(next(key for key in box(stage).keys() if ":phase:" in key))["text"]
+    assert "morning: " in section(report(stage), "Went wrong")
+
+
+# --- days without work ---------------------------------------------------------------------------------------
+
+
+def test_an_idle_day_has_a_report_and_a_message_and_costs_nothing(stage: Stage, model: ScriptedModel) -> None:
+    stage.given_vision(IDLE)
+    stage.run_day()
+    assert report(stage).startswith(f"# {DAY}: nothing to do, $0.00 of $5.00")
+    assert box(stage).of(":day")["text"].startswith("nothing to do")
+    assert model.requests == []
+
+
+def test_every_missed_day_gets_its_report_and_the_next_message_says_so(stage: Stage) -> None:
+    stage.given_vision(IDLE)
+    stage.run_day()
+    later(stage, 4)
+    stage.run_day(until="morning")
+    names = sorted(path.stem for path in stage.home.reports.glob("*.md"))
+    assert names == [f"2026-11-{day}" for day in (20, 21, 22, 23, 24)]
+    assert "nobody was at work" in report(stage, "2026-11-22")
+    missed = "2026-11-21, 2026-11-22, 2026-11-23"
+    assert section(report(stage, "2026-11-24"), "Missed") == missed
+    assert box(stage).of("2026-11-24:day")["sections"]["Missed"] == missed
+
+
+def test_of_many_missed_days_seven_get_a_report_and_the_older_ones_a_line(stage: Stage) -> None:
+    stage.given_vision(IDLE)
+    stage.run_day()
+    later(stage, 13)
+    stage.run_day()
+    names = sorted(path.stem for path in stage.home.reports.glob("*.md"))
+    assert names == [
+        "2026-11-20",
+        *(f"2026-11-{day}" for day in range(26, 31)),
+        "2026-12-01",
+        "2026-12-02",
+        "2026-12-03",
+    ]
+    assert "5 days without work before this one: 2026-11-21" in report(stage, "2026-11-26")
+    assert "12 days without work before this one: 2026-11-21, …, 2026-12-02" in report(stage, "2026-12-03")
+
+
+def test_a_day_that_was_cut_off_gets_its_report_in_the_next_morning(stage: Stage) -> None:
+    stage.run_day(until="work")
+    assert report(stage).startswith("# Good morning")
+    later(stage, 1)
+    stage.run_day(until="morning")
+    assert report(stage).startswith(f"# {DAY}: 1 merged, cut off before its evening")
+    assert "1 merged" in section(report(stage, "2026-11-21"), DAY)
+    assert "1 test added" in section(report(stage, "2026-11-21"), DAY)
+
+
+def test_the_first_day_of_a_home_has_missed_nothing(stage: Stage) -> None:
+    stage.run_day()
+    assert "Missed" not in report(stage)
+
+
+# --- services that are away ----------------------------------------------------------------------------------
+
+
+def test_a_day_without_its_service_is_whole_in_its_file_and_told_the_next_morning(stage: Stage) -> None:
+    box(stage).before += [Unavailable("it does not answer") for _ in range(50)]
+    stage.run_day()
+    assert list(box(stage).messages()) == []
+    assert "1 merged" in report(stage)
+    box(stage).before.clear()
+    later(stage, 1)
+    stage.run_day()
+    message = box(stage).of("2026-11-21:day")
+    assert (
+        f"{DAY}: the day's report (Mailbox): not delivered: it does not answer" in message["sections"]["Not delivered"]
+    )
+    later(stage, 1)
+    stage.run_day()
+    assert "Not delivered" not in box(stage).of("2026-11-22:day")["sections"]
+
+
+def test_a_service_that_comes_back_in_the_evening_gets_the_days_message(stage: Stage) -> None:
+    box(stage).before += [Unavailable("away"), Unavailable("away")]
+    stage.run_day()
+    assert box(stage).keys() == [f"{DAY}:day"]
+    assert box(stage).of(":day")["title"] == f"{DAY}: the day's report"
+
+
+def test_a_lost_answer_in_the_morning_leads_to_one_more_message_that_says_so(stage: Stage) -> None:
+    box(stage).after.append(DeliveryUnknown("silence"))
+    stage.run_day()
+    first, second = box(stage).messages()
+    assert (first["title"], second["title"]) == (f"{DAY}: good morning", f"{DAY}: the day's report")
+
+
+def test_a_wrong_address_is_a_problem_of_the_day_and_costs_no_report(stage: Stage) -> None:
+    box(stage).before.append(Misconfigured("the webhook is gone"))
+    assert stage.run_day() == ["Mailbox: the webhook is gone"]
+    assert box(stage).tries == 1
+    assert "1 merged" in report(stage)
+
+
+def test_no_service_at_all_is_no_problem(stage: Stage) -> None:
+    stage.services.clear()
+    assert stage.run_day() == []
+    assert "Not delivered" not in report(stage)
+
+
+# --- kills ---------------------------------------------------------------------------------------------------
+
+
+def test_a_kill_at_any_point_of_telling_ends_in_one_report_and_no_message_too_many(
+    tmp_path: Path, model: ScriptedModel
+) -> None:
+    """An idle day passes the same points of telling as any other, and is quick."""
+    places = (tmp_path / str(number) for number in itertools.count())
+
+    def fresh() -> tuple[Stage, list[str]]:
+        place = next(places)
+        place.mkdir()
+        stage = Stage(place, model.url, Coder(GOOD), suite).set_up(IDLE, FILES)
+        return stage, [sys.executable, "-m", "tests.journey.one_day", str(place), model.url]
+
+    _, argv = fresh()
+    passed = points(argv)
+    ours = [n for n, name in enumerate(passed, 1) if name.split(".")[0] in ("notice", "report", "picture")]
+    assert {passed[n - 1] for n in ours} == {
+        f"notice.{moment}" for moment in ("planned", "sending", "sent", "done")
+    } | {
+        "report.written",
+        "picture.written",
+    }
+    for number in ours[:6] + ours[-6:]:
+        stage, argv = fresh()
+        killed_at(number, argv)
+        finishes(argv)
+        there = list(Mailbox(stage.root / "box").messages())
+        in_doubt = passed[number - 1] == "notice.sent" and number in ours[:6]  # later its id is known
+        assert len(there) == 1 + in_doubt, f"killed at {passed[number - 1]} ({number})"
+        assert there[-1]["title"].endswith("the day's report")
+        assert report(stage, there[-1]["key"].split(":")[0]).count("nothing to do") == 1

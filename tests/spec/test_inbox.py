@@ -1,0 +1,136 @@
+"""What the forge brings in: issues that become goals, and the owner's words that become answers."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.orchestrator.issue_goals import MOST, InboxRules, goals_in, number_of, with_issues
+from agents.orchestrator.owner_words import LONGEST, Answer, answer_in, last_word
+from agents.orchestrator.vision_parser import difference, parse
+from shared.domain.work import Goal, Line, Priority, Vision
+from shared.edge.forge.forge import Comment, Issue, Verdict
+
+AT = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
+OWNERS = InboxRules(owners=("Alice",))
+LABELLED = InboxRules(owners=("Alice",), label="agents")
+
+
+def issue(number: int = 7, author: str = "alice", labels: tuple[str, ...] = (), body: str = "") -> Issue:
+    return Issue(number, "Count the visits", body, frozenset(labels), author, "")
+
+
+def comment(body: str, verdict: Verdict | None = None, sha: str = "", path: str = "", line: int = 0) -> Comment:
+    return Comment("1", "alice", body, AT, verdict, sha, path, line)
+
+
+# --- issues --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rules", "author", "labels", "counts", "proposed_by"),
+    [
+        pytest.param(InboxRules(), "alice", ("agents",), False, "", id="nobody is named: nothing counts"),
+        pytest.param(OWNERS, "alice", (), True, "", id="the owner's"),
+        pytest.param(OWNERS, "ALICE", (), True, "", id="logins have no capitals"),
+        pytest.param(OWNERS, "mallory", (), False, "", id="a stranger's"),
+        pytest.param(OWNERS, "mallory", ("agents",), False, "", id="a label that no rule names"),
+        pytest.param(LABELLED, "alice", (), False, "", id="the owner's own notes, without the label"),
+        pytest.param(LABELLED, "alice", ("agents",), True, "", id="the owner's, with it"),
+        pytest.param(LABELLED, "mallory", ("agents",), True, "mallory", id="a stranger's, with it: a proposal"),
+    ],
+)
+def test_who_wrote_an_issue_and_its_label_decide_what_it_is(
+    rules: InboxRules, author: str, labels: tuple[str, ...], counts: bool, proposed_by: str
+) -> None:
+    goals = goals_in([issue(author=author, labels=labels)], rules)
+    assert [goal.proposed_by for goal in goals] == ([proposed_by] if counts else [])
+
+
+def test_an_issue_becomes_a_goal_that_keeps_its_id() -> None:
+    (goal,) = goals_in([issue(body="Per day.\r\n\r\n- also at night\n", labels=("priority: high",))], OWNERS)
+    assert goal == Goal("i-7", "Count the visits", ("Per day.", "- also at night"), Priority.HIGH)
+    assert number_of(goal.id) == 7
+    assert number_of("g-123456") == 0
+
+
+def test_what_a_stranger_asks_for_comes_after_everything_that_the_owner_wants() -> None:
+    (goal,) = goals_in([issue(author="mallory", labels=("agents", "critical"))], LABELLED)
+    assert goal.priority is Priority.LOW
+
+
+def test_the_oldest_issues_come_first_and_a_flood_is_cut() -> None:
+    goals = goals_in([issue(number) for number in range(100, 0, -1)], OWNERS)
+    assert [number_of(goal.id) for goal in goals] == list(range(1, MOST + 1))
+
+
+@given(st.text(max_size=500), st.text(max_size=3000))
+def test_whatever_is_written_in_an_issue_a_goal_stays_small_and_printable(title: str, body: str) -> None:
+    (goal,) = goals_in([Issue(1, title, body, frozenset(), "alice", "")], OWNERS)
+    lines = (goal.title, *goal.details)
+    assert goal.title
+    assert len(lines) <= 41
+    assert all(len(line) <= 300 and line.isprintable() for line in lines)
+
+
+def test_an_issue_that_is_closed_is_a_goal_that_was_removed() -> None:
+    before = with_issues(Vision(), goals_in([issue(7), issue(8)], OWNERS))
+    now = with_issues(Vision(), goals_in([issue(8)], OWNERS))
+    change = difference(before, now)
+    assert [goal.id for goal in change.removed] == ["i-7"]
+    assert [goal.id for goal in change.unchanged] == ["i-8"]
+
+
+def test_a_bullet_with_the_words_of_an_issue_is_a_goal_of_its_own() -> None:
+    before = with_issues(Vision(), goals_in([issue(7)], OWNERS))
+    outline = [Line("heading", 2, "Priority: HIGH", 1), Line("bullet", 0, "Count the visits", 2)]
+    (goal,) = parse(outline, before).goals
+    assert goal.id.startswith("g-")
+
+
+# --- answers -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        (comment("/approve"), Answer("approve", AT)),
+        (comment("/Approve `1a2b3c4d5e` looks right"), Answer("approve", AT, "looks right", "1a2b3c4d5e")),
+        (comment("/approve since it is short"), Answer("approve", AT, "since it is short")),
+        (comment("  /retry use a set\nand sort it"), Answer("retry", AT, "use a set\nand sort it")),
+        (comment("/reject not now"), Answer("reject", AT, "not now")),
+        (comment("/cancel"), Answer("cancel", AT)),
+        (comment("/approved by nobody"), None),
+        (comment("I would /approve this if I could"), None),
+        (comment("> /approve"), None),
+        (comment("thanks, looks good"), None),
+        (comment("", "approve", "abc"), Answer("approve", AT, "", "abc")),
+        (comment("rename it", "request_changes", "abc"), Answer("retry", AT, "rename it")),
+        (comment("", "request_changes", "abc"), Answer("retry", AT)),
+        (comment("rename it", "comment", "abc"), Answer("retry", AT, "rename it")),
+        (comment("", "comment", "abc"), None),
+        (comment("off by one", path="a.py", line=3), Answer("retry", AT, "a.py:3: off by one")),
+        (comment("off by one", path="a.py"), Answer("retry", AT, "a.py:?: off by one")),
+        (comment("/cancel", "approve", "abc"), Answer("cancel", AT)),
+    ],
+)
+def test_what_the_owner_wrote_is_an_answer_or_just_talk(said: Comment, answer: Answer | None) -> None:
+    assert answer_in(said) == answer
+
+
+def test_a_very_long_answer_is_cut() -> None:
+    answer = answer_in(comment("/retry " + "x" * 100_000))
+    assert answer
+    assert len(answer.why) <= LONGEST
+
+
+def test_the_last_word_counts_and_what_is_to_be_done_adds_up() -> None:
+    later = AT + timedelta(minutes=1)
+    first, second = Answer("retry", AT, "rename it"), Answer("retry", later, "and test it")
+    assert last_word([]) is None
+    assert last_word([first, second]) == Answer("retry", later, "rename it\nand test it")
+    assert last_word([first, Answer("approve", later, "", "abc")]) == Answer("approve", later, "", "abc")
+    assert last_word([Answer("cancel", AT), second]) == Answer("retry", later, "and test it")

@@ -1,0 +1,214 @@
+"""What QA reads beside the runs: files that tests rely on, lines that no test ran, tests of what is taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from agents.qa.relied import Repository, relied_on
+from agents.qa.removed import obsolete
+from agents.qa.task_words import names_to_remove
+from agents.qa.touched import Touched
+from agents.qa.unrun import Pair, unrun
+from shared.domain.change import Change
+from shared.domain.work import TaskSpec
+
+TASK = TaskSpec("t1", "Remove the late fee", "Remove `to_pay` and LATE_FEE, with their two tests.")
+
+# --- files that tests rely on --------------------------------------------------------------------------------
+
+READS = "def test_a():\n    assert report() == open('expected/report.csv').read()\n"
+HELPS = "import pytest\n\ndef make():\n    return 1\n"
+
+
+def relied(path: str, tests: Mapping[str, str], product: Mapping[str, str] | None = None, text: str = "") -> bool:
+    found = relied_on({path: text}, Repository(lambda: tests, lambda: product or {}))
+    assert found <= {path}
+    return bool(found)
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        pytest.param("expected/report.csv", READS, id="by its path"),
+        pytest.param("data/expected/report.csv", "FILE = ROOT / 'report.csv'", id="by its name"),
+        pytest.param("expected/report.json", "def test_a():\n    check('report')\n", id="by its stem"),
+        pytest.param("expected/deep/a.csv", "FILES = (ROOT / 'expected').rglob('*.csv')", id="by a folder"),
+        pytest.param("expected/report.txt", "FILE = f'expected/report.txt'", id="a text file"),
+    ],
+)
+def test_a_data_file_that_only_tests_name_is_one_of_theirs(path: str, source: str) -> None:
+    assert relied(path, {"tests/test_a.py": source})
+    assert not relied(path, {"tests/test_a.py": source}, {"shop.py": source}), "the product names it too"
+    assert not relied(path, {"tests/test_a.py": "def test_a():\n    assert 1\n"})
+
+
+@pytest.mark.parametrize(
+    "path", ["templates/report.csv", "shop/static/report.csv", "README.md", "docs/report.csv", "tests/report.csv"]
+)
+def test_what_people_read_and_what_lies_with_the_tests_is_sorted_otherwise(path: str) -> None:
+    assert not relied(path, {"tests/test_a.py": f"FILE = '{path}', 'report.csv'"})
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "line", "is_theirs"),
+    [
+        pytest.param("support/making.py", HELPS, "from support.making import make", True, id="it imports pytest"),
+        pytest.param("support/factories.py", "x = 1", "from support import factories", True, id="its name says so"),
+        pytest.param("support/factories.py", "x = 1", "import factories", True, id="from its own folder"),
+        pytest.param("app/support/fakes.py", "x = 1", "from .support.fakes import x", True, id="relative"),
+        pytest.param("shop.py", "x = 1", "from shop import x", False, id="the product itself"),
+        pytest.param("support/factories.py", "x = 1", "from shop import x", False, id="nobody imports it"),
+        pytest.param("hooks.py", HELPS, "pytest_plugins = ['hooks']", True, id="a plugin"),
+        pytest.param("hooks.py", HELPS, "pytest_plugins: list[str] = ['hooks']", True, id="an annotated one"),
+        pytest.param("hooks.py", HELPS, "plugins = ['hooks']", False, id="a word"),
+    ],
+)
+def test_a_module_that_only_helps_tests_is_one_of_theirs(path: str, text: str, line: str, is_theirs: bool) -> None:
+    assert relied(path, {"app/test_a.py": line + "\n"}, text=text) == is_theirs
+
+
+def test_a_helper_of_the_product_is_the_products_even_if_tests_use_it() -> None:
+    tests, product = {"tests/test_a.py": "from shop.helpers import x"}, {"shop/views.py": "from shop.helpers import x"}
+    assert relied("shop/helpers.py", tests) and not relied("shop/helpers.py", tests, product)
+
+
+def test_a_plugin_is_theirs_whoever_imports_it() -> None:
+    hooks = {"shop.py": "import hooks"}
+    assert relied("hooks.py", {"conftest.py": "pytest_plugins = 'hooks'"}, hooks, text=HELPS)
+    assert relied("hooks.py", {"pytest.ini": "[pytest]\naddopts = -p hooks\n"}, hooks, text=HELPS)
+
+
+def test_nothing_is_read_for_a_change_of_the_product_alone() -> None:
+    def never() -> Mapping[str, str]:
+        raise AssertionError
+
+    assert relied_on({"shop.py": "x = 1", "tests/test_a.py": ""}, Repository(never, never)) == frozenset()
+
+
+def test_what_tests_rely_on_is_no_part_of_the_product() -> None:
+    changes = tuple(Change(path, "modified", "100644", "100644", added_lines=((1, "x"),)) for path in ("a.csv", "b.py"))
+    relied = Touched(changes, relied=frozenset({"a.csv"}))
+    assert [change.path for change in relied.tests] == ["a.csv"] and relied.touches_old_tests
+    assert [change.path for change in relied.product] == ["b.py"]
+
+
+@pytest.mark.parametrize(
+    ("path", "is_product"),
+    [
+        *(("a.txt", True), ("robots.txt", True), ("app/templates/mail.txt", True), ("app/templates/mail.md", True)),
+        *(
+            ("prompts/task.md", True),
+            ("docs/use.txt", False),
+            ("README", False),
+            ("LICENSE.txt", False),
+            ("a.md", False),
+        ),
+        *(
+            ("CHANGELOG.txt", False),
+            ("docs/conf.py", False),
+            ("news.py", True),
+            ("news.html", True),
+            ("notice.txt", False),
+        ),
+    ],
+)
+def test_a_text_is_documentation_only_where_documentation_lies(path: str, is_product: bool) -> None:
+    assert bool(Touched((Change(path, "modified", "100644", "100644"),)).product) == is_product
+
+
+# --- lines that no test ran ----------------------------------------------------------------------------------
+
+CODE = "def check(price):\n    if price < 0:\n        raise ValueError(\n            price)\n    return price\n"
+SHORT = "def check(price):\n    return price\n"
+CLASS = "class Shop(Base):\n    def check(self):\n        return 1\n"
+
+
+def lines(before: str | None, after: str | None, then: set[int], now: set[int], known: str = "") -> tuple[str, ...]:
+    return unrun({"a.py": Pair(before, after, then, now)}, lambda name: name in known.split())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "then", "now", "found"),
+    [
+        pytest.param(CODE, CODE.replace("return price", "return +price"), set(), set(), (), id="all was run"),
+        pytest.param(
+            CODE, CODE.replace("return price", "return +price"), set(), {5}, ("a.py:5",), id="a new line was not"
+        ),
+        pytest.param(CODE, SHORT, {3}, set(), ("a.py:3 (before)",), id="a guard that no test has met"),
+        pytest.param(CODE, SHORT, {5}, set(), (), id="what was not run is still there"),
+        pytest.param(
+            CODE,
+            CODE.replace("    price)", "    -price)"),
+            {3},
+            {3},
+            ("a.py:3", "a.py:3 (before)"),
+            id="a long statement",
+        ),
+        pytest.param(CODE + "\n\n" + CODE, CODE, {3, 10}, {3}, (), id="one of two copies"),
+        pytest.param(CODE + "\n\nx = 1\n", "x = 1\n", {3}, set(), (), id="what nobody knows any more"),
+        pytest.param(CLASS, "class Shop(Base):\n    pass\n", {3}, set(), ("a.py:3 (before)",), id="a method"),
+        pytest.param("@hook\n" + CODE, "", {4}, set(), ("a.py:4 (before)",), id="what a decorator knows"),
+        pytest.param(None, CODE, set(), {3}, ("a.py:3",), id="a new file"),
+        pytest.param(CODE, None, {3}, set(), (), id="a file that the task deletes"),
+        pytest.param("(", "x = (", set(), {1}, ("a.py:1",), id="no Python"),
+    ],
+)
+def test_of_changed_lines_those_are_named_that_no_test_ran(
+    before: str | None, after: str | None, then: set[int], now: set[int], found: tuple[str, ...]
+) -> None:
+    assert lines(before, after, then, now) == found
+
+
+def test_a_name_that_somebody_still_knows_is_missed() -> None:
+    assert lines(CODE + "\n\nx = 1\n", "x = 1\n", {3}, set(), known="check") == ("a.py:3 (before)",)
+
+
+def test_what_is_moved_word_for_word_to_another_file_needs_no_run() -> None:
+    moved = {"a.py": Pair(CODE, "x = 1\n", {3}), "b.py": Pair("", CODE, (), {3})}
+    assert unrun(moved, lambda _: True) == ()
+    changed = {"a.py": Pair(CODE, "x = 1\n", {3}), "b.py": Pair("", CODE.replace("< 0", "< 1"), (), {3})}
+    assert unrun(changed, lambda _: True) == ("a.py:3 (before)", "b.py:3")
+
+
+# --- tests of what is taken away -----------------------------------------------------------------------------
+
+LESS = "class Invoice:\n    def total(self):\n        pass\n"
+INVOICE = f"LATE_FEE = 500\n\n{LESS}\n    def to_pay(self):\n        return LATE_FEE\n"
+TESTS = {
+    "tests/test_invoice.py": "def test_fee():\n    assert invoice().to_pay() == 1\n\n"
+    "def test_total():\n    assert invoice().total() == 1\n"
+}
+
+
+def may_go(task: TaskSpec = TASK, after: str = LESS, known: str = "") -> list[str]:
+    found = obsolete(task, TESTS, [(INVOICE, after)], lambda name: name in known.split())
+    assert all(path in TESTS for path, _ in found)
+    return sorted(name for _, name in found)
+
+
+def test_a_test_may_go_with_what_the_task_removes() -> None:
+    assert may_go() == ["test_fee"]
+
+
+def test_a_test_of_what_is_still_there_may_not_go() -> None:
+    assert may_go(after=INVOICE) == []
+    assert may_go(known="to_pay") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Remove `to_pay`.", True),
+        ("Drop to_pay, please.", True),
+        ("to_pay is to be deleted", True),
+        ("Round in to_pay. Remove the comment.", False),
+        ("Do not remove to_pay.", False),
+        ("Remove the comment, keep to_pay.", False),
+    ],
+)
+def test_only_what_a_sentence_asks_to_remove_is_removed(text: str, names: bool) -> None:
+    task = TaskSpec("t1", "Tidy up", text)
+    assert ("to_pay" in names_to_remove(task)) == names
+    assert may_go(task) == (["test_fee"] if names else [])

@@ -1,0 +1,320 @@
+"""What the reports say: of a day with work, an idle, a failed, a missed one; and how little strangers can say there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agents.orchestrator import morning_text, report_notice
+from agents.orchestrator.report_text import evening
+from agents.orchestrator.report_words import few, harmless, left_by_hour
+from shared.domain.account import DayAccount, GoalAccount, PlanAccount, Spending, TaskAccount, Trouble
+from shared.domain.lifecycle import Event, State
+from shared.domain.notice import Tone
+from shared.domain.token_budget import NANO, Totals
+from shared.domain.work import Priority
+
+DAY, CALL = "2026-11-20", "python main.py"
+MERGED = TaskAccount(
+    "20261120-01",
+    "Fix the sum",
+    State.COMPLETED,
+    Event.MERGED,
+    is_of_the_day=True,
+    note="merged as 1234567890ab, pull request #7",
+    cost=NANO // 2,
+    cost_of_day=NANO // 4,
+    new_tests=2,
+    coverage=1.25,
+)
+FAILED = TaskAccount(
+    "20261120-02", "Greet", State.FAILED, Event.EXHAUSTED, is_of_the_day=True, note="1: no change; 2: no change"
+)
+ASKING = TaskAccount(
+    "20261120-03", "Lock", State.IN_REVIEW, asks=("it changes settings.py",), pull="https://github.com/o/n/pull/9"
+)
+WAITING = TaskAccount("20261120-04", "Tidy", State.BACKLOG)
+SPENT = Totals(5 * NANO, spent=NANO)
+WORKED = DayAccount(
+    DAY,
+    "worked",
+    goals=(
+        GoalAccount("Sums are right", Priority.HIGH, (MERGED, WAITING)),
+        GoalAccount("Be polite", Priority.LOW, (FAILED,)),
+        GoalAccount("The moon", Priority.LOW, is_asked_about=True),
+        GoalAccount("Later", Priority.LOW, is_deferred=True),
+    ),
+    others=(ASKING,),
+    spent=SPENT,
+    month=Totals(100 * NANO, spent=7 * NANO),
+    course=(Spending(9 * 60 + 5, NANO // 2), Spending(13 * 60, NANO // 2)),
+    plan=PlanAccount(("Fix the sum", "Greet"), NANO // 10),
+    deferred=("Later",),
+    questions=("The moon: which one?",),
+)
+IDLE = DayAccount(DAY, "idle", spent=replace(SPENT, spent=0), month=WORKED.month)
+
+
+def section(text: str, heading: str) -> str:
+    """What stands below a heading."""
+    assert f"## {heading}\n" in text, f"no {heading!r} in:\n{text}"
+    return text.split(f"## {heading}\n")[1].split("\n## ")[0].strip()
+
+
+# --- the evening ---------------------------------------------------------------------------------------------
+
+
+def test_a_day_with_work_tells_asked_shipped_cost_failed_waiting_and_tomorrow_in_this_order() -> None:
+    text = evening(WORKED, CALL, "2026-11-20.png")
+    headings = [line[3:] for line in text.splitlines() if line.startswith("## ")]
+    assert headings == ["Asked", "Shipped", "Failed, and why", "Waits for you", "Money", "Board", "Tomorrow"]
+    assert text.startswith("# 2026-11-20: 1 merged, 1 failed, 3 things wait for you, $1.00 of $5.00 spent\n")
+    assert "](2026-11-20.png)" in text
+
+
+@pytest.mark.parametrize(
+    ("heading", "line"),
+    [
+        ("Asked", "- **Sums are right** (high): 1 merged, 1 to do; $0.50 so far, $0.25 of it on this day"),
+        ("Asked", "- **Be polite** (low): failed"),
+        ("Asked", "- **The moon** (low): a question for you"),
+        ("Asked", "- **Later** (low): for another day"),
+        ("Asked", "- without a goal: **Lock** (`20261120-03`): waits for you; cost $0.00"),
+        ("Shipped", "cost $0.50, 2 new tests, coverage +1.2 points"),
+        (
+            "Failed, and why",
+            "**Greet** (`20261120-02`): 1: no change; 2: no change → `python main.py retry 20261120-02 --why",
+        ),
+        ("Waits for you", "it changes settings.py → `python main.py approve 20261120-03`"),
+        ("Waits for you", "https://github.com/o/n/pull/9"),
+        ("Waits for you", "- **Greet** (`20261120-02`) has failed → `python main.py retry 20261120-02 --why '...'`"),
+        ("Waits for you", "- The moon: which one? → reword or remove it in VISION.md"),
+        ("Money", "- this day $1.00 of $5.00"),
+        ("Money", "- reading the vision and planning $0.75"),
+        ("Money", "- per merged task $0.50, over all its attempts"),
+        ("Money", "- this month $7.00 of $100.00"),
+        ("Board", "- To do (1): Tidy (`20261120-04`)"),
+        ("Board", "- Done (1): Fix the sum (`20261120-01`)"),
+        ("Tomorrow", "- goes on: **Tidy** (`20261120-04`)"),
+        ("Tomorrow", "- to be planned: Later"),
+    ],
+)
+def test_each_thing_stands_where_it_belongs(heading: str, line: str) -> None:
+    assert line in section(evening(WORKED, CALL), heading)
+
+
+def test_the_money_burns_down_in_words_too() -> None:
+    assert section(evening(WORKED, CALL), "Money").splitlines()[-5:] == [
+        "```",
+        "before     $5.00 " + "#" * 40,
+        "09:59      $4.50 " + "#" * 36 + "....",
+        "13:59      $4.00 " + "#" * 32 + "........",
+        "```",
+    ]
+
+
+def test_what_is_left_falls_at_the_end_of_the_hour_and_never_below_nothing() -> None:
+    left = left_by_hour(replace(WORKED, course=(Spending(59, 3 * NANO), Spending(60, 3 * NANO))))
+    assert left == [2 * NANO, *[0] * 23]
+
+
+def test_an_idle_day_says_that_there_was_nothing_to_do() -> None:
+    text = evening(IDLE, CALL)
+    assert text.startswith("# 2026-11-20: nothing to do, $0.00 of $5.00 spent\n")
+    assert section(text, "Tomorrow") == "- nothing goes on by itself: write new goals into VISION.md"
+
+
+def test_an_idle_day_still_names_what_waits() -> None:
+    text = evening(replace(IDLE, others=(ASKING,)), CALL)
+    assert "nothing to do, 1 thing waits for you" in text
+    assert "answer what waits" in section(text, "Tomorrow")
+
+
+def test_a_failed_day_names_the_phase_and_the_reason() -> None:
+    account = replace(IDLE, kind="failed", troubles=(Trouble("planning", "the model does not answer"),), stopped="halt")
+    text = evening(account, CALL)
+    assert "1 phase had a problem" in text
+    assert section(text, "Went wrong") == "- planning: the model does not answer\n- nothing is spent: halt"
+
+
+def test_a_missed_day_says_so_and_counts_the_older_ones_in_one_line() -> None:
+    older = tuple(f"2026-11-{number:02d}" for number in range(1, 12))
+    text = evening(DayAccount(DAY, "missed", missed=older), CALL)
+    assert text.startswith("# 2026-11-20: nobody was at work: the machine, or the team, was off\n")
+    assert section(text, "Missed") == "11 days without work before this one: 2026-11-01, …, 2026-11-11"
+
+
+def test_a_day_that_was_cut_off_says_so() -> None:
+    assert "1 merged, 1 failed, 3 things wait for you, cut off before" in evening(replace(WORKED, kind="cut off"), CALL)
+
+
+def test_what_was_done_before_takes_one_line() -> None:
+    before = GoalAccount("Old", Priority.HIGH, (replace(MERGED, is_of_the_day=False),))
+    text = evening(replace(WORKED, goals=(*WORKED.goals, before, before)), CALL)
+    assert section(text, "Asked").endswith("- 2 goals were done before this day")
+    assert "Shipped" in text and section(text, "Shipped").count("\n") == 0
+
+
+def test_what_the_owner_cancelled_has_not_failed() -> None:
+    text = evening(replace(IDLE, others=(replace(FAILED, ended=Event.CANCELLED),)), CALL)
+    assert "cancelled by you" in section(text, "Asked")
+    assert "## Failed" not in text and "## Waits" not in text
+
+
+def test_money_that_was_lost_or_is_reserved_is_told() -> None:
+    text = section(evening(replace(IDLE, spent=Totals(5 * NANO, 0, NANO // 5, NANO // 2)), CALL), "Money")
+    assert "$0.70 of $5.00; $0.50 of it for calls without an answer, at their worst case; $0.20 of it reserved" in text
+
+
+def test_messages_that_did_not_arrive_are_named() -> None:
+    text = evening(replace(IDLE, unsent=("Waits for you: Lock (Discord): not delivered: it did not answer",)), CALL)
+    assert section(text, "Not delivered").startswith("- Waits for you: Lock (Discord): not delivered")
+
+
+# --- the morning ---------------------------------------------------------------------------------------------
+
+
+def test_the_morning_shows_yesterday_in_a_few_lines_and_what_waits() -> None:
+    text = morning_text.morning(replace(IDLE, day="2026-11-21", others=(ASKING,)), WORKED, CALL)
+    assert section(text, DAY).splitlines() == [
+        "- 1 merged, 1 failed, 3 things wait for you, $1.00 of $5.00 spent",
+        "- merged **Fix the sum** (`20261120-01`)",
+        "- 2 tests added, coverage +1.2 points",
+        "- failed **Greet** (`20261120-02`): 1: no change; 2: no change"
+        " → `python main.py retry 20261120-02 --why '...'`, or reword its goal",
+    ]
+    assert "approve 20261120-03" in section(text, "Waits for you")
+    assert "Plan for today" not in text
+
+
+def test_the_morning_shows_the_plan_with_its_forecast_and_the_questions() -> None:
+    text = morning_text.morning(WORKED, None, CALL)
+    assert section(text, "Plan for today").splitlines() == [
+        "- 2 tasks, probably about $0.10 of $5.00",
+        "- Fix the sum",
+        "- Greet",
+        "- left for another day: Later",
+    ]
+    assert "which one?" in section(text, "Waits for you")
+
+
+def test_the_morning_names_the_days_that_were_missed() -> None:
+    assert section(morning_text.morning(replace(IDLE, missed=("2026-11-18", "2026-11-19")), None, CALL), "Missed") == (
+        "2026-11-18, 2026-11-19"
+    )
+
+
+# --- messages ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("account", "tone"),
+    [
+        pytest.param(WORKED, Tone.BAD, id="something failed"),
+        pytest.param(replace(IDLE, kind="cut off"), Tone.BAD, id="cut off"),
+        pytest.param(replace(IDLE, others=(MERGED, ASKING)), Tone.ATTENTION, id="something waits for the owner"),
+        pytest.param(replace(IDLE, others=(MERGED,)), Tone.GOOD, id="something was merged"),
+        pytest.param(IDLE, Tone.PLAIN, id="nothing happened"),
+    ],
+)
+def test_the_colour_of_a_day(account: DayAccount, tone: Tone) -> None:
+    assert report_notice.evening(account, CALL).tone is tone
+
+
+def test_the_day_is_one_message_from_morning_to_evening() -> None:
+    keys = {
+        report_notice.morning(WORKED, None, CALL).key,
+        report_notice.progress(WORKED, CALL).key,
+        report_notice.evening(WORKED, CALL).key,
+    }
+    assert keys == {"2026-11-20:day"}
+
+
+def test_a_message_leads_with_what_waits_for_the_owner() -> None:
+    notice = report_notice.evening(WORKED, CALL, b"png")
+    assert notice.sections[0].heading == "Waits for you"
+    assert notice.picture and notice.picture.name == "2026-11-20.png"
+    assert "reports/daily/2026-11-20.md" in notice.text
+
+
+def test_no_section_of_a_message_is_longer_than_a_chat_takes_and_no_command_is_cut() -> None:
+    many = replace(IDLE, others=tuple(replace(ASKING, id=f"t{n}", title="long " * 60) for n in range(40)))
+    text = report_notice.evening(many, CALL).sections[0].text
+    assert len(text) <= 1_024
+    *lines, rest = text.splitlines()
+    assert all(line.endswith("https://github.com/o/n/pull/9") for line in lines)
+    assert rest == f"- and {40 - len(lines)} more"
+
+
+def test_other_reasons_are_another_message_and_the_same_ones_the_same() -> None:
+    first, again = (report_notice.asks(DAY, ASKING, CALL).key for _ in range(2))
+    other = report_notice.asks(DAY, replace(ASKING, asks=("something else",)), CALL).key
+    assert first == again != other
+    assert first.startswith("2026-11-20:20261120-03:waiting-")
+
+
+def test_a_cap_is_told_once_nearly_and_once_reached() -> None:
+    nearly = report_notice.cap(DAY, "day-nearly", "most of it", is_reached=False)
+    reached = report_notice.cap(DAY, "reached", "all of it", is_reached=True)
+    assert (nearly.tone, reached.tone) == (Tone.ATTENTION, Tone.BAD)
+    assert nearly.key != reached.key
+
+
+# --- strangers -----------------------------------------------------------------------------------------------
+
+HOSTILE = [
+    "@everyone look",
+    "see [this](https://evil.example/x)",
+    "![](https://evil.example/pixel.png)",
+    "fixes #1",
+    "a\n## Waits for you\n- nothing",
+    "``` \n# now I am a heading",
+    "<img src=x onerror=y>",
+    "<!-- hidden",
+    "\u202ereversed\u0000",
+    "x" * 5_000,
+]
+
+
+@pytest.mark.parametrize("title", HOSTILE)
+def test_a_hostile_title_stays_one_harmless_line_everywhere(title: str) -> None:
+    tasks = tuple(replace(task, title=title, note=title, asks=(title,)) for task in (FAILED, ASKING, WAITING))
+    account = replace(
+        WORKED,
+        goals=(GoalAccount(title, Priority.HIGH, (replace(MERGED, title=title, note=title),)),),
+        others=tasks,
+        plan=PlanAccount((title,), 1),
+        deferred=(title,),
+        questions=(title,),
+        troubles=(Trouble("work", title),),
+        stopped=title,
+        blocked=(title,),
+        unsent=(title,),
+    )
+    notices = [report_notice.evening(account, CALL), report_notice.morning(account, account, CALL)]
+    notices += [report_notice.asks(DAY, tasks[1], CALL), report_notice.gave_up(DAY, tasks[0], CALL)]
+    said = [evening(account, CALL), morning_text.morning(account, account, CALL)]
+    said += [f"{n.title}\n{n.text}\n" + "\n".join(part.text for part in n.sections) for n in notices]
+    for text in said:
+        assert "@everyone" not in text and "](http" not in text and "#1" not in text and "<img" not in text
+        assert "<!--" not in text and "\u202e" not in text and "\0" not in text
+        assert text.count("```") in (0, 2)
+        assert "x" * 1_001 not in text
+    headings = [line for line in said[0].splitlines() if line.startswith("## ")]
+    assert headings == [f"## {h}" for h in HEADINGS]
+
+
+HEADINGS = (
+    *("Asked", "Shipped", "Failed, and why", "Went wrong", "Waits for you"),
+    *("Money", "Board", "Tomorrow", "Not delivered"),
+)
+
+
+def test_a_long_line_is_cut_and_says_so() -> None:
+    assert harmless("y" * 500, 10) == "y" * 9 + "…"
+
+
+def test_few_lines_count_the_rest() -> None:
+    assert few(["a", "b", "c"], most=2) == "- a\n- b\n- and 1 more"
+    assert few(["a", "b"], most=2) == "- a\n- b"
