@@ -10,12 +10,12 @@ demo: setup  ## one whole working day, offline, on a sample project (FORGE=githu
 	@$(PY) main.py demo $(if $(FORGE),--forge $(FORGE))
 test:     ## everything: format, lint, types, tests
 	@python3 main.py setup --dev && $(PY) main.py check
-status:   ## where things stand
-	@$(PY) main.py status
-logs:     ## the newest log lines
-	@$(PY) main.py logs
-budget:   ## what was spent
-	@$(PY) main.py budget
+status:   ## what runs, what waits for you, what was spent (ARGS=--json)
+	@$(PY) main.py status $(ARGS)
+logs:     ## the newest log lines (ARGS="--follow --agent coder --task ID --lines 200")
+	@$(PY) main.py logs $(ARGS)
+budget:   ## what was spent: per day, month, agent, task and model (ARGS=--json)
+	@$(PY) main.py budget $(ARGS)
 doctor:   ## is this machine fit for work?
 	@$(PY) main.py doctor
 bench:    ## the figures of the README, measured here, and the table of the gates (half an hour)

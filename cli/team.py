@@ -22,6 +22,7 @@ from agents.qa.agent import Qa
 from agents.reviewer.agent import Reviewer
 from cli.arguments import CHECKOUT
 from cli.forge import Code, open_code
+from cli.hearing import telling
 from cli.records import Records
 from cli.text import command
 from cli.workshop import BoxWorkshop, Workshop
@@ -88,7 +89,7 @@ def open_team(
             Upstream(settings.secrets.base_url, key),
             clock,
             home.meter_socket,
-            log=log.of("meter"),
+            log=telling(log.of("meter"), settings.secrets.base_url, tell),
         ):
             messages = _messages(records, services, lambda text: tell(outgoing.clean(text)))
             desk = _desk(records, log, code, outgoing, pricing, messages, tell)
@@ -193,6 +194,7 @@ def _team(records: Records, desk: Desk, outgoing: Outgoing, sync: Callable[[], s
         models,
         desk.clock,
         lambda _: settings.policy.budget.task,
+        settings.secrets.base_url,
     )
     planner = Planner(asker, prompts, analyzer)
     return Team(

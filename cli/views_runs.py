@@ -51,18 +51,24 @@ def in_zone(at: datetime, records: Records) -> str:
 
 
 def problems(records: Records, somebody: bool) -> Iterator[str]:
-    """Of today's phases: those that did not end, and the runs that broke off and were not done again."""
+    """Of today: what the phases said, what was cut off, and the runs that broke off and were not repeated."""
     activity, day = Activity(records.db), records.day()
-    if not somebody:
-        for phase in activity.phases(day):
-            if not phase.ended:
-                yield f"{phase.name}: did not end; to try it again, type: python main.py run-day"
-    yield from (_bad_end(end) for end in activity.bad_ends(day))
+    troubles = {trouble.phase: trouble.text for trouble in records.plans.troubles(day)}
+    yield from (f"{phase}: {text}" for phase, text in troubles.items())
+    for phase in activity.phases(day):
+        if not phase.ended and not somebody and phase.name not in troubles:
+            yield f"{phase.name}: was cut off; to go on, type: {command(records.home.root, 'run-day')}"
+    told = "\n".join(troubles.values())
+    yield from (_bad_end(end) for end in activity.bad_ends(day) if _reason(end) not in told)
     for warning in records.ledger.warnings(day):
         yield f"the cap of this {warning.scope} is nearly used: ${cents(warning.used)} of ${cents(warning.cap)}"
 
 
 def _bad_end(end: BadEnd) -> str:
+    return f"{end.agent}{f' on {end.task}' if end.task else ''}: {_reason(end)}"
+
+
+def _reason(end: BadEnd) -> str:
+    """The name of a bug helps whoever reports it."""
     name, _, words = end.reason.partition(": ")
-    reason = words if hasattr(errors, name) else end.reason  # the name of a bug helps whoever reports it
-    return f"{end.agent}{f' on {end.task}' if end.task else ''}: {reason}"
+    return words if hasattr(errors, name) else end.reason

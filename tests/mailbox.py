@@ -42,7 +42,7 @@ class Mailbox:
         files = sorted(self.folder.iterdir(), key=lambda path: int(path.name)) if self.folder.exists() else []
         yield from (json.loads(path.read_text()) for path in files)
 
-    def keys(self) -> list[str]:
+    def told(self) -> list[str]:
         return [message["key"] for message in self.messages()]
 
     def of(self, ending: str) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import assert_never
 
-from agents.coder.judge import Broke, Disturbed, NoMoney, Worked, judge
+from agents.coder.judge import Away, Broke, Disturbed, NoMoney, Worked, judge
 from agents.coder.messages import commit_message, holes, scope_of
 from shared.domain.change import Change
-from shared.domain.errors import OutOfBudget, Refused, Unavailable
+from shared.domain.errors import ModelAway, OutOfBudget, Refused, Unavailable
 from shared.domain.naming import attempt_ref, branch_name
 from shared.domain.ticket import TicketOrder
 from shared.domain.work import Branch, CodeAnswer, Coded, Correction, ModelChoice, NotCoded, Run, TaskSpec
@@ -90,6 +90,8 @@ class Coder:
                 raise OutOfBudget(reason)
             case Disturbed(reason):
                 raise Unavailable(reason)
+            case Away(reason):
+                raise ModelAway(reason)
             case Broke(reason, retry):
                 return NotCoded(reason, retry)
             case Worked():

@@ -38,13 +38,23 @@ class Disturbed:
     reason: str
 
 
-def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Worked | Broke | NoMoney | Disturbed:
+@dataclass(frozen=True)
+class Away:
+    """The model did not answer anybody: nothing is wrong with the task, nor with the engine."""
+
+    reason: str
+
+
+def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Worked | Broke | NoMoney | Disturbed | Away:
     """The meter's last word on the run comes first: no exit code contradicts a refused or cut answer."""
     last = calls[-1] if calls else None
     if last is None and run.end in ("api error", "crashed", "stopped"):
         return Disturbed(f"the engine asked no model ({run.end}: {run.detail})")
     if last and last.code in ("meter_upstream", "meter_retry_later"):
-        return Disturbed(f"the model did not answer ({last.code})")
+        return Away("the model did not answer; check ANTHROPIC_BASE_URL in config/.env, or type: python main.py doctor")
+    if last and last.code == "meter_upstream_refused":
+        where = "type: python main.py logs --agent meter"
+        return Away(f"the model's API refuses the engine's request; check coder in config/agents.yaml, or {where}")
     if last and last.state == "refused":
         return _refused(last)
     if last and last.clamped and last.stop_reason == "max_tokens":

@@ -95,9 +95,10 @@ class Orchestrator:
                 self._warned.add(warning)
                 used, cap = cents(warning.used), cents(warning.cap)
                 self._desk.tell(f"the cap of this {warning.scope} is nearly used: ${used} of ${cap}")
-                self._tell_owner(self._reporting.cap_nearly_used, day, warning)
+            self._tell_owner(self._reporting.cap_nearly_used, day, warning)
 
     def _work_phase(self, _: str) -> None:
+        self._tell_owner(self._reporting.work_begins)
         try:
             why = self._work.until_quiet()
         finally:

@@ -10,7 +10,7 @@ from agents.orchestrator.gate_sight import GateSight
 from agents.orchestrator.gatekeeper import Gatekeeper
 from agents.orchestrator.mover import Mover
 from agents.orchestrator.team import Codes, Desk, Team
-from shared.domain.errors import OutOfBudget, Stumble, TeamError
+from shared.domain.errors import ModelAway, OutOfBudget, Stumble, TeamError
 from shared.domain.lifecycle import Event, State
 from shared.domain.naming import attempt_ref
 from shared.domain.work import Coded, Correction, NotCoded, TaskSpec
@@ -35,13 +35,14 @@ class Coding:
         if not self._mover.move(spec.id, State.BACKLOG, Event.STARTED, ""):
             return
         number = desk.journal.attempts(spec.id)[-1].number
+        tries = sum(attempt.outcome != "void" for attempt in desk.journal.attempts(spec.id))
         doing = "writing tests for" if correction and correction.tests else "correcting" if correction else "coding"
-        desk.tell(f"{spec.id}: {doing} ({spec.title}), attempt {number}")
+        desk.tell(f"{spec.id}: {doing} ({spec.title}), attempt {tries}")
         folder = desk.home.work / f"{spec.id}.a{number}"
         try:
             with desk.journal.running("coder", desk.day(), desk.clock, spec.id, number) as run:
                 answer = coder.code(run, spec, base, folder, correction)
-        except OutOfBudget as problem:
+        except (OutOfBudget, ModelAway) as problem:
             self._end(spec.id, "void", str(problem))
             raise
         except Stumble as problem:

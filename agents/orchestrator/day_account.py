@@ -60,7 +60,7 @@ class DayBooks:
             troubles=troubles,
             stopped=desk.ledger.paused(),
             blocked=self._clean((*self._sight.unreadable, *(f"{id_}: {why}" for id_, why in self._aside.items()))),
-            unsent=tuple(map(_unsent, desk.messages.book.unsent(key_of_day(day)))),
+            unsent=self._unsent(),
             missed=tuple(missed),
         )
 
@@ -153,6 +153,13 @@ class DayBooks:
     def _troubles(self) -> tuple[Trouble, ...]:
         found = self._desk.plans.troubles(self._day)
         return tuple(Trouble(trouble.phase, self._desk.delivery.clean(trouble.text)) for trouble in found)
+
+    def _unsent(self) -> tuple[str, ...]:
+        """At services that the owner still has."""
+        messages = self._desk.messages
+        names = {notifier.name for notifier in messages.notifiers}
+        found = messages.book.unsent(key_of_day(self._day)) if names else ()
+        return self._clean(_unsent(slip) for slip in found if slip.service in names)
 
     def _clean(self, texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self._desk.delivery.clean, texts))

@@ -18,6 +18,7 @@ from agents.orchestrator.team import Desk
 from shared.domain.account import DayAccount, TaskAccount, Trouble
 from shared.domain.notice import Notice
 from shared.domain.ticket import BudgetWarning
+from shared.domain.token_budget import month_of
 from shared.edge.fault import fault_point
 from shared.edge.paths import write_bytes, write_text
 
@@ -52,8 +53,20 @@ class Reporting:
         if not self._desk.plans.has_ended(day, EVENING):
             self._morning_page(day)
 
+    def work_begins(self) -> None:
+        """What a kill, or a service that was not there yet, has kept from the owner."""
+        self._shown |= self._urgent_things()
+
     def step(self, day: str) -> None:
-        """While the team works: what cannot wait at once, the day's message every few minutes."""
+        """After a move: what cannot wait at once, the day's message every few minutes."""
+        ended, now = self._urgent_things(), self._desk.clock.now()
+        if ended - self._shown and (self._shown_at is None or now - self._shown_at >= PAUSE):
+            self._shown, self._shown_at = ended, now
+            write_progress(self._desk, day)
+            self._tell_day(report_notice.progress(self._account(day), self._desk.command), as_news=False)
+
+    def _urgent_things(self) -> set[str]:
+        """Tells them -> the tasks that have ended today."""
         today = self._desk.day()  # midnight may have come since the day's phases began
         books = self._books(today)
         tasks = list(books.tasks())
@@ -62,13 +75,8 @@ class Reporting:
             for notice in (notice for task in tasks for notice in self._urgent(today, task)):
                 if self._is_news(notice):
                     self._send(notice)
-        ended = {task.id for task in tasks if task.ended and task.is_of_the_day}
-        now = self._desk.clock.now()
-        if ended - self._shown and (self._shown_at is None or now - self._shown_at >= PAUSE):
-            self._shown, self._shown_at = ended, now
-            write_progress(self._desk, day)
-            self._of_the_day(day, lambda account: report_notice.progress(account, self._desk.command), as_news=False)
-        self._desk.messages.flush(today, now)
+        self._desk.messages.flush(today, self._desk.clock.now())
+        return {task.id for task in tasks if task.ended and task.is_of_the_day}
 
     def evening(self, day: str) -> None:
         """The report of the day, and the last words of its message."""
@@ -76,7 +84,7 @@ class Reporting:
         desk.plans.phase_begins(day, EVENING, desk.clock.now())
         account = self._account(day)
         png = self._write(account)
-        self._of_the_day(day, lambda now: report_notice.evening(now, desk.command, png))
+        self._tell_day(report_notice.evening(account, desk.command, png))
         desk.tell(f"report: {desk.home.reports / f'{day}.md'}")
         desk.plans.phase_ended(day, EVENING, desk.clock.now())
 
@@ -86,13 +94,18 @@ class Reporting:
         self._send(report_notice.phase_failed(day, Trouble(name, self._desk.delivery.clean(problem))))
 
     def cap_nearly_used(self, day: str, warning: BudgetWarning) -> None:
+        """Once for its day or month."""
         text = f"${cents(warning.used)} of ${cents(warning.cap)} of this {warning.scope} are used"
-        self._send(report_notice.cap(day, f"{warning.scope}-nearly", text, is_reached=False))
+        period = day if warning.scope == "day" else month_of(day)
+        notice = report_notice.cap(day, f"{period}-nearly", text, is_reached=False)
+        if self._is_news(notice):
+            self._send(notice)
 
     def cap_reached(self, day: str, words: str) -> None:
         """Once per day: the amounts in its words differ from call to call."""
-        if not self._desk.messages.book.was_said(f"{day}:cap:reached"):
-            self._send(report_notice.cap(day, "reached", self._desk.delivery.clean(words), is_reached=True))
+        notice = report_notice.cap(day, f"{day}-reached", self._desk.delivery.clean(words), is_reached=True)
+        if self._is_news(notice):
+            self._send(notice)
 
     def _urgent(self, day: str, task: TaskAccount) -> Iterator[Notice]:
         if task.asks:
@@ -134,9 +147,9 @@ class Reporting:
 
     def _morning_page(self, day: str) -> None:
         last, command = self._desk.plans.last_day(day), self._desk.command
-        yesterday = self._last(last) if last else None
-        self._write_page(day, morning_text.morning(self._account(day), yesterday, command))
-        self._of_the_day(day, lambda today: report_notice.morning(today, yesterday, command))
+        today, yesterday = self._account(day), self._last(last) if last else None
+        self._write_page(day, morning_text.morning(today, yesterday, command))
+        self._tell_day(report_notice.morning(today, yesterday, command))
 
     def _last(self, day: str) -> DayAccount:
         """The last day with work. A kill, or the owner, may have ended it before its evening."""
@@ -151,14 +164,13 @@ class Reporting:
     def _account(self, day: str) -> DayAccount:
         return self._books(day).account(missed=days_between(self._desk.plans.last_day(day), day))
 
-    def _of_the_day(self, day: str, words: Callable[[DayAccount], Notice], as_news: bool = True) -> None:
+    def _tell_day(self, notice: Notice, as_news: bool = True) -> None:
         """The day's message; what it says of others that did not arrive is said once it has arrived itself."""
         messages = self._desk.messages
-        key = report_notice.key_of_day(day)
-        untold = messages.book.unsent(key)
-        self._send(words(self._account(day)), as_news)
-        if messages.has_arrived(key):
-            messages.book.told(untold, key)
+        untold = messages.book.unsent(notice.key)
+        self._send(notice, as_news)
+        if messages.has_arrived(notice.key):
+            messages.book.told(untold, notice.key)
 
     def _send(self, notice: Notice, as_news: bool = True) -> None:
         clean = self._desk.delivery.clean

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import assert_never
 
 from agents.orchestrator.coding import Coding
@@ -29,7 +29,7 @@ from agents.orchestrator.next_move import (
 )
 from agents.orchestrator.team import Desk, Team
 from shared.domain.board import Card
-from shared.domain.errors import Misconfigured, OutOfBudget, Refused, TeamError
+from shared.domain.errors import Misconfigured, ModelAway, OutOfBudget, Refused, TeamError
 from shared.domain.lifecycle import Event, State
 from shared.domain.naming import attempt_ref
 from shared.domain.work import TaskSpec
@@ -39,6 +39,7 @@ from shared.edge.paths import remove_folder
 from shared.edge.repo.mirror import BranchMoved
 from shared.edge.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
 
+PAUSE = timedelta(minutes=10)  # before a model that did not answer is asked again
 PATIENCE = timedelta(minutes=10)  # the longest rest that a foreground day waits for
 ENDS_A_PULL = (Event.CANCELLED, Event.DELETED, Event.DONE_BY_OWNER)
 OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
@@ -56,6 +57,7 @@ class Work:
         self._gates = Gatekeeper(desk, team, self._gate_sight, self._mover)
         self._coding = Coding(desk, team, self._gate_sight, self._mover, self._gates)
         self._broke: tuple[str, str] = ("", "")  # the day on which a cap stopped the spending, and its words
+        self._away: tuple[datetime | None, str] = (None, "")  # until when the model is not asked again, and why
 
     @property
     def problems(self) -> list[str]:
@@ -72,6 +74,11 @@ class Work:
         """Why nothing more can be spent today; empty: it can."""
         day, words = self._broke
         return words if day == self._desk.day() else ""
+
+    def _no_model(self) -> str:
+        """Why no model is asked now; empty: it can be."""
+        until, words = self._away
+        return words if until and self._desk.clock.now() < until else ""
 
     def until_quiet(self) -> str:
         """Every move there is -> why it rests now."""
@@ -120,7 +127,7 @@ class Work:
             vision,
             desk.rules.limits,
             desk.mirror.attempt,
-            desk.ledger.paused() or self.broke,
+            desk.ledger.paused() or self.broke or self._no_model(),
             self._mover.aside,
             lambda known: self._gate_sight.submission(known, vision, guards),
             desk.rules.policy,
@@ -135,6 +142,10 @@ class Work:
             self._act(move, sight)
         except OutOfBudget as problem:
             self._broke = (self._desk.day(), str(problem))
+            self._desk.tell(f"{_task(move)}: {problem}")
+        except ModelAway as problem:
+            self._away = (self._desk.clock.now() + PAUSE, str(problem))
+            self._gates.problems.append(str(problem))
             self._desk.tell(f"{_task(move)}: {problem}")
         except Misconfigured:
             raise
@@ -190,7 +201,8 @@ class Work:
 
     def _give_up(self, task: str, sight: Sight) -> None:
         desk, ended = self._desk, ("failed", "lost", "sent back")
-        notes = [f"{a.number}: {a.note}" for a in desk.journal.attempts(task) if a.outcome in ended]
+        tries = [a.note for a in desk.journal.attempts(task) if a.outcome in ended]
+        notes = [f"{number}: {note}" for number, note in enumerate(tries, 1)]
         self._gates.give_up(sight.known[task], f"given up after {len(notes)} attempts")
         if self._mover.move(task, State.BACKLOG, Event.EXHAUSTED, "; ".join(notes[-3:])):
             desk.tell(f"{task}: given up after {len(notes)} attempts; it lies in failed/ and needs you")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
-from agents.qa.evidence_rule import Runs, Texts
+from agents.qa.evidence_rule import Runs, Texts, is_usable
 from agents.qa.gathering import Source, text_of
 from agents.qa.relied import Repository, relied_on
 from agents.qa.removed import obsolete
@@ -41,8 +41,16 @@ class CommitTexts:
     @cached_property
     def touched(self) -> Touched:
         same = frozenset(change.path for change in self.changes if self._does_the_same(change))
-        mine = {change.path: self._both(change.path) for change in self.changes if not change.binary}
-        return Touched(self.changes, same, relied_on(mine, Repository(self._of_tests, self._of_product)))
+        return Touched(self.changes, same, self._relied())
+
+    def _relied(self) -> frozenset[str]:
+        """Of what was there before, the product before decides: a change cannot claim a file by naming it."""
+        texts = {change.path: self._both(change.path) for change in self.changes if not change.binary}
+        old = {path: text for path, text in texts.items() if path in self.before}
+        new = {path: text for path, text in texts.items() if path not in self.before}
+        then = Repository(self._of_tests, lambda: self._of_product(self.before, self._then))
+        now = Repository(self._of_tests, lambda: self._of_product(self.after, self._now))
+        return relied_on(old, then) | relied_on(new, now)
 
     def read(self, task: TaskSpec, weakened: Sequence[Weakening], runs: Runs) -> Texts:
         """What the rule of evidence is told of them."""
@@ -58,8 +66,8 @@ class CommitTexts:
         Where lines are not counted there is nothing to say.
         """
         without = filter(None, (runs.base, runs.unchanged))
-        counted = [run.uncovered for run in without if run.is_whole and run.covered is not None]
-        if runs.base.covered is None or runs.change.covered is None:
+        counted = [run.uncovered for run in without if is_usable(run) and run.covered is not None]
+        if not counted or runs.base.covered is None or runs.change.covered is None:
             return ()
         code = [one for one in self.touched.product if one.path.endswith(".py") and one.path not in self.touched.same]
         pairs = {
@@ -97,8 +105,8 @@ class CommitTexts:
         now = {path: self._now(path) for path in mine}
         return {path: self._then(path) + "\n" + now.pop(path, "") for path in paths} | now
 
-    def _of_product(self) -> Mapping[str, str]:
-        return self._texts(path for path in _python(self.after) if not is_test_file(path))
+    def _of_product(self, paths: Iterable[str], text: Callable[[str], str]) -> Mapping[str, str]:
+        return {path: text(path) for path in _python(paths) if not is_test_file(path)}
 
     def _knows(self, name: str) -> bool:
         """Whether the product still has this word somewhere: documentation is not asked."""

@@ -6,6 +6,7 @@ TeamError               one line for the owner; the command ends with exit code 
  │  ├ ReplyUnreadable   the model's answer does not fit its schema, also after one repair
  │  │  └ ReplyDeclined  the model, and the one after it, will not answer this at all
  │  └ Unavailable       a service does not answer; it is unknown whether the work was done
+ │     └ ModelAway      the model does not answer anybody: no task is to blame
  ├ OutOfBudget          rest until the cap allows more
  │  └ TaskCapReached    this one task has used up what it may cost
  ├ Refused              this one file, folder or answer is set aside; nothing of it was used
@@ -36,6 +37,10 @@ class ReplyDeclined(ReplyUnreadable):
 
 class Unavailable(Stumble):
     """A service does not answer, or answers with its own error. It is unknown whether the work was done."""
+
+
+class ModelAway(Unavailable):
+    """The model does not answer, whoever asks: no task is to blame, and none is tried until it does."""
 
 
 class OutOfBudget(TeamError):

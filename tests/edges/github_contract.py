@@ -205,8 +205,8 @@ def _validator(schema: str) -> OAS30Validator:
 @functools.cache
 def _registry() -> Registry[Json]:
     resource = Resource.from_contents(dict(hub_description.read()), default_specification=DRAFT4)
-    registry: Registry[Json] = Registry()
-    return registry.with_resource(URI, resource)
+    registry: Registry[Json] = Registry().with_resource(URI, resource)
+    return registry
 
 
 def _absolute(node: Json) -> Json:

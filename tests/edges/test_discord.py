@@ -261,7 +261,7 @@ OUTAGES = [  # what goes wrong; the error when the notice is new; the error when
     pytest.param(Fault(204, done=True), DeliveryUnknown, REPEATABLE, id="done without a word"),
     pytest.param(Fault(200, b'{"id": 7}'), DeliveryUnknown, REPEATABLE, id="an id that is none"),
     pytest.param(Fault(200, b"[" * 100_000), DeliveryUnknown, REPEATABLE, id="deep nonsense"),
-    pytest.param(Fault(200, b" " * 3_000_000), DeliveryUnknown, REPEATABLE, id="a flood"),
+    pytest.param(Fault(200, b'{"id": "7", "x": "%b"}' % (b"x" * 3_000_000)), DeliveryUnknown, REPEATABLE, id="a flood"),
     pytest.param(Fault(cut=True), DeliveryUnknown, REPEATABLE, id="cut body"),
     pytest.param(Fault(dropped=True), DeliveryUnknown, REPEATABLE, id="hangs up before the work"),
     pytest.param(Fault(dropped=True, done=True), DeliveryUnknown, REPEATABLE, id="hangs up after the work"),
@@ -271,6 +271,7 @@ OUTAGES = [  # what goes wrong; the error when the notice is new; the error when
     pytest.param(too_many(120.0, "header"), LATER, LATER, id="429, told in the header"),
     pytest.param(page(429), LATER, LATER, id="429 as a page that does not say how long"),
     pytest.param(Fault(429, b'{"retry_after": 1e999}'), LATER, LATER, id="429 for ever"),
+    pytest.param(Fault(429, b'{"retry_after": NaN}'), LATER, LATER, id="429 for no number"),
     pytest.param(Fault(429, b'{"retry_after": "soon"}'), LATER, LATER, id="429 for a word"),
     pytest.param(Fault(400, b'{"message": "Invalid Form Body", "code": 50035}'), Refused, Refused, id="400"),
 ]

@@ -165,6 +165,19 @@ def test_a_spoilt_database_is_named(home: LocalHome, spoil: Callable[[Path], obj
         LocalForge(home.repository, ManualClock(NOW))
 
 
+def test_a_book_of_the_first_days_learns_when_something_was_said(home: LocalHome) -> None:
+    number, sha = pull_of(home, "task")
+    home.forge.ensure_comment(number, "plan", "old")
+    home.forge.review(number, "approve", "old", sha)
+    with sqlite3.connect(home.repository / "forge.db") as db:
+        for table in ("comment", "review"):
+            db.execute(f"alter table {table} drop column at")
+    db.close()
+    forge = home.opened()
+    home.opened().ensure_comment(number, "log", "new")
+    assert [(said.ours, said.at.year) for said in forge.comments(number)] == [(True, 1970), (True, 1970), (True, 2026)]
+
+
 # --- plain git from outside ----------------------------------------------------------------------------------
 
 

@@ -245,10 +245,15 @@ def waits_for(stage: Stage, word: str) -> dict[str, Any]:
 def test_status_says_who_is_at_work_and_after_a_kill_that_nobody_is(
     stage: Stage, slow: Callable[[], subprocess.Popen[bytes]]
 ) -> None:
+    with stage.records() as records, records.db.transaction() as db:  # somebody died here earlier
+        db.execute(
+            "insert into agent_runs (agent_name, day, started_at) values ('qa', 'x', '2026-01-01T00:00:00+00:00')"
+        )
     day = slow()
     status = waits_for(stage, "run")
     (run,) = status["runs"]
     assert (status["pid"], run["agent"], run["alive"]) == (str(day.pid), "orchestrator", True)
+    assert status["problems"] == []
     assert f"at work (pid {day.pid}) since " in at(stage, "status").text
     assert "  orchestrator since " in at(stage, "status").text
     day.kill()
@@ -256,7 +261,7 @@ def test_status_says_who_is_at_work_and_after_a_kill_that_nobody_is(
     text = at(stage, "status").text
     assert ": not running; target site\n" in text
     assert "  cut off: orchestrator, begun " in text
-    assert "morning: did not end; to try it again, type: python" in text
+    assert "morning: was cut off; to go on, type: python" in text
 
 
 def test_on_a_terminal_a_running_day_has_a_line_that_lives(
@@ -286,7 +291,8 @@ def test_a_day_with_a_problem_is_1_and_names_it_in_its_last_line(stage: Stage) -
     (last,) = done.errors.decode().splitlines()
     assert last.startswith("run-day: morning: ") and "no such effort" in last
     assert last.endswith(f" --home {stage.home.root} status")
-    assert "no such effort" in json.loads(at(stage, "status", "--json").text)["problems"][-1]
+    (problem,) = json.loads(at(stage, "status", "--json").text)["problems"]
+    assert problem.startswith("morning: ") and "no such effort" in problem
 
 
 def test_a_task_that_failed_today_is_a_problem_of_the_day_but_not_what_the_owner_cancelled(stage: Stage) -> None:

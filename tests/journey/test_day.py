@@ -190,14 +190,20 @@ def test_without_a_sandbox_nothing_is_executed_and_the_refusal_says_what_to_type
     assert stage.pulls() == []
 
 
-def test_a_model_that_is_away_costs_no_failed_attempt(stage: Stage, model: ScriptedModel) -> None:
-    model.play([reads(), plans(task(SUM)), {**CODES, "status": 500, "error": {"message": "down"}}])
+@pytest.mark.parametrize("status", [500, 400])
+def test_a_model_that_is_away_costs_no_attempt_and_is_asked_again_later(
+    stage: Stage, model: ScriptedModel, status: int
+) -> None:
+    model.play([reads(), plans(task(SUM)), {**CODES, "status": status, "error": {"message": "down"}}])
     stage.given_config("agents", engine="{patience: 0}")
-    stage.given_config("policy", attempts="{lost: 2}")
-    stage.run_day()
+    (problem,) = stage.run_day()
+    assert "the model" in problem
     with stage.records() as records:
         (attempts,) = [records.journal.attempts(id_) for id_ in stage.states()]
-    assert [attempt.outcome for attempt in attempts] == ["lost", "lost"]
+    assert [attempt.outcome for attempt in attempts] == ["void"]
+    plays(model, task(SUM))
+    assert stage.run_day() == []
+    assert list(stage.states().values()) == ["in_review"]
 
 
 def test_the_owners_new_commits_are_what_tomorrow_builds_on(stage: Stage, model: ScriptedModel) -> None:

@@ -89,7 +89,7 @@ def test_the_pull_request_shows_the_evidence_and_the_review(stage: Callable[...,
         forge = records.forge()
         assert forge
         (pull,) = day.pulls()
-        tests = "\n".join(forge.comments(pull.number))  # type: ignore[attr-defined]
+        tests = "\n".join(comment.body for comment in forge.comments(pull.number))
         assert (
             "Tests: green" in tests and pull.head_sha in tests and "1 new, 1 of them fail without the change" in tests
         )

@@ -144,7 +144,7 @@ def test_a_whole_day_leaves_it_alone(stage: Stage) -> None:
     with stage.records() as records:
         forge = records.forge()
         assert forge
-        assert list(forge.reviews(ours.number)) == list(forge.comments(ours.number)) == []
+        assert (list(forge.reviews(ours.number)), list(forge.comments(ours.number))) == ([], [])
         assert forge.checks(ours.head_sha).items == {}
     assert BRANCH in branches(stage)
     assert stage.forge("ls-tree", "-r", "--name-only", "main", ".github") == ""
@@ -264,18 +264,22 @@ def test_where_the_token_may_not_write_workflows_the_owner_gets_the_file_and_the
     assert (stage.root / "site" / PATH).read_text() == (stage.home.root / "reports" / "ci.yml").read_text()
 
 
-def test_with_the_right_given_later_it_is_proposed_as_things_are_then(stage: Stage) -> None:
+@pytest.mark.parametrize("moved", ["the settings", "the branch"])
+def test_with_the_right_given_later_it_is_proposed_as_things_are_then(stage: Stage, moved: str) -> None:
     hook = takes_no(stage, NO_RIGHT)
     typed(stage)
-    with (stage.home.targets / "site.yaml").open("a") as file:
-        file.write('test: "make test"\n')
-    stage.owner_commits({"app.py": "X = 1\n"})
     hook.unlink()
     stage.forge("config", "--unset", "receive.procReceiveRefs")
+    if moved == "the settings":
+        with (stage.home.targets / "site.yaml").open("a") as file:
+            file.write('test: "make test"\n')
+    else:
+        stage.owner_commits({"app.py": "X = 1\n"})
     typed(stage)
     proposed(stage)
-    assert "make test" in stage.forge("show", f"{BRANCH}:{PATH}")
-    assert stage.forge("show", f"{BRANCH}:app.py") == "X = 1"
+    assert ("make test" in stage.forge("show", f"{BRANCH}:{PATH}")) is (moved == "the settings")
+    assert stage.forge("show", f"{BRANCH}:app.py") == stage.forge("show", "main:app.py")
+    assert stage.forge("rev-list", "--count", f"main..{BRANCH}") == "1"
 
 
 def test_another_refusal_is_shown_as_it_is(stage: Stage) -> None:
@@ -286,6 +290,16 @@ def test_another_refusal_is_shown_as_it_is(stage: Stage) -> None:
 
 
 # --- kills ---------------------------------------------------------------------------------------------------
+
+
+def test_what_the_owner_closed_while_we_were_dead_is_not_opened_again(stage: Stage) -> None:
+    killed_at("pr.created", [sys.executable, "main.py", "--home", str(stage.home.root), "propose-ci"])
+    with stage.records() as records:
+        forge = records.forge()
+        assert forge
+        forge.close(1)
+    assert "you closed it" in typed(stage)
+    assert [pull.state for pull in stage.pulls()] == ["closed"]
 
 
 @pytest.mark.slow

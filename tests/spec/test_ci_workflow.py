@@ -97,9 +97,9 @@ def test_the_tests_run_with_every_version_and_what_is_linted_and_built_with_the_
 
 
 def test_commands_arrive_as_they_were_written() -> None:
-    setup, test = ("pip install -r a.txt", ""), ("cd web", "  PORT=1 \\", "\tmake test # all: of it")
-    found = read(render(order(setup=(*setup, "true"), test=test)))["jobs"]["test"]["steps"]
-    assert [step["run"] for step in found[2:]] == ["pip install -r a.txt\n\ntrue\n", "\n".join(test) + "\n"]
+    setup, test = ("  pip install -r a.txt", "", "true"), ("cd web", "  PORT=1 \\", "\tmake test # all: of it")
+    found = read(render(order(setup=setup, test=test)))["jobs"]["test"]["steps"]
+    assert [step["run"] for step in found[2:]] == ["\n".join(lines) + "\n" for lines in (setup, test)]
 
 
 def test_the_pull_request_says_what_is_run_and_that_only_the_owner_merges() -> None:

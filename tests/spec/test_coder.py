@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.coder.judge import Broke, Disturbed, NoMoney, Worked, judge
+from agents.coder.judge import Away, Broke, Disturbed, NoMoney, Worked, judge
 from agents.coder.messages import LONGEST_SUBJECT, commit_message
 from shared.domain.ticket import CallRecord
 from shared.domain.ticket import State as CallState
@@ -36,8 +36,8 @@ def refused(code: str) -> CallRecord:
         pytest.param(run("no edits", "said no"), [call()], Broke("no edits: said no"), id="nothing edited"),
         pytest.param(run("timed out"), [call()], Broke("timed out"), id="the time was up"),
         pytest.param(run("api error", "reset"), [], Disturbed, id="it never reached the meter: not the task's fault"),
-        pytest.param(run("api error"), [call("lost", "", "meter_upstream")], Disturbed, id="the model is away"),
-        pytest.param(run("api error"), [call("void", "", "meter_upstream_refused")], Broke, id="refused for good"),
+        pytest.param(run("api error"), [call("lost", "", "meter_upstream")], Away, id="the model is away"),
+        pytest.param(run("api error"), [call("void", "", "meter_upstream_refused")], Away, id="refused for good"),
         pytest.param(
             run("api error"), [refused("meter_day_cap")], NoMoney("the meter refused: meter_day_cap"), id="day"
         ),

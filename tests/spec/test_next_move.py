@@ -176,6 +176,20 @@ def test_a_review_waits_for_money_while_tests_do_not() -> None:
     assert next_move(untested, NOW) == Gate("a", Check())
 
 
+@pytest.mark.parametrize(
+    ("cards", "why"),
+    [
+        pytest.param(["w1"], "w1 waits for you; see: python main.py status", id="one"),
+        pytest.param(["w1", "w2"], "w1, w2 wait for you; see: python main.py status", id="two"),
+        pytest.param([f"w{n}" for n in range(7)], "w0, w1, w2, w3, w4, ... wait for you; see", id="many"),
+    ],
+)
+def test_who_rests_while_the_owner_is_asked_says_so(cards: list[str], why: str) -> None:
+    move = next_move(Board(tuple(card(id_, State.IN_REVIEW, at_gate=PARKED) for id_ in cards), open_pulls=9), NOW)
+    assert isinstance(move, Rest)
+    assert move.why.startswith(f"no task is ready: {why}")
+
+
 def test_as_many_pull_requests_as_a_person_can_read() -> None:
     waiting = [card(f"w{n}", State.IN_REVIEW, at_gate=PARKED) for n in range(2)]
     board = Board((*waiting, card("z")), open_pulls=2)

@@ -387,6 +387,23 @@ def test_tests_that_run_the_old_lines_too_show_that_nothing_changed(stage: Stage
     assert rules(stage.check(task=quiet).problems) == (KEPT[0],)
 
 
+def test_code_that_is_known_to_do_the_same_need_not_be_run(stage: Stage) -> None:
+    stage.given_change({"shop.py": SHOP.replace("(prices):", "(prices: list[float]) -> float:")})
+    stage.bench.spoils = counting({stage.base: [1, 2], stage.branch.commit: [1, 2]})
+    assert stage.check().problems == ()
+
+
+@pytest.mark.parametrize(("end", "remedy"), [("timed out", "ask owner"), ("exited", "correct")])
+def test_a_refactoring_on_a_base_without_tests_or_without_an_end_is_no_error(
+    tmp_path: Path, end: str, remedy: str
+) -> None:
+    stage = Stage(tmp_path, {"shop.py": SHOP, "tests/test_shop.py": ""}).given_change({"shop.py": REFACTORED})
+    count = counting({stage.base: [2]})
+    stage.bench.spoils = lambda order, raw: replace(count(order, raw), end=end)
+    found = stage.check(task=replace(TASK, title="Refactor the total"))
+    assert [(one.rule, one.remedy) for one in found.problems] == [("no evidence", remedy)]
+
+
 def test_what_is_taken_away_is_named_if_no_test_ran_it(tmp_path: Path) -> None:
     guarded = SHOP.replace("    return", "    if not prices:\n        raise ValueError\n    return")
     stage = Stage(tmp_path, {**FILES, "shop.py": guarded}).given_change({"shop.py": SHOP})
@@ -405,6 +422,21 @@ def test_expected_values_outside_of_the_tests_are_laid_back_under_the_new_code(t
     stage.check(task=replace(TASK, title="Refactor the total"))
     assert stage.bench.orders[-1].overlay == {"expected/total.csv": b"3\n"}
     assert stage.runs == [BASE, CHANGE, ("commit", (), False)]
+
+
+def test_a_change_does_not_claim_expected_values_by_naming_them(tmp_path: Path) -> None:
+    files = {**FILES, "tests/test_shop.py": READING, "expected/total.csv": "3\n"}
+    claimed = {"shop.py": REFACTORED + "\n\nFILE = 'expected/total.csv'\n", "expected/total.csv": "4\n"}
+    stage = Stage(tmp_path, files).given_change(claimed)
+    stage.check()
+    assert stage.bench.orders[-1].overlay == {"expected/total.csv": b"3\n"}
+
+
+def test_a_data_file_of_the_product_is_its_own_though_tests_name_it(tmp_path: Path) -> None:
+    shop = SHOP + "\n\nFILE = 'expected/total.csv'\n"
+    files = {**FILES, "shop.py": shop, "tests/test_shop.py": READING, "expected/total.csv": "3\n"}
+    stage = Stage(tmp_path, files).given_change({"expected/total.csv": "4\n"})
+    assert rules(stage.check().problems) == ("nothing shows the new behaviour",)
 
 
 def test_a_test_goes_with_its_subject_and_the_owner_is_asked(tmp_path: Path) -> None:

@@ -46,7 +46,10 @@ def findings(team: GitHubClient, second: GitHubClient | None, branch: str = "") 
     except ForgeError as problem:
         yield Finding("account", False, _of_repository(team.repository, problem))
         return
-    yield _repository(repository, login)
+    seen = _repository(repository, login)
+    yield seen
+    if not seen.ok:
+        return
     yield from _permissions(team)
     yield _workflows(team)
     yield _guard(team, branch or repository.default_branch)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,6 +22,7 @@ from shared.domain.errors import Misconfigured
 from shared.edge.clock import Clock
 from shared.edge.forge.forge import ForgeRefused, ForgeUnavailable
 from shared.edge.forge.github_answers import Answer, Reader
+from shared.edge.forge.github_memory import Kept
 from shared.edge.forge.github_values import Account
 from shared.edge.outgoing import Outgoing
 
@@ -34,7 +34,6 @@ PATIENCE = 60.0  # seconds for one call with its repetitions
 SECONDS_BETWEEN = 1.0  # between two writes; between reads a quarter of it
 READ_AGAIN = 2  # times
 PER_PAGE, MOST_PAGES = 100, 100
-MOST_KEPT = 16_000_000  # characters of answers that are kept for the next "not modified"
 OURSELVES = ("127.0.0.1", "localhost")  # the only hosts that may be spoken to without encryption
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/(?!\.\.?$)[A-Za-z0-9._-]{1,100}")
 
@@ -211,35 +210,6 @@ class GitHubClient:
             seconds_between_requests=self._between / 4,
             seconds_between_writes=self._between,
         )
-
-
-class Kept:
-    """Answers that carry a tag, by what was asked; what was not asked for longest goes first."""
-
-    def __init__(self) -> None:
-        self._answers: OrderedDict[str, Answer] = OrderedDict()
-        self._size = 0
-        self._turn = threading.Lock()
-
-    def get(self, key: str) -> Answer | None:
-        with self._turn:
-            if key in self._answers:
-                self._answers.move_to_end(key)
-            return self._answers.get(key)
-
-    def keep(self, key: str, answer: Answer) -> None:
-        if answer.status != 200 or "etag" not in answer.headers:
-            return
-        with self._turn:
-            self._forget(key)
-            self._answers[key] = answer
-            self._size += len(answer.text)
-            while self._size > MOST_KEPT:
-                self._forget(next(iter(self._answers)))
-
-    def _forget(self, key: str) -> None:
-        before = self._answers.pop(key, None)
-        self._size -= len(before.text) if before else 0
 
 
 def branch_path(name: str) -> str:

@@ -22,10 +22,7 @@ from shared.edge.forge.forge import (
     Comment,
     ForgeRefused,
     ForgeUnavailable,
-    HeadMoved,
     Issue,
-    MergeBlocked,
-    MergeConflict,
     MergeMethod,
     NotPermitted,
     Pull,
@@ -40,17 +37,16 @@ from shared.edge.forge.forge import (
 from shared.edge.forge.github_answers import GitHubRefused
 from shared.edge.forge.github_check import Finding, findings
 from shared.edge.forge.github_client import GITHUB, PATIENCE, SECONDS_BETWEEN, GitHubClient, branch_path
+from shared.edge.forge.github_pulls import Pulls, sent
 from shared.edge.forge.github_values import (
     EVENT,
     WIP,
     Combined,
-    Commit,
     RawComment,
     RawIssue,
     RawPull,
     RawReview,
     RawRun,
-    Reference,
     Repository,
     lacking,
     review_key,
@@ -58,7 +54,6 @@ from shared.edge.forge.github_values import (
 )
 
 DIFF = "application/vnd.github.diff"
-SETTLING = (0.5, 1.0, 2.0)  # seconds between looks: GitHub finds out in the background whether a branch merges
 INFORMAL = "**{verdict}** (by the account that made this pull request, from which GitHub takes no formal verdict)\n\n"
 TOKEN, REVIEWER_TOKEN = "GITHUB_TOKEN", "GITHUB_REVIEWER_TOKEN"
 
@@ -82,12 +77,12 @@ class GitHubForge:
         seconds_between: float = SECONDS_BETWEEN,
     ) -> None:
         manner = (url, patience, seconds_between)
-        self._clock = clock
         self._team = GitHubClient(repository, token, clock, TOKEN, *manner)
         self._second = (
             GitHubClient(repository, reviewer_token, clock, REVIEWER_TOKEN, *manner) if reviewer_token else None
         )
         self._reviewer = self._second or self._team
+        self._pulls = Pulls(self._team, clock)
         self._default_branch = ""
 
     def __repr__(self) -> str:
@@ -109,7 +104,7 @@ class GitHubForge:
         return min(found, key=lambda pull: (pull.state != "open", -pull.number), default=None)
 
     def get_pull(self, number: int) -> Pull:
-        return self._settled(number).pull
+        return self._pulls.settled(number).pull
 
     def list_pulls(self, label: str | None = None, every: bool = False) -> Sequence[Pull]:
         listed = self._team.pages(RawPull, "/pulls", state="all" if every else "open", sort="created", direction="desc")
@@ -172,7 +167,7 @@ class GitHubForge:
         return dataclasses.replace(pull, labels=pull.labels | set(missing), draft=pull.draft or WIP in missing)
 
     def ready(self, number: int) -> None:
-        raw = self._read(number)
+        raw = self._pulls.read(number)
         if raw.draft:
             self._mark_ready(raw)
         if raw.is_wip:
@@ -183,7 +178,7 @@ class GitHubForge:
                     raise
 
     def close(self, number: int) -> None:
-        if self._read(number).state == "open":
+        if self._pulls.read(number).state == "open":
             self._write("close", "PATCH", f"/pulls/{number}", {"state": "closed"})
 
     def delete_branch(self, name: str) -> None:
@@ -194,7 +189,7 @@ class GitHubForge:
             self._write("branch", "DELETE", f"/git/refs/heads/{path}")
         except GitHubRefused as refusal:
             gone = refusal.status == 422 and "does not exist" in refusal.said
-            if not gone and (refusal.status != 404 or self._tip(name)):  # a protected one: 422 as well
+            if not gone and (refusal.status != 404 or self._pulls.tip(name)):  # a protected one: 422 as well
                 raise
 
     # -- words about it ---------------------------------------------------------------------------------------
@@ -209,8 +204,8 @@ class GitHubForge:
             self._write("comment", "PATCH", f"/issues/comments/{ours.id}", {"body": text})
 
     def review(self, number: int, verdict: Verdict, body: str, sha: str) -> Review:
-        raw, us = self._read(number), self._reviewer.login()
-        self._same_head(raw, sha)
+        raw, us = self._pulls.read(number), self._reviewer.login()
+        self._pulls.same_head(raw, sha)
         formal = verdict == "comment" or raw.pull.author != us
         if not self._was_given(number, verdict, sha, us):
             text = marked(review_key(verdict), body if formal else INFORMAL.format(verdict=verdict) + body)
@@ -224,88 +219,21 @@ class GitHubForge:
         fields = {"state": state, "context": one_line(context), "description": one_line(note, MAX_NOTE)}
         self._write("status", "POST", f"/statuses/{sha}", fields)
 
-    # -- merging ----------------------------------------------------------------------------------------------
-
     def merge(self, number: int, sha: str, method: MergeMethod = "squash") -> str:
-        raw = self._read(number)
-        if merged := self._merged(raw, sha):
-            return merged
-        self._may_merge(raw, sha)
-        try:
-            given = self._write("merge", "PUT", f"/pulls/{number}/merge", {"sha": sha, "merge_method": method})
-            return self._team.shaped(Commit, given).sha
-        except ForgeUnavailable:  # did it happen?
-            if merged := self._merged(self._read(number), sha):
-                return merged
-            raise
-        except GitHubRefused as refusal:
-            return self._not_merged(number, sha, refusal)
-
-    def _may_merge(self, raw: RawPull, sha: str) -> None:
-        if raw.state != "open":
-            raise MergeBlocked(f"#{raw.number} is closed")
-        if raw.pull.draft:
-            raise MergeBlocked(f"#{raw.number} is still a draft")
-        self._same_head(raw, sha)
-
-    def _merged(self, raw: RawPull, sha: str) -> str | None:
-        """The commit on the base branch. HeadMoved: it was merged at another commit than `sha`."""
-        merged = raw.pull.merge_sha
-        if merged:
-            self._same_head(raw, sha)
-        return merged
-
-    def _not_merged(self, number: int, sha: str, refusal: GitHubRefused) -> str:
-        """A refusal says little: what is true is read from the pull request. Somebody else may just have merged it."""
-        if refusal.status not in (405, 409, 422):
-            raise refusal
-        if "base branch was modified" in refusal.said.lower():
-            raise ForgeUnavailable(f"#{number} is not merged: {refusal.said}") from None
-        raw = self._settled(number)
-        if merged := self._merged(raw, sha):
-            return merged
-        self._same_head(raw, sha)
-        if refusal.status == 409:
-            raise ForgeUnavailable(f"#{number} is not merged: {refusal.said}") from None
-        if raw.mergeable is False or raw.mergeable_state == "behind":
-            raise MergeConflict(f"#{number} does not merge into {raw.base.ref}: {refusal.said}") from None
-        raise MergeBlocked(f"#{number} is not merged: {refusal.said}") from None
-
-    def _same_head(self, raw: RawPull, sha: str) -> None:
-        if raw.head.sha == sha:
-            return
-        if raw.state == "open" and self._tip(raw.head.ref) == sha:
-            raise ForgeUnavailable(f"GitHub does not show yet that {raw.head.ref} was pushed")
-        was = "was merged" if raw.merged_at else "is"
-        raise HeadMoved(f"#{raw.number} {was} at {raw.head.sha}, not at {sha}")
+        return self._pulls.merge(number, sha, method)
 
     # -- parts ------------------------------------------------------------------------------------------------
 
     def _write(
         self, thing: str, verb: str, path: str, body: Mapping[str, Any] | None = None, by: GitHubClient | None = None
     ) -> Any:
-        fault_point(f"{thing}.planned")
-        given = (by or self._team).write(verb, path, body)
-        fault_point(f"{thing}.written")
-        return given
+        return sent(by or self._team, thing, verb, path, body)
 
     def _us(self) -> frozenset[str]:
         return frozenset({self._team.login(), self._reviewer.login()})
 
     def _is_home(self, raw: RawPull) -> bool:
         return raw.comes_from(self._team.repository)
-
-    def _read(self, number: int) -> RawPull:
-        return self._team.read(RawPull, f"/pulls/{number}")
-
-    def _settled(self, number: int) -> RawPull:
-        raw = self._read(number)
-        for seconds in SETTLING:
-            if raw.state != "open" or raw.mergeable is not None:
-                break
-            self._clock.sleep(seconds)
-            raw = self._read(number)
-        return raw
 
     def _open(self, head: str, base: str) -> Pull | None:
         pull = self.find_pull(head, base)
@@ -328,7 +256,7 @@ class GitHubForge:
         try:
             self._team.mutate("markPullRequestReadyForReview", fields, "clientMutationId pullRequest { isDraft }")
         except (GitHubRefused, ForgeUnavailable):
-            if self._read(raw.number).draft:
+            if self._pulls.read(raw.number).draft:
                 raise
         fault_point("ready.written")
 
@@ -355,13 +283,6 @@ class GitHubForge:
         try:
             return self._team.pages(RawRun, "/actions/runs", "workflow_runs", head_sha=sha)
         except NotPermitted:
-            return None
-
-    def _tip(self, branch: str) -> str | None:
-        """Where the branch itself is; the pull request learns of a push a moment later."""
-        try:
-            return self._team.read(Reference, f"/git/ref/heads/{branch_path(branch)}").object.sha
-        except GitHubRefused:
             return None
 
     def _default(self) -> str:

@@ -5,8 +5,8 @@ What happens when the answer is not one, and how often (each is a call of its ow
     too long            once more with twice the room, then ReplyUnreadable
     does not fit        one repair that quotes the reason, then ReplyUnreadable
     the model refuses   the next model, once, then ReplyDeclined
-    gone or overloaded  the next model; after the last one Unavailable
-    nobody is there     Unavailable at once, naming the address: another model would not be there either
+    gone or overloaded  the next model; after the last one ModelAway
+    nobody is there     ModelAway at once, naming the address: another model would not be there either
     a wrong request     Misconfigured at once, with the vendor's words: another model is no cure for our mistake
     a cap is reached    OutOfBudget
 """
@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, assert_never
 
-from shared.domain.errors import Misconfigured, ReplyDeclined, ReplyUnreadable, Unavailable
+from shared.domain.errors import Misconfigured, ModelAway, ReplyDeclined, ReplyUnreadable
 from shared.domain.ticket import CallRecord, TicketOrder
 from shared.domain.work import ModelChoice, Run
 from shared.edge.clock import Clock
@@ -110,7 +110,7 @@ class LlmClient:
         calls = self._ledger.calls_of(ticket) if isinstance(outcome, Absent | Unwanted) else ()
         if isinstance(outcome, Absent) and calls and _nobody_there(calls[-1]):
             where = f"the model does not answer{self._upstream}: it cannot be reached"
-            raise Unavailable(f"{where}; check ANTHROPIC_BASE_URL in config/.env, then type: python main.py doctor")
+            raise ModelAway(f"{where}; check ANTHROPIC_BASE_URL in config/.env, then type: python main.py doctor")
         if isinstance(outcome, Unwanted):
             return _explained(outcome, calls[-1].status if calls else None, self._ledger.last_words(ticket))
         return outcome
@@ -148,7 +148,7 @@ class _Asking:
                 case Declined():
                     self._after_a_refusal()
                 case Absent(reason):
-                    self._next_model(Unavailable(f"{self._question.model}: {reason}; type: python main.py doctor"))
+                    self._next_model(ModelAway(f"{self._question.model}: {reason}; type: python main.py doctor"))
                 case Unwanted(reason):
                     raise Misconfigured(f"{self._question.model}: {WRONG_REQUEST.format(reason)}")
                 case other:

@@ -109,8 +109,8 @@ def update(call: Call) -> Answer:
     pull = pull_of(call)
     title, body, base = call.text("title", MAX_TITLE), call.text("body"), call.text("base")
     state = call.choice("state", ("open", "closed"))
-    if base is not None and base not in call.repository.commits.branches():
-        raise invalid("PullRequest", "invalid", field="base")
+    if base is not None and base != pull.base:
+        _check_base(call, pull, base)
     if state is not None:
         change_state(call, pull, state)
     pull.title = pull.title if title is None else title
@@ -119,6 +119,13 @@ def update(call: Call) -> Answer:
     pull.updated_at = call.now
     follow(call.repository, call.now)
     return whole(call, pull)
+
+
+def _check_base(call: Call, pull: Pull, base: str) -> None:
+    branches = call.repository.commits.branches()
+    if base not in branches:
+        raise invalid("PullRequest", "invalid", field="base")
+    _check_new(call, pull.head, base, pull.head_sha, branches[base])
 
 
 def change_state(call: Call, pull: Pull, state: str) -> None:

@@ -12,7 +12,7 @@ import binascii
 import re
 import threading
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -56,7 +56,8 @@ class Exchange:
 class LocalGitHub:
     """`with LocalGitHub(folder) as hub:` serves at `hub.url` until the block ends; repositories lie in `folder`.
 
-    `observe` is told of each exchange, on the server's threads. Port 0: any free one. Misconfigured if it is taken.
+    `observe` is told of each exchange, on the server's threads; `exchanges` keeps them, but not what was said.
+    Port 0: any free one; Misconfigured if it is taken.
     `looks_until_known`: so many reads of a pull request say "mergeable": null before the answer is there.
     """
 
@@ -195,7 +196,7 @@ class LocalGitHub:
             fault=fault,
             worked=work is not None,
         )
-        self.exchanges.append(exchange)
+        self.exchanges.append(replace(exchange, body=None, answer=None))
         if self._observe:
             self._observe(exchange)
 

@@ -19,9 +19,10 @@ class LedgerCourse:
     def of(self, day: str) -> tuple[Spending, ...]:
         """What was booked on that day, in order. Its sum is what the day's cap has lost."""
         rows = self._db.rows(
-            "select at, amount from calls where day = ? and state <> 'refused' and amount > 0 order by at, id", (day,)
+            "select at, amount from calls where day = ? and state <> 'refused' and amount > 0 order by id", (day,)
         )
-        return tuple(Spending(_minute(row["at"], day), row["amount"]) for row in rows)
+        found = (Spending(_minute(row["at"], day), row["amount"]) for row in rows)
+        return tuple(sorted(found, key=lambda one: one.minute))
 
 
 def _minute(at: str, day: str) -> int:
