@@ -6,12 +6,14 @@ import os
 import sys
 from collections.abc import Mapping
 
+from agents.orchestrator.issue_goals import is_from_issue, with_issues
 from agents.orchestrator.planning import open_goals
 from agents.orchestrator.vision_parser import difference, parse
 from cli.arguments import DONE, PROBLEM, Arguments
 from cli.progress import showing
 from cli.records import Records, open_records
 from cli.text import command, pasteable, plain
+from cli.views_pulls import pulls
 from shared.domain.errors import Misconfigured
 from shared.domain.lifecycle import Event, State
 from shared.domain.work import Vision
@@ -33,6 +35,7 @@ def run_day(arguments: Arguments, environment: Mapping[str, str] = os.environ) -
 
         with open_team(records, tell) as orchestrator:
             orchestrator.run_day(arguments.until)
+        pulls(records)  # for looking at them while the forge is away
         wrong = [*orchestrator.problems, *failed_today(records)]
     if wrong:
         more = f"; and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
@@ -76,6 +79,8 @@ def _vision(records: Records) -> tuple[Vision, Vision | None]:
     accepted = records.plans.accepted()
     before = accepted.vision if accepted else None
     try:
-        return parse(outline(read_text(records.home.vision)), before), before
+        vision = parse(outline(read_text(records.home.vision)), before)
     except FileNotFoundError:
         raise Misconfigured(f"{records.home.vision} is missing; write your goals there") from None
+    asked = (goal for goal in (before.goals if before else ()) if is_from_issue(goal))  # as they were read last
+    return with_issues(vision, asked), before

@@ -62,6 +62,7 @@ def _findings(home: Home) -> Iterator[Finding]:
         yield _check("endpoint", lambda: _endpoint(home, settings))
         yield _check("prices", lambda: _prices(settings))
         yield _check("target", lambda: _target(home, settings))
+        yield from _github(settings)
 
 
 def _check(name: str, look: Callable[[], str]) -> Finding:
@@ -196,3 +197,18 @@ def _target(home: Home, settings: Settings) -> str:
         where = f"config/targets/{settings.target.name}.yaml"
         raise Misconfigured(f"{file.repo} has no branch {file.branch}; correct {where}")
     return f"{file.repo}, branch {file.branch} at {found[:8]}"
+
+
+def _github(settings: Settings) -> Iterator[Finding]:
+    """Nothing where pull requests are made on this machine."""
+    from cli.forge import github_name, open_github
+    from shared.edge.clock import SystemClock
+
+    try:
+        name = github_name(settings)
+    except TeamError as problem:
+        yield Finding("github", False, str(problem))
+        return
+    if name:
+        for found in open_github(settings, SystemClock(settings.zone), name).check(settings.target.file.branch):
+            yield Finding(f"github {found.name}", found.ok, found.detail)

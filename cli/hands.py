@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Collection
 from pathlib import Path
+from typing import Literal
 
+from agents.orchestrator import answers
 from cli.arguments import CHECKOUT, Arguments
 from cli.text import command, plain
 from shared.domain.errors import Misconfigured
-from shared.domain.lifecycle import Event, State, owner_moved
-from shared.edge.gate_book import Ruling, Said
+from shared.domain.lifecycle import State
 from shared.edge.paths import Home, create_text
 from shared.edge.task_store import TaskStore
 
@@ -119,16 +119,16 @@ def resume(arguments: Arguments) -> int:
 
 def retry(arguments: Arguments) -> int:
     """Moves the file back to backlog: "again, with fresh attempts"; `--why` reaches the coder."""
-    return _move(arguments, State.BACKLOG, (Event.RETRIED, Event.WITHDRAWN), "correct")
+    return _move(arguments, "retry")
 
 
 def reject(arguments: Arguments) -> int:
     """Its pull request will be closed; the reason is kept for the coder, should the owner retry it."""
-    return _move(arguments, State.FAILED, (Event.CANCELLED,), "reject")
+    return _move(arguments, "reject")
 
 
 def cancel(arguments: Arguments) -> int:
-    return _move(arguments, State.FAILED, (Event.CANCELLED,), "reject")
+    return _move(arguments, "cancel")
 
 
 def approve(arguments: Arguments) -> int:
@@ -137,27 +137,18 @@ def approve(arguments: Arguments) -> int:
 
     with open_records(arguments.home) as records:
         id_, state = find(records.store, arguments.id)
-        parked = records.gates.parked(id_)
-        if state is not State.IN_REVIEW or parked is None:
-            raise Misconfigured(f"{id_} lies in {state}/ and does not wait for you; see: python main.py status")
-        records.gates.rule(id_, Ruling("approve", parked.subject, arguments.why, records.clock.now()))
+        answers.approve(records.gates, id_, state, arguments.why, records.clock.now())
     print(f"{id_}: approved; it is merged when the team works next: {command(arguments.home, 'run-day')}")
     return 0
 
 
-def _move(arguments: Arguments, target: State, events: Collection[Event], said: Said) -> int:
+def _move(arguments: Arguments, word: Literal["retry", "reject", "cancel"]) -> int:
     from cli.records import open_records
 
     with open_records(arguments.home) as records:
         id_, source = find(records.store, arguments.id)
-        if owner_moved(source, target) not in events:
-            raise Misconfigured(f"{id_} lies in {source}/; {arguments.command} does nothing there")
-        parked = records.gates.parked(id_)
-        if parked or arguments.why:
-            subject = parked.subject if parked else ""
-            records.gates.rule(id_, Ruling(said, subject, arguments.why, records.clock.now()))
-        if not records.store.move(id_, source, target):
-            raise Misconfigured(f"{id_} has just been moved; look again with: python main.py tasks")
+        now = records.clock.now()
+        target = answers.move(records.store, records.gates, id_, source, word, arguments.why, now)
     print(f"{id_}: {source} -> {target}")
     return 0
 

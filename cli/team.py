@@ -24,6 +24,7 @@ from cli.arguments import CHECKOUT
 from cli.forge import Code, open_code
 from cli.hearing import telling
 from cli.records import Records
+from cli.services import services
 from cli.text import command
 from cli.workshop import BoxWorkshop, Workshop
 from shared.domain.errors import Misconfigured
@@ -51,22 +52,12 @@ TYPICAL_PROMPT = 20_000  # tokens: the price band that a forecast assumes
 MakeWorkshop = Callable[[Records, Callable[[str], None]], Workshop]
 
 
-def discord(records: Records) -> Sequence[Notifier]:
-    """Where the owner reads messages. Misconfigured names what is wrong with the address."""
-    url = records.settings.secrets.get("DISCORD_WEBHOOK_URL")
-    if not url:
-        return ()
-    from shared.edge.notify.discord_notifier import DiscordNotifier
-
-    return (DiscordNotifier(url, records.clock),)
-
-
 @contextmanager
 def open_team(
     records: Records,
     tell: Callable[[str], None],
     make_workshop: MakeWorkshop = BoxWorkshop,
-    services: Callable[[Records], Sequence[Notifier]] = discord,
+    make_services: Callable[[Records], Sequence[Notifier]] = services,
 ) -> Iterator[Orchestrator]:
     """Holds the home's lock. Keys stay in this process; what runs elsewhere gets tickets.
 
@@ -91,7 +82,7 @@ def open_team(
             home.meter_socket,
             log=telling(log.of("meter"), settings.secrets.base_url, tell),
         ):
-            messages = _messages(records, services, lambda text: tell(outgoing.clean(text)))
+            messages = _messages(records, make_services, lambda text: tell(outgoing.clean(text)))
             desk = _desk(records, log, code, outgoing, pricing, messages, tell)
             team = _team(records, desk, outgoing, code.sync, make_workshop(records, desk.tell))
             orchestrator = Orchestrator(desk, team)
@@ -108,12 +99,12 @@ def _key(settings: Settings) -> str:
 
 
 def _messages(
-    records: Records, services: Callable[[Records], Sequence[Notifier]], tell: Callable[[str], None]
+    records: Records, make_services: Callable[[Records], Sequence[Notifier]], tell: Callable[[str], None]
 ) -> Messenger:
     """A wrong address costs the messages, not the day: the reports are files."""
     book = NoticeBook(records.db)
     try:
-        return Messenger(book, services(records), tell)
+        return Messenger(book, make_services(records), tell)
     except Misconfigured as problem:
         return Messenger(book, (), tell, [str(problem)])
 

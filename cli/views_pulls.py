@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from cli.arguments import Arguments
+from cli.forge import github_name
 from cli.printing import print_json
 from cli.records import Records, open_records
 from cli.text import plain
+from shared.domain.errors import Refused, TeamError
+from shared.edge.paths import read_text, write_text
+
+MOST_KEPT = 4 << 20  # bytes of what the forge showed last
 
 
 def prs(arguments: Arguments) -> int:
     with open_records(arguments.home) as records:
-        rows = pulls(records)
+        rows, problem = pulls(records)
     if arguments.json:
         return print_json(rows)
+    if problem:
+        print(plain(f"as the forge showed them last: {problem}"))
     if not rows:
         print("no pull requests yet")
     elif (place := records.home.forge(records.settings.target.name)).exists():
@@ -26,8 +36,17 @@ def prs(arguments: Arguments) -> int:
     return 0
 
 
-def pulls(records: Records) -> list[dict[str, Any]]:
-    """The newest first; `task` is empty where the pull request is not ours."""
+def pulls(records: Records) -> tuple[list[dict[str, Any]], str]:
+    """The newest first; `task` is empty where one is not ours. And why the forge was not asked; empty: it was."""
+    try:
+        rows = _asked(records)
+    except TeamError as problem:
+        return _remembered(records), str(problem)
+    _remember(records, rows)
+    return rows, ""
+
+
+def _asked(records: Records) -> list[dict[str, Any]]:
     from shared.edge.forge.forge import task_of
 
     forge = records.forge()
@@ -50,8 +69,33 @@ def pulls(records: Records) -> list[dict[str, Any]]:
 
 
 def pull_text(records: Records, number: int) -> str:
-    """Its body without our marker, and its change."""
-    forge = records.forge()
-    if forge is None:
-        return ""
-    return f"{forge.get_pull(number).body.partition(chr(10))[2]}\n\nthe change:\n\n{forge.diff(number)}"
+    """Its body without our marker, and its change; empty if the forge cannot be asked."""
+    try:
+        forge = records.forge()
+        if forge is None:
+            return ""
+        return f"{forge.get_pull(number).body.partition(chr(10))[2]}\n\nthe change:\n\n{forge.diff(number)}"
+    except TeamError as problem:
+        return str(problem)
+
+
+# --- what the forge showed last ------------------------------------------------------------------------------
+
+
+def _memory(records: Records) -> Path:
+    return records.home.state / "pulls.json"
+
+
+def _remember(records: Records, rows: list[dict[str, Any]]) -> None:
+    """A forge of our own is never away. Looking must not fail because the disk is full, or somebody else's."""
+    if github_name(records.settings) and rows != _remembered(records):
+        with suppress(OSError, TeamError):
+            write_text(_memory(records), json.dumps(rows))
+
+
+def _remembered(records: Records) -> list[dict[str, Any]]:
+    try:
+        rows = json.loads(read_text(_memory(records), MOST_KEPT))
+    except (FileNotFoundError, ValueError, Refused):
+        return []
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []

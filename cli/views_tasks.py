@@ -94,7 +94,7 @@ def _facts(records: Records, id_: str, state: State) -> dict[str, Any]:
         "history": [{"at": e.at, "event": e.event, "state": e.target, "note": e.note} for e in journal.history(id_)],
         "attempts": numbered(journal.attempts(id_)),
         "cost": {name: value for name, value in money(spent).items() if name != "cap"} if spent.used else {},
-        "pulls": [row for row in pulls(records) if row["task"] == id_],
+        "pulls": [row for row in pulls(records)[0] if row["task"] == id_],
         "gates": _gates(records, id_, state),
     }
 

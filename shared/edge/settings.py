@@ -32,6 +32,7 @@ SECRETS = (
     "GITHUB_REVIEWER_TOKEN",
     "GITHUB_API_URL",
     "DISCORD_WEBHOOK_URL",
+    "APPRISE_URLS",
     "TAVILY_API_KEY",
 )
 ADDRESSES = ("ANTHROPIC_BASE_URL", "GITHUB_API_URL")  # no secrets, but like them they differ from machine to machine
@@ -303,7 +304,9 @@ class Secrets(Part):
     @property
     def to_hide(self) -> dict[str, str]:
         """Name -> value of everything that may not appear in any text that leaves."""
-        return {name: self.get(name) for name in self.values if name not in ADDRESSES}
+        secret = {name: self.get(name) for name in self.values if name not in ADDRESSES}
+        several = secret.pop("APPRISE_URLS", "").split()
+        return secret | {f"APPRISE_URLS {number}": url for number, url in enumerate(several, 1)}
 
 
 class Settings(Part):

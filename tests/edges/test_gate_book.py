@@ -84,7 +84,7 @@ def test_the_run_of_a_base_is_kept_by_its_key(book: GateBook) -> None:
 def test_what_waits_says_why_until_it_is_tested_anew(book: GateBook) -> None:
     book.park(Parked("t", "s1", ("a protected path",)), NOW)
     book.park(Parked("t", "s2", ("one", "two")), NOW + timedelta(seconds=1))
-    assert book.parked("t") == Parked("t", "s2", ("one", "two"))
+    assert book.parked("t") == Parked("t", "s2", ("one", "two"), NOW + timedelta(seconds=1))
     book.begin("check", "t", "c2", NOW)
     assert book.parked("t") is None
 

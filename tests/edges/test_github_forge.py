@@ -243,6 +243,15 @@ def test_a_branch_of_the_same_name_in_somebodys_fork_is_not_ours(home: GitHubHom
     assert home.forge.find_pull("task", "main") is None
 
 
+def test_only_the_branch_that_was_asked_for_is_found(home: GitHubHome) -> None:
+    number, _ = pull_of(home)
+    raw = home.asks("team", "GET", f"/pulls/{number}")
+    for end in ("head", "base"):  # a filter that GitHub does not understand filters nothing
+        home.hub.faults.before(Fault(200, [raw | {end: raw[end] | {"ref": "elsewhere"}}]), "GET /repos/{r}/pulls")
+        assert home.forge.find_pull("task", "main") is None
+    assert home.hub.exchanges[-1].query["head"] == "team:task"
+
+
 def test_a_strangers_review_counts_as_his_only(hub: LocalGitHub) -> None:
     home = GitHubHome(hub, one_account=True)
     number, sha = pull_of(home)
@@ -322,7 +331,8 @@ def test_a_label_that_was_lost_on_the_way_is_set_with_the_repetition(private: Gi
 @pytest.mark.parametrize(
     ("errors", "raised"),
     [
-        ([{"type": "FORBIDDEN", "message": "Resource not accessible"}], NotPermitted),
+        ([{"type": "FORBIDDEN", "message": "You may not"}], NotPermitted),
+        ([{"message": "Resource not accessible by personal access token"}], NotPermitted),
         ([{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}], RateLimited),
         ([{"type": "NOT_FOUND", "message": "Could not resolve to a node"}], ForgeRefused),
         ([{"type": "UNPROCESSABLE", "message": "Pull request is closed"}], ForgeRefused),
@@ -514,11 +524,18 @@ def test_a_protected_branch_is_not_taken_for_a_missing_one(home: GitHubHome) -> 
 # --- several threads -----------------------------------------------------------------------------------------
 
 
+def test_threads_that_share_a_forge_take_turns(home: GitHubHome) -> None:
+    home.hub.faults.before(Fault(200, [], delay=0.2), "GET /repos/{r}/issues", times=4)
+    began = time.monotonic()
+    with ThreadPoolExecutor(4) as pool:  # PyGithub would mix up their requests
+        assert list(pool.map(lambda _: home.forge.list_issues(), range(4))) == [[]] * 4
+    assert time.monotonic() - began >= 0.8
+
+
 def test_threads_may_share_one_forge(home: GitHubHome) -> None:
     number, _ = pull_of(home)
     with ThreadPoolExecutor(4) as pool:
-        for each in pool.map(lambda n: home.forge.ensure_comment(number, f"key-{n}", f"words {n}"), range(12)):
-            assert each is None
+        list(pool.map(lambda n: home.forge.ensure_comment(number, f"key-{n}", f"words {n}"), range(12)))
     said = {key_of(comment.body): comment.body for comment in home.forge.comments(number)}
     assert {key: body.partition("\n")[2] for key, body in said.items()} == {f"key-{n}": f"words {n}" for n in range(12)}
 

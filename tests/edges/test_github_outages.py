@@ -142,6 +142,7 @@ OUTAGES = {
     "403, the limit of an hour": Outage(Fault(403, PRIMARY, LEFT_NONE), RateLimited, wait=3601),
     "403, the second limit, with a time": Outage(Fault(403, SECONDARY, {"Retry-After": "7"}), RateLimited, wait=7),
     "403, the second limit": Outage(Fault(403, SECONDARY), RateLimited, wait=60),
+    "403 of somebody in between": Outage(html(403), ForgeUnavailable),
     "404": Outage(Fault(404, {"message": "Not Found"}), ForgeRefused),
     "422": Outage(Fault(422, {"message": "Validation Failed", "errors": [{"code": "custom"}]}), ForgeRefused),
     "429, with a time": Outage(Fault(429, SECONDARY, {"Retry-After": "7"}), RateLimited, wait=7),

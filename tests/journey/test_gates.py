@@ -188,9 +188,9 @@ def test_a_protected_path_waits_for_the_owner(parked: Stage) -> None:
 
 
 def test_who_waits_is_told_once_and_costs_nothing(parked: Stage, model: ScriptedModel) -> None:
-    calls, said = len(model.requests), sum("waits for you" in line for line in parked.said)
+    calls, said = len(model.requests), sum("waits for you:" in line for line in parked.said)
     parked.run_day()
-    assert (len(model.requests), sum("waits for you" in line for line in parked.said)) == (calls, said) == (calls, 1)
+    assert (len(model.requests), sum("waits for you:" in line for line in parked.said)) == (calls, said) == (calls, 1)
 
 
 def test_an_approved_change_is_merged(parked: Stage) -> None:
