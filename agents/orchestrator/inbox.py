@@ -13,7 +13,7 @@ from agents.orchestrator.team import Desk
 from shared.domain.errors import Misconfigured, TeamError
 from shared.domain.lifecycle import State
 from shared.edge.fault import fault_point
-from shared.edge.forge.forge import Comment, Pull, key_of
+from shared.edge.forge.forge import Comment, Pull
 from shared.edge.gate_book import Ruling
 from shared.edge.journal import Known
 
@@ -54,7 +54,7 @@ class Inbox:
 
     def _is_new(self, known: Known, comment: Comment) -> bool:
         """Of an owner, no text of ours (one account may be both), not heeded yet."""
-        is_his = self.desk.rules.inbox.is_owner(comment.author) and not key_of(comment.body)
+        is_his = self.desk.rules.inbox.is_owner(comment.author) and not comment.ours
         return is_his and not self.desk.journal.outcome_of(self._key(known, comment))
 
     def _key(self, known: Known, comment: Comment) -> str:
