@@ -22,6 +22,7 @@ HEAVY = {
     "docker",
     "apscheduler",
     "rich",
+    "PIL",
 }
 
 
