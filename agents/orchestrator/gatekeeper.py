@@ -30,7 +30,7 @@ from shared.domain.gate import (
 from shared.domain.lifecycle import Event, State
 from shared.domain.review import Escalated, Reviewed
 from shared.domain.work import Branch, TaskSpec
-from shared.edge.forge.forge import HeadMoved, MergeBlocked, MergeConflict
+from shared.edge.forge.forge import ForgeError, HeadMoved, MergeBlocked, MergeConflict
 from shared.edge.gate_book import Parked
 from shared.edge.journal import Known
 from shared.edge.target.suite import BrokenSetup
@@ -169,11 +169,18 @@ class Gatekeeper:
         self._team.sync()
         self._compare(known, found, merged)
         desk.tell(f"{known.id}: merged #{to.number} into {desk.rules.branch} ({merged[:8]})")
-        if issue := number_of(known.goal_id):
-            told = f"Done by pull request {to.number}, merged as {merged[:12]}. Close this if it is what you wanted."
-            desk.publishing.fulfilled(to, issue, told, desk.clock.now())
+        self._tell_issue(known, to, merged)
         desk.publishing.delete_branch(to, self._sight.seen(known, found.commit).branch.name, desk.clock.now())
         self._mover.move(known.id, State.IN_REVIEW, Event.MERGED, f"merged as {merged[:12]}, pull request #{to.number}")
+
+    def _tell_issue(self, known: Known, to: Address, merged: str) -> None:
+        """A courtesy: a token that may not write there costs the word, nothing else."""
+        if issue := number_of(known.goal_id):
+            told = f"Done by pull request {to.number}, merged as {merged[:12]}. Close this if it is what you wanted."
+            try:
+                self._desk.publishing.fulfilled(to, issue, told, self._desk.clock.now())
+            except ForgeError as problem:
+                self._desk.tell(f"{known.id}: nothing was said below issue {issue}: {problem}")
 
     def _compare(self, known: Known, found: Submission, merged: str) -> None:
         """What is on the branch now is what was tested, or somebody was faster than the forge allows us to be."""

@@ -232,6 +232,18 @@ def test_an_issue_of_the_owner_is_a_goal(stage: Make, model: ScriptedModel) -> N
     assert "merged as" in "".join(day.comments(number))
 
 
+def test_a_token_that_may_not_write_below_issues_costs_the_word_and_nothing_else(
+    stage: Make, model: ScriptedModel, hub: LocalGitHub
+) -> None:
+    model.play([reads(), plans(asked()), CODES, APPROVES])
+    day = stage(vision=NO_GOALS)
+    number = day.says("alice", "POST", "/issues", title="Fix the sum in app.py", body="")["number"]
+    refusal = Fault(403, {"message": "Resource not accessible by personal access token"})
+    hub.faults.before(refusal, where=f"POST /repos/{{r}}/issues/{number}/comments", times=9)
+    assert day.run_day() == []
+    assert day.states() == {ID: "completed"}
+
+
 def test_what_a_stranger_asks_for_is_built_but_waits_for_the_owner(stage: Make, model: ScriptedModel) -> None:
     model.play([reads(), plans(asked()), CODES, APPROVES])
     day = stage(vision=NO_GOALS)
