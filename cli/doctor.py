@@ -8,25 +8,19 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from cli.arguments import Arguments
 from cli.records import aider_python
 from cli.text import pasteable, plain
 from shared.domain.errors import Misconfigured, TeamError
+from shared.edge.forge.github_check import Finding
 from shared.edge.paths import Home
 from shared.edge.settings import Secrets, Settings, load, read_secrets
 
 DISK_AT_LEAST = 1 << 30  # bytes
 PATIENCE = 10.0  # seconds for an endpoint to answer
-
-
-@dataclass(frozen=True)
-class Finding:
-    name: str
-    ok: bool
-    detail: str
 
 
 def doctor(arguments: Arguments) -> int:
@@ -178,9 +172,10 @@ def _prices(settings: Settings) -> str:
     from shared.edge.clock import SystemClock
     from shared.edge.money.pricing import Pricing
 
-    pricing, now = Pricing(settings.agents.prices), SystemClock(settings.zone).now()
-    agents = (settings.agents.orchestrator.choice, settings.agents.planner.choice, settings.agents.coder.choice)
-    models = {model for choice in agents for model in (choice.model, *choice.fallback)}
+    agents = settings.agents
+    pricing, now = Pricing(agents.prices), SystemClock(settings.zone).now()
+    choices = [agent.choice for agent in (agents.orchestrator, agents.planner, agents.coder, agents.reviewer)]
+    models = {model for choice in choices for model in (choice.model, *choice.fallback)}
     for model in sorted(models):
         pricing.rates(model, 1, now)
     return f"known for {', '.join(sorted(models))}"
@@ -211,4 +206,4 @@ def _github(settings: Settings) -> Iterator[Finding]:
         return
     if name:
         for found in open_github(settings, SystemClock(settings.zone), name).check(settings.target.file.branch):
-            yield Finding(f"github {found.name}", found.ok, found.detail)
+            yield replace(found, name=f"github {found.name}")

@@ -16,7 +16,7 @@ def telling(log: Note, upstream: str, tell: Callable[[str], None], patience: Pat
 
     Runs in the meter's threads. `upstream` is its address; of what it answers nothing is repeated.
     """
-    away, where = False, _host(upstream)
+    away, where = False, host_of(upstream)
     seconds = _longest_wait(patience or Patience())
 
     def note(event: str, fields: dict[str, Any]) -> None:
@@ -39,7 +39,7 @@ def _longest_wait(patience: Patience) -> int:
     return round(sum(min(patience.longest, patience.first * (1 << again)) for again in range(patience.tries - 1)))
 
 
-def _host(address: str) -> str:
+def host_of(address: str) -> str:
     """Without what an address may hold besides: a user, a path."""
     found = urlsplit(address)
     port = f":{found.port}" if found.port else ""

@@ -22,7 +22,7 @@ from agents.qa.agent import Qa
 from agents.reviewer.agent import Reviewer
 from cli.arguments import CHECKOUT
 from cli.forge import Code, open_code
-from cli.hearing import telling
+from cli.hearing import host_of, telling
 from cli.records import Records
 from cli.services import services
 from cli.text import command
@@ -185,7 +185,7 @@ def _team(records: Records, desk: Desk, outgoing: Outgoing, sync: Callable[[], s
         models,
         desk.clock,
         lambda _: settings.policy.budget.task,
-        settings.secrets.base_url,
+        host_of(settings.secrets.base_url),
     )
     planner = Planner(asker, prompts, analyzer)
     return Team(

@@ -64,11 +64,12 @@ class Orchestrator:
         desk.plans.phase_begins(day, name, desk.clock.now())
         try:
             phase(day)
-        except TeamError as problem:
-            desk.plans.phase_failed(day, name, "; ".join((*self.problems[before:], str(problem))))
+        except TeamError as error:
+            problem = desk.delivery.clean(str(error))
+            desk.plans.phase_failed(day, name, "; ".join((*self.problems[before:], problem)))
             self.problems.append(f"{name}: {problem}")
             desk.tell(f"{name}: {problem}")
-            self._tell_owner(self._reporting.phase_failed, day, name, str(problem))
+            self._tell_owner(self._reporting.phase_failed, day, name, problem)
             return
         finally:
             self._warn(day)
@@ -102,7 +103,7 @@ class Orchestrator:
         try:
             why = self._work.until_quiet()
         finally:
-            self.problems += self._work.problems
+            self.problems += map(self._desk.delivery.clean, self._work.problems)
         self._desk.tell(f"resting: {why}")
 
     def _wrap_up(self, day: str) -> None:

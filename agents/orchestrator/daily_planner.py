@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from agents.orchestrator.goal_ids import note_id
+from agents.orchestrator.goal_ids import ISSUE, note_id
 from shared.domain.board import Board, Card, wording
 from shared.domain.lifecycle import State
 from shared.domain.token_budget import as_dollars
@@ -47,9 +47,13 @@ def unwanted(goal_id: str, planned_for: str, vision: Vision) -> str:
     if not goal_id:
         return ""  # the owner dropped it himself
     goal = next((goal for goal in vision.goals if goal.id == goal_id), None)
+    is_from_issue = goal_id.startswith(ISSUE)
     if goal is None:
-        return "its goal was removed from VISION.md"
-    return "" if wording(goal) == planned_for else "its goal was reworded in VISION.md"
+        gone = "its issue was closed, or does not count any more"
+        return gone if is_from_issue else "its goal was removed from VISION.md"
+    if wording(goal) == planned_for:
+        return ""
+    return "its issue was reworded" if is_from_issue else "its goal was reworded in VISION.md"
 
 
 def merged(before: DailyPlan | None, plan: DailyPlan) -> DailyPlan:

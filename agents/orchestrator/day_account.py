@@ -18,6 +18,7 @@ from shared.domain.naming import attempt_ref
 from shared.domain.token_budget import month_of
 from shared.domain.work import DailyPlan, Goal, Question, Vision
 from shared.edge.forge.forge import task_of
+from shared.edge.gate_book import Parked
 from shared.edge.journal import Happened, Known
 from shared.edge.notice_book import Slip
 
@@ -73,6 +74,11 @@ class DayBooks:
             if card.id not in self._sight.known:
                 yield TaskAccount(card.id, self._title(card, card.id), card.state)
 
+    def attempt(self, task: str) -> int:
+        """The number of its last attempt; 0: none was begun."""
+        known = self._sight.known.get(task)
+        return known.last.number if known and known.last else 0
+
     # -- goals ------------------------------------------------------------------------------------------------
 
     def _goals(self) -> list[Goal]:
@@ -112,7 +118,7 @@ class DayBooks:
             pull=pull,
             cost=self._desk.ledger.spent_by(known.id).used,
             cost_of_day=self._cost.get(known.id, 0),
-            asks=self._asks(known.id, state),
+            asks=self._asks(known, state),
         )
         return self._with_evidence(task) if task.merged else task
 
@@ -122,10 +128,10 @@ class DayBooks:
     def _note(self, last: Happened | None) -> str:
         return self._desk.delivery.clean(last.note or str(last.event)) if last else ""
 
-    def _asks(self, task: str, state: State) -> tuple[str, ...]:
+    def _asks(self, known: Known, state: State) -> tuple[str, ...]:
         """Nothing once he has answered."""
-        parked = self._desk.gates.parked(task) if state is State.IN_REVIEW else None
-        if parked is None or self._desk.gates.is_approved(task, parked.subject):
+        parked = waiting(self._desk, known) if state is State.IN_REVIEW else None
+        if parked is None or self._desk.gates.is_approved(known.id, parked.subject):
             return ()
         return self._clean(parked.reasons)
 
@@ -163,6 +169,13 @@ class DayBooks:
 
     def _clean(self, texts: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self._desk.delivery.clean, texts))
+
+
+def waiting(desk: Desk, known: Known) -> Parked | None:
+    """What the owner was asked about its last attempt; what was asked of an earlier one does not wait any more."""
+    parked, last = desk.gates.parked(known.id), known.last
+    is_older = parked and parked.at and last and last.ended_at and parked.at < last.ended_at
+    return None if is_older else parked
 
 
 def _cost_per_task(desk: Desk, day: str) -> dict[str, int]:

@@ -30,7 +30,7 @@ from shared.domain.gate import (
 from shared.domain.lifecycle import Event, State
 from shared.domain.review import Escalated, Reviewed
 from shared.domain.work import Branch, TaskSpec
-from shared.edge.forge.forge import ForgeError, HeadMoved, MergeBlocked, MergeConflict
+from shared.edge.forge.forge import ForgeRefused, HeadMoved, MergeBlocked, MergeConflict, NotPermitted
 from shared.edge.gate_book import Parked
 from shared.edge.journal import Known
 from shared.edge.target.suite import BrokenSetup
@@ -61,8 +61,9 @@ class Gatekeeper:
                 self._close(known, found, why)
                 self._mover.move(known.id, State.IN_REVIEW, Event.EXHAUSTED, why, "sent back")
             case Cancel():
-                self._close(known, found, "its goal was removed from VISION.md")
-                self._mover.move(known.id, State.IN_REVIEW, Event.GOAL_REMOVED, "its goal was removed from VISION.md")
+                why = "its goal is gone: removed from VISION.md, or its issue was closed"
+                self._close(known, found, why)
+                self._mover.move(known.id, State.IN_REVIEW, Event.GOAL_REMOVED, why)
             case Refresh():
                 self._desk.tell(
                     f"{known.id}: {self._desk.rules.branch} has moved; brought up to date, then tested again"
@@ -156,7 +157,7 @@ class Gatekeeper:
         if found.approved:
             desk.publishing.approval(to, desk.clock.now())
         try:
-            merged = desk.publishing.merge(to, desk.clock.now())
+            merged = desk.publishing.merge(to, desk.clock.now(), is_untested=found.evidence is None)
         except MergeConflict as reason:
             desk.tell(f"{known.id}: {reason}")
             self._team.sync()
@@ -169,18 +170,21 @@ class Gatekeeper:
         self._team.sync()
         self._compare(known, found, merged)
         desk.tell(f"{known.id}: merged #{to.number} into {desk.rules.branch} ({merged[:8]})")
-        self._tell_issue(known, to, merged)
+        self._tell_issue(known, to)
         desk.publishing.delete_branch(to, self._sight.seen(known, found.commit).branch.name, desk.clock.now())
         self._mover.move(known.id, State.IN_REVIEW, Event.MERGED, f"merged as {merged[:12]}, pull request #{to.number}")
 
-    def _tell_issue(self, known: Known, to: Address, merged: str) -> None:
-        """A courtesy: a token that may not write there costs the word, nothing else."""
-        if issue := number_of(known.goal_id):
-            told = f"Done by pull request {to.number}, merged as {merged[:12]}. Close this if it is what you wanted."
-            try:
-                self._desk.publishing.fulfilled(to, issue, told, self._desk.clock.now())
-            except ForgeError as problem:
-                self._desk.tell(f"{known.id}: nothing was said below issue {issue}: {problem}")
+    def _tell_issue(self, known: Known, to: Address) -> None:
+        """When the last task of its goal is done. A token that may not write there costs the word, nothing else."""
+        issue, tasks = number_of(known.goal_id), self._desk.journal.known().values()
+        others = (one for one in tasks if one.goal_id == known.goal_id and one.id != known.id)
+        if not issue or any(one.seen_in is not State.COMPLETED for one in others):
+            return
+        told = f"Done by pull request {to.number}. Close this if it is what you wanted."
+        try:
+            self._desk.publishing.fulfilled(to, issue, told, self._desk.clock.now())
+        except (NotPermitted, ForgeRefused) as problem:
+            self._desk.tell(f"{known.id}: nothing was said below issue {issue}: {problem}")
 
     def _compare(self, known: Known, found: Submission, merged: str) -> None:
         """What is on the branch now is what was tested, or somebody was faster than the forge allows us to be."""
@@ -193,16 +197,25 @@ class Gatekeeper:
     def _notice(self, known: Known, found: Submission, merged: bool) -> None:
         """The owner was there before us; or we were, before we were killed."""
         number = self._address(known, found).number
-        if merged and self._desk.journal.intended(f"{known.id}.a{_number(known)}:merge"):
+        if merged and self._was_ours(known, found):
             self._merge(known, found)
-            return
-        if not merged and self._desk.journal.has_closed(known.id, number):
+        elif not merged and self._desk.journal.has_closed(known.id, number):
             self._mover.move(known.id, State.IN_REVIEW, Event.EXHAUSTED, f"pull request #{number} was closed by us")
-            return
-        self.heed_end(known, number)
-        event = Event.MERGED if merged else Event.CANCELLED
-        self._desk.tell(f"{known.id}: you {'merged' if merged else 'closed'} its pull request")
-        self._mover.move(known.id, State.IN_REVIEW, event, f"{'merged' if merged else 'closed'} by the owner")
+        else:
+            self.heed_end(known, number)
+            self._heed_owner(known, found, merged)
+
+    def _was_ours(self, known: Known, found: Submission) -> bool:
+        """We meant to merge this commit, and no other was merged in its place."""
+        pull = self._sight.pulls[known.id]
+        return pull.head_sha == found.commit and self._desk.journal.has_merged(known.id, found.commit)
+
+    def _heed_owner(self, known: Known, found: Submission, merged: bool) -> None:
+        if merged:
+            self._tell_issue(known, self._address(known, found))
+        word, event = ("merged", Event.MERGED) if merged else ("closed", Event.CANCELLED)
+        self._desk.tell(f"{known.id}: you {word} its pull request")
+        self._mover.move(known.id, State.IN_REVIEW, event, f"{word} by the owner")
 
     def heed_end(self, known: Known, number: int) -> None:
         """The owner's closing or merging is answered once: if he retries the task, a new pull request may be opened."""

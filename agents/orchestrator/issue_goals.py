@@ -6,7 +6,7 @@ else asks for is a proposal, planned and built like a goal, but never merged wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from agents.orchestrator.goal_ids import ISSUE
@@ -32,10 +32,19 @@ class InboxRules:
         return bool(self.owners or self.label)
 
 
-def goals_in(issues: Sequence[Issue], rules: InboxRules) -> tuple[Goal, ...]:
-    """The oldest first."""
-    wanted = [issue for issue in issues if _counts(issue, rules)]
-    return tuple(_goal(issue, rules) for issue in sorted(wanted, key=lambda issue: issue.number)[:MOST])
+def goals_in(issues: Sequence[Issue], rules: InboxRules, known: Collection[str] = ()) -> tuple[Goal, ...]:
+    """The owners' first, then the oldest; at most MOST of the owners and MOST of everybody else.
+
+    `known`: ids that are goals already: a flood of new issues does not wash them away.
+    """
+    goals = [_goal(issue, rules) for issue in issues if _counts(issue, rules)]
+    ordered = sorted(goals, key=lambda goal: (goal.id not in known, number_of(goal.id)))
+    kept = (*_first(ordered, is_owners=True), *_first(ordered, is_owners=False))
+    return tuple(sorted(kept, key=lambda goal: (bool(goal.proposed_by), number_of(goal.id))))
+
+
+def _first(goals: Iterable[Goal], is_owners: bool) -> list[Goal]:
+    return [goal for goal in goals if bool(goal.proposed_by) is not is_owners][:MOST]
 
 
 def is_from_issue(goal: Goal) -> bool:
@@ -52,7 +61,9 @@ def with_issues(vision: Vision, goals: Iterable[Goal]) -> Vision:
 
 
 def _counts(issue: Issue, rules: InboxRules) -> bool:
-    return rules.label in issue.labels if rules.label else rules.is_owner(issue.author)
+    if not rules.label:
+        return rules.is_owner(issue.author)
+    return rules.label.casefold() in {label.casefold() for label in issue.labels}
 
 
 def _goal(issue: Issue, rules: InboxRules) -> Goal:

@@ -1,7 +1,7 @@
 """Notice -> the owner, at each of his services: once, and brought up to date. What does not arrive is known, not lost.
 
 A message is booked before it is sent. Where its id is known it may be repeated for ever, since that edits it. Without
-an id one more try is made after a lost answer, and that one says so.
+an id one more try is made after a lost answer, and that one says so; then only other words are tried.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class Messenger:
     _shut: dict[str, datetime] = field(default_factory=dict)  # service -> it takes nothing before
 
     def send(self, notice: Notice, now: datetime, as_news: bool = True) -> None:
-        """The same words again are not sent. A service without ids gets an edited message only `as_news`."""
+        """The same words again are not sent. Only `as_news` is a message sent that would stand beside an older one."""
         for notifier in self.notifiers:
             slip = self.book.intend(notice, notifier.name, now)
-            if slip.is_due and (as_news or slip.message_id or not slip.posts):
+            if slip.is_due and (as_news or slip.message_id or not (slip.posts or slip.blind)):
                 self._try(notifier, notice, slip, now)
 
     def flush(self, day: str, now: datetime) -> None:

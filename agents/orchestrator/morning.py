@@ -10,8 +10,9 @@ from agents.orchestrator.issue_goals import goals_in, is_from_issue, with_issues
 from agents.orchestrator.reading import Interpretation, standing
 from agents.orchestrator.team import Desk, Team
 from agents.orchestrator.vision_parser import difference, parse, with_found
-from shared.domain.errors import Misconfigured, Stumble
+from shared.domain.errors import Misconfigured
 from shared.domain.work import Goal, Guard, Run, Vision, VisionChange
+from shared.edge.forge.forge import ForgeError
 from shared.edge.markdown import outline
 from shared.edge.paths import read_text
 from shared.edge.plan_book import Accepted
@@ -55,14 +56,14 @@ def _interpretation(
 
 def _asked(desk: Desk, before: Accepted | None) -> tuple[Goal, ...]:
     """What issues ask for. While the forge does not answer, what they asked for last time."""
-    rules = desk.rules.inbox
+    rules, known = desk.rules.inbox, [goal for goal in (before.vision.goals if before else ()) if is_from_issue(goal)]
     if not rules.takes_issues:
         return ()
     try:
-        return goals_in(desk.delivery.forge.list_issues(rules.label or None), rules)
-    except Stumble as problem:
+        return goals_in(desk.delivery.forge.list_issues(rules.label or None), rules, {goal.id for goal in known})
+    except ForgeError as problem:  # what VISION.md says counts all the same
         desk.tell(f"issues were not read: {problem}")
-        return tuple(goal for goal in (before.vision.goals if before else ()) if is_from_issue(goal))
+        return tuple(known)
 
 
 def _text(desk: Desk) -> str:

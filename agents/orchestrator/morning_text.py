@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from agents.orchestrator.report_text import failed, waiting, wrong
 from agents.orchestrator.report_words import (
+    MOST,
+    SHORT,
+    brief,
     counted,
     dollars,
-    few,
     harmless,
     headline,
     markdown,
@@ -19,8 +21,6 @@ from agents.orchestrator.report_words import (
 from shared.domain.account import DayAccount
 from shared.domain.notice import Section
 
-MOST, ROOM, SHORT = 8, 950, 100  # lines and characters of one list, characters of a reason: it is one screen
-
 
 def morning(today: DayAccount, yesterday: DayAccount | None, command: str) -> str:
     """reports/daily/DAY.md until the evening. `yesterday`: the last day with work, if there was one."""
@@ -29,19 +29,15 @@ def morning(today: DayAccount, yesterday: DayAccount | None, command: str) -> st
 
 def sections(today: DayAccount, yesterday: DayAccount | None, command: str) -> tuple[Section, ...]:
     """Until the day is planned the plan is missing."""
-    before = section(yesterday.day, _few(_yesterday(yesterday, command))) if yesterday else ()
+    before = section(yesterday.day, brief(_yesterday(yesterday, command))) if yesterday else ()
     return (
         *section("Missed", ", ".join(today.missed[-7:]) if today.missed else ""),
         *before,
-        *section("Waits for you", _few(waiting(today, command, SHORT))),
-        *section("Went wrong today", _few(wrong(today))),
-        *section("Plan for today", _few(_plan(today))),
-        *section("Not delivered", _few(map(harmless, today.unsent))),
+        *section("Waits for you", brief(waiting(today, command, SHORT))),
+        *section("Went wrong today", brief(wrong(today))),
+        *section("Plan for today", brief(_plan(today))),
+        *section("Not delivered", brief(map(harmless, today.unsent))),
     )
-
-
-def _few(lines: Iterable[str]) -> str:
-    return few(lines, MOST, ROOM)
 
 
 def _yesterday(account: DayAccount, command: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ is written in a review or at a line goes to the coder. Plain talk below the pull
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from agents.orchestrator.answers import Word
 from shared.edge.forge.forge import Comment
 
 COMMAND = re.compile(r"/(approve|retry|reject|cancel)\b[ \t]*(.*)", re.DOTALL | re.IGNORECASE)
-COMMIT = re.compile(r"[0-9a-f]{7,40}")
+COMMIT = re.compile(r"(?=.*\d)[0-9a-f]{4,40}|[0-9a-f]{7,40}")  # or what is meant to be one
 LONGEST = 4_000  # characters of one answer
 
 
@@ -42,9 +42,8 @@ def answer_in(comment: Comment) -> Answer | None:
 def _command(word: str, rest: str, at: datetime) -> Answer:
     if word != "approve":
         return Answer(_WORDS[word], at, rest)
-    first, _, others = rest.partition(" ")
-    named = COMMIT.fullmatch(first.strip("`"))
-    return Answer("approve", at, others if named else rest, named[0] if named else "")
+    words = (word.strip("`'\"()<>.,;:!").casefold() for word in rest.split()[:2])
+    return Answer("approve", at, rest, next((word for word in words if COMMIT.fullmatch(word)), ""))
 
 
 _WORDS: dict[str, Word] = {"retry": "retry", "reject": "reject", "cancel": "cancel"}
@@ -52,6 +51,14 @@ _WORDS: dict[str, Word] = {"retry": "retry", "reject": "reject", "cancel": "canc
 
 def _placed(comment: Comment, text: str) -> str:
     return f"{comment.path}:{comment.line or '?'}: {text}" if comment.path else text
+
+
+def answers_in(comments: Iterable[Comment]) -> list[Answer]:
+    """In order. A review is one answer: who approves, approves with his remarks at the lines."""
+    said = list(comments)
+    approved = {comment.id for comment in said if comment.verdict == "approve"}
+    found = (answer_in(comment) for comment in said if not (comment.review and comment.review in approved))
+    return [answer for answer in found if answer]
 
 
 def last_word(answers: Sequence[Answer]) -> Answer | None:

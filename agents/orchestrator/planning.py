@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from agents.orchestrator import daily_planner
 from agents.orchestrator.daily_planner import forecast, goals_to_plan, merged, wordings
@@ -16,21 +17,39 @@ from shared.edge.journal import Journal
 from shared.edge.paths import write_text
 from shared.edge.plan_book import Accepted, PlanBook
 
+Goals = Sequence[Goal]
+
 MOST_PLANNINGS = 5  # per day: an owner who edits all day, or a model that never answers well
 
 
 def plan_day(desk: Desk, team: Team, day: str) -> None:
-    """Plans what has neither a task nor a question yet. Nothing of that kind: no model call."""
+    """Plans what has neither a task nor a question yet. Nothing of that kind: no model call.
+
+    The owner's goals come first. What strangers propose has a call of its own, when his tasks are written: no word of a
+    stranger stands beside his goals, and whatever becomes of that call, his plan is kept.
+    """
     accepted = desk.plans.accepted()
     if accepted is None:
         return
-    before = desk.plans.plan(day)
     goals = open_goals(desk.plans, desk.journal, accepted.vision, day)
-    free = desk.rules.capacity - len(before.tasks if before else ())
-    if goals and free > 0:
-        _plan(desk, team, day, accepted, before, goals, free)
-    elif before is None:
-        desk.plans.keep_plan(DailyPlan(day, guards=accepted.guards, deferred=goals), wordings(accepted.vision))
+    proposals = tuple(goal for goal in goals if goal.proposed_by)
+    his = tuple(goal for goal in goals if not goal.proposed_by)
+    planning = _Planning(desk, team, day, accepted)
+    if his or not proposals:
+        planning.plan(his, waiting=_begun(desk.journal, proposals))
+        _write(desk, accepted, day)
+    if proposals:
+        planning.plan(proposals, is_booked=bool(his))
+        _write(desk, accepted, day)
+
+
+def _begun(journal: Journal, goals: Goals) -> Goals:
+    """Those that have tasks already: that there is more to do is known from the last plan alone."""
+    planned = {(known.goal_id, known.wording) for known in journal.known().values()}
+    return tuple(goal for goal in goals if (goal.id, wording(goal)) in planned)
+
+
+def _write(desk: Desk, accepted: Accepted, day: str) -> None:
     write_tasks(desk, day)
     write_plan_file(desk, accepted, day)
 
@@ -45,22 +64,47 @@ def open_goals(plans: PlanBook, journal: Journal, vision: Vision, day: str) -> t
     return goals_to_plan(vision, planned, asked, before.deferred if before else ())
 
 
-def _plan(
-    desk: Desk, team: Team, day: str, accepted: Accepted, before: DailyPlan | None, goals: Sequence[Goal], free: int
-) -> None:
-    if desk.plans.planning_attempts(day) >= MOST_PLANNINGS:
-        raise Stumble(f"planned {MOST_PLANNINGS} times today already; the rest waits for tomorrow")
-    commit = team.sync()
-    desk.plans.book_planning(day)
-    desk.tell(f"planning {len(goals)} goals")
-    with desk.journal.running("planner", day, desk.clock) as run:
-        answer = team.plan(run, _order(desk, day, accepted, goals, free), commit)
-    plan = _as_plan(desk, day, accepted, answer, goals)
-    desk.plans.keep_plan(merged(before, plan), wordings(accepted.vision))
-    desk.log(run, "planned", tasks=[task.id for task in plan.tasks], notes=plan.notes)
+@dataclass(frozen=True)
+class _Planning:
+    """Of one day, on an accepted vision. The goals of one call are all the owner's, or all proposals."""
+
+    desk: Desk
+    team: Team
+    day: str
+    accepted: Accepted
+
+    def plan(self, goals: Goals, waiting: Goals = (), is_booked: bool = False) -> None:
+        """`waiting`: left for another day, if nobody comes to plan them. `is_booked`: the attempt is counted."""
+        before = self.desk.plans.plan(self.day)
+        free = self.desk.rules.capacity - len(before.tasks if before else ())
+        if goals and free > 0:
+            self._ask(before, goals, free, waiting, is_booked)
+        elif before is None or any(goal.proposed_by for goal in goals):
+            guards = self.accepted.guards
+            self._keep(before, DailyPlan(self.day, guards=guards, deferred=(*goals, *waiting)), goals)
+
+    def _ask(self, before: DailyPlan | None, goals: Goals, free: int, waiting: Goals, is_booked: bool) -> None:
+        desk, day, accepted = self.desk, self.day, self.accepted
+        if not is_booked and desk.plans.planning_attempts(day) >= MOST_PLANNINGS:
+            raise Stumble(f"planned {MOST_PLANNINGS} times today already; the rest waits for tomorrow")
+        commit = self.team.sync()
+        if not is_booked:
+            desk.plans.book_planning(day)
+        desk.tell(f"planning {len(goals)} {'proposals' if goals[0].proposed_by else 'goals'}")
+        with desk.journal.running("planner", day, desk.clock) as run:
+            answer = self.team.plan(run, _order(desk, day, accepted, goals, free), commit)
+        plan = _as_plan(desk, day, accepted, answer, goals)
+        self._keep(before, replace(plan, deferred=(*plan.deferred, *waiting)), goals)
+        desk.log(run, "planned", tasks=[task.id for task in plan.tasks], notes=plan.notes)
+
+    def _keep(self, before: DailyPlan | None, plan: DailyPlan, goals: Goals) -> None:
+        """What `before` has left of these goals is in `plan` now."""
+        if before:
+            before = replace(before, deferred=tuple(goal for goal in before.deferred if goal not in goals))
+        self.desk.plans.keep_plan(merged(before, plan), wordings(self.accepted.vision))
 
 
-def _order(desk: Desk, day: str, accepted: Accepted, goals: Sequence[Goal], free: int) -> PlanOrder:
+def _order(desk: Desk, day: str, accepted: Accepted, goals: Goals, free: int) -> PlanOrder:
     return PlanOrder(
         goals=tuple(goals),
         capacity=free,
@@ -73,7 +117,7 @@ def _order(desk: Desk, day: str, accepted: Accepted, goals: Sequence[Goal], free
     )
 
 
-def _as_plan(desk: Desk, day: str, accepted: Accepted, answer: PlanAnswer, goals: Sequence[Goal]) -> DailyPlan:
+def _as_plan(desk: Desk, day: str, accepted: Accepted, answer: PlanAnswer, goals: Goals) -> DailyPlan:
     return DailyPlan(
         day=day,
         tasks=answer.tasks,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from agents.orchestrator import progress_tracker
-from agents.orchestrator.day_account import DayBooks
+from agents.orchestrator.day_account import DayBooks, waiting
 from agents.orchestrator.look import look
+from agents.orchestrator.report_words import answers
 from agents.orchestrator.team import Desk
 from shared.domain.board import Card
 from shared.domain.lifecycle import State
+from shared.edge.journal import Known
 from shared.edge.paths import write_text
 
 
@@ -16,18 +18,17 @@ def write_progress(desk: Desk, day: str) -> None:
     accepted = desk.plans.accepted()
     sight = look(desk.store, desk.journal, accepted.vision if accepted else None, desk.rules.limits)
     last = {id_: history[-1].note for id_ in sight.known if (history := desk.journal.history(id_))}
-    last |= {card.id: waiting for card in sight.board.cards if (waiting := _waiting(desk, card))}
+    last |= {card.id: words for card in sight.board.cards if (words := _waiting(desk, card, sight.known.get(card.id)))}
     spent, pulls = desk.ledger.totals(day, desk.rules.day_cap), DayBooks(desk, day).pulls()
     text = progress_tracker.render(day, sight.board, last, pulls, spent, sight.unreadable)
     write_text(desk.home.progress, desk.delivery.clean(text))
 
 
-def _waiting(desk: Desk, card: Card) -> str:
+def _waiting(desk: Desk, card: Card, known: Known | None) -> str:
     """What the owner is asked and how he answers, or that he has answered."""
-    parked = desk.gates.parked(card.id) if card.state is State.IN_REVIEW else None
+    parked = waiting(desk, known) if known and card.state is State.IN_REVIEW else None
     if parked is None:
         return ""
     if desk.gates.is_approved(card.id, parked.subject):
         return "you approved it: it is merged when the team works next"
-    answers = f"`{desk.command} approve {card.id}`, or `reject` or `retry` with `--why '...'`"
-    return f"**waits for you**: {'; '.join(parked.reasons)} ({answers})"
+    return f"**waits for you**: {'; '.join(parked.reasons)} ({answers(card.id, desk.command)})"

@@ -83,11 +83,15 @@ class Publishing:
 
         self._once(to, f"heard-{gate_text.digest(text)}", text, publish, now)
 
-    def merge(self, to: Address, now: datetime) -> str:
-        """The commit on the base branch. HeadMoved, MergeBlocked, MergeConflict: nothing was merged."""
+    def merge(self, to: Address, now: datetime, is_untested: bool = False) -> str:
+        """The commit on the base branch. HeadMoved, MergeBlocked, MergeConflict: nothing was merged.
+
+        What the owner has made a draft again stays one. `is_untested`, and approved by him: it never ceased to be one.
+        """
 
         def publish() -> str:
-            self.forge.ready(to.number)  # untested and approved by the owner, it is a draft still
+            if is_untested:
+                self.forge.ready(to.number)
             return self.forge.merge(to.number, to.commit)
 
         return self._once(to, "merge", to.commit, publish, now)

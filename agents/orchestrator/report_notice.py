@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from agents.orchestrator import morning_text, report_text
 from agents.orchestrator.gate_text import digest
-from agents.orchestrator.report_words import bullets, few, harmless, headline, named, section
+from agents.orchestrator.report_words import SHORT, brief, bullets, harmless, headline, named, section
 from shared.domain.account import DayAccount, TaskAccount, Trouble
 from shared.domain.notice import Notice, Picture, Section, Tone
-
-SHORT = 100  # characters of a reason: it was told in a message of its own
-MOST, ROOM = 8, 950  # lines and characters of one section: chats cut what is longer; the report has it all
 
 
 def key_of_day(day: str) -> str:
@@ -48,19 +43,15 @@ def _parts(account: DayAccount, command: str) -> tuple[Section, ...]:
     """What waits for the owner comes first: what does not fit into a message is dropped from its end."""
     text = report_text
     return (
-        *section("Waits for you", _few(text.waiting(account, command, SHORT))),
-        *section("Went wrong", _few(text.wrong(account))),
-        *section("Shipped", _few(text.shipped(account))),
-        *section("Failed, and why", _few(text.failed(account, command))),
-        *section("Asked", _few(text.asked(account))),
+        *section("Waits for you", brief(text.waiting(account, command, SHORT))),
+        *section("Went wrong", brief(text.wrong(account))),
+        *section("Shipped", brief(text.shipped(account))),
+        *section("Failed, and why", brief(text.failed(account, command))),
+        *section("Asked", brief(text.asked(account))),
         *section("Money", bullets(text.money(account))),
-        *section("Tomorrow", _few(text.tomorrow(account))),
-        *section("Not delivered", _few(map(harmless, account.unsent))),
+        *section("Tomorrow", brief(text.tomorrow(account))),
+        *section("Not delivered", brief(map(harmless, account.unsent))),
     )
-
-
-def _few(lines: Iterable[str]) -> str:
-    return few(lines, MOST, ROOM)
 
 
 def _tone(account: DayAccount) -> Tone:
@@ -74,15 +65,16 @@ def _tone(account: DayAccount) -> Tone:
 # --- what cannot wait ----------------------------------------------------------------------------------------
 
 
-def asks(day: str, task: TaskAccount, command: str) -> Notice:
-    """A change waits for the owner. Other reasons are another message."""
-    key = f"{day}:{task.id}:waiting-{digest(chr(10).join(task.asks))}"
+def asks(day: str, task: TaskAccount, attempt: int, command: str) -> Notice:
+    """A change waits for the owner. Other reasons are another message, and so is another attempt's change."""
+    key = f"{day}:{task.id}:waiting-{attempt}-{digest(chr(10).join(task.asks))}"
     text = "\n\n".join((named(task), bullets(map(harmless, task.asks)), report_text.answer(task, command)))
     return Notice(key, f"Waits for you: {harmless(task.title, 150)}", text, Tone.ATTENTION)
 
 
-def gave_up(day: str, task: TaskAccount, command: str) -> Notice:
-    key = f"{day}:{task.id}:failed-{digest(task.note)}"
+def gave_up(day: str, task: TaskAccount, attempt: int, command: str) -> Notice:
+    """Again after a retry is another message, also for the same reason."""
+    key = f"{day}:{task.id}:failed-{attempt}-{digest(task.note)}"
     text = "\n\n".join((named(task), harmless(task.note, 1_000), report_text.retry(task, command)))
     return Notice(key, f"Failed: {harmless(task.title, 150)}", text, Tone.BAD)
 

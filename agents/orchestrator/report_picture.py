@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from agents.orchestrator.report_words import COLUMNS, dollars, left_by_hour, on_board
+from datetime import datetime
+
+from agents.orchestrator.report_words import COLUMNS, HOURS, dollars, left_by_hour, on_board
 from shared.domain.account import DayAccount
 from shared.edge.picture import Column, day_picture
 
 
-def picture(account: DayAccount) -> bytes:
-    """A PNG. Everything that it shows stands in the report's words too."""
+def picture(account: DayAccount, now: datetime) -> bytes:
+    """A PNG. Everything that it shows stands in the report's words too; hours after `now` have no bar."""
     spent = account.spent
     title = f"{account.day}: {dollars(spent.used)} of {dollars(spent.cap)}, {len(account.merged)} merged"
-    shares = [left / spent.cap if spent.cap else 0.0 for left in left_by_hour(account)]
+    come = now.hour + 1 if account.day == now.date().isoformat() else HOURS
+    shares = [left / spent.cap if spent.cap else 0.0 for left in left_by_hour(account)[:come]]
     columns = [
         Column(heading, tuple((task.id, task.title) for task in on_board(account, state)))
         for state, heading in COLUMNS.items()

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from agents.orchestrator.report_words import (
     COLUMNS,
     NOTE,
+    answers,
     bullets,
     came_of,
     counted,
@@ -123,7 +124,7 @@ def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str
 
 def answer(task: TaskAccount, command: str) -> str:
     at = f" · {task.pull}" if task.pull.startswith(("https://", "http://")) else ""
-    return f"`{command} approve {task.id}`, or `reject` or `retry` with `--why '...'`{at}"
+    return f"{answers(task.id, command)}{at}"
 
 
 def retry(task: TaskAccount, command: str) -> str:
@@ -146,12 +147,12 @@ def money(account: DayAccount) -> Iterator[str]:
 
 
 def _burn_down(account: DayAccount) -> str:
-    """What was left of the cap after each hour in which something was spent."""
+    """What was left of the cap after the last spending of each hour that had one."""
     cap, left = account.spent.cap, left_by_hour(account)
     if not account.course or not cap:
         return ""
-    hours = sorted({spending.minute // 60 for spending in account.course})
-    rows = [("before", cap), *((f"{hour:02d}:59", left[hour]) for hour in hours)]
+    last = {spending.minute // 60: spending.minute % 60 for spending in account.course}
+    rows = [("before", cap), *((f"{hour:02d}:{minute:02d}", left[hour]) for hour, minute in last.items())]
     lines = [f"{when:<6} {dollars(amount):>9} {_bar(amount, cap)}" for when, amount in rows]
     return "\n".join(("Left of the day's cap:", "", "```", *lines, "```"))
 

@@ -12,6 +12,8 @@ from shared.domain.notice import Section
 
 HOURS = 24
 TITLE, NOTE = 120, 400  # characters that are shown of a title, and of what was said of a task
+SHORT = 100  # characters of a reason in a message, and on the morning's screen: it was told in one of its own
+MOST, ROOM = 8, 950  # lines and characters of one section there: chats cut what is longer; the report has it all
 
 COLUMNS = {
     State.BACKLOG: "To do",
@@ -30,6 +32,11 @@ def harmless(text: str, most: int = NOTE) -> str:
 
 def named(task: TaskAccount) -> str:
     return f"**{harmless(task.title, TITLE)}** (`{task.id}`)"
+
+
+def answers(task: str, command: str) -> str:
+    """What the owner can type about a change that waits for him."""
+    return f"`{command} approve {task}`, or `reject` or `retry` with `--why '...'`"
 
 
 def dollars(nano: int) -> str:
@@ -55,6 +62,11 @@ def few(lines: Iterable[str], most: int = 30, room: int = 20_000) -> str:
     fitting = [at for at in range(len(found)) if len(bullets(found[: at + 1])) <= room][:most]
     rest = len(found) - len(fitting)
     return bullets([*found[: len(fitting)], *([f"and {rest} more"] if rest else [])])
+
+
+def brief(lines: Iterable[str]) -> str:
+    """What fits into a message, and on one screen."""
+    return few(lines, MOST, ROOM)
 
 
 def section(heading: str, text: str) -> tuple[Section, ...]:

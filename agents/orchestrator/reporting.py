@@ -6,16 +6,17 @@ The file is written first: it is the truth, and needs no service. Every step can
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from agents.orchestrator import morning_text, report_notice, report_text
 from agents.orchestrator.daily_planner import cents
-from agents.orchestrator.day_account import DayBooks
+from agents.orchestrator.day_account import NOTHING, DayBooks, waiting
 from agents.orchestrator.progress_file import write_progress
 from agents.orchestrator.report_picture import picture
 from agents.orchestrator.team import Desk
-from shared.domain.account import DayAccount, TaskAccount, Trouble
+from shared.domain.account import DayAccount, Trouble
+from shared.domain.lifecycle import State, is_over
 from shared.domain.notice import Notice
 from shared.domain.ticket import BudgetWarning
 from shared.domain.token_budget import month_of
@@ -27,13 +28,23 @@ MOST_MISSED = 7  # files for days on which nobody was there
 PAUSE = timedelta(minutes=5)  # between two changes of the day's message while the team works
 
 
+@dataclass(frozen=True)
+class Standing:
+    """A task that is over, or waits for the owner: what may have to be told."""
+
+    task: str
+    attempt: int
+    waits_for: tuple[str, ...] = ()  # empty: it is over
+
+
 class Reporting:
     """`aside`: tasks that nobody touches until the next start, and why."""
 
     def __init__(self, desk: Desk, aside: Callable[[], Mapping[str, str]]) -> None:
         self._desk = desk
         self._aside = aside
-        self._shown: set[str] = set()  # tasks that the day's message shows as ended
+        self._seen: set[Standing] = set()  # what was told at once, where there was somebody to tell
+        self._shown: set[Standing] = set()  # what the day's message shows
         self._shown_at: datetime | None = None
 
     # -- a day ------------------------------------------------------------------------------------------------
@@ -55,28 +66,47 @@ class Reporting:
 
     def work_begins(self) -> None:
         """What a kill, or a service that was not there yet, has kept from the owner."""
-        self._shown |= self._urgent_things()
+        self._shown = self._tell_at_once()
 
     def step(self, day: str) -> None:
         """After a move: what cannot wait at once, the day's message every few minutes."""
-        ended, now = self._urgent_things(), self._desk.clock.now()
-        if ended - self._shown and (self._shown_at is None or now - self._shown_at >= PAUSE):
-            self._shown, self._shown_at = ended, now
+        standing, now = self._tell_at_once(), self._desk.clock.now()
+        ended = {one for one in standing - self._shown if not one.waits_for}
+        if ended and (self._shown_at is None or now - self._shown_at >= PAUSE):
+            self._shown, self._shown_at = standing, now
             write_progress(self._desk, day)
-            self._tell_day(report_notice.progress(self._account(day), self._desk.command), as_news=False)
+            if self._desk.messages.notifiers:
+                self._tell_day(report_notice.progress(self._account(day), self._desk.command), as_news=False)
 
-    def _urgent_things(self) -> set[str]:
-        """Tells them -> the tasks that have ended today."""
+    def _tell_at_once(self) -> set[Standing]:
+        """What cannot wait -> where it stands now. The whole books are opened only if something new stands there."""
+        standing = self._standing()
+        if not self._desk.messages.notifiers:
+            return standing
         today = self._desk.day()  # midnight may have come since the day's phases began
-        books = self._books(today)
-        tasks = list(books.tasks())
-        if any(self._is_news(notice) for task in tasks for notice in self._urgent(today, task)):
-            tasks = list(books.tasks(books.pulls()))  # the forge is asked only if there is something to tell
-            for notice in (notice for task in tasks for notice in self._urgent(today, task)):
+        if standing - self._seen:
+            self._tell_urgent(today)
+            self._seen = standing
+        self._desk.messages.flush(today, self._desk.clock.now())
+        return standing
+
+    def _standing(self) -> set[Standing]:
+        """Tasks that are over, and those that were put before the owner, by the books alone."""
+        found = set()
+        for known in self._desk.journal.known().values():
+            attempt = known.last.number if known.last else 0
+            if is_over(known.seen_in):
+                found.add(Standing(known.id, attempt))
+            elif known.seen_in is State.IN_REVIEW and (parked := waiting(self._desk, known)):
+                found.add(Standing(known.id, attempt, parked.reasons))
+        return found
+
+    def _tell_urgent(self, day: str) -> None:
+        books = self._books(day)
+        if any(self._is_news(notice) for notice in self._urgent(books, day)):
+            for notice in self._urgent(books, day, books.pulls()):  # the forge is asked only if there is news
                 if self._is_news(notice):
                     self._send(notice)
-        self._desk.messages.flush(today, self._desk.clock.now())
-        return {task.id for task in tasks if task.ended and task.is_of_the_day}
 
     def evening(self, day: str) -> None:
         """The report of the day, and the last words of its message."""
@@ -107,11 +137,12 @@ class Reporting:
         if self._is_news(notice):
             self._send(notice)
 
-    def _urgent(self, day: str, task: TaskAccount) -> Iterator[Notice]:
-        if task.asks:
-            yield report_notice.asks(day, task, self._desk.command)
-        if task.failed_that_day:
-            yield report_notice.gave_up(day, task, self._desk.command)
+    def _urgent(self, books: DayBooks, day: str, pulls: Mapping[str, str] = NOTHING) -> Iterator[Notice]:
+        for task in books.tasks(pulls):
+            if task.asks:
+                yield report_notice.asks(day, task, books.attempt(task.id), self._desk.command)
+            if task.failed_that_day:
+                yield report_notice.gave_up(day, task, books.attempt(task.id), self._desk.command)
 
     def _is_news(self, notice: Notice) -> bool:
         """Not said yet, on whichever day."""
@@ -135,7 +166,7 @@ class Reporting:
 
     def _write(self, account: DayAccount) -> bytes:
         """The picture first: a report never names one that is not there."""
-        png = picture(account)
+        png = picture(account, self._desk.clock.now())
         write_bytes(self._desk.home.reports / f"{account.day}.png", png)
         fault_point("picture.written")
         self._write_page(account.day, report_text.evening(account, self._desk.command, f"{account.day}.png"))

@@ -33,14 +33,16 @@ from shared.domain.errors import Misconfigured, ModelAway, OutOfBudget, Refused,
 from shared.domain.lifecycle import Event, State
 from shared.domain.naming import attempt_ref
 from shared.domain.work import TaskSpec
-from shared.edge.forge.forge import Pull
+from shared.edge.forge.forge import Pull, RateLimited
 from shared.edge.journal import Known
 from shared.edge.paths import remove_folder
 from shared.edge.repo.mirror import BranchMoved
 from shared.edge.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
 
 PAUSE = timedelta(minutes=10)  # before a model that did not answer is asked again
+MOST_PAUSES = 6
 PATIENCE = timedelta(minutes=10)  # the longest rest that a foreground day waits for
+FORGE_PATIENCE = 1_800.0  # seconds that all limits of the forge together may cost a day
 ENDS_A_PULL = (Event.CANCELLED, Event.DELETED, Event.DONE_BY_OWNER)
 OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 
@@ -58,6 +60,8 @@ class Work:
         self._coding = Coding(desk, team, self._gate_sight, self._mover, self._gates)
         self._broke: tuple[str, str] = ("", "")  # the day on which a cap stopped the spending, and its words
         self._away: tuple[datetime | None, str] = (None, "")  # until when the model is not asked again, and why
+        self._pauses = 0
+        self._forge_patience = FORGE_PATIENCE
 
     @property
     def problems(self) -> list[str]:
@@ -80,18 +84,25 @@ class Work:
         until, words = self._away
         return words if until and self._desk.clock.now() < until else ""
 
+    def _model_is_asked_again(self, why: str) -> datetime | None:
+        """None: we rest for another reason, or it was away too often."""
+        until, words = self._away
+        return until if why == words and self._pauses <= MOST_PAUSES else None
+
     def until_quiet(self) -> str:
         """Every move there is -> why it rests now."""
-        self._hear()
+        while not self._heard():
+            pass
         while True:
             sight = self._look()
             move = next_move(sight.board, self._desk.clock.now())
             if isinstance(move, Rest):
                 self._tell_lost(sight)
-                if move.until is None or move.until > self._desk.clock.now() + PATIENCE:
+                until = move.until or self._model_is_asked_again(move.why)
+                if until is None or until > self._desk.clock.now() + PATIENCE:
                     return move.why
-                self._desk.tell(f"{move.why}, until {move.until:%H:%M:%S}")
-                self._desk.clock.sleep((move.until - self._desk.clock.now()).total_seconds())
+                self._desk.tell(f"{move.why}, until {until:%H:%M:%S}")
+                self._desk.clock.sleep((until - self._desk.clock.now()).total_seconds())
             else:
                 self._try(move, sight)
                 self._moved()
@@ -102,6 +113,25 @@ class Work:
         for place in (self._desk.home.work, self._desk.home.temporary):
             for left_over in place.iterdir():
                 remove_folder(left_over)
+
+    def _heard(self) -> bool:
+        """False: after a pause that the forge has asked for, once more."""
+        try:
+            self._hear()
+        except RateLimited as limit:
+            if not self._waited(limit):
+                raise
+            return False
+        return True
+
+    def _waited(self, limit: RateLimited) -> bool:
+        """As long as the forge says; half an hour in all."""
+        if limit.wait > self._forge_patience:
+            return False
+        self._forge_patience -= max(limit.wait, 1.0)
+        self._desk.tell(f"{limit}; waiting")
+        self._desk.clock.sleep(limit.wait)
+        return True
 
     def _hear(self) -> None:
         """What happened at the forge and to the branch since we looked last."""
@@ -144,12 +174,16 @@ class Work:
             self._broke = (self._desk.day(), str(problem))
             self._desk.tell(f"{_task(move)}: {problem}")
         except ModelAway as problem:
+            self._pauses += 1
             self._away = (self._desk.clock.now() + PAUSE, str(problem))
-            self._gates.problems.append(str(problem))
+            if str(problem) not in self._gates.problems:
+                self._gates.problems.append(str(problem))
             self._desk.tell(f"{_task(move)}: {problem}")
         except Misconfigured:
             raise
         except TeamError as problem:
+            if isinstance(problem, RateLimited) and self._waited(problem):
+                return
             self._mover.set_aside(_task(move), f"{problem}; the next start goes on with it")
 
     def _act(self, move: Move, sight: Sight) -> None:
@@ -219,6 +253,8 @@ class Work:
         except (Refused, BranchMoved) as problem:
             desk.tell(f"{task}: {problem}")
             self._mover.move(task, State.IN_PROGRESS, Event.EXHAUSTED, str(problem), outcome="failed")
+        except RateLimited:
+            raise
         except TeamError as problem:  # the commit stands: it is not paid for again
             self._mover.set_aside(task, f"not delivered, the next start tries again: {problem}")
         else:

@@ -7,7 +7,7 @@ wrong. What still breaks a rule is dropped with its reason. A premise that the c
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, replace
 from typing import Protocol, TypeVar
 
@@ -70,14 +70,17 @@ class Planner:
             return reply, (f"The plan broke rules and could not be asked for again ({one_line(str(error), 200)}).",)
 
     def _ask(self, run: Run, order: PlanOrder, facts: str, correction: str) -> Reply:
+        is_proposed = any(goal.proposed_by for goal in order.goals)
+        unnamed = _others(order) if is_proposed else ()
         prompt = self._prompts.render(
             "planner/plan",
             facts=quoted(facts, "facts"),
             allow=_block(order.allow, "patterns"),
             guards=_block((f"{', '.join(guard.patterns)}: {guard.note}" for guard in order.guards), "guards"),
             notes=_block((note.text for note in order.notes), "notes"),
-            open_tasks=_block((_open(task) for task in order.open_tasks), "tasks"),
-            goals=_block(map(_text, order.goals), "goals"),
+            open_tasks=_block((_open(task, unnamed) for task in order.open_tasks), "tasks"),
+            whose="Proposals of strangers" if is_proposed else "Goals",
+            goals=_block(map(_text, order.goals), "proposals" if is_proposed else "goals"),
             depth=str(order.depth),
             correction=correction,
         )
@@ -96,8 +99,14 @@ def _text(goal: Goal) -> str:
     return "\n".join([f"{goal.id} ({goal.priority}): {goal.title}", *(f"    {detail}" for detail in goal.details)])
 
 
-def _open(task: TaskSpec) -> str:
-    return f"{task.id} (goal {task.goal_id or 'none'}): {task.title} [{', '.join(task.files + task.new_files)}]"
+def _others(order: PlanOrder) -> frozenset[str]:
+    """Goals of the open tasks that are not asked about: of these a stranger's words need not know."""
+    return frozenset(task.goal_id for task in order.open_tasks) - {goal.id for goal in order.goals}
+
+
+def _open(task: TaskSpec, unnamed: Collection[str]) -> str:
+    goal = "another" if task.goal_id in unnamed else task.goal_id or "none"
+    return f"{task.id} (goal {goal}): {task.title} [{', '.join(task.files + task.new_files)}]"
 
 
 def _block(texts: Iterable[str], label: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
-from agents.qa.evidence_rule import Runs, Texts, is_usable
+from agents.qa.evidence_rule import Runs, Texts, Uncounted, is_usable
 from agents.qa.gathering import Source, text_of
 from agents.qa.relied import Repository, relied_on
 from agents.qa.removed import obsolete
@@ -58,24 +59,18 @@ class CommitTexts:
         code = [one.path for one in self.touched.product if one.path.endswith(".py")]
         pairs = ((self._then(path), self._now(path)) for path in code)
         gone = obsolete(task, {path: self._then(path) for path in tests}, pairs, self._knows)
-        return Texts(weakened, gone, self._unrun(runs))
+        lines = _Lines.of(runs)
+        return Texts(weakened, gone, self._unrun(lines), lines.uncounted)
 
-    def _unrun(self, runs: Runs) -> tuple[str, ...]:
-        """Changed lines that no test ran, of code that is not known to do the same.
-
-        Where lines are not counted there is nothing to say.
-        """
-        without = filter(None, (runs.base, runs.unchanged))
-        counted = [run.uncovered for run in without if is_usable(run) and run.covered is not None]
-        if not counted or runs.base.covered is None or runs.change.covered is None:
-            return ()
+    def _unrun(self, lines: _Lines) -> tuple[str, ...]:
+        """Changed lines that no test is known to have run, of code that is not known to do the same."""
         code = [one for one in self.touched.product if one.path.endswith(".py") and one.path not in self.touched.same]
         pairs = {
             one.path: Pair(
                 self._then(one.path) if one.mode_old else None,
                 self._now(one.path) if one.mode_new else None,
-                set(counted[0].get(one.path, ())).intersection(*(lines.get(one.path, ()) for lines in counted[1:])),
-                runs.change.uncovered.get(one.path, ()),
+                lines.missing_before(one.path),
+                lines.missing_after(one.path),
             )
             for one in code
         }
@@ -119,6 +114,30 @@ class CommitTexts:
 
     def _texts(self, paths: Iterable[str]) -> dict[str, str]:
         return {path: self._now(path) for path in sorted(paths)}
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """What was counted, each as lines by file that were not run: on the base by several runs, on the commit by one."""
+
+    before: Sequence[Mapping[str, Sequence[int]]]
+    after: Mapping[str, Sequence[int]] | None
+
+    @classmethod
+    def of(cls, runs: Runs) -> _Lines:
+        without = [run for run in (runs.base, runs.unchanged) if run and is_usable(run)]
+        counted = [run.uncovered for run in without if run.covered is not None]
+        return cls(counted, runs.change.uncovered if runs.change.covered is not None else None)
+
+    @property
+    def uncounted(self) -> Uncounted:
+        return "the change" if self.after is None else "" if self.before else "the base"
+
+    def missing_before(self, path: str) -> Collection[int] | None:
+        return set.intersection(*(set(lines.get(path, ())) for lines in self.before)) if self.before else None
+
+    def missing_after(self, path: str) -> Collection[int] | None:
+        return None if self.after is None else self.after.get(path, ())
 
 
 def _python(paths: Iterable[str]) -> list[str]:

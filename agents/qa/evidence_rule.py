@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from agents.qa.announced import Announced
 from agents.qa.removed import Named
@@ -16,6 +17,8 @@ from agents.qa.test_changes import EMPTY, GONE, Weakening
 from agents.qa.touched import Places, Touched
 from shared.domain.evidence import Problem, Remedy, SuiteRun, is_test_file
 from shared.domain.work import TaskSpec
+
+Uncounted = Literal["", "the base", "the change"]
 
 MOST_NAMED = 5
 UNCHANGED = "nothing shows that it changes nothing"
@@ -55,11 +58,15 @@ class Runs:
 
 @dataclass(frozen=True)
 class Texts:
-    """What is read beside the runs: tests that ask less, tests whose subject the task removes, lines that none ran."""
+    """What is read beside the runs: tests that ask less, tests whose subject the task removes, lines that none ran.
+
+    `uncounted`: on which side the lines that tests run were not counted; there, no line is known to be run.
+    """
 
     weakened: Sequence[Weakening] = ()
     obsolete: frozenset[Named] = frozenset()
     unrun: Sequence[str] = ()
+    uncounted: Uncounted = ""
 
 
 def problems(
@@ -82,7 +89,7 @@ def _problems(touched: Touched, runs: Runs, told: Announced, texts: Texts) -> It
         yield from _compared(told, runs)
         yield from _odd_places(touched, runs, told.places)
         yield from _old_tests(told, runs)
-        yield from _unshown(told, touched, runs, texts.unrun)
+        yield from _unshown(told, touched, runs, texts)
     yield from _weakened(told, runs, texts.weakened)
 
 
@@ -167,14 +174,23 @@ def expected(runs: Runs, places: Places) -> frozenset[str]:
 # --- new tests prove something -------------------------------------------------------------------------------
 
 
-def _unshown(told: Announced, touched: Touched, runs: Runs, unrun: Sequence[str]) -> Iterator[Problem]:
+def _unshown(told: Announced, touched: Touched, runs: Runs, texts: Texts) -> Iterator[Problem]:
     if not asks_for_behaviour(told.task, touched):
-        if unrun:
-            text = f"it is to change nothing that shows, but no test runs {named(unrun)}"
-            yield Problem(UNCHANGED, text, "write tests")
+        yield from _unkept(texts)
     elif not proving(told.task, runs, told.places):
         what = "no new or changed test fails without the change" if runs.unchanged else "no test was added or changed"
         yield Problem("nothing shows the new behaviour", f"nothing shows what the change does: {what}", "write tests")
+
+
+def _unkept(texts: Texts) -> Iterator[Problem]:
+    """New tests are counted on the base too; where nothing is counted of the change itself, they could show nothing."""
+    if not texts.unrun:
+        return
+    text = f"no test runs {named(texts.unrun)}"
+    if texts.uncounted:
+        text = f"the lines that tests run were not counted on {texts.uncounted}: {named(texts.unrun)}"
+    remedy: Remedy = "ask owner" if texts.uncounted == "the change" else "write tests"
+    yield Problem(UNCHANGED, f"it is to change nothing that shows, but {text}", remedy)
 
 
 def proving(task: TaskSpec, runs: Runs, places: Places) -> tuple[str, ...]:

@@ -11,13 +11,18 @@ LONGEST = 400_000  # characters of a file
 
 
 def module_of(text: str) -> ast.Module:
-    """Empty if it is no Python, or too long to be read."""
+    """Empty if it cannot be read."""
+    return parsed(text) or ast.Module([], [])
+
+
+def parsed(text: str) -> ast.Module | None:
+    """None: it is no Python, or too long to be read."""
     try:
         with warnings.catch_warnings():  # a file's bad escapes are its own affair
             warnings.simplefilter("ignore")
-            return ast.parse(text.removeprefix("\ufeff")) if len(text) <= LONGEST else ast.Module([], [])
+            return ast.parse(text.removeprefix("\ufeff")) if len(text) <= LONGEST else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ast.Module([], [])
+        return None
 
 
 def last_name(node: ast.expr) -> str:

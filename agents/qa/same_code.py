@@ -1,21 +1,24 @@
 """Two texts of a Python file -> whether they do the same. Pure: nothing is executed, and in doubt they do not.
 
-Docstrings, comments and layout may differ; annotations of functions that nobody could ask for them; what is imported
-for these alone; and one private function may have another name throughout.
+Comments and layout may differ; docstrings that nobody reads while the program runs; annotations of functions that
+nobody could ask for them; what is imported for these alone; and one private function may have another name throughout.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from agents.qa.expressions import Function
+from agents.qa.expressions import Function, module_of, parsed
 
-LONGEST = 400_000  # characters of a file
 FOR_ANNOTATIONS = ("typing", "collections.abc", "__future__")
 PRIVATE = re.compile(r"_[a-z]\w*")
+# How a program comes by docstrings: by these words, or through what makes a help text or documentation of them.
+ANY_DOC = r"\b(getdoc|pydoc|doctest)\b|\bhelp\("
+SHOWS = r"^\s*(from|import)\s+(docopt|click|typer|fire|plac|argh|defopt|cyclopts|invoke|fastapi|rest_framework|ply)\b"
+READS_OWN = re.compile(rf"\b__doc__\b|{ANY_DOC}|{SHOWS}", re.MULTILINE)
+READS_OTHERS = re.compile(rf"""\.\s*__doc__\b|["']__doc__["']|\bimport\b.*\b__doc__\b|{ANY_DOC}""")
 PLAIN = (  # what an annotation may be made of: nothing that runs code or binds a name
     *(ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BinOp, ast.BitOr, ast.Tuple, ast.List, ast.Load),
     ast.UnaryOp,
@@ -28,31 +31,23 @@ def _none() -> Iterable[str]:
 
 def is_same_code(old: str, new: str, others: Callable[[], Iterable[str]] = _none) -> bool:
     """`others`: the texts of all other files that might use a name of this one; read only if all else is the same."""
-    if max(len(old), len(new)) > LONGEST:
-        return False
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return _is_same(old, new, ()) and (_is_text_alone(old, new) or _is_same(old, new, tuple(others())))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        before, after = parsed(old), parsed(new)
+        if before is None or after is None:
+            return False
+        return ast.dump(before) == ast.dump(after) or (_is_same(old, new, ()) and _is_same(old, new, tuple(others())))
+    except (RecursionError, MemoryError):
         return False
-
-
-def _is_text_alone(old: str, new: str) -> bool:
-    return ast.dump(_parsed(old)) == ast.dump(_parsed(new))
 
 
 def _is_same(old: str, new: str, others: Sequence[str]) -> bool:
-    before, after = _parsed(old), _parsed(new)
+    is_read = any(map(READS_OWN.search, (old, new))) or any(map(READS_OTHERS.search, others))
+    before, after = (module_of(text) if is_read else _unspoken(module_of(text)) for text in (old, new))
     renamed, asked = _renamed(before, after, others), _asked_for(before, others) | _asked_for(after, others)
     return _told(before, asked, renamed) == _told(after, asked, {})
 
 
-def _parsed(text: str) -> ast.Module:
-    return _spoken(ast.parse(text.removeprefix("\ufeff")))
-
-
-def _spoken(module: ast.Module) -> ast.Module:
+def _unspoken(module: ast.Module) -> ast.Module:
     """Without its docstrings and other texts that stand alone."""
     for node in ast.walk(module):
         if isinstance(node, Function | ast.ClassDef | ast.Module):
@@ -107,12 +102,9 @@ def _asked_for(module: ast.Module, others: Sequence[str]) -> frozenset[str]:
 
 
 def _values(text: str) -> frozenset[str]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return frozenset(_values_of(ast.parse(text.removeprefix("\ufeff"))))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset(re.findall(r"\w+", text))
+    """Of what cannot be read, every word."""
+    module = parsed(text)
+    return frozenset(re.findall(r"\w+", text) if module is None else _values_of(module))
 
 
 def _values_of(module: ast.Module) -> Iterator[str]:

@@ -18,12 +18,12 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 @dataclass(frozen=True)
 class Pair:
-    """A file before and after (None: not there), and the lines of each that no test ran."""
+    """A file before and after (None: not there), and the lines of each that no test ran (None: nobody counted)."""
 
     before: str | None
     after: str | None
-    unrun_before: Collection[int] = ()
-    unrun_after: Collection[int] = ()
+    unrun_before: Collection[int] | None = ()
+    unrun_after: Collection[int] | None = ()
 
 
 def unrun(pairs: Mapping[str, Pair], is_missed: Callable[[str], bool]) -> tuple[str, ...]:
@@ -71,15 +71,23 @@ class _Side:
     def unrun(
         self,
         lines: Sequence[int],
-        missing: Collection[int],
+        missing: Collection[int] | None,
         elsewhere: Collection[str],
         other: _Side | None = None,
         is_missed: Callable[[str], bool] = bool,
     ) -> list[int]:
-        """Of `lines` the first ones of statements that were not run, each once. `elsewhere`: what stands there too."""
+        """Of `lines` the first ones of statements that were not run, each once. `elsewhere`: what stands there too.
+
+        Where nobody counted (None) nothing is known to have been run.
+        """
         excused = set(self._excused(elsewhere, other, is_missed))
-        firsts = dict.fromkeys(self._first(line) for line in lines if line not in excused)
-        return [line for line in firsts if line in set(missing)]
+        looked_at = [line for line in lines if line not in excused and (missing is not None or self._is_code(line))]
+        firsts = dict.fromkeys(map(self._first, looked_at))
+        return [line for line in firsts if missing is None or line in set(missing)]
+
+    def _is_code(self, line: int) -> bool:
+        text = self.lines[line - 1].strip()
+        return bool(text) and not text.startswith("#")
 
     def _first(self, line: int) -> int:
         """Of the innermost statement that this line belongs to: coverage is counted there."""

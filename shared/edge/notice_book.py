@@ -1,6 +1,6 @@
 """Door to what the owner was told. The only module that remembers messages: intended, delivered (its id), or why not.
 
-A service that cannot be asked gets a message at most twice: a second time only if the answer to the first was lost.
+A service that cannot be asked gets the same words at most twice: a second time only if the first answer was lost.
 """
 
 from __future__ import annotations
@@ -54,15 +54,20 @@ class NoticeBook:
         self._db = db
 
     def intend(self, notice: Notice, service: str, now: datetime) -> Slip:
-        """What is to stand there from now on. The same again changes nothing; other words are a new intention."""
+        """What is to stand there from now on. The same again changes nothing; other words are a new intention.
+
+        They may be tried once more, however many answers were lost. A picture alone is nothing new where what was
+        said cannot be changed.
+        """
         digest = hashlib.sha256(NOTICE.dump_json(_plain(notice)) + (notice.picture.png if notice.picture else b""))
         values = (notice.key, service, digest.hexdigest(), NOTICE.dump_json(_plain(notice)).decode(), now.isoformat())
         with self._db.transaction() as db:
             db.execute(
                 "insert into notices (key, service, digest, notice_json, at, state) values (?, ?, ?, ?, ?, 'planned')"
                 " on conflict do update set digest = excluded.digest, notice_json = excluded.notice_json,"
-                " at = excluded.at, state = 'planned' where digest <> excluded.digest",
-                values,
+                " at = excluded.at, state = 'planned', blind = min(blind, ?) where digest <> excluded.digest"
+                " and not (state = 'delivered' and message_id = '' and notice_json = excluded.notice_json)",
+                (*values, MOST_BLIND - 1),
             )
             slip = _slip(db.execute("select * from notices where key = ? and service = ?", values[:2]).fetchone())
         fault_point("notice.planned")
@@ -101,10 +106,10 @@ class NoticeBook:
 
     # -- looking ----------------------------------------------------------------------------------------------
 
-    def was_said(self, ending: str) -> bool:
-        """Whether there is a message whose key ends so, of whichever day."""
-        sql = "select 1 from notices where substr(key, -length(?1)) = ?1"
-        return self._db.row(sql, (ending,)) is not None
+    def was_said(self, what: str) -> bool:
+        """Whether there is a message whose key is this after its day, of whichever day."""
+        sql = "select 1 from notices where substr(key, length('YYYY-MM-DD:') + 1) = ?"
+        return self._db.row(sql, (what,)) is not None
 
     def is_delivered(self, key: str, service: str) -> bool:
         """In its newest words."""

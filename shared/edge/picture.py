@@ -37,7 +37,7 @@ class Column:
 
 
 def day_picture(title: str, left: Sequence[float], cap: str, columns: Sequence[Column]) -> bytes:
-    """A PNG, 800 pixels wide. `left`: the share of the cap (0-1) that is left at the end of each of the 24 hours."""
+    """A PNG, 800 pixels wide. `left`: the share of the cap (0-1) left at the end of each hour that has come."""
     from PIL import Image, ImageDraw
 
     rows = max((min(len(column.cards), MOST_CARDS) for column in columns), default=0)
@@ -62,8 +62,8 @@ def _chart(draw: ImageDraw, left: Sequence[float], cap: str) -> None:
         if height:
             box = (LEFT + hour * BAR + 2, BOTTOM - height, LEFT + (hour + 1) * BAR - 3, BOTTOM - 1)
             draw.rectangle(box, PLENTY if share >= 0.2 else SCARCE)
-        if hour % 3 == 0:
-            draw.text((LEFT + hour * BAR + 2, BOTTOM + 4), f"{hour:02d}:00", FAINT, small)
+    for hour in range(0, HOURS, 3):
+        draw.text((LEFT + hour * BAR + 2, BOTTOM + 4), f"{hour:02d}:00", FAINT, small)
     draw.line((LEFT, BOTTOM, right, BOTTOM), INK)
     draw.text((LEFT - 8, TOP), cap, FAINT, small, anchor="rm")
     draw.text((LEFT - 8, BOTTOM), "$0", FAINT, small, anchor="rm")

@@ -11,9 +11,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from shared.edge.local_github import hub_description, trim_github_contract
+from shared.edge.local_github import hub_description
 from shared.edge.local_github.local_github import Exchange, LocalGitHub
 from tests.edges.github_contract import complaints
+from tests.github import trim_github_contract
 
 GOOD = Exchange(
     method="POST",
@@ -94,6 +95,7 @@ def test_cutting_keeps_what_is_used_and_drops_the_rest() -> None:
     more["paths"]["/user"]["get"]["summary"] = "prose"
     more["components"]["schemas"]["unused"] = {"type": "object"}
     cut = trim_github_contract.trimmed(more)
+    assert trim_github_contract.CONTRACT == hub_description.FILE
     assert cut["paths"].keys() == kept["paths"].keys()
     assert cut["components"]["schemas"].keys() == kept["components"]["schemas"].keys()
     assert cut["paths"]["/user"] == kept["paths"]["/user"]

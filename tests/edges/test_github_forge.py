@@ -593,6 +593,28 @@ def test_a_missing_permission_is_found_before_the_day_begins(private: GitHubHome
     assert "https://github.com/settings/personal-access-tokens" in detail
 
 
+@pytest.mark.parametrize(
+    ("where", "fault", "name"),
+    [
+        pytest.param("DELETE", Fault(502, "<html>"), "permissions", id="GitHub is away"),
+        pytest.param("POST /repos/{r}/pulls", Fault(429, {"message": "rate limit"}), "permissions", id="a limit"),
+        pytest.param("GET /repos/{r}/issues", Fault(200, "<html>"), "permissions", id="half an answer"),
+    ],
+)
+def test_what_could_not_be_asked_is_not_said_to_be_well(home: GitHubHome, where: str, fault: Fault, name: str) -> None:
+    home.hub.faults.before(fault, where=where, times=9)
+    ok, detail = findings(home.forge)[name]
+    assert not ok
+    assert "could not be found out" in detail and "lacks" not in detail
+
+
+def test_a_scope_that_could_not_be_asked_for_is_no_end_of_the_questions(home: GitHubHome) -> None:
+    home.hub.faults.before(Fault(close=True), where="GET /user", times=9, skip=1)  # whose it is was said
+    found = findings(home.opened())
+    assert found["workflows"][0] is False
+    assert "reviewer" in found
+
+
 def test_a_repository_that_is_not_there_ends_the_questions(home: GitHubHome) -> None:
     forge = GitHubForge("team/nothing", home.team, ManualClock(NOW), url=home.hub.url, seconds_between=0.0)
     assert [(f.name, f.ok) for f in forge.check()] == [("account", True), ("account", False)]

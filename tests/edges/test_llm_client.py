@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from shared.domain.errors import (
     Misconfigured,
+    ModelAway,
     OutOfBudget,
     ReplyDeclined,
     ReplyUnreadable,
@@ -228,7 +229,7 @@ POLICY = [
     pytest.param([{"status": 404}, good()], None, "", [S, O], id="model gone: the next"),
     pytest.param([{"status": 529}, good()], None, "", [S, O], id="overloaded: the next"),
     pytest.param([UPSTREAM, UPSTREAM, good()], None, "", [S, O, H], id="the meter gave up: the next, and the next"),
-    pytest.param([UPSTREAM] * 3, Unavailable, f"{H}: meter: the upstream was busy", [S, O, H], id="no model is left"),
+    pytest.param([UPSTREAM] * 3, ModelAway, f"{H}: meter: the upstream was busy", [S, O, H], id="no model is left"),
     pytest.param([meter("meter_model_gone"), good()], None, "", [S, O], id="the meter says that the model is gone"),
     pytest.param([REFUSES, UPSTREAM, good()], None, "", [S, O, H], id="a refusal, then an overload"),
     pytest.param([UPSTREAM, {"text": "no"}, good()], None, "", [S, O, O], id="the repair asks the model that answered"),

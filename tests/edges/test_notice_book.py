@@ -67,6 +67,14 @@ def test_another_picture_is_other_words(messenger: Messenger, box: Mailbox) -> N
     assert [message["png"] for message in box.messages()] == [4]
 
 
+def test_a_picture_alone_is_nothing_new_where_messages_cannot_be_changed(book: NoticeBook, tmp_path: Path) -> None:
+    """A day that is run again has one bar more."""
+    mail = Mailbox(tmp_path / "mail", keeps_ids=False)
+    for png in (b"one", b"more"):
+        Messenger(book, [mail], lambda _: None).send(replace(NOTE, picture=Picture("a.png", png, "a picture")), NOW)
+    assert [message["png"] for message in mail.messages()] == [3]
+
+
 def test_each_service_gets_its_own(book: NoticeBook, tmp_path: Path) -> None:
     boxes = [Mailbox(tmp_path / name, name=name) for name in ("one", "two")]
     boxes[0].before.append(Unavailable("away"))
@@ -122,6 +130,26 @@ def test_once_the_second_try_is_answered_all_is_as_usual(messenger: Messenger, b
     messenger.send(NOTE, NOW)
     assert texts(box) == ["please", "please"]  # the first one has stayed behind; the second was edited
     assert messenger.book.unsent("x") == ()
+
+
+def test_other_words_are_tried_again_however_many_answers_were_lost(messenger: Messenger, box: Mailbox) -> None:
+    box.before += [DeliveryUnknown("502"), DeliveryUnknown("502")]
+    for words in (MESSAGE, MESSAGE, MESSAGE):
+        messenger.send(words, NOW)
+    assert (box.tries, texts(box)) == (2, [])
+    messenger.send(replace(MESSAGE, text="evening"), NOW)
+    assert texts(box) == [f"evening\n\n{AGAIN}"]
+
+
+def test_they_are_tried_once_and_mere_progress_is_not(messenger: Messenger, box: Mailbox) -> None:
+    """Each try may have put one more message there."""
+    box.after += [DeliveryUnknown("silence") for _ in range(9)]
+    messenger.send(MESSAGE, NOW)
+    for number in range(5):
+        messenger.send(replace(MESSAGE, text=f"step {number}"), NOW, as_news=False)
+    for _ in range(5):
+        messenger.send(replace(MESSAGE, text="evening"), NOW)
+    assert texts(box) == ["at work", f"evening\n\n{AGAIN}"]
 
 
 def test_a_refused_message_is_not_sent_again_in_these_words(messenger: Messenger, box: Mailbox) -> None:
@@ -188,6 +216,12 @@ def test_whether_something_was_said_does_not_depend_on_the_day(messenger: Messen
     messenger.send(NOTE, NOW)
     assert messenger.book.was_said("t:waiting-1")
     assert not messenger.book.was_said("t:waiting-2")
+
+
+def test_a_task_whose_name_ends_like_another_s_is_another_task(messenger: Messenger) -> None:
+    messenger.send(replace(NOTE, key=f"{DAY}:fix-login:waiting-1"), NOW)
+    assert messenger.book.was_said("fix-login:waiting-1")
+    assert not messenger.book.was_said("login:waiting-1")
 
 
 # --- kills ---------------------------------------------------------------------------------------------------

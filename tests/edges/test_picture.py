@@ -60,6 +60,13 @@ def test_each_hour_has_its_own_bar() -> None:
     assert [bar(image, hour)[-1] for hour in range(24)] == [PLENTY] * 8 + [SCARCE] * 16
 
 
+def test_an_hour_that_has_not_come_has_no_bar_but_its_name() -> None:
+    some, all_ = picture([1.0] * 9), picture([1.0] * 24)
+    assert [PLENTY in bar(some, hour) for hour in range(24)] == [True] * 9 + [False] * 15
+    names = [image.crop((0, BOTTOM + 1, WIDTH, BOARD)).tobytes() for image in (some, all_)]
+    assert names[0] == names[1]
+
+
 def test_a_card_stands_in_its_column_and_nowhere_else() -> None:
     columns = [
         Column(column.heading, (("20261120-01", "Fix"),) if number == 2 else ())

@@ -17,14 +17,13 @@ from shared.edge.local_github.local_github import LocalGitHub
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import KEY, Stage, git, repository
 
-NAME = "alice/site"
-
 
 @dataclass
 class GitHubStage(Stage):
     """alice owns the repository, `team` is our account; `hub` is entered by the story."""
 
     hub: LocalGitHub | None = None
+    name: str = "alice/site"
     bare: Path = Path()
 
     @property
@@ -34,13 +33,13 @@ class GitHubStage(Stage):
 
     def set_up(self, vision: str = VISION, files: Mapping[str, str] = FILES, private: bool = False) -> GitHubStage:
         self.bare = self._hub.repository(
-            NAME, repository(self.root / "site", files), private=private, writers=("team", "reviewer")
+            self.name, repository(self.root / "site", files), private=private, writers=("team", "reviewer")
         )
-        self._hub.require(NAME, "main", "agents/review")
+        self._hub.require(self.name, "main", "agents/review")
         self.home.config.mkdir(parents=True)
         self.keys()
         with redirect_stdout(StringIO()):
-            assert init(Arguments("init", self.home.root, target=f"{self._hub.url}/{NAME}.git")) == 0
+            assert init(Arguments("init", self.home.root, target=f"{self._hub.url}/{self.name}.git")) == 0
         self.given_inbox("owners: [alice]")
         self.given_vision(vision)
         return self
@@ -51,7 +50,7 @@ class GitHubStage(Stage):
         (self.home.config / ".env").write_text("".join(f"{name}={value}\n" for name, value in values.items()))
 
     def given_inbox(self, rules: str) -> None:
-        target = self.home.targets / "site.yaml"
+        (target,) = (path for path in self.home.targets.glob("*.yaml") if path.name != "example.yaml")
         kept = [line for line in target.read_text().splitlines() if not line.startswith("inbox:")]
         target.write_text("\n".join([*kept, f"inbox: {{{rules}}}"]) + "\n")
 
@@ -63,7 +62,7 @@ class GitHubStage(Stage):
     def says(self, login: str, method: str, path: str, **body: Any) -> Any:
         """One call of the API by a person."""
         headers = {"Authorization": f"Bearer {self._hub.user(login)}"}
-        url = f"{self._hub.url}/repos/{NAME}{path}"
+        url = f"{self._hub.url}/repos/{self.name}{path}"
         answer = httpx2.request(method, url, json=body, headers=headers, timeout=20)
         assert answer.status_code < 300, answer.text
         return answer.json() if answer.content else None

@@ -488,6 +488,9 @@ def test_the_doctor_finds_a_healthy_machine_healthy(stage: Stage) -> None:
             lambda s: s.given_config("agents", coder="{model: gpt-9}"), "prices", "gpt-9", id="a model without a price"
         ),
         pytest.param(
+            lambda s: s.given_config("agents", reviewer="{model: gpt-8}"), "prices", "gpt-8", id="nor for the reviewer"
+        ),
+        pytest.param(
             lambda s: (s.home.config / ".env").write_text("ANTHROPIC_BASE_URL=http://127.0.0.1:9\n"),
             "endpoint",
             "does not answer",

@@ -200,10 +200,20 @@ def test_a_model_that_is_away_costs_no_attempt_and_is_asked_again_later(
     assert "the model" in problem
     with stage.records() as records:
         (attempts,) = [records.journal.attempts(id_) for id_ in stage.states()]
-    assert [attempt.outcome for attempt in attempts] == ["void"]
+    assert {attempt.outcome for attempt in attempts} == {"void"}
+    assert 1 < len(attempts) < 10  # again every ten minutes, for an hour
     plays(model, task(SUM))
     assert stage.run_day() == []
     assert list(stage.states().values()) == ["in_review"]
+
+
+def test_a_model_that_comes_back_within_the_hour_costs_nothing_but_time(stage: Stage, model: ScriptedModel) -> None:
+    away = {"when": {"system": "^You are the Coder"}, "times": 2, "status": 500, "error": {"message": "down"}}
+    model.play([reads(), plans(task(SUM)), away, CODES])
+    stage.given_config("agents", engine="{patience: 0}")
+    stage.run_day()
+    assert list(stage.states().values()) == ["in_review"]
+    assert any(line.endswith("until 08:10:00") or ", until 08:1" in line for line in stage.said)
 
 
 def test_the_owners_new_commits_are_what_tomorrow_builds_on(stage: Stage, model: ScriptedModel) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,11 @@ from shared.edge.process import Finished, run
 from tests.journey.stage import git
 
 ROOT = Path(__file__).parents[2]
+STAND_INS = (  # what stands for the outside world: the model, GitHub, Discord
+    "shared/edge/scripted/",
+    "shared/edge/local_github/",
+    "shared/edge/notify/local_webhook",
+)
 BUGS = {  # file -> what stands there as long as the bug does
     "apps/authentication/views.py": r"(?s)def sign_in.*def sign_in",
     "core/settings.py": r'"https://sisimpur\.example"\n',
@@ -54,7 +60,23 @@ def test_the_demo_merges_corrects_and_asks_and_says_what_is_scripted(tmp_path: P
 
 
 def test_nothing_in_the_pipeline_knows_of_a_demo() -> None:
+    for path, text in sources():
+        if not path.startswith(STAND_INS[0]):  # the other stand-ins serve any day on trial
+            assert not re.search(r"\bdemo\b|exam_site", text), path
+
+
+def test_nothing_in_the_pipeline_knows_of_a_stand_in() -> None:
+    for path, text in sources():
+        if not path.startswith(STAND_INS):
+            assert not re.search(r"scripted|local_github|local_webhook", text), path
+
+
+def test_every_stand_in_is_there() -> None:
+    assert {name for name in STAND_INS if any(path.startswith(name) for path, _ in sources())} == set(STAND_INS)
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Where it stands, and its text in small letters."""
     for folder in ("agents", "shared"):
-        for path in (ROOT / folder).rglob("*.py"):
-            if "scripted" not in path.parts:
-                assert not re.search(r"\bdemo\b|exam_site|scripted", path.read_text("utf-8").lower()), path
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8").lower()

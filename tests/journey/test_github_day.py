@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
@@ -13,14 +15,17 @@ import pytest
 from shared.edge.local_github.hub_faults import Fault
 from shared.edge.local_github.local_github import LocalGitHub
 from shared.edge.scripted.scripted_model import ScriptedModel
+from tests.edges.forge_contract import commit
 from tests.edges.github_contract import Contract
 from tests.journey.at_github import GitHubStage
 from tests.journey.gated import BAD, FILES, GOOD, ID, NEW_TEST, RIGHT, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, plans, reads, task
+from tests.killing import finishes, killed_at, points
 
 SETTINGS = {"settings.py": "X = 2\n", "tests/test_app.py": FILES["tests/test_app.py"] + NEW_TEST, "app.py": RIGHT}
 NO_GOALS = "# Vision\n\n## Priority: HIGH\n"
 ISSUE = "i-1"
+STEP = 1 if os.environ.get("SISIMPUR_EVERY_POINT") else 48  # `make crash` kills at every point
 
 
 def settings_too() -> dict[str, Any]:
@@ -210,6 +215,72 @@ def test_the_owner_ends_it_below_the_pull_request(stage: Make, model: ScriptedMo
     assert [pull.state for pull in day.pulls()] == ["closed"]
 
 
+def test_a_word_that_could_not_be_answered_is_heeded_once_all_the_same(
+    stage: Make, model: ScriptedModel, hub: LocalGitHub
+) -> None:
+    model.play([reads(), plans(settings_too()), CODES, APPROVES])
+    day = stage(SETTINGS, {**SETTINGS, "settings.py": "X = 3\n"})
+    day.run_day()
+    (pull,) = day.pulls()
+    day.says("alice", "POST", f"/issues/{pull.number}/comments", body="/retry with a three")
+    hub.faults.before(Fault(502), where=f"POST /repos/{{r}}/issues/{pull.number}/comments")
+    day.run_day()
+    (jobs, commit) = len(day.jobs), day.pulls()[0].head_sha
+    day.run_day()
+    assert (len(day.jobs), day.pulls()[0].head_sha) == (jobs, commit)
+
+
+def test_a_reason_is_kept_also_if_the_owner_closes_the_pull_request_himself(stage: Make, model: ScriptedModel) -> None:
+    day, number, _ = parked(stage, model)
+    day.says("alice", "POST", f"/issues/{number}/comments", body="/reject the settings are mine")
+    day.says("alice", "PATCH", f"/pulls/{number}", state="closed")
+    assert day.run_day() == []
+    assert day.states() == {ID: "failed"}
+    with day.records() as records:
+        assert [ruling.why for ruling in records.gates.rulings(ID)] == ["the settings are mine"]
+
+
+def test_who_approves_with_a_remark_at_a_line_approves(stage: Make, model: ScriptedModel) -> None:
+    day, number, commit = parked(stage, model)
+    remark = [{"path": "settings.py", "line": 1, "side": "RIGHT", "body": "a better name next time"}]
+    day.says("alice", "POST", f"/pulls/{number}/reviews", commit_id=commit, event="APPROVE", body="", comments=remark)
+    assert day.run_day() == []
+    assert day.states() == {ID: "completed"}
+
+
+def test_what_the_owner_makes_a_draft_again_is_not_merged(stage: Make, model: ScriptedModel) -> None:
+    """Where a repository knows no drafts, our label stands for it."""
+    model.play([reads(), plans(settings_too()), CODES, APPROVES])
+    day = stage(SETTINGS, private=True)
+    day.run_day()
+    (pull,) = day.pulls()
+    day.says("alice", "POST", f"/issues/{pull.number}/labels", labels=["agents:wip"])
+    day.says("alice", "POST", f"/issues/{pull.number}/comments", body="/approve")
+    day.run_day()
+    assert day.states() == {ID: "in_review"}
+    day.says("alice", "DELETE", f"/issues/{pull.number}/labels/agents:wip")
+    day.run_day()
+    assert day.states() == {ID: "completed"}
+
+
+def test_what_the_owner_merged_with_a_commit_of_his_own_is_noticed(
+    stage: Make, model: ScriptedModel, hub: LocalGitHub
+) -> None:
+    day, number, _ = parked(stage, model)
+    hub.faults.before(
+        Fault(405, {"message": "Required status check is expected."}), where="PUT /repos/{r}/pulls/{n}/merge"
+    )
+    day.says("alice", "POST", f"/issues/{number}/comments", body="/approve")
+    day.run_day()
+    (pull,) = day.pulls()
+    commit(day.bare, pull.head, {"settings.py": "X = 4\n"}, pull.head_sha)
+    head = day.says("alice", "GET", f"/pulls/{number}")["head"]["sha"]
+    day.says("alice", "POST", f"/statuses/{head}", context="agents/review", state="success")
+    day.says("alice", "PUT", f"/pulls/{number}/merge", sha=head)
+    assert day.run_day() == []
+    assert day.states() == {ID: "completed"}
+
+
 def test_each_word_is_heeded_once(stage: Make, model: ScriptedModel) -> None:
     day, number, _ = parked(stage, model)
     day.says("alice", "POST", f"/issues/{number}/comments", body="/retry with a three")
@@ -229,7 +300,7 @@ def test_an_issue_of_the_owner_is_a_goal(stage: Make, model: ScriptedModel) -> N
     assert f"i-{number}" == ISSUE
     assert day.run_day() == []
     assert day.states() == {ID: "completed"}
-    assert "merged as" in "".join(day.comments(number))
+    assert "Done by pull request 2" in "".join(day.comments(number))
 
 
 def test_a_token_that_may_not_write_below_issues_costs_the_word_and_nothing_else(
@@ -239,9 +310,38 @@ def test_a_token_that_may_not_write_below_issues_costs_the_word_and_nothing_else
     day = stage(vision=NO_GOALS)
     number = day.says("alice", "POST", "/issues", title="Fix the sum in app.py", body="")["number"]
     refusal = Fault(403, {"message": "Resource not accessible by personal access token"})
-    hub.faults.before(refusal, where=f"POST /repos/{{r}}/issues/{number}/comments", times=9)
+    hub.faults.before(refusal, where=f"POST /repos/{{r}}/issues/{number}/comments")
     assert day.run_day() == []
     assert day.states() == {ID: "completed"}
+    assert hub.faults.left == 0  # it was tried
+
+
+def test_an_issue_is_told_when_the_last_of_its_tasks_is_done(stage: Make, model: ScriptedModel) -> None:
+    first, second = (
+        asked(),
+        task(ISSUE, "Then the settings", files=("settings.py",), depends_on=["Fix the sum in app.py"]),
+    )
+    model.play([reads(), plans(first, second), CODES, APPROVES])
+    day = stage(GOOD, {"settings.py": "X = 2\n"}, vision=NO_GOALS)
+    number = day.says("alice", "POST", "/issues", title="Fix the sum in app.py", body="")["number"]
+    day.run_day()
+    assert sorted(day.states().values()) == ["completed", "in_review"]
+    assert day.comments(number) == []
+    waiting = next(pull.number for pull in day.pulls() if pull.state == "open")
+    day.says("alice", "POST", f"/issues/{waiting}/comments", body="/approve")
+    day.run_day()
+    assert f"Done by pull request {waiting}" in "".join(day.comments(number))
+
+
+@pytest.mark.parametrize("status", [403, 410, 502])
+def test_issues_that_cannot_be_read_keep_nobody_from_reading_the_vision(
+    stage: Make, hub: LocalGitHub, status: int
+) -> None:
+    day = stage()
+    hub.faults.before(Fault(status, {"message": "planted"}), where="GET /repos/{r}/issues", times=99)
+    assert day.run_day() == []
+    assert day.states() == {ID: "completed"}
+    assert any(line.startswith("issues were not read") for line in day.said)
 
 
 def test_what_a_stranger_asks_for_is_built_but_waits_for_the_owner(stage: Make, model: ScriptedModel) -> None:
@@ -277,20 +377,80 @@ def test_an_issue_that_is_closed_takes_its_task_with_it(stage: Make, model: Scri
 # --- GitHub is away ------------------------------------------------------------------------------------------
 
 
+HEARING = ["intent.planned", "move.booked", "answer.given", "intent.done", "heard.published"]
+WRITES = (
+    "POST /repos/{r}/pulls",
+    "POST /repos/{r}/issues/{n}/labels",
+    "POST /repos/{r}/statuses/{sha}",
+    "POST /repos/{r}/issues/{n}/comments",
+    "POST /graphql",
+    "POST /repos/{r}/pulls/{n}/reviews",
+    "PUT /repos/{r}/pulls/{n}/merge",
+    "DELETE /repos/{r}/git/refs/{ref}",
+    "POST /{r}.git/git-receive-pack",
+)
+
+
 @pytest.mark.parametrize("status", [403, 502])
 @pytest.mark.parametrize("late", [False, True])
 def test_whatever_github_answers_nothing_is_made_twice(stage: Make, hub: LocalGitHub, status: int, late: bool) -> None:
-    """Every kind of write is disturbed; the days after that make everything exactly once."""
+    """Every write of a day is disturbed once; the days after that make everything exactly once."""
     day = stage()
-    writes = ("POST", "PATCH", "PUT", "DELETE")
     plant = hub.faults.after if late else hub.faults.before
-    for method in writes:
-        plant(Fault(status, {"message": "planted"}), where=method, times=1)
-    for _ in range(6):
+    for where in WRITES:
+        plant(Fault(status, {"message": "planted"}), where=where)
+    for _ in range(12):
         day.run_day()
-        if day.states() == {ID: "completed"}:
-            break
         day.clock.sleep(3_600)
+    assert hub.faults.left == 0
     assert day.states() == {ID: "completed"}
     assert day.made() == {"pulls": 1, "comments": 1, "reviews": 1, "commits": 2}
-    assert not [line for line in day.said if "Traceback" in line]
+
+
+def test_a_limit_is_waited_for_as_long_as_github_says(stage: Make, hub: LocalGitHub) -> None:
+    day = stage()
+    limit = Fault(429, {"message": "Too many requests"}, {"Retry-After": "120"})
+    hub.faults.before(limit, where="POST /repos/{r}/pulls", times=2)
+    began = day.clock.now()
+    assert day.run_day() == []
+    assert day.states() == {ID: "completed"}
+    assert (day.clock.now() - began).total_seconds() >= 240
+
+
+# --- kill -9 -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slice_", range(2))
+def test_a_kill_at_any_point_of_a_day_at_github_doubles_nothing(
+    slice_: int, tmp_path: Path, model: ScriptedModel, hub: LocalGitHub
+) -> None:
+    def fresh(name: str) -> tuple[GitHubStage, list[str]]:
+        (tmp_path / name).mkdir()
+        day = GitHubStage(tmp_path / name, model.url, Coder(GOOD), suite, hub=hub, name=f"alice/{name}").set_up()
+        return day, [sys.executable, "-m", "tests.journey.one_day", str(day.root), model.url]
+
+    count = len(points(fresh(f"whole-{slice_}")[1], at_least=100))
+    for number in range(1 + slice_ * STEP, count + 1, 2 * STEP):
+        day, argv = fresh(f"site-{number}")
+        passed = killed_at(number, argv)
+        finishes(argv)
+        assert day.states() == {ID: "completed"}, passed[-1]
+        assert day.made() == {"pulls": 1, "comments": 1, "reviews": 1, "commits": 2}, passed[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", HEARING if STEP == 1 else HEARING[2:3])
+@pytest.mark.parametrize("word", ["/retry with a three", "/approve", "/reject not now"])
+def test_a_kill_while_the_owner_is_heard_comes_to_the_same_end(
+    stage: Make, model: ScriptedModel, point: str, word: str
+) -> None:
+    day, number, _ = parked(stage, model)
+    day.says("alice", "POST", f"/issues/{number}/comments", body=word)
+    argv = [sys.executable, "-m", "tests.journey.one_day", str(day.root), model.url]
+    killed_at(point, argv)
+    finishes(argv)
+    ends = {"/approve": "completed", "/reject not now": "failed", "/retry with a three": "in_review"}
+    assert day.states() == {ID: ends[word]}  # tried again, it touches the settings still
+    with day.records() as records:
+        assert {ruling.why for ruling in records.gates.rulings(ID)} == {word.partition(" ")[2]}

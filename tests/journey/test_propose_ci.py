@@ -19,7 +19,7 @@ from cli.ci import BRANCH, PULL, PUSH, Proposal, propose_ci
 from cli.forge import open_code
 from shared.domain.errors import Misconfigured, Refused
 from shared.edge import lock
-from shared.edge.forge.forge import task_of
+from shared.edge.forge.forge import REVIEW_CONTEXT, task_of
 from shared.edge.outgoing import Outgoing
 from shared.edge.scripted.scripted_model import ScriptedModel
 from shared.edge.workflow_lint import Finding, Linted
@@ -29,7 +29,7 @@ from tests.killing import finishes, killed_at, points
 
 PATH = ".github/workflows/ci.yml"
 AT_LEAST = 20  # points where the command can be killed; fewer: somebody has removed some
-STEP = 1 if os.environ.get("SISIMPUR_EVERY_POINT") else 4  # `make crash` kills at every one of them
+STEP = 1 if os.environ.get("SISIMPUR_EVERY_POINT") else 6  # `make crash` kills at every one of them
 # As GitHub says it of a token without that right.
 NO_RIGHT = f"refusing to allow a Personal Access Token to create or update workflow `{PATH}` without `workflow` scope"
 REFUSES = f"""#!{sys.executable}
@@ -163,6 +163,23 @@ def test_what_the_owner_merged_is_there(stage: Stage) -> None:
     pull_it = typed(stage).splitlines()[1].partition("type: git ")[2]
     git(stage.root / "site", *pull_it.split())
     assert typed(stage) == f"main has {PATH}, which runs on pull requests; nothing to do\n"
+
+
+def test_what_was_merged_and_removed_since_is_not_proposed_again(stage: Stage) -> None:
+    typed(stage)
+    with stage.records() as records:
+        forge = records.forge()
+        assert forge
+        head = proposed(stage).head_sha
+        forge.set_status(head, REVIEW_CONTEXT, "success")
+        forge.merge(1, head)
+    site = stage.root / "site"
+    git(site, "pull", "-q", "--no-rebase", str(stage.home.forge("site")), "main")
+    git(site, "rm", "-q", PATH)
+    git(site, "commit", "-q", "-m", "no workflow, please")
+    for _ in range(2):
+        assert f"it was merged, and its workflow is gone since; restore {PATH} if you miss it" in typed(stage)
+    assert [pull.state for pull in stage.pulls()] == ["merged"]
 
 
 def test_what_the_owner_closed_is_not_opened_again(stage: Stage) -> None:

@@ -6,16 +6,23 @@ import itertools
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from agents.orchestrator.reporting import Reporting
+from cli import hands
+from cli.arguments import Arguments
+from cli.team import open_team
 from shared.domain.errors import Misconfigured, Unavailable
+from shared.domain.lifecycle import State
 from shared.edge.gate_book import Ruling
 from shared.edge.notify.discord_notifier import DiscordNotifier
 from shared.edge.notify.local_webhook import LocalWebhook
 from shared.edge.notify.notifier import DeliveryUnknown
 from shared.edge.scripted.scripted_model import ScriptedModel
+from shared.edge.task_store import Filed, TaskStore
 from tests.journey.gated import BAD, FILES, GOOD, ID, LAST, VISION, WORSE, WORST, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, KEY, Stage, plans, reads, task
 from tests.killing import finishes, killed_at, points
@@ -151,6 +158,89 @@ def test_a_change_that_waits_for_the_owner_is_told_at_once_and_once(stage: Stage
     text = next(message["text"] for message in box(stage).messages() if "waiting-" in message["key"])
     assert f"approve {ID}" in text
     assert f"approve {ID}" in section(report(stage, "2026-11-21"), "Waits for you")
+
+
+def test_what_waits_again_for_the_same_reason_after_a_retry_is_told_again(stage: Stage, model: ScriptedModel) -> None:
+    files = ("app.py", "tests/test_app.py", "settings.py")
+    model.play([reads(), plans(task(fix()["goal_id"], "Set it", files)), CODES, APPROVES])
+    stage.change = Coder({**GOOD, "settings.py": "X = 2\n"}, {**GOOD, "settings.py": "X = 3\n"})
+    stage.run_day()
+    first = [key for key in box(stage).told() if "waiting-" in key]
+    assert hands.retry(Arguments("retry", stage.home.root, id=ID, why="X must be 3")) == 0
+    stage.run_day()
+    assert stage.states() == {ID: "in_review"}
+    both = [key for key in box(stage).told() if "waiting-" in key]
+    assert (len(first), len(both)) == (1, 2)
+    assert len({key.rpartition("-")[2] for key in both}) == 1  # the same reasons
+
+
+def test_what_fails_again_for_the_same_reason_after_a_retry_is_told_again(stage: Stage) -> None:
+    stage.change = Coder(BAD)
+    for _ in range(2):
+        stage.run_day()
+        assert stage.states() == {ID: "failed"}
+        assert hands.retry(Arguments("retry", stage.home.root, id=ID, why="")) == 0
+    failed = [key for key in box(stage).told() if "failed-" in key]
+    assert len(failed) == 2
+    assert len({key.rpartition("-")[2] for key in failed}) == 1
+
+
+def test_the_books_are_opened_only_when_there_is_something_to_tell_and_somebody(stage: Stage) -> None:
+    """After each move; a hundred old tasks would be read each time."""
+    stage.run_day()
+    services = stage.services.copy()
+    for told in ([], services):
+        stage.services[:] = told
+        with stage.records() as records, open_team(records, print, make_services=lambda _: stage.services) as team:
+            store = CountedStore(stage.home)
+            reporting = Reporting(replace(team._desk, store=store), dict)
+            reporting.work_begins()
+            assert store.looks == len(told)  # at first nobody knows what was told
+            for _ in range(3):
+                reporting.step(DAY)
+            assert store.looks == len(told)
+
+
+def test_without_a_service_the_progress_file_follows_the_work_all_the_same(stage: Stage, model: ScriptedModel) -> None:
+    seen: list[bool] = []
+    stage.services.clear()
+    stage.change = lambda folder, job: seen.append(
+        stage.home.progress.exists() and "Failed" in stage.home.progress.read_text()
+    )
+    model.play([reads(), plans(fix(), {**fix(), "key": "b", "title": "Greet", "files": ["other.py"]}), CODES, APPROVES])
+    stage.run_day()
+    assert (seen[0], seen[-1]) == (False, True)
+
+
+def test_what_was_dropped_at_the_gates_names_both_places_where_goals_come_from(
+    stage: Stage, model: ScriptedModel
+) -> None:
+    model.play([reads(), plans(task(fix()["goal_id"], "Set it", ["settings.py"])), CODES, APPROVES])
+    stage.change = Coder({"settings.py": "X = 2\n"})
+    stage.run_day()
+    stage.given_vision(IDLE)
+    stage.run_day()
+    assert stage.note(ID) == "its goal is gone: removed from VISION.md, or its issue was closed"
+
+
+class CountedStore(TaskStore):
+    looks = 0
+
+    def all(self, *states: State) -> list[Filed]:
+        self.looks += 1
+        return super().all(*states)
+
+
+def test_what_was_asked_of_an_earlier_attempt_does_not_wait_any_more(stage: Stage, model: ScriptedModel) -> None:
+    """It lies at the gates again, and nobody has looked at it yet."""
+    files = ("app.py", "tests/test_app.py", "settings.py")
+    model.play([reads(), plans(task(fix()["goal_id"], "Set it", files)), CODES, APPROVES])
+    stage.change = Coder({**GOOD, "settings.py": "X = 2\n"}, {**GOOD, "settings.py": "X = 1\n"})
+    stage.run_day()
+    assert hands.retry(Arguments("retry", stage.home.root, id=ID, why="leave the settings")) == 0
+    assert stage.run_day() == []
+    assert stage.states() == {ID: "completed"}
+    assert len([key for key in box(stage).told() if "waiting-" in key]) == 1
 
 
 def test_what_has_waited_before_anybody_could_be_told_is_told_at_the_next_start(
@@ -319,6 +409,14 @@ def test_a_lost_answer_in_the_morning_leads_to_one_more_message_that_says_so(sta
     stage.run_day()
     first, second = box(stage).messages()
     assert (first["title"], second["title"]) == (f"{DAY}: good morning", f"{DAY}: the day's report")
+
+
+def test_two_lost_answers_in_the_morning_cost_the_day_no_evening(stage: Stage) -> None:
+    box(stage).before += [DeliveryUnknown("502"), DeliveryUnknown("502")]
+    stage.run_day()
+    (message,) = (message for message in box(stage).messages() if message["key"] == f"{DAY}:day")
+    assert message["title"] == f"{DAY}: the day's report"
+    assert message["png"] > 1_000
 
 
 def test_a_wrong_address_is_a_problem_of_the_day_and_costs_no_report(stage: Stage) -> None:

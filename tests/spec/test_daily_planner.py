@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agents.orchestrator import daily_planner, progress_tracker, pull_text
@@ -41,11 +43,14 @@ def test_which_goals_are_planned(
         pytest.param("g-2", wording(HIGH), "", id="still wanted"),
         pytest.param("g-9", "x", "its goal was removed from VISION.md", id="removed"),
         pytest.param("g-2", "x", "its goal was reworded in VISION.md", id="reworded"),
+        pytest.param("i-9", "x", "its issue was closed, or does not count any more", id="an issue that is gone"),
+        pytest.param("i-3", "x", "its issue was reworded", id="an issue that was reworded"),
         pytest.param("", "", "", id="the owner's own task belongs to no goal"),
     ],
 )
 def test_why_a_task_is_not_wanted_any_more(goal: str, words: str, reason: str) -> None:
-    assert unwanted(goal, words, VISION) == reason
+    vision = replace(VISION, goals=(*VISION.goals, replace(HIGH, id="i-3")))
+    assert unwanted(goal, words, vision) == reason
 
 
 def test_a_question_can_be_about_a_goal_or_a_note() -> None:

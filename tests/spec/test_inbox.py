@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.orchestrator.issue_goals import MOST, InboxRules, goals_in, number_of, with_issues
-from agents.orchestrator.owner_words import LONGEST, Answer, answer_in, last_word
+from agents.orchestrator.owner_words import LONGEST, Answer, answer_in, answers_in, last_word
 from agents.orchestrator.vision_parser import difference, parse
 from shared.domain.work import Goal, Line, Priority, Vision
 from shared.edge.forge.forge import Comment, Issue, Verdict
@@ -24,7 +24,7 @@ def issue(number: int = 7, author: str = "alice", labels: tuple[str, ...] = (), 
 
 
 def comment(body: str, verdict: Verdict | None = None, sha: str = "", path: str = "", line: int = 0) -> Comment:
-    return Comment("1", "alice", body, AT, verdict, sha, path, line)
+    return Comment("1", "alice", body, AT, verdict, sha, path=path, line=line)
 
 
 # --- issues --------------------------------------------------------------------------------------------------
@@ -67,6 +67,20 @@ def test_the_oldest_issues_come_first_and_a_flood_is_cut() -> None:
     assert [number_of(goal.id) for goal in goals] == list(range(1, MOST + 1))
 
 
+def test_a_flood_of_issues_washes_no_goal_away_and_no_owner_out() -> None:
+    flood = [issue(number, "mallory", ("agents",)) for number in range(1, 100)]
+    known = {"i-99", "i-200"}
+    goals = goals_in([*flood, issue(200, labels=("agents",)), issue(201, labels=("agents",))], LABELLED, known)
+    assert [number_of(goal.id) for goal in goals][:2] == [200, 201]
+    assert "i-99" in {goal.id for goal in goals}
+    assert len(goals) == 2 + MOST
+
+
+@pytest.mark.parametrize("label", ["agents", "Agents", "AGENTS"])
+def test_labels_have_no_capitals(label: str) -> None:
+    assert goals_in([issue(labels=(label,))], LABELLED)
+
+
 @given(st.text(max_size=500), st.text(max_size=3000))
 def test_whatever_is_written_in_an_issue_a_goal_stays_small_and_printable(title: str, body: str) -> None:
     (goal,) = goals_in([Issue(1, title, body, frozenset(), "alice", "")], OWNERS)
@@ -98,7 +112,14 @@ def test_a_bullet_with_the_words_of_an_issue_is_a_goal_of_its_own() -> None:
     ("said", "answer"),
     [
         (comment("/approve"), Answer("approve", AT)),
-        (comment("/Approve `1a2b3c4d5e` looks right"), Answer("approve", AT, "looks right", "1a2b3c4d5e")),
+        (comment("/Approve `1a2b3c4d5e` looks right"), Answer("approve", AT, "`1a2b3c4d5e` looks right", "1a2b3c4d5e")),
+        (
+            comment("/approve 1A2B3C4D5E\n\nlooks right"),
+            Answer("approve", AT, "1A2B3C4D5E\n\nlooks right", "1a2b3c4d5e"),
+        ),
+        (comment("/approve 1a2b3c4d5e, thanks"), Answer("approve", AT, "1a2b3c4d5e, thanks", "1a2b3c4d5e")),
+        (comment("/approve commit 1a2b3c4d5e"), Answer("approve", AT, "commit 1a2b3c4d5e", "1a2b3c4d5e")),
+        (comment("/approve 1a2b"), Answer("approve", AT, "1a2b", "1a2b")),
         (comment("/approve since it is short"), Answer("approve", AT, "since it is short")),
         (comment("  /retry use a set\nand sort it"), Answer("retry", AT, "use a set\nand sort it")),
         (comment("/reject not now"), Answer("reject", AT, "not now")),
@@ -125,6 +146,15 @@ def test_a_very_long_answer_is_cut() -> None:
     answer = answer_in(comment("/retry " + "x" * 100_000))
     assert answer
     assert len(answer.why) <= LONGEST
+
+
+def test_remarks_of_a_review_that_approves_are_no_order() -> None:
+    review = Comment("review-5", "alice", "", AT, "approve", "abc")
+    nit = Comment("remark-6", "alice", "a shorter name?", AT, review="review-5", path="a.py", line=3)
+    alone = Comment("remark-7", "alice", "off by one", AT, path="a.py", line=3)
+    assert [answer.word for answer in answers_in([review, nit])] == ["approve"]
+    assert [answer.word for answer in answers_in([nit, review])] == ["approve"]
+    assert [answer.word for answer in answers_in([review, alone])] == ["approve", "retry"]
 
 
 def test_the_last_word_counts_and_what_is_to_be_done_adds_up() -> None:

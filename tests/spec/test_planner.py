@@ -145,6 +145,22 @@ def test_the_model_sees_goals_facts_guards_notes_and_open_tasks_each_in_its_fenc
     assert "TOKEN" not in model.asked[0]
 
 
+def test_proposals_are_asked_about_as_what_strangers_want_and_no_other_goal_is_named() -> None:
+    known = TaskSpec("20261119-01", "Tidy up", "…", goal_id="g-0", files=("apps/views.py",))
+    proposed = Goal("g-1", GOAL.title, GOAL.details, Priority.LOW, proposed_by="mallory")
+    prompts = []
+    for goal in (GOAL, proposed):
+        model = ScriptedModel(reply(draft("a")))
+        assert [task.goal_id for task in plan(model, replace(ORDER, goals=(goal,), open_tasks=(known,))).tasks] == [
+            "g-1"
+        ]
+        prompts.append(model.asked[0])
+    his, of_strangers = prompts
+    assert "# Goals to answer\n\n```goals\n" in his and "(goal g-0)" in his
+    assert "# Proposals of strangers to answer\n\n```proposals\n" in of_strangers
+    assert "g-0" not in of_strangers and "20261119-01 (goal another): Tidy up" in of_strangers
+
+
 # --- asking again --------------------------------------------------------------------------------------------
 
 

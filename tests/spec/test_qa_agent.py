@@ -36,6 +36,9 @@ NEW = OLD + "\ndef test_rounded():\n    assert total([0.1, 0.2]) == 0.3\n"
 FILES = {"shop.py": SHOP, "tests/test_shop.py": OLD, "README.md": "A shop.\n"}
 
 
+ALL_RUN = json.dumps({"totals": {"percent_covered": 100.0}, "files": {}}).encode()
+
+
 class Book:
     def __init__(self) -> None:
         self.runs: dict[str, SuiteRun] = {}
@@ -68,7 +71,7 @@ class SmallBench:
         files = {entry.path: self.mirror.read(order.commit, entry.path) for entry in self.mirror.tree(order.commit)}
         files |= order.overlay
         sources = {path: data.decode("utf-8", "replace") for path, data in files.items() if data is not None}
-        return self.spoils(order, tried(sources, order.only))
+        return self.spoils(order, replace(tried(sources, order.only), coverage=ALL_RUN if order.cover else None))
 
 
 def tried(sources: Mapping[str, str], only: Sequence[str]) -> RawRun:
@@ -385,6 +388,43 @@ def test_tests_that_run_the_old_lines_too_show_that_nothing_changed(stage: Stage
     assert stage.bench.orders[-1].cover, "the old lines are counted under the new tests"
     stage.bench.spoils = counting({stage.base: [2], "unchanged": [2]})
     assert rules(stage.check(task=quiet).problems) == (KEPT[0],)
+
+
+PINNED = "from shop import total\n\ndef test_more():\n    assert total([5]) == 5\n"
+
+
+@pytest.mark.parametrize(
+    ("lost", "remedy"),
+    [
+        pytest.param({"base", "change", "unchanged"}, "ask owner", id="the target counts by itself"),
+        pytest.param({"change"}, "ask owner", id="the change loses what was counted"),
+        pytest.param({"base", "unchanged"}, "write tests", id="only the base is not counted"),
+        pytest.param({"base"}, "", id="new tests run the old lines, and are counted"),
+        pytest.param({"unchanged"}, "", id="the base says enough"),
+    ],
+)
+def test_lines_that_nobody_counted_are_not_taken_as_run(stage: Stage, lost: set[str], remedy: str) -> None:
+    stage.given_change({"shop.py": REFACTORED, "tests/test_more.py": PINNED})
+
+    def lose(order: SuiteOrder, raw: RawRun) -> RawRun:
+        name = "unchanged" if order.only else "base" if order.commit == stage.base else "change"
+        return replace(raw, coverage=None) if name in lost else raw
+
+    stage.bench.spoils = lose
+    found = stage.check(task=replace(TASK, title="Refactor the total")).problems
+    assert [(one.rule, one.remedy) for one in found] == ([(KEPT[0], remedy)] if remedy else [])
+    side = "change" if "change" in lost else "base"
+    assert all(f"were not counted on the {side}: shop.py:" in one.text for one in found)
+
+
+def test_without_a_count_the_same_code_and_what_is_moved_or_dead_need_no_run(tmp_path: Path) -> None:
+    dead = SHOP + "\n\n# of old times\ndef _old(x):\n    return x\n"
+    stage = Stage(tmp_path, {**FILES, "shop.py": dead, "pay.py": SHOP.replace("prices", "bills")})
+    stage.given_change(
+        {"shop.py": SHOP, "pay.py": SHOP.replace("prices", "bills").replace("(bills):", "(bills: list):")}
+    )
+    stage.bench.spoils = lambda order, raw: replace(raw, coverage=None)
+    assert stage.check().problems == ()
 
 
 def test_code_that_is_known_to_do_the_same_need_not_be_run(stage: Stage) -> None:

@@ -521,6 +521,40 @@ def test_where_a_name_or_an_annotation_could_mean_something_code_is_not_the_same
     assert not is_same_code(old, new, lambda: others)
 
 
+USAGE = '"""Usage: shop [--fast]"""\n'
+SAID = CODE.replace("def f(x):", 'def f(x):\n    """Half of it."""')
+
+
+@pytest.mark.parametrize(
+    ("old", "others", "is_same"),
+    [
+        pytest.param(USAGE + CODE, (), True, id="nobody reads it"),
+        pytest.param(SAID, ("print(__doc__)",), True, id="somebody reads his own"),
+        pytest.param(SAID, ("import click\n",), True, id="somebody else has commands"),
+        pytest.param(USAGE + "from docopt import docopt\n\nasked = docopt(__doc__)\n", (), False, id="docopt"),
+        pytest.param(USAGE + "import docopt as d\n\nd.docopt(globals()['__doc__'])\n", (), False, id="by its name"),
+        pytest.param(USAGE + "Parser(description=__doc__)\n", (), False, id="a help text"),
+        pytest.param("import click\n\n\n" + SAID, (), False, id="the text of a command"),
+        pytest.param("from typer import run\n" + SAID, (), False, id="of another kind of command"),
+        pytest.param(SAID + "print(f.__doc__)\n", (), False, id="a function's"),
+        pytest.param(SAID + "help(f)\n", (), False, id="help"),
+        pytest.param(SAID, ("from inspect import getdoc\n",), False, id="somebody reads those of others"),
+        pytest.param(SAID, ("print(shop.f.__doc__)",), False, id="elsewhere"),
+        pytest.param(USAGE + CODE, ("from shop import f, __doc__ as usage",), False, id="imported"),
+        pytest.param(SAID, ("getattr(f, '__doc__')",), False, id="asked for by its name"),
+    ],
+)
+def test_a_docstring_that_is_read_is_no_mere_text(old: str, others: tuple[str, ...], is_same: bool) -> None:
+    new = old.replace("--fast", "--slow").replace("Half", "All")
+    assert new != old and is_same_code(old, new, lambda: others) is is_same
+    assert is_same_code(old, "# a comment\n" + old, lambda: others)
+
+
+def test_two_files_that_cannot_be_read_are_not_the_same() -> None:
+    assert not is_same_code("(", "[")
+    assert not is_same_code("x = 1\n" * 100_000, "x = 2\n" * 100_000)
+
+
 def test_others_are_read_only_where_all_else_is_the_same() -> None:
     asked: list[str] = []
 

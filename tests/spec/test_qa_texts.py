@@ -126,7 +126,9 @@ SHORT = "def check(price):\n    return price\n"
 CLASS = "class Shop(Base):\n    def check(self):\n        return 1\n"
 
 
-def lines(before: str | None, after: str | None, then: set[int], now: set[int], known: str = "") -> tuple[str, ...]:
+def lines(
+    before: str | None, after: str | None, then: set[int] | None, now: set[int] | None, known: str = ""
+) -> tuple[str, ...]:
     return unrun({"a.py": Pair(before, after, then, now)}, lambda name: name in known.split())
 
 
@@ -154,10 +156,14 @@ def lines(before: str | None, after: str | None, then: set[int], now: set[int], 
         pytest.param(None, CODE, set(), {3}, ("a.py:3",), id="a new file"),
         pytest.param(CLASS, None, {3}, set(), (), id="a file that the task deletes"),
         pytest.param("(", "x = (", set(), {1}, ("a.py:1",), id="no Python"),
+        pytest.param(CODE, SHORT, None, set(), ("a.py:2 (before)", "a.py:3 (before)"), id="nobody counted the old"),
+        pytest.param(SHORT, CODE, set(), None, ("a.py:2", "a.py:3"), id="nobody counted the new"),
+        pytest.param(CODE, CODE + "\n\n# why\n", None, None, (), id="a comment was never to be run"),
+        pytest.param(CODE + "\n\n# why\n" + CODE, CODE, None, None, (), id="a copy, uncounted"),
     ],
 )
 def test_of_changed_lines_those_are_named_that_no_test_ran(
-    before: str | None, after: str | None, then: set[int], now: set[int], found: tuple[str, ...]
+    before: str | None, after: str | None, then: set[int] | None, now: set[int] | None, found: tuple[str, ...]
 ) -> None:
     assert lines(before, after, then, now) == found
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
+from PIL import Image
 
 from agents.orchestrator import morning_text, report_notice
+from agents.orchestrator.report_picture import picture
 from agents.orchestrator.report_text import evening
 from agents.orchestrator.report_words import few, harmless, left_by_hour
 from shared.domain.account import DayAccount, GoalAccount, PlanAccount, Spending, TaskAccount, Trouble
@@ -14,6 +18,7 @@ from shared.domain.lifecycle import Event, State
 from shared.domain.notice import Tone
 from shared.domain.token_budget import NANO, Totals
 from shared.domain.work import Priority
+from shared.edge.picture import BAR, BOTTOM, LEFT, PLENTY
 
 DAY, CALL = "2026-11-20", "python main.py"
 MERGED = TaskAccount(
@@ -108,10 +113,30 @@ def test_the_money_burns_down_in_words_too() -> None:
     assert section(evening(WORKED, CALL), "Money").splitlines()[-5:] == [
         "```",
         "before     $5.00 " + "#" * 40,
-        "09:59      $4.50 " + "#" * 36 + "....",
-        "13:59      $4.00 " + "#" * 32 + "........",
+        "09:05      $4.50 " + "#" * 36 + "....",
+        "13:00      $4.00 " + "#" * 32 + "........",
         "```",
     ]
+
+
+def test_it_names_the_time_of_the_last_spending_of_an_hour() -> None:
+    text = evening(replace(WORKED, course=(Spending(545, NANO), Spending(559, NANO), Spending(610, NANO))), CALL)
+    rows = section(text, "Money").splitlines()[-3:-1]
+    assert [row.split()[:2] for row in rows] == [["09:19", "$3.00"], ["10:10", "$2.00"]]
+
+
+@pytest.mark.parametrize(
+    ("now", "bars"),
+    [
+        pytest.param(datetime(2026, 11, 20, 0, 0, tzinfo=UTC), 1, id="the hour that has just begun counts"),
+        pytest.param(datetime(2026, 11, 20, 13, 59, tzinfo=UTC), 14, id="until now"),
+        pytest.param(datetime(2026, 11, 21, 8, 0, tzinfo=UTC), 24, id="the next morning: the whole day"),
+    ],
+)
+def test_the_picture_has_no_bar_for_an_hour_that_has_not_come(now: datetime, bars: int) -> None:
+    image = Image.open(io.BytesIO(picture(IDLE, now))).convert("RGB")
+    feet = [image.getpixel((LEFT + hour * BAR + BAR // 2, BOTTOM - 2)) for hour in range(24)]
+    assert [foot == PLENTY for foot in feet] == [True] * bars + [False] * (24 - bars)
 
 
 def test_what_is_left_falls_at_the_end_of_the_hour_and_never_below_nothing() -> None:
@@ -248,10 +273,16 @@ def test_no_section_of_a_message_is_longer_than_a_chat_takes_and_no_command_is_c
 
 
 def test_other_reasons_are_another_message_and_the_same_ones_the_same() -> None:
-    first, again = (report_notice.asks(DAY, ASKING, CALL).key for _ in range(2))
-    other = report_notice.asks(DAY, replace(ASKING, asks=("something else",)), CALL).key
+    first, again = (report_notice.asks(DAY, ASKING, 1, CALL).key for _ in range(2))
+    other = report_notice.asks(DAY, replace(ASKING, asks=("something else",)), 1, CALL).key
     assert first == again != other
     assert first.startswith("2026-11-20:20261120-03:waiting-")
+
+
+def test_the_same_words_about_another_attempt_are_another_message() -> None:
+    asks = {report_notice.asks(DAY, ASKING, attempt, CALL).key for attempt in (1, 2)}
+    failed = {report_notice.gave_up(DAY, FAILED, attempt, CALL).key for attempt in (1, 2)}
+    assert (len(asks), len(failed)) == (2, 2)
 
 
 def test_a_cap_is_told_once_nearly_and_once_reached() -> None:
@@ -293,7 +324,7 @@ def test_a_hostile_title_stays_one_harmless_line_everywhere(title: str) -> None:
         unsent=(title,),
     )
     notices = [report_notice.evening(account, CALL), report_notice.morning(account, account, CALL)]
-    notices += [report_notice.asks(DAY, tasks[1], CALL), report_notice.gave_up(DAY, tasks[0], CALL)]
+    notices += [report_notice.asks(DAY, tasks[1], 1, CALL), report_notice.gave_up(DAY, tasks[0], 1, CALL)]
     said = [evening(account, CALL), morning_text.morning(account, account, CALL)]
     said += [f"{n.title}\n{n.text}\n" + "\n".join(part.text for part in n.sections) for n in notices]
     for text in said:

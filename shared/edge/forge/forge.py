@@ -100,6 +100,7 @@ class Comment:
     at: datetime
     verdict: Verdict | None = None  # of a review
     sha: str = ""  # the commit that a review or a remark is about
+    review: str = ""  # the id of the review that a remark belongs to
     path: str = ""  # of a remark at a line
     line: int = 0  # 0: it is outdated, or there is none
     ours: bool = False  # this program wrote it; what its owner writes by hand is his, also under the same account

@@ -73,7 +73,11 @@ def _repository(found: Repository, login: str) -> Finding:
 
 
 def _permissions(team: GitHubClient) -> Iterator[Finding]:
-    missing = [name for name, tried in NEEDED.items() if not _may(team, *tried)]
+    try:
+        missing = [name for name, tried in NEEDED.items() if not _may(team, *tried)]
+    except ForgeError as problem:
+        yield Finding("permissions", False, f"what the token may do could not be found out: {problem}; try again later")
+        return
     if missing:
         where = f"{TOKENS} > the token > Repository permissions"
         yield Finding("permissions", False, f"GITHUB_TOKEN lacks {', '.join(missing)}; add at {where}")
@@ -82,18 +86,21 @@ def _permissions(team: GitHubClient) -> Iterator[Finding]:
 
 
 def _may(team: GitHubClient, verb: str, path: str, body: Mapping[str, Any] | None) -> bool:
-    """Whether the answer is anything but 403: what is tried cannot succeed, except for reading."""
+    """Whether GitHub has looked at it: what is tried cannot succeed, except for reading. ForgeError: nobody knows."""
     try:
         team.write(verb, path, body)
     except NotPermitted:
         return False
-    except ForgeError:
-        return True
+    except GitHubRefused:
+        pass
     return True
 
 
 def _workflows(team: GitHubClient) -> Finding:
-    scopes = team.scopes()
+    try:
+        scopes = team.scopes()
+    except ForgeError as problem:
+        return Finding("workflows", False, str(problem))
     if scopes is None:
         return Finding("workflows", True, "a fine-grained token; it should not have Workflows or Administration")
     if "workflow" in scopes.replace(" ", "").split(","):

@@ -98,9 +98,9 @@ class GitHubForge:
         return self._team.login()
 
     def find_pull(self, head: str, base: str) -> Pull | None:
-        owner = self._team.repository.partition("/")[0]
-        listed = self._team.pages(RawPull, "/pulls", state="all", head=f"{owner}:{head}", base=base)
-        found = [raw.pull for raw in listed if (raw.head.ref, raw.base.ref) == (head, base) and self._is_home(raw)]
+        ours = self._team.repository
+        listed = self._team.pages(RawPull, "/pulls", state="all", head=f"{ours.partition('/')[0]}:{head}", base=base)
+        found = [raw.pull for raw in listed if (raw.head.ref, raw.base.ref) == (head, base) and raw.comes_from(ours)]
         return min(found, key=lambda pull: (pull.state != "open", -pull.number), default=None)
 
     def get_pull(self, number: int) -> Pull:
@@ -231,9 +231,6 @@ class GitHubForge:
 
     def _us(self) -> frozenset[str]:
         return frozenset({self._team.login(), self._reviewer.login()})
-
-    def _is_home(self, raw: RawPull) -> bool:
-        return raw.comes_from(self._team.repository)
 
     def _open(self, head: str, base: str) -> Pull | None:
         pull = self.find_pull(head, base)

@@ -139,6 +139,7 @@ class RawComment:
     path: str | None = None
     line: int | None = None
     commit_id: str | None = None
+    pull_request_review_id: int | None = None
 
     def comment(self, us: Collection[str]) -> Comment:
         kind, author, body = "remark" if self.path else "comment", (self.user or GHOST).login, self.body or ""
@@ -148,6 +149,7 @@ class RawComment:
             body=body,
             at=self.created_at,
             sha=self.commit_id or "",
+            review=f"review-{self.pull_request_review_id}" if self.pull_request_review_id else "",
             path=self.path or "",
             line=self.line or 0,
             ours=is_ours(author, body, us),

@@ -1,6 +1,6 @@
 """Door to a Discord without Discord. The only module that serves a webhook on this machine.
 
-For the demo and for tests: it keeps what it is sent, refuses what Discord refuses, and goes wrong as it is told.
+For a day on trial and for tests: it keeps what it is sent, refuses what Discord refuses, and goes wrong as it is told.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 -- Telling the owner: his messages, each once per service; and what went wrong in a phase, for the day's report.
 
 create table notices (
-    key         text not null,      -- identity of the message: <day>:day, <day>:<task>:waiting-<digest>, ...
+    key         text not null,      -- identity of the message: <day>:day, <day>:<task>:waiting-<attempt>-<digest>, ...
     service     text not null,
     digest      text not null,      -- of what is to stand there now
     notice_json text not null,      -- the same, without its picture

@@ -1,10 +1,12 @@
-"""Cuts GitHub's OpenAPI description of its API down to the operations used here; run by hand, see README.md.
+"""Cuts GitHub's OpenAPI description of its API down to the operations that shared/edge/local_github uses.
+
+Run by hand, see the README.md there:
 
     npm install @octokit/openapi@23.0.2
-    python trim_github_contract.py node_modules/@octokit/openapi/generated/api.github.com.json
+    python tests/github/trim_github_contract.py node_modules/@octokit/openapi/generated/api.github.com.json
 
-writes github-contract.json beside this file (another place: second argument), the same byte for byte each time. Three
-things happen: only OPERATIONS and the components that they reach are kept; prose, examples and vendor notes are
+writes github-contract.json there (another place: second argument), the same byte for byte each time. Three things
+happen: only OPERATIONS and the components that they reach are kept; prose, examples and vendor notes are
 dropped; and CORRECTIONS are made, where the description cannot be taken literally by a validator, or does not say what
 the real API does. To use a new operation, add it to OPERATIONS and run again.
 """
@@ -19,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 Json = Any
+
+CONTRACT = Path(__file__).parents[2] / "shared" / "edge" / "local_github" / "github-contract.json"
 
 OPERATIONS = """
 GET    /rate_limit
@@ -210,6 +214,4 @@ CORRECTIONS = (
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
         sys.exit("usage: trim_github_contract.py .../api.github.com.json [TARGET]")
-    main(
-        Path(sys.argv[1]), Path(sys.argv[2] if len(sys.argv) == 3 else Path(__file__).with_name("github-contract.json"))
-    )
+    main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) == 3 else CONTRACT)
