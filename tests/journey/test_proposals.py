@@ -108,7 +108,7 @@ def test_a_day_that_the_owner_fills_leaves_proposals_for_another(day: GitHubStag
     assert day.run_day(until="planning") == day.run_day(until="planning") == []
     assert goals(day) == {ID: SUM} and len(questions(model)) == 1
     assert day.home.daily_plan.read_text().count("- Count the visits (low)") == 1
-    day.clock.sleep(timedelta(days=1).total_seconds())
+    tomorrow(day)
     day.run_day(until="planning")
     assert goals(day) == {ID: SUM, "20261121-01": "i-1"}
     assert "Left for another day" not in day.home.daily_plan.read_text()
@@ -124,24 +124,56 @@ def test_proposals_that_cannot_be_planned_cost_the_owner_nothing(day: GitHubStag
     assert goals(day) == {ID: SUM, SECOND: "i-1"} and attempts(day) == 2
 
 
-def test_the_rest_of_a_proposal_is_not_forgotten_when_its_planning_fails(
-    day: GitHubStage, model: ScriptedModel
-) -> None:
-    """Half of it was planned yesterday, and only yesterday's plan says that there is more."""
+def begun(day: GitHubStage, model: ScriptedModel, vision: str) -> None:
+    """Yesterday half of the proposal was planned; that there is more, only yesterday's plan says."""
     day.given_vision(NO_GOALS)
     day.given_config("policy", capacity="{tasks_per_day: 1, depth: 3, open_pulls: 5}")
     plays(model, plans(wish(), wish("Show the visits", ("settings.py",)), when=OF_STRANGERS))
     day.run_day(until="planning")
-    day.given_vision(VISION)
+    day.given_vision(vision)
     day.given_config("policy", capacity="{tasks_per_day: 5, depth: 3, open_pulls: 5}")
-    plays(model, FAILS)
+    plays(model, plans(wish("Show the visits", ("settings.py",)), when=OF_STRANGERS))
+    tomorrow(day)
+
+
+def tomorrow(day: GitHubStage) -> None:
     day.clock.sleep(timedelta(days=1).total_seconds())
+
+
+def test_the_rest_of_a_proposal_is_planned_after_the_owners_goals_and_once(
+    day: GitHubStage, model: ScriptedModel
+) -> None:
+    begun(day, model, VISION)
+    day.run_day(until="planning")
+    assert goals(day) == (all_of_it := {ID: "i-1", "20261121-01": SUM, "20261121-02": "i-1"})
+    tomorrow(day)
+    day.run_day(until="planning")
+    assert goals(day) == all_of_it
+
+
+def test_the_rest_of_a_proposal_is_not_forgotten_when_its_planning_fails(
+    day: GitHubStage, model: ScriptedModel
+) -> None:
+    begun(day, model, VISION)
+    plays(model, FAILS)
     day.run_day(until="planning")
     assert goals(day) == {ID: "i-1", "20261121-01": SUM}
     plays(model, plans(wish("Show the visits", ("settings.py",)), when=OF_STRANGERS))
-    day.clock.sleep(timedelta(days=1).total_seconds())
+    tomorrow(day)
     day.run_day(until="planning")
     assert goals(day) == {ID: "i-1", "20261121-01": SUM, "20261122-01": "i-1"}
+
+
+def test_proposals_alone_that_could_not_be_planned_are_asked_about_again_on_that_day(
+    day: GitHubStage, model: ScriptedModel
+) -> None:
+    begun(day, model, NO_GOALS)
+    plays(model, FAILS)
+    day.run_day(until="planning")
+    assert goals(day) == {ID: "i-1"}
+    plays(model, plans(wish("Show the visits", ("settings.py",)), when=OF_STRANGERS))
+    day.run_day(until="planning")
+    assert goals(day) == {ID: "i-1", "20261121-01": "i-1"}
 
 
 @pytest.mark.parametrize("point", ["plan.booked", "plan.kept"])

@@ -1,1 +1,1 @@
-"""A GitHub without GitHub: its REST API over real git repositories on this machine, for a day on trial and for tests."""
+"""A GitHub without GitHub: its REST API over real git repositories on this machine, for trials and tests."""
