@@ -68,8 +68,10 @@ def plan(arguments: Arguments) -> int:
         print(f"warning  line {warning.line}: {plain(warning.text)}")
     for remark in vision.unread:
         print(f"prose    line {remark.line}: {plain(remark.text)} (a model will be asked what it means)")
-    capacity = records.settings.policy.capacity.tasks_per_day
-    print(f"{len(goals)} goals would be planned (at most {capacity} tasks a day):")
+    capacity, inbox = records.settings.policy.capacity.tasks_per_day, records.settings.target.file.inbox
+    if inbox.owners or inbox.label:
+        print("issues are as they were read last; run-day reads them anew")
+    print(f"{len(goals)} goals would be planned (at most {capacity} tasks a day){':' if goals else ''}")
     for goal in goals:
         print(f"  {goal.id}  {plain(goal.title)} ({goal.priority})")
     return 0

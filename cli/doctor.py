@@ -56,6 +56,7 @@ def _findings(home: Home) -> Iterator[Finding]:
         yield _check("endpoint", lambda: _endpoint(home, settings))
         yield _check("prices", lambda: _prices(settings))
         yield _check("target", lambda: _target(home, settings))
+        yield _check("messages", lambda: _messages(settings))
         yield from _github(settings)
 
 
@@ -194,6 +195,24 @@ def _target(home: Home, settings: Settings) -> str:
     return f"{file.repo}, branch {file.branch} at {found[:8]}"
 
 
+def _messages(settings: Settings) -> str:
+    """The addresses are looked at; whether somebody is there is seen with the first message."""
+    from cli.services import services_of
+    from shared.edge.clock import SystemClock
+
+    names = [service.name for service in services_of(settings, SystemClock(settings.zone))]
+    return f"go to {', '.join(names)}" if names else "none: DISCORD_WEBHOOK_URL is not set; the reports are files"
+
+
+def _inbox(settings: Settings) -> str:
+    """Whose words count; without a login nobody's do."""
+    inbox, where = settings.target.file.inbox, f"config/targets/{settings.target.name}.yaml"
+    if not inbox.owners:
+        return f"nobody's issues and comments count; who shall, say: `inbox: {{owners: [your-login]}}` in {where}"
+    issues = f"issues with the label {inbox.label}" if inbox.label else "their issues"
+    return f"{', '.join(inbox.owners)} may answer below pull requests; {issues} are goals"
+
+
 def _github(settings: Settings) -> Iterator[Finding]:
     """Nothing where pull requests are made on this machine."""
     from cli.forge import github_name, open_github
@@ -207,3 +226,4 @@ def _github(settings: Settings) -> Iterator[Finding]:
     if name:
         for found in open_github(settings, SystemClock(settings.zone), name).check(settings.target.file.branch):
             yield replace(found, name=f"github {found.name}")
+        yield _check("github inbox", lambda: _inbox(settings))

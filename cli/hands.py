@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 from pathlib import Path
 from typing import Literal
@@ -46,21 +47,35 @@ def init(arguments: Arguments) -> int:
 
 def make_home(home: Home, target: str, branch: str = "") -> str:
     """Makes the home, or completes it; what the owner has written is never overwritten. Says what its target is."""
-    from shared.edge.repo.mirror import Mirror, default_branch
-    from shared.edge.repo.remote import Remote
     from shared.edge.settings import read_secrets
 
     url = _address(target)
-    remote = Remote(url, read_secrets(home).get("GITHUB_TOKEN") or None)
-    found = branch or default_branch(Path("/"), remote)
-    if branch and Mirror(Path("/"), remote).remote_head(branch) is None:
-        raise Misconfigured(f"{url} has no branch {branch}; name another with --branch")
     _keep_apart(home, url)
-    home.make()
-    _copy_defaults(home)
+    try:
+        home.make()
+        _copy_defaults(home)
+    except OSError as error:
+        raise Misconfigured(f"{home.root} cannot be made ({error.strerror}); choose another --home") from None
+    found = _found_branch(home, url, branch, read_secrets(home).get("GITHUB_TOKEN"))
     name = _name_of(url)
     _write_target(home, name, url, found)
     return f"target: {name} ({url}, branch {found})"
+
+
+def _found_branch(home: Home, url: str, branch: str, token: str) -> str:
+    """The home is there already: a token that the repository asks for has a place to be written to."""
+    from shared.edge.repo.mirror import Mirror, default_branch
+    from shared.edge.repo.remote import Remote
+
+    remote = Remote(url, token or None)
+    try:
+        found = branch or default_branch(Path("/"), remote)
+    except Misconfigured as problem:
+        again = command(home.root, "init", "--target", shlex.quote(url))
+        raise Misconfigured(f"{problem} (it is {home.config / '.env'}), then type: {again}") from None
+    if branch and Mirror(Path("/"), remote).remote_head(branch) is None:
+        raise Misconfigured(f"{url} has no branch {branch}; name another with --branch")
+    return found
 
 
 def _keep_apart(home: Home, url: str) -> None:

@@ -7,27 +7,33 @@ from urllib.parse import urlsplit
 
 from cli.forge import github_name
 from cli.records import Records
+from shared.edge.clock import Clock
 from shared.edge.notify.notifier import Notifier
+from shared.edge.settings import Settings
 
 
 def services(records: Records) -> Sequence[Notifier]:
-    """Misconfigured names what is wrong with an address."""
-    return tuple(_services(records))
+    return services_of(records.settings, records.clock)
 
 
-def _services(records: Records) -> Iterator[Notifier]:
-    secrets, hosts = records.settings.secrets, _hosts(records)
+def services_of(settings: Settings, clock: Clock) -> Sequence[Notifier]:
+    """Misconfigured names what is wrong with an address. Nothing is sent."""
+    return tuple(_services(settings, clock))
+
+
+def _services(settings: Settings, clock: Clock) -> Iterator[Notifier]:
+    secrets, hosts = settings.secrets, _hosts(settings)
     if url := secrets.get("DISCORD_WEBHOOK_URL"):
         from shared.edge.notify.discord_notifier import DiscordNotifier
 
-        yield DiscordNotifier(url, records.clock, hosts=hosts)
+        yield DiscordNotifier(url, clock, hosts=hosts)
     if urls := secrets.get("APPRISE_URLS").split():
         from shared.edge.notify.apprise_notifier import AppriseNotifier
 
         yield AppriseNotifier(urls, hosts=hosts)
 
 
-def _hosts(records: Records) -> tuple[str, ...]:
+def _hosts(settings: Settings) -> tuple[str, ...]:
     """Links to the pull requests may be clicked; all others are shown."""
-    host = urlsplit(records.settings.target.file.repo).hostname
-    return (host,) if github_name(records.settings) and host else ()
+    host = urlsplit(settings.target.file.repo).hostname
+    return (host,) if github_name(settings) and host else ()

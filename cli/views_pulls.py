@@ -33,6 +33,8 @@ def prs(arguments: Arguments) -> int:
     for row in rows:
         print(plain(f"#{row['number']:<4} {row['state']:<7} {row['title']}"))
         print(plain(f"{'':<14}{row['branch']} -> {row['base']}"))
+        if row["url"].startswith("http"):
+            print(plain(f"{'':<14}{row['url']}"))
     return 0
 
 

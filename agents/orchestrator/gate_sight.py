@@ -38,8 +38,16 @@ class GateSight:
         desk = self._desk
         for one in known:
             pull = desk.delivery.forge.find_pull(branch_name(one.id, one.title), desk.rules.branch)
+            if pull is None and (number := self._number(one)):  # turned to another branch by somebody
+                pull = desk.delivery.forge.get_pull(number)
             if pull is not None:
                 self.pulls[one.id] = pull
+
+    def _number(self, known: Known) -> int:
+        """Of its newest pull request, as we wrote it down; 0: it has none."""
+        attempts = reversed(self._desk.journal.attempts(known.id))
+        numbers = (self._desk.journal.outcome_of(f"{known.id}.a{attempt.number}:pr") for attempt in attempts)
+        return int(next(filter(None, numbers), "0"))
 
     def seen(self, known: Known, commit: str) -> Seen:
         """`known.title` is the one at birth: a task keeps its branch when the owner rewords it."""

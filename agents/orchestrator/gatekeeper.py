@@ -157,7 +157,7 @@ class Gatekeeper:
         if found.approved:
             desk.publishing.approval(to, desk.clock.now())
         try:
-            merged = desk.publishing.merge(to, desk.clock.now(), is_untested=found.evidence is None)
+            merged = desk.publishing.merge(to, desk.rules.branch, desk.clock.now(), is_untested=found.evidence is None)
         except MergeConflict as reason:
             desk.tell(f"{known.id}: {reason}")
             self._team.sync()

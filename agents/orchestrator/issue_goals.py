@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from agents.orchestrator.goal_ids import ISSUE
-from shared.domain.work import Goal, Priority, Vision
+from shared.domain.work import Goal, Priority, Vision, VisionChange
 from shared.edge.forge.forge import Issue, one_line
 
 MOST = 20  # issues that are looked at
@@ -58,6 +58,20 @@ def number_of(goal_id: str) -> int:
 
 def with_issues(vision: Vision, goals: Iterable[Goal]) -> Vision:
     return replace(vision, goals=(*vision.goals, *goals))
+
+
+def own_words(vision: Vision) -> Vision:
+    """Without what strangers ask for: their words do not stand beside the owner's when his "don't" is read."""
+    return replace(vision, goals=_own(vision.goals))
+
+
+def own_change(change: VisionChange) -> VisionChange:
+    new, changed = _own(change.new), _own(change.changed)
+    return replace(change, new=new, changed=changed, removed=_own(change.removed), unchanged=_own(change.unchanged))
+
+
+def _own(goals: Iterable[Goal]) -> tuple[Goal, ...]:
+    return tuple(goal for goal in goals if not goal.proposed_by)
 
 
 def _counts(issue: Issue, rules: InboxRules) -> bool:

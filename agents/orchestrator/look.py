@@ -90,8 +90,13 @@ def _card(
         refreshes=known.last.refreshes if known.last and at_work else "",
         rests_until=ended + pause_after(known.tried) if ended else None,
         unwanted=unwanted(known.goal_id, known.wording, vision) if vision else "",
+        proposed=_is_proposed(known.goal_id, vision),
         aside=aside,
     )
+
+
+def _is_proposed(goal_id: str, vision: Vision | None) -> bool:
+    return any(goal.id == goal_id and goal.proposed_by for goal in (vision.goals if vision else ()))
 
 
 def _with_submission(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 from agents.orchestrator.daily_planner import wordings
 from agents.orchestrator.interpreter import needs_reading
-from agents.orchestrator.issue_goals import goals_in, is_from_issue, with_issues
+from agents.orchestrator.issue_goals import goals_in, is_from_issue, number_of, own_change, own_words, with_issues
 from agents.orchestrator.reading import Interpretation, standing
 from agents.orchestrator.team import Desk, Team
 from agents.orchestrator.vision_parser import difference, parse, with_found
@@ -36,7 +37,8 @@ def _accept(
     desk: Desk, team: Team, day: str, digest: str, vision: Vision, change: VisionChange, before: Accepted | None
 ) -> None:
     with desk.journal.running("orchestrator", day, desk.clock) as run:
-        found = _interpretation(desk, team, run, vision, change, before.guards if before else ())
+        guards = before.guards if before else ()
+        found = _interpretation(desk, team, run, own_words(vision), own_change(change), guards)
     whole = with_found(vision, found.goals)
     desk.plans.accept(day, Accepted(digest, whole, found.guards), found.questions, wordings(whole))
     desk.log(run, "vision accepted", new=len(change.new), changed=len(change.changed), removed=len(change.removed))
@@ -75,5 +77,10 @@ def _text(desk: Desk) -> str:
 
 def _summary(change: VisionChange) -> str:
     counts = {"new": change.new, "changed": change.changed, "removed": change.removed, "unchanged": change.unchanged}
-    said = ", ".join(f"{len(goals)} {name}" for name, goals in counts.items() if goals)
+    said = ", ".join(f"{len(goals)} {name}{_from_issues(goals)}" for name, goals in counts.items() if goals)
     return f"VISION.md: {said}" if said else ""
+
+
+def _from_issues(goals: Sequence[Goal]) -> str:
+    numbers = [f"#{number_of(goal.id)}" for goal in goals if is_from_issue(goal)]
+    return f" (issue {', '.join(numbers)})" if numbers else ""

@@ -146,14 +146,20 @@ def _exhausted(cards: Sequence[Card], board: Board) -> Iterator[Move]:
             yield GiveUp(card.id)
 
 
+def _may_begin(card: Card, waiting: Sequence[Card], board: Board) -> bool:
+    """A correction is nothing new to read. What strangers asked for never holds up the owner's own tasks."""
+    counted = waiting if card.proposed else [one for one in waiting if not one.proposed]
+    return bool(card.tried.sent_back) or len(counted) < board.open_pulls
+
+
 def _work(cards: Sequence[Card], board: Board, now: datetime) -> Move:
     ready = [c for c in cards if c.state is State.BACKLOG and c.seen_in and not waits_for(c, board)]
     if not ready or board.no_money:
         return Rest(board.no_money or _why_none(board))
-    if (waiting := sum(bool(card.submission and card.submission.told) for card in board.cards)) >= board.open_pulls:
-        ready = [card for card in ready if card.tried.sent_back]  # a correction is nothing new to read
-        if not ready:
-            return Rest(f"{waiting} pull requests wait for you (limit {board.open_pulls}); see: python main.py status")
+    waiting = [card for card in board.cards if card.submission and card.submission.told]
+    ready = [card for card in ready if _may_begin(card, waiting, board)]
+    if not ready:
+        return Rest(f"{len(waiting)} pull requests wait for you (limit {board.open_pulls}); see: python main.py status")
     awake = [c for c in ready if c.rests_until is None or c.rests_until <= now]
     if not awake:
         return Rest("waiting before the next attempt", min(c.rests_until for c in ready if c.rests_until))

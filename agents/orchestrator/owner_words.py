@@ -16,6 +16,7 @@ from shared.edge.forge.forge import Comment
 
 COMMAND = re.compile(r"/(approve|retry|reject|cancel)\b[ \t]*(.*)", re.DOTALL | re.IGNORECASE)
 COMMIT = re.compile(r"(?=.*\d)[0-9a-f]{4,40}|[0-9a-f]{7,40}")  # or what is meant to be one
+NO_COMMIT = "none"  # no commit is called so: nothing is approved
 LONGEST = 4_000  # characters of one answer
 
 
@@ -31,7 +32,7 @@ def answer_in(comment: Comment) -> Answer | None:
     """None: it is no answer."""
     text = comment.body.strip()[:LONGEST]
     if found := COMMAND.match(text):
-        return _command(found[1].lower(), found[2].strip(), comment.at)
+        return _command(found[1].lower(), found[2].strip(), comment)
     if comment.verdict == "approve":
         return Answer("approve", comment.at, text, comment.sha)
     if text and (comment.verdict or comment.path):
@@ -39,11 +40,17 @@ def answer_in(comment: Comment) -> Answer | None:
     return Answer("retry", comment.at) if comment.verdict == "request_changes" else None
 
 
-def _command(word: str, rest: str, at: datetime) -> Answer:
+def _command(word: str, rest: str, comment: Comment) -> Answer:
     if word != "approve":
-        return Answer(_WORDS[word], at, rest)
-    words = (word.strip("`'\"()<>.,;:!").casefold() for word in rest.split()[:2])
-    return Answer("approve", at, rest, next((word for word in words if COMMIT.fullmatch(word)), ""))
+        return Answer(_WORDS[word], comment.at, rest)
+    words = (one.strip("`'\"()<>.,;:!").casefold() for one in rest.partition("\n")[0].split())
+    named = next((one for one in words if COMMIT.fullmatch(one)), "")
+    return Answer("approve", comment.at, rest, named or _about(comment))
+
+
+def _about(comment: Comment) -> str:
+    """A review is about its commit; of a remark at a line GitHub moves the commit along, so it names none."""
+    return comment.sha if comment.verdict else NO_COMMIT if comment.path else ""
 
 
 _WORDS: dict[str, Word] = {"retry": "retry", "reject": "reject", "cancel": "cancel"}

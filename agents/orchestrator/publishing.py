@@ -83,7 +83,7 @@ class Publishing:
 
         self._once(to, f"heard-{gate_text.digest(text)}", text, publish, now)
 
-    def merge(self, to: Address, now: datetime, is_untested: bool = False) -> str:
+    def merge(self, to: Address, into: str, now: datetime, is_untested: bool = False) -> str:
         """The commit on the base branch. HeadMoved, MergeBlocked, MergeConflict: nothing was merged.
 
         What the owner has made a draft again stays one. `is_untested`, and approved by him: it never ceased to be one.
@@ -92,7 +92,7 @@ class Publishing:
         def publish() -> str:
             if is_untested:
                 self.forge.ready(to.number)
-            return self.forge.merge(to.number, to.commit)
+            return self.forge.merge(to.number, to.commit, into=into)
 
         return self._once(to, "merge", to.commit, publish, now)
 

@@ -16,11 +16,11 @@ def module_of(text: str) -> ast.Module:
 
 
 def parsed(text: str) -> ast.Module | None:
-    """None: it is no Python, or too long to be read."""
+    """None: it is no Python, or too long to be read. As bytes, like the interpreter: a first line may name a coding."""
     try:
         with warnings.catch_warnings():  # a file's bad escapes are its own affair
             warnings.simplefilter("ignore")
-            return ast.parse(text.removeprefix("\ufeff")) if len(text) <= LONGEST else None
+            return ast.parse(text.removeprefix("\ufeff").encode()) if len(text) <= LONGEST else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -1,6 +1,7 @@
 """Changed files that lie beside the product, and that the tests depend on: expected values, helpers, plugins. Pure.
 
-Whoever changes one of them together with the code changes what the tests ask. So they count as tests: the old ones are
+What lies among the product's modules is the product's: it may find a file by a name that it puts together. Whoever
+changes one of the others together with the code changes what the tests ask. So they count as tests: the old ones are
 laid under the new code, as old tests are.
 """
 
@@ -16,7 +17,6 @@ from agents.qa.touched import WORDS
 from shared.domain.evidence import configures_tests, is_test_file
 from shared.domain.scope import matches
 
-LEAST_STEM = 4  # letters: shorter names without an ending stand for many things
 SHOWN = ("templates/", "static/", "locale/", *WORDS)  # what people read: named by tests, and still no part of them
 HELPER = re.compile(
     r"(\w+_)?(helpers?|factor(y|ies)|fixtures?|fakes?|mocks?|stubs?|builders?|testing|tests?_?utils?|assertions?)\.py"
@@ -44,8 +44,28 @@ def relied_on(changed: Mapping[str, str], repository: Repository) -> frozenset[s
     asked = _Uses(repository.tests())
     plugins = {path for path in possible if asked.is_plugin(path)}
     used = {path for path in possible.keys() - plugins if asked.uses(path)}
-    made = _Uses(repository.product()) if used else None
-    return frozenset(plugins | {path for path in used if made and not made.uses(path)})
+    return frozenset(plugins | (_beside(used, asked, repository.product()) if used else set()))
+
+
+def _beside(used: Collection[str], asked: _Uses, product: Mapping[str, str]) -> set[str]:
+    """Of what tests use that which neither the product names, nor lies in a folder of its modules."""
+    made = _Uses(product)
+    possible = {path for path, text in product.items() if _may_be_the_tests(path, text)}
+    helpers = {path for path in possible if asked.uses(path) and not made.uses(path)}
+    modules = (path for path, text in product.items() if path not in helpers and not _is_other(path, text))
+    homes = {path.rpartition("/")[0] for path in modules}
+    return {path for path in used if not made.uses(path) and homes.isdisjoint(_folders(path))}
+
+
+def _is_other(path: str, text: str) -> bool:
+    """An empty `__init__.py` says nothing about who uses its folder."""
+    return configures_tests(path) or (path.endswith("__init__.py") and not text.strip())
+
+
+def _folders(path: str) -> Iterator[str]:
+    """Its own and those around it; of what has a folder all lies below the root."""
+    folders = path.split("/")[:-1]
+    yield from ("/".join(folders[:end]) for end in range(min(1, len(folders)), len(folders) + 1))
 
 
 def _may_be_the_tests(path: str, text: str) -> bool:
@@ -90,11 +110,9 @@ def _texts(tree: ast.AST) -> Iterator[str]:
 
 
 def _names(path: str) -> Iterator[str]:
-    """How a test may call a data file: by its path from any folder on, its name, its stem, or one of its folders."""
+    """How a test may call a data file: by its path from any folder on, its name, or one of its folders."""
     parts = path.split("/")
     yield from ("/".join(parts[start:]) for start in range(len(parts)))
-    stem = parts[-1].partition(".")[0]
-    yield from [stem] if len(stem) >= LEAST_STEM else []
     folders = parts[:-1]
     yield from ("/".join(folders[start:end]) for end in range(len(folders) + 1) for start in range(end))
 

@@ -1,7 +1,8 @@
 """Two texts of a Python file -> whether they do the same. Pure: nothing is executed, and in doubt they do not.
 
 Comments and layout may differ; docstrings that nobody reads while the program runs; annotations of functions that
-nobody could ask for them; what is imported for these alone; and one private function may have another name throughout.
+nobody could ask for them; what is imported for these alone, and had by nobody from here; and one private function may
+have another name throughout. A comment that says how the file is read is no comment (`heads.py`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from agents.qa.expressions import Function, module_of, parsed
+from agents.qa.handed_on import handed_on
+from agents.qa.heads import head, is_foreign
 
 FOR_ANNOTATIONS = ("typing", "collections.abc", "__future__")
 PRIVATE = re.compile(r"_[a-z]\w*")
@@ -31,6 +34,8 @@ def _none() -> Iterable[str]:
 
 def is_same_code(old: str, new: str, others: Callable[[], Iterable[str]] = _none) -> bool:
     """`others`: the texts of all other files that might use a name of this one; read only if all else is the same."""
+    if is_foreign(new) or head(old) != head(new):
+        return False
     try:
         before, after = parsed(old), parsed(new)
         if before is None or after is None:
@@ -44,7 +49,8 @@ def _is_same(old: str, new: str, others: Sequence[str]) -> bool:
     is_read = any(map(READS_OWN.search, (old, new))) or any(map(READS_OTHERS.search, others))
     before, after = (module_of(text) if is_read else _unspoken(module_of(text)) for text in (old, new))
     renamed, asked = _renamed(before, after, others), _asked_for(before, others) | _asked_for(after, others)
-    return _told(before, asked, renamed) == _told(after, asked, {})
+    kept = _kept_for(before, others) | _kept_for(after, others)
+    return _told(before, asked, renamed, kept) == _told(after, asked, {}, kept)
 
 
 def _unspoken(module: ast.Module) -> ast.Module:
@@ -125,10 +131,10 @@ def _annotations_of(node: ast.AST) -> list[ast.expr]:
     return [node.annotation] if isinstance(node, ast.arg) and node.annotation else []
 
 
-def _told(module: ast.Module, asked: frozenset[str], renamed: Mapping[str, str]) -> str:
+def _told(module: ast.Module, asked: frozenset[str], renamed: Mapping[str, str], kept: frozenset[str]) -> str:
     """What is left when all is taken out that may differ."""
     _strip(module, asked, ())
-    _drop_imports(module)
+    _drop_imports(module, kept)
     for node in ast.walk(module):
         if isinstance(node, Function):
             node.name = renamed.get(node.name, node.name)
@@ -170,11 +176,16 @@ def _is_plain(annotation: ast.expr | None) -> bool:
     return annotation is not None and all(isinstance(node, PLAIN) for node in ast.walk(annotation))
 
 
-def _drop_imports(module: ast.Module) -> None:
-    """Those for annotations, if nothing that is left knows their names."""
-    left = {node.id for node in ast.walk(module) if isinstance(node, ast.Name)} | set(_bound_otherwise(module))
+def _drop_imports(module: ast.Module, kept: frozenset[str]) -> None:
+    """Those for annotations, if nothing that is left knows their names, and nobody has them from here."""
+    left = {node.id for node in ast.walk(module) if isinstance(node, ast.Name)} | set(_bound_otherwise(module)) | kept
     annotated = any(isinstance(node, ast.AnnAssign) or _annotations_of(node) for node in ast.walk(module))
     module.body = [node for node in module.body if not _is_for_annotations(node, left, annotated)]
+
+
+def _kept_for(module: ast.Module, others: Sequence[str]) -> frozenset[str]:
+    imports = [node for node in module.body if isinstance(node, ast.ImportFrom) and node.module in FOR_ANNOTATIONS]
+    return handed_on({alias.asname or alias.name for node in imports for alias in node.names}, others, FOR_ANNOTATIONS)
 
 
 def _bound_otherwise(module: ast.Module) -> Iterator[str]:

@@ -1,19 +1,24 @@
 """A change that is to alter nothing -> the lines of it that no test has run, before or after. Pure.
 
-Tests that pass on both sides show that code does what it did only where they run it. What is moved word for word, and
-what is taken away and known to nobody, needs no run.
+Tests that pass on both sides show that code does what it did only where they run it: the head of a definition runs by
+import alone, so it counts as run with its body. What is moved word for word, and what is taken away and known to
+nobody, needs no run.
 """
 
 from __future__ import annotations
 
 import ast
+import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from agents.qa.expressions import module_of
+from agents.qa.heads import head, is_foreign
+from agents.qa.standing import Definition, Standing, all_lines, first_line, headline, is_code, real_body
 
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Known = tuple[str, str]  # a definition: its name and text
 
 
 @dataclass(frozen=True)
@@ -33,17 +38,21 @@ def unrun(pairs: Mapping[str, Pair], is_missed: Callable[[str], bool]) -> tuple[
     task: it is not looked at.
     """
     sides = {path: (_Side(pair.before), _Side(pair.after)) for path, pair in pairs.items()}
-    known = [frozenset(made for pair in sides.values() for made in pair[number].made) for number in (0, 1)]
+    gone = Counter(one for before, after in sides.values() for one in before.without(after))
+    come = Counter(one for before, after in sides.values() for one in after.without(before))
+    moved = {one for one in come if come[one] <= gone[one]}
     found: list[str] = []
     for path, pair in sorted(pairs.items()):
         if pair.after is None:
             continue
         before, after = sides[path]
-        gone, come = _changed(before.lines, after.lines)
-        found += [f"{path}:{line}" for line in after.unrun(come, pair.unrun_after, known[0])]
-        found += [
-            f"{path}:{line} (before)" for line in before.unrun(gone, pair.unrun_before, known[1], after, is_missed)
-        ]
+        old, new = _changed(before.lines, after.lines)
+        if is_foreign(pair.after) or (pair.before is not None and head(pair.before) != head(pair.after)):
+            found += [f"{path}:{line}" for line in new]
+            continue
+        found += [f"{path}:{line}" for line in after.unrun(new, pair.unrun_after, after.kept(before, moved), before)]
+        excused = before.kept(after, come.keys()) | before.dead(after, is_missed)
+        found += [f"{path}:{line} (before)" for line in before.unrun(old, pair.unrun_before, excused)]
     return tuple(found)
 
 
@@ -65,40 +74,73 @@ class _Side:
         self._statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.ExceptHandler)]
         self._definitions = [node for node in self._statements if isinstance(node, Definition)]
         self._outer = [node for node in tree.body if isinstance(node, Definition)]
+        self._standing = Standing(tree)
+        self._at_import = set(_lambdas_at_import(tree))
         self.names = frozenset(node.name for node in self._definitions)
-        self.made = frozenset(map(ast.dump, self._definitions))
+
+    # --- what needs no run -----------------------------------------------------------------------------------
+
+    def without(self, other: _Side) -> Iterator[Known]:
+        """What stands on the outermost level here, and whose name is not defined there."""
+        for place, nodes in self._standing.by_place.items():
+            if "." not in place and place not in other.names:
+                yield from [(place, self._standing.text(place))] * len(nodes)
+
+    def kept(self, other: _Side, moved: Collection[Known]) -> set[int]:
+        """Lines of definitions that stand there as they are, in the same class; or in another file now."""
+        away = set(self.without(other)).intersection(moved)
+        return {
+            line
+            for place, nodes in self._standing.by_place.items()
+            if self._standing.text(place) == other._standing.text(place) or (place, self._standing.text(place)) in away
+            for node in nodes
+            for line in all_lines(node)
+        }
+
+    def dead(self, other: _Side, is_missed: Callable[[str], bool]) -> set[int]:
+        """Lines of what is there no more, and nobody knows."""
+        gone = [node for node in self._outer if node.name not in other.names and not node.decorator_list]
+        return {line for node in gone if not is_missed(node.name) for line in all_lines(node)}
+
+    # --- what was run ----------------------------------------------------------------------------------------
 
     def unrun(
-        self,
-        lines: Sequence[int],
-        missing: Collection[int] | None,
-        elsewhere: Collection[str],
-        other: _Side | None = None,
-        is_missed: Callable[[str], bool] = bool,
+        self, lines: Sequence[int], missing: Collection[int] | None, excused: Collection[int], old: _Side | None = None
     ) -> list[int]:
-        """Of `lines` the first ones of statements that were not run, each once. `elsewhere`: what stands there too.
+        """Of `lines` the first ones of statements that were not run, each once. `old`: this file before, if it is new.
 
         Where nobody counted (None) nothing is known to have been run.
         """
-        excused = set(self._excused(elsewhere, other, is_missed))
-        looked_at = [line for line in lines if line not in excused and (missing is not None or self._is_code(line))]
-        firsts = dict.fromkeys(map(self._first, looked_at))
-        return [line for line in firsts if missing is None or line in set(missing)]
+        looked_at = [line for line in lines if line not in excused]
+        if missing is None:
+            return list(dict.fromkeys(self._first(line) for line in looked_at if is_code(self.lines[line - 1])))
+        heads = {line: node for line in looked_at if (node := self._headed(line, old))}
+        bare = [line for line in looked_at if line not in heads]
+        found = {self._first(line) for line in bare if self._first(line) in missing or line in self._at_import}
+        idle = {node.lineno: node for node in heads.values() if set(missing).issuperset(real_body(node, self.lines))}
+        found |= {line for line, node in idle.items() if found.isdisjoint(all_lines(node))}
+        return sorted(found)
 
-    def _is_code(self, line: int) -> bool:
-        text = self.lines[line - 1].strip()
-        return bool(text) and not text.startswith("#")
+    def _headed(self, line: int, old: _Side | None) -> Definition | None:
+        """The innermost definition whose head this line belongs to. A new class without methods is run by import."""
+        around = [node for node in self._definitions if line in headline(node, self.lines)]
+        node = max(around, key=first_line, default=None)
+        is_new = old is not None and isinstance(node, ast.ClassDef) and not old.knows(node.name)
+        return None if node is None or (is_new and not any(real_body(node, self.lines))) else node
+
+    def knows(self, name: str) -> bool:
+        return re.search(rf"\b{name}\b", "\n".join(self.lines)) is not None
 
     def _first(self, line: int) -> int:
         """Of the innermost statement that this line belongs to: coverage is counted there."""
-        around = [node for node in self._statements if node.lineno <= line <= (node.end_lineno or node.lineno)]
+        around = [node for node in self._statements if line in all_lines(node)]
         return max((node.lineno for node in around), default=line)
 
-    def _excused(
-        self, elsewhere: Collection[str], other: _Side | None, is_missed: Callable[[str], bool]
-    ) -> Iterator[int]:
-        """Lines of definitions that stand on the other side as they are, or that nobody knows any more."""
-        for node in self._definitions:
-            is_dead = other and node in self._outer and node.name not in other.names and not node.decorator_list
-            if ast.dump(node) in elsewhere or (is_dead and not is_missed(node.name)):
-                yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+def _lambdas_at_import(tree: ast.AST) -> Iterator[int]:
+    """The lines of those that no function makes: to be counted they need not be called."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Lambda):
+            yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _lambdas_at_import(node)

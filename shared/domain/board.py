@@ -28,6 +28,7 @@ class Card:
     submission: Submission | None = None  # what waits at the gates, of a task in review
     rests_until: datetime | None = None
     unwanted: str = ""  # why the vision does not want it any more
+    proposed: bool = False  # somebody else asked for it, in an issue
     aside: str = ""  # why nobody touches it until the next start
 
     @property

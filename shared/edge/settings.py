@@ -67,13 +67,19 @@ def _name(value: str) -> str:
     return value
 
 
+def _login(value: str) -> str:
+    if value.casefold() == "ghost":
+        raise ValueError("ghost stands for every account that was deleted; name somebody else")
+    return value
+
+
 Dollars = Annotated[int, BeforeValidator(_amount)]
 TimeOfDay = Annotated[str, AfterValidator(_time_of_day)]
 Zone = Annotated[str, AfterValidator(_zone)]
 Name = Annotated[str, AfterValidator(_name)]
 ModelId = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@-]*$")]
 Host = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9.-]{0,250}[a-z0-9])?$")]
-Login = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?$")]
+Login = Annotated[str, AfterValidator(_login), Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?$")]
 Pattern = Annotated[str, Field(min_length=1, max_length=200)]
 
 

@@ -408,6 +408,15 @@ class ForgeContract:
         assert home.forge.reviews(number) == []
         assert home.forge.checks(old).items == {}
 
+    def test_what_goes_into_another_branch_than_is_meant_is_not_merged(self, home: ForgeHome) -> None:
+        sha = home.push("task")
+        home.push("production")
+        number = home.forge.ensure_pull("task", "production", "T", "B").number
+        with pytest.raises(MergeBlocked, match="production"):
+            home.forge.merge(number, sha, into="main")
+        assert home.forge.get_pull(number).state == "open"
+        assert home.forge.merge(number, sha, into="production")
+
     def test_no_checks_at_all_is_pending(self, home: ForgeHome) -> None:
         assert home.forge.checks(home.push("task")).state == "pending"
 

@@ -475,6 +475,7 @@ def test_the_doctor_finds_a_healthy_machine_healthy(stage: Stage) -> None:
         "endpoint",
         "prices",
         "target",
+        "messages",
     ]
     assert "all stopped" in next(finding["detail"] for finding in found if finding["name"] == "sandbox")
 

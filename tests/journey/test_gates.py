@@ -283,10 +283,14 @@ def test_the_second_is_brought_up_to_date_with_the_first(stage: Callable[..., St
     model.play([reads(), plans(*both), CODES, APPROVES])
     day = stage()
     day.given_vision(TWO)
-    day.change = lambda folder, job: Coder(GOOD if "app.py" in job.edit else {"other.py": "Y = 2\n"})(folder, job)
+    day.change = lambda folder, job: Coder(GOOD if "app.py" in job.edit else {"other.py": "# the one\nY = 1\n"})(
+        folder, job
+    )
     assert day.run_day() == []
     assert set(day.states().values()) == {"completed"}
-    assert day.forge("show", "main:other.py") == "Y = 2" and day.forge("show", "main:app.py") == RIGHT.strip()
+    assert (
+        day.forge("show", "main:other.py") == "# the one\nY = 1" and day.forge("show", "main:app.py") == RIGHT.strip()
+    )
     for pull in day.pulls():
         assert day.forge("rev-parse", f"{pull.merge_sha}^{{tree}}") == day.forge(
             "rev-parse", f"{pull.head_sha}^{{tree}}"
@@ -311,11 +315,11 @@ def test_the_owners_commits_and_merged_pull_requests_live_together(
     day.owner_commits({"settings.py": "X = 9\n"})
     day.given_vision(TWO)
     model.play([reads(), plans(task(goals_of(TWO)[1], "Simplify Y", files=("other.py",))), CODES, APPROVES])
-    day.change = Coder({"other.py": "Y = 2\n"})
+    day.change = Coder({"other.py": "# the one\nY = 1\n"})
     assert day.run_day() == []
     assert set(day.states().values()) == {"completed"}
     main = {path: day.forge("show", f"main:{path}") for path in ("settings.py", "app.py", "other.py")}
-    assert main == {"settings.py": "X = 9", "app.py": RIGHT.strip(), "other.py": "Y = 2"}
+    assert main == {"settings.py": "X = 9", "app.py": RIGHT.strip(), "other.py": "# the one\nY = 1"}
     git(day.root / "site", "pull", "-q", "--ff-only", str(day.home.forge("site")), "main")
     assert (day.root / "site" / "app.py").read_text() == RIGHT
 

@@ -521,6 +521,51 @@ def test_where_a_name_or_an_annotation_could_mean_something_code_is_not_the_same
     assert not is_same_code(old, new, lambda: others)
 
 
+COMMENTED = CODE + "# see: \\nimport os\n"
+ODD = "# vim: set fileencoding=unicode_escape :\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_same"),
+    [
+        pytest.param(CODE, ODD + COMMENTED, False, id="another coding"),
+        pytest.param(ODD + CODE, ODD + COMMENTED, False, id="another one from the beginning"),
+        pytest.param(ODD + CODE, CODE, False, id="another one before"),
+        pytest.param("\n" + CODE, "\r" + ODD + CODE, False, id="on the second line"),
+        pytest.param(CODE, f"\ufeff{ODD}{CODE}", False, id="after a mark"),
+        pytest.param(CODE, CODE + "# coding: latin-1\n", False, id="anywhere"),
+        pytest.param(CODE, "#!/bin/sh\n" + CODE, False, id="another interpreter"),
+        pytest.param("#!/bin/python -O\n" + CODE, "#!/bin/python\n" + CODE, False, id="other options"),
+        pytest.param("#!/bin/python\n" + CODE, "#!/bin/python\n" + COMMENTED, True, id="the same interpreter"),
+        pytest.param("# -*- coding: UTF-8 -*-\n" + CODE, COMMENTED, True, id="what need not be said"),
+        pytest.param("# coding: latin-1\n" + CODE, "# coding: utf8\n" + CODE, False, id="no longer another coding"),
+    ],
+)
+def test_a_comment_that_says_how_a_file_is_read_is_no_mere_comment(old: str, new: str, is_same: bool) -> None:
+    assert is_same_code(old, new) == is_same
+
+
+@pytest.mark.parametrize(
+    ("others", "is_same"),
+    [
+        pytest.param("from typing import Protocol\n", True, id="from its home"),
+        pytest.param("import typing as t\nx = t.Protocol\n", True, id="by another name of its home"),
+        pytest.param("from typing import *\nx = Protocol\n", True, id="all that its home has"),
+        pytest.param("import app\n# Protocol\n", True, id="a comment"),
+        pytest.param("from app import Protocol\n", False, id="from here"),
+        pytest.param("from .app import Protocol as P\n", False, id="from here, by another name"),
+        pytest.param("import app\nx = app.Protocol\n", False, id="by the module"),
+        pytest.param("from app import *\nx = Protocol\n", False, id="with all that is here"),
+        pytest.param("patch('app.Protocol')\n", False, id="by its name as a text"),
+        pytest.param("from app import Protocol (\n", False, id="where nothing can be read"),
+    ],
+)
+def test_an_import_that_another_file_has_from_here_is_used(others: str, is_same: bool) -> None:
+    new = "from typing import Protocol\n" + CODE
+    assert is_same_code(new, CODE, lambda: (others,)) == is_same
+    assert is_same_code(CODE, new, lambda: (others,)) == is_same
+
+
 USAGE = '"""Usage: shop [--fast]"""\n'
 SAID = CODE.replace("def f(x):", 'def f(x):\n    """Half of it."""')
 

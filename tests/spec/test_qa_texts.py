@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pytest
 
@@ -33,7 +33,6 @@ def relied(path: str, tests: Mapping[str, str], product: Mapping[str, str] | Non
     [
         pytest.param("expected/report.csv", READS, id="by its path"),
         pytest.param("data/expected/report.csv", "FILE = ROOT / 'report.csv'", id="by its name"),
-        pytest.param("expected/report.json", "def test_a():\n    check('report')\n", id="by its stem"),
         pytest.param("expected/deep/a.csv", "FILES = (ROOT / 'expected').rglob('*.csv')", id="by a folder"),
         pytest.param("expected/report.txt", "FILE = f'expected/report.txt'", id="a text file"),
     ],
@@ -68,6 +67,37 @@ def test_what_people_read_and_what_lies_with_the_tests_is_sorted_otherwise(path:
 )
 def test_a_module_that_only_helps_tests_is_one_of_theirs(path: str, text: str, line: str, is_theirs: bool) -> None:
     assert relied(path, {"app/test_a.py": line + "\n"}, text=text) == is_theirs
+
+
+MODULE = {"shop/catalog.py": "def load(name):\n    return read(HERE / f'{name}.json')\n"}
+
+
+@pytest.mark.parametrize(
+    ("path", "product", "is_theirs"),
+    [
+        pytest.param("shop/prices.json", MODULE, False, id="beside a module"),
+        pytest.param("shop/data/prices.json", MODULE, False, id="below one"),
+        pytest.param("prices.json", {"shop.py": "x = 1"}, False, id="beside one at the root"),
+        pytest.param("expected/prices.json", {"shop.py": "x = 1"}, True, id="below the root"),
+        pytest.param("expected/prices.json", {**MODULE, "expected/__init__.py": ""}, True, id="beside nothing"),
+        pytest.param("expected/prices.json", {"expected/__init__.py": "x = 1"}, False, id="in a package that does it"),
+        pytest.param("shop/order_factory.py", MODULE, False, id="a helper beside a module"),
+        pytest.param("shop/parts/order_factory.py", MODULE, False, id="a helper below one"),
+        pytest.param("support/order_factory.py", {**MODULE, "support/fakes.py": "x = 1"}, True, id="among helpers"),
+        pytest.param("support/order_factory.py", {**MODULE, "support/mocks.py": "x = 1"}, False, id="that none uses"),
+    ],
+)
+def test_what_lies_among_the_products_modules_is_the_products(
+    path: str, product: Mapping[str, str], is_theirs: bool
+) -> None:
+    name = path.removesuffix(".py").replace("/", ".")
+    tests = {"tests/test_a.py": f"import {name}, support.fakes\nFILE = 'prices.json'\n"}
+    here = {path: "x = 1"} if path.endswith(".py") else {}
+    assert relied(path, tests, {**product, **here}) == is_theirs
+
+
+def test_a_file_is_not_meant_by_its_stem() -> None:
+    assert not relied("expected/prices.json", {"tests/test_a.py": "def test_a():\n    assert load('prices')\n"})
 
 
 def test_a_helper_of_the_product_is_the_products_even_if_tests_use_it() -> None:
@@ -127,7 +157,7 @@ CLASS = "class Shop(Base):\n    def check(self):\n        return 1\n"
 
 
 def lines(
-    before: str | None, after: str | None, then: set[int] | None, now: set[int] | None, known: str = ""
+    before: str | None, after: str | None, then: Collection[int] | None, now: Collection[int] | None, known: str = ""
 ) -> tuple[str, ...]:
     return unrun({"a.py": Pair(before, after, then, now)}, lambda name: name in known.split())
 
@@ -166,6 +196,81 @@ def test_of_changed_lines_those_are_named_that_no_test_ran(
     before: str | None, after: str | None, then: set[int] | None, now: set[int] | None, found: tuple[str, ...]
 ) -> None:
     assert lines(before, after, then, now) == found
+
+
+DEFAULT = "def pay(\n    x,\n    sure=True,\n):\n    return x, sure\n"
+ONE_LINE = "def is_admin(user): return user.is_admin\n"
+VIEW = "@login_required\ndef view(request):\n    return request\n"
+SILENT = VIEW.replace("return request", "'A view.'")
+BASES = "class View(LoginRequired, Page):\n    def get(self):\n        return 1\n"
+FIELDS = "class Pair(NamedTuple):\n    left: int\n"
+LAMBDA = "RULES = (\n    1,\n    lambda user: user.is_admin,\n)\n"
+INNER = f"def f():\n    return {LAMBDA[8:]}"
+TWO = "class A:\n    def may(self):\n        return 1\n\n\nclass B(A):\n    def may(self):\n        return 2\n"
+SWAPPED = TWO.replace("return 1", "return 3").replace("return 2", "return 1").replace("return 3", "return 2")
+OVERRIDE = TWO + "\n\nclass C(A):\n    name = 'c'\n"
+MAY = "\n    def may(self):\n        return 2\n"
+IMPORTED = "from shop import check\n"
+FIRST = ("a.py:1", "a.py:1 (before)")
+BOTH = f"{CODE}\n\n{SHORT}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "then", "now", "found"),
+    [
+        pytest.param(DEFAULT, DEFAULT.replace("True", "False"), {5}, {5}, FIRST, id="a default"),
+        pytest.param(DEFAULT, DEFAULT.replace("True", "False"), (), (), (), id="a default of what was run"),
+        pytest.param(ONE_LINE, ONE_LINE.replace("user.is_admin", "True"), (), (), FIRST, id="a body on the same line"),
+        pytest.param(VIEW, VIEW[VIEW.index("def") :], {3}, {2}, ("a.py:2 (before)",), id="a decorator"),
+        pytest.param(VIEW, VIEW[VIEW.index("def") :], (), (), (), id="a decorator of what was run"),
+        pytest.param(VIEW, VIEW.replace("    ret", "    # why\n    ret"), {3}, {4}, (), id="a comment below the head"),
+        pytest.param(
+            *(SILENT, SILENT.replace("(r", "(a, r"), (), ()),
+            ("a.py:2", "a.py:2 (before)"),
+            id="a body that nobody can run",
+        ),
+        pytest.param(BASES, BASES.replace("LoginRequired, ", ""), {3}, {3}, FIRST, id="a base class"),
+        pytest.param(BASES, BASES.replace("LoginRequired, ", ""), (), (), (), id="a base of what was run"),
+        pytest.param(FIELDS, FIELDS.replace("NamedTuple", "Base"), (), (), FIRST, id="a base of fields"),
+        pytest.param("x = 1\n", "x = 1\n" + FIELDS, (), (), (), id="a new class without methods"),
+        pytest.param("from b import Pair\n", FIELDS, (), (), ("a.py:1",), id="in the place of another"),
+        pytest.param(
+            *(LAMBDA, LAMBDA.replace("user.is", "not user.is"), (), ()), ("a.py:1", "a.py:1 (before)"), id="a lambda"
+        ),
+        pytest.param(LAMBDA, LAMBDA.replace("1,", "2,"), (), (), (), id="what stands beside a lambda"),
+        pytest.param(INNER, INNER.replace("is_admin", "admin"), (), (), (), id="a lambda that a function makes"),
+        pytest.param(OVERRIDE, OVERRIDE + MAY, {3, 8}, {3, 8, 15}, ("a.py:15",), id="an override like another"),
+        pytest.param(
+            *(TWO, SWAPPED, {3, 8}, {3, 8}),
+            ("a.py:3", "a.py:8", "a.py:3 (before)", "a.py:8 (before)"),
+            id="the methods of two classes",
+        ),
+        pytest.param(f"{CODE}\n\n{TWO}", f"{TWO}\n\n{CODE}", {3, 10, 15}, {3, 8, 13}, (), id="another order"),
+        pytest.param(BOTH, f"{BOTH}\n\n{CODE}", {3, 9}, {3, 9, 14}, ("a.py:14",), id="an older one again"),
+        pytest.param(IMPORTED, IMPORTED + CODE, (), {4}, ("a.py:4",), id="in the place of an import"),
+    ],
+)
+def test_what_import_alone_runs_and_what_only_looks_moved_needs_a_run(
+    before: str, after: str, then: Collection[int], now: Collection[int], found: tuple[str, ...]
+) -> None:
+    assert lines(before, after, then, now, known="check may Pair") == found
+
+
+def test_lines_that_the_interpreter_reads_otherwise_are_not_run() -> None:
+    for first in ("# coding: unicode_escape\n", "#!/bin/sh\n"):
+        found = lines(SHORT, f"{first}{SHORT}# \\nimport os\n", (), ())
+        assert found[:1] == ("a.py:1",) and "a.py:4" in found
+
+
+def test_a_copy_too_many_was_not_moved() -> None:
+    there = {"a.py": Pair(CODE, "x = 1\n", {3}), "b.py": Pair("", CODE, (), {3}), "c.py": Pair("", CODE, (), {3})}
+    assert unrun(there, lambda _: True) == ("b.py:3", "c.py:3")
+
+
+def test_a_method_is_not_moved_to_another_file() -> None:
+    method = "class Shop:\n    def may(self):\n        return 1\n"
+    there = {"a.py": Pair(method, "class Shop:\n    pass\n", {3}), "b.py": Pair("", "x = 1\n" + method, (), {4})}
+    assert unrun(there, lambda _: True) == ("a.py:3 (before)", "b.py:4")
 
 
 def test_a_name_that_somebody_still_knows_is_missed() -> None:

@@ -206,8 +206,11 @@ class Forge(Protocol):
 
     def set_status(self, sha: str, context: str, state: CheckResult, note: str = "") -> None: ...
 
-    def merge(self, number: int, sha: str, method: MergeMethod = "squash") -> str:
-        """Merge exactly `sha`. The answer is the commit on the base branch, also if `sha` was merged before."""
+    def merge(self, number: int, sha: str, method: MergeMethod = "squash", into: str = "") -> str:
+        """Merge exactly `sha`. The answer is the commit on the base branch, also if `sha` was merged before.
+
+        `into`: the branch that is meant; MergeBlocked if somebody has turned the pull request to another one.
+        """
 
     def close(self, number: int) -> None:
         """One that is closed or merged already is a success."""
@@ -217,6 +220,12 @@ class Forge(Protocol):
 
 
 # --- decisions that all homes share --------------------------------------------------------------------------
+
+
+def same_base(pull: Pull, into: str) -> None:
+    """MergeBlocked if it goes into another branch than is meant; `into` empty: any."""
+    if into and pull.base != into:
+        raise MergeBlocked(f"somebody has turned #{pull.number} to {pull.base}; turn it to {into} again, or close it")
 
 
 def summary(results: Iterable[CheckResult]) -> CheckResult:

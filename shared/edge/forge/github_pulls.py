@@ -13,6 +13,7 @@ from shared.edge.forge.forge import (
     MergeBlocked,
     MergeConflict,
     MergeMethod,
+    same_base,
 )
 from shared.edge.forge.github_answers import GitHubRefused
 from shared.edge.forge.github_client import GitHubClient, branch_path
@@ -58,9 +59,10 @@ class Pulls:
 
     # -- merging ----------------------------------------------------------------------------------------------
 
-    def merge(self, number: int, sha: str, method: MergeMethod) -> str:
+    def merge(self, number: int, sha: str, method: MergeMethod, into: str) -> str:
         """The commit on the base branch. A failure is looked into before it is told."""
         raw = self.read(number)
+        same_base(raw.pull, into)
         if merged := self._merged(raw, sha):
             return merged
         self._may_merge(raw, sha)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Literal
+
+from pydantic import AwareDatetime
 
 from shared.edge.forge.forge import (
     MARKED,
@@ -133,7 +134,7 @@ class RawComment:
     """Below a pull request, or at a line of it."""
 
     id: int
-    created_at: datetime
+    created_at: AwareDatetime
     body: str | None = None
     user: Account | None = None
     path: str | None = None
@@ -163,7 +164,7 @@ class RawReview:
     body: str | None = None
     user: Account | None = None
     commit_id: str | None = None
-    submitted_at: datetime | None = None  # None: its author has not sent it off
+    submitted_at: AwareDatetime | None = None  # None: its author has not sent it off
 
     def review(self, us: Collection[str]) -> Review:
         """A verdict of ours that GitHub did not take formally stands in our mark."""

@@ -37,6 +37,7 @@ from shared.edge.forge.forge import (
     clipped,
     marked,
     one_line,
+    same_base,
     summary,
 )
 from shared.edge.forge.local_forge_book import Book, Plan
@@ -241,7 +242,7 @@ class LocalForge:
             self._book.set_status(db, sha, one_line(context), state, one_line(note, MAX_NOTE))
         fault_point("status.written")
 
-    def merge(self, number: int, sha: str, method: MergeMethod = "squash") -> str:
+    def merge(self, number: int, sha: str, method: MergeMethod = "squash", into: str = "") -> str:
         """Three steps, so that a kill between any two leaves a merge that happened once or not at all:
 
         1. the merge commit is written, and noted as planned;
@@ -253,6 +254,7 @@ class LocalForge:
         with _locked(self._path):
             self._repair()
             pull, branches = self._book.pull(number), self._commits.branches()
+            same_base(pull, into)
             if pull.merge_sha:
                 _same_head(pull, sha)
                 return pull.merge_sha
