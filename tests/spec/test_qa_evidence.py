@@ -554,6 +554,7 @@ def test_a_comment_that_says_how_a_file_is_read_is_no_mere_comment(old: str, new
         pytest.param("import app\n# Protocol\n", True, id="a comment"),
         pytest.param("from app import Protocol\n", False, id="from here"),
         pytest.param("from .app import Protocol as P\n", False, id="from here, by another name"),
+        pytest.param("from .typing import Protocol\n", False, id="from a module that is called like its home"),
         pytest.param("import app\nx = app.Protocol\n", False, id="by the module"),
         pytest.param("from app import *\nx = Protocol\n", False, id="with all that is here"),
         pytest.param("patch('app.Protocol')\n", False, id="by its name as a text"),

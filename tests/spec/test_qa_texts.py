@@ -206,6 +206,9 @@ BASES = "class View(LoginRequired, Page):\n    def get(self):\n        return 1\
 FIELDS = "class Pair(NamedTuple):\n    left: int\n"
 LAMBDA = "RULES = (\n    1,\n    lambda user: user.is_admin,\n)\n"
 INNER = f"def f():\n    return {LAMBDA[8:]}"
+NESTED = "def f():\n    def g():\n        return 1\n    return g\n"
+COMMENTED = NESTED.replace("g():\n", "g():\n        # why\n").replace("return g", "return -g")
+REBOUND = "check = (\n    min,\n    max,\n)[0]\n"
 TWO = "class A:\n    def may(self):\n        return 1\n\n\nclass B(A):\n    def may(self):\n        return 2\n"
 SWAPPED = TWO.replace("return 1", "return 3").replace("return 2", "return 1").replace("return 3", "return 2")
 OVERRIDE = TWO + "\n\nclass C(A):\n    name = 'c'\n"
@@ -223,7 +226,7 @@ BOTH = f"{CODE}\n\n{SHORT}"
         pytest.param(ONE_LINE, ONE_LINE.replace("user.is_admin", "True"), (), (), FIRST, id="a body on the same line"),
         pytest.param(VIEW, VIEW[VIEW.index("def") :], {3}, {2}, ("a.py:2 (before)",), id="a decorator"),
         pytest.param(VIEW, VIEW[VIEW.index("def") :], (), (), (), id="a decorator of what was run"),
-        pytest.param(VIEW, VIEW.replace("    ret", "    # why\n    ret"), {3}, {4}, (), id="a comment below the head"),
+        pytest.param(NESTED, COMMENTED, {3}, {4}, (), id="a comment below the head"),
         pytest.param(
             *(SILENT, SILENT.replace("(r", "(a, r"), (), ()),
             ("a.py:2", "a.py:2 (before)"),
@@ -247,6 +250,11 @@ BOTH = f"{CODE}\n\n{SHORT}"
         ),
         pytest.param(f"{CODE}\n\n{TWO}", f"{TWO}\n\n{CODE}", {3, 10, 15}, {3, 8, 13}, (), id="another order"),
         pytest.param(BOTH, f"{BOTH}\n\n{CODE}", {3, 9}, {3, 9, 14}, ("a.py:14",), id="an older one again"),
+        pytest.param(
+            *(SHORT + REBOUND, REBOUND + SHORT, {2}, {6}),
+            ("a.py:6", "a.py:2 (before)"),
+            id="the name now means another",
+        ),
         pytest.param(IMPORTED, IMPORTED + CODE, (), {4}, ("a.py:4",), id="in the place of an import"),
     ],
 )
