@@ -23,6 +23,6 @@ bench:    ## the figures of the README, measured here, and the table of the gate
 bench-gates:  ## right and wrong changes at the gates, without a model's help (twenty minutes)
 	@$(PY) -m bench.gates
 crash:    ## kill -9 at every fault point of a day, then start again (half an hour)
-	@SISIMPUR_EVERY_POINT=1 $(PY) -m pytest -n 3 $(addprefix tests/journey/test_,crash.py github_day.py propose_ci.py reports.py)
+	@SISIMPUR_EVERY_POINT=1 $(PY) -m pytest -n 3 --dist worksteal -k "kill or crash" $(addprefix tests/journey/test_,crash.py github_day.py propose_ci.py reports.py)
 lock:     ## compile requirements*.txt anew
 	@$(PY) main.py setup --lock

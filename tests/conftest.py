@@ -7,8 +7,13 @@ import os
 import sys
 from typing import Any
 
+import pytest
+
+OWNERS = ("ANTHROPIC", "GITHUB", "DISCORD", "APPRISE", "TAVILY", "SISIMPUR")
+OURS = ("SISIMPUR_EVERY_POINT",)  # `make crash`
+
 os.environ["HOME"] = "/nonexistent/home-of-a-test"
-for _name in [name for name in os.environ if name.startswith(("ANTHROPIC", "GITHUB", "DISCORD", "TAVILY", "SISIMPUR"))]:
+for _name in [name for name in os.environ if name.startswith(OWNERS) and name not in OURS]:
     del os.environ[_name]
 
 
@@ -33,3 +38,8 @@ def _is_address(host: str) -> bool:
 
 
 sys.addaudithook(_stay_here)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long ones first, so that no worker is left alone with them at the end."""
+    items.sort(key=lambda item: "slow" not in item.keywords)

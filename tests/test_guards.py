@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from pathlib import Path
 
 import pytest
 
+from shared.edge.process import run
 from tests.conftest import LeftTheMachine
 
 
@@ -26,3 +28,11 @@ def test_the_own_machine_is_reachable() -> None:
 def test_no_test_finds_the_developers_home_or_keys() -> None:
     assert not Path("~").expanduser().exists()
     assert not [name for name in os.environ if name.endswith(("_TOKEN", "_API_KEY"))]
+
+
+def test_whoever_asks_for_every_point_gets_every_point() -> None:
+    """Of our own variables this one alone reaches the tests: without it `make crash` would be the short proof."""
+    asked = {**os.environ, "SISIMPUR_EVERY_POINT": "1", "SISIMPUR_HOME": "/x", "PYTHONPATH": "."}
+    code = "import os, tests.conftest; print([name for name in os.environ if name.startswith('SISIMPUR')])"
+    done = run((sys.executable, "-c", code), cwd=Path(__file__).parent.parent, env=asked, timeout=60)
+    assert done.text.strip() == "['SISIMPUR_EVERY_POINT']"

@@ -436,8 +436,8 @@ WRITES = (
 )
 
 
-@pytest.mark.parametrize("status", [403, 502])
-@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.slow
+@pytest.mark.parametrize(("status", "late"), [(403, False), (502, True)])
 def test_whatever_github_answers_nothing_is_made_twice(stage: Make, hub: LocalGitHub, status: int, late: bool) -> None:
     """Every write of a day is disturbed once; the days after that make everything exactly once."""
     day = stage()
