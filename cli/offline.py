@@ -133,7 +133,12 @@ def check(arguments: Arguments) -> int:
     """Format, lint, strict types, tests; ends at the first that fails."""
     del arguments
     programs = Path(sys.executable).parent
-    for words in (("ruff", "format", "--check", "."), ("ruff", "check", "."), ("mypy",), ("pytest", "-n", "3", "--dist", "worksteal")):
+    for words in (
+        ("ruff", "format", "--check", "."),
+        ("ruff", "check", "."),
+        ("mypy",),
+        ("pytest", "-n", "3", "--dist", "worksteal"),
+    ):
         print(f"== {' '.join(words)}", flush=True)
         if attached((str(programs / words[0]), *words[1:]), cwd=CHECKOUT, env=os.environ):
             return 1
