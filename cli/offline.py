@@ -137,7 +137,7 @@ def check(arguments: Arguments) -> int:
         ("ruff", "format", "--check", "."),
         ("ruff", "check", "."),
         ("mypy",),
-        ("pytest", "-n", "3", "--dist", "worksteal"),
+        ("pytest", "-n", "3"),
     ):
         print(f"== {' '.join(words)}", flush=True)
         if attached((str(programs / words[0]), *words[1:]), cwd=CHECKOUT, env=os.environ):

@@ -7,8 +7,6 @@ import os
 import sys
 from typing import Any
 
-import pytest
-
 OWNERS = ("ANTHROPIC", "GITHUB", "DISCORD", "APPRISE", "TAVILY", "SISIMPUR")
 OURS = ("SISIMPUR_EVERY_POINT",)  # `make crash`
 
@@ -38,8 +36,3 @@ def _is_address(host: str) -> bool:
 
 
 sys.addaudithook(_stay_here)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The long ones first, so that no worker is left alone with them at the end."""
-    items.sort(key=lambda item: "slow" not in item.keywords)

@@ -56,7 +56,10 @@ def _steps(pattern: str, flags: int) -> list[re.Pattern[str] | None]:
     if not words[0]:
         return []
     anchored = "/" in pattern.rstrip("/")
-    steps = [None if word == "**" and (anchored or len(words) > 1) else _part(word, flags) for word in words]
+    steps = [
+        None if set(word) == {"*"} and len(word) > 1 and (anchored or len(words) > 1) else _part(word, flags)
+        for word in words
+    ]
     return steps if anchored else [None, *steps]
 
 

@@ -29,10 +29,10 @@ def _nobody_is_left(scene: Scene) -> Iterator[None]:
 
 def boxed(scene: Scene) -> set[int]:
     """The processes that see a run's files, which only its own box shows."""
-    found = set()
+    found, place = set(), "/".join(scene.folder.parts[-2:])  # another worker has a scene of the same name
     for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
         with suppress(OSError):
-            if f"{scene.folder.name}/scratch/suite-" in Path(f"/proc/{pid}/mountinfo").read_text("utf-8", "replace"):
+            if f"{place}/scratch/suite-" in Path(f"/proc/{pid}/mountinfo").read_text("utf-8", "replace"):
                 found.add(pid)
     return found
 
