@@ -15,7 +15,7 @@ from shared.domain.naming import attempt_ref, branch_name
 from shared.domain.protected import needs_owner
 from shared.domain.scope import matches
 from shared.domain.work import Branch, Vision
-from shared.edge.forge.forge import Pull
+from shared.edge.forge.forge import ForgeRefused, Pull
 from shared.edge.journal import Attempt, Known
 
 
@@ -37,17 +37,21 @@ class GateSight:
         """Asks the forge for the pull requests of these tasks: the owner may have merged, closed or moved one."""
         desk = self._desk
         for one in known:
-            pull = desk.delivery.forge.find_pull(branch_name(one.id, one.title), desk.rules.branch)
-            if pull is None and (number := self._number(one)):  # turned to another branch by somebody
-                pull = desk.delivery.forge.get_pull(number)
+            branch = branch_name(one.id, one.title)
+            pull = desk.delivery.forge.find_pull(branch, desk.rules.branch) or self._turned(one, branch)
             if pull is not None:
                 self.pulls[one.id] = pull
 
-    def _number(self, known: Known) -> int:
-        """Of its newest pull request, as we wrote it down; 0: it has none."""
+    def _turned(self, known: Known, branch: str) -> Pull | None:
+        """The one that we made, if somebody has turned it to another base; at another forge its number is another's."""
         attempts = reversed(self._desk.journal.attempts(known.id))
         numbers = (self._desk.journal.outcome_of(f"{known.id}.a{attempt.number}:pr") for attempt in attempts)
-        return int(next(filter(None, numbers), "0"))
+        number = next(filter(None, numbers), "")
+        try:
+            pull = self._desk.delivery.forge.get_pull(int(number)) if number else None
+        except ForgeRefused:
+            return None
+        return pull if pull and pull.head == branch else None
 
     def seen(self, known: Known, commit: str) -> Seen:
         """`known.title` is the one at birth: a task keeps its branch when the owner rewords it."""

@@ -13,7 +13,7 @@ from agents.orchestrator.team import Desk
 from shared.domain.errors import Misconfigured, TeamError
 from shared.domain.lifecycle import State
 from shared.edge.fault import fault_point
-from shared.edge.forge.forge import Comment, ForgeError, Pull
+from shared.edge.forge.forge import Comment, ForgeError, Pull, RateLimited
 from shared.edge.gate_book import Ruling
 from shared.edge.journal import Known
 
@@ -35,6 +35,8 @@ class Inbox:
                 continue
             try:
                 self._heed(one, pull)
+            except RateLimited:  # whoever goes on asking is locked out
+                raise
             except TeamError as problem:
                 self.desk.tell(f"{one.id}: what was written below its pull request is not heard yet: {problem}")
 

@@ -298,6 +298,24 @@ def test_a_pull_request_that_somebody_turns_to_another_branch_is_not_merged_ther
     assert day.states() == {ID: "completed"}
 
 
+def test_a_number_of_another_forge_is_no_pull_request_of_ours(stage: Make, model: ScriptedModel) -> None:
+    """The home worked without a token before: what its numbers name at GitHub belongs to others."""
+    model.play([reads(), plans(settings_too()), CODES, APPROVES])
+    day = stage(SETTINGS)
+    target = day.home.targets / "site.yaml"
+    target.write_text(target.read_text() + "forge: local\n")
+    day.run_day()
+    (pull,) = day.pulls()
+    target.write_text(target.read_text().replace("forge: local\n", ""))
+    commit(day.bare, "hers", {"a": "b\n"}, "refs/heads/main")
+    hers = day.says("alice", "POST", "/pulls", head="hers", base="main", title="Mine")["number"]
+    assert hers == pull.number
+    day.says("alice", "POST", f"/statuses/{day.forge('rev-parse', 'hers')}", context="agents/review", state="success")
+    day.says("alice", "PUT", f"/pulls/{hers}/merge")
+    day.run_day()
+    assert day.states() == {ID: "in_review"}
+
+
 def test_each_word_is_heeded_once(stage: Make, model: ScriptedModel) -> None:
     day, number, _ = parked(stage, model)
     day.says("alice", "POST", f"/issues/{number}/comments", body="/retry with a three")
