@@ -11,6 +11,7 @@ from agents.orchestrator.planning import open_goals
 from agents.orchestrator.vision_parser import difference, parse
 from cli.arguments import DONE, PROBLEM, Arguments
 from cli.progress import showing
+from cli.quitting import quitting
 from cli.records import Records, open_records
 from cli.text import command, pasteable, plain
 from cli.views_pulls import pulls
@@ -28,13 +29,15 @@ def run_day(arguments: Arguments, environment: Mapping[str, str] = os.environ) -
     """1 if a phase had a problem or a task has failed today, said in the last line; all else was done all the same."""
     from cli.team import open_team
 
-    with open_records(arguments.home, environment) as records, showing(records) as show:
+    with open_records(arguments.home, environment) as records, showing(records) as show, quitting() as quit_:
 
         def tell(text: str) -> None:
             show(f"{records.clock.now():%H:%M:%S}  {plain(pasteable(text, arguments.home))}")
 
-        with open_team(records, tell) as orchestrator:
+        with open_team(records, tell, quit_=quit_) as orchestrator:
             orchestrator.run_day(arguments.until)
+        if quit_.asked():
+            raise KeyboardInterrupt
         pulls(records)  # for looking at them while the forge is away
         wrong = [*orchestrator.problems, *failed_today(records)]
     if wrong:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from agents.coder.agent import Coder, CoderLimits
 from agents.orchestrator.agent import Orchestrator
@@ -23,6 +25,7 @@ from agents.reviewer.agent import Reviewer
 from cli.arguments import CHECKOUT
 from cli.forge import Code, open_code
 from cli.hearing import host_of, telling
+from cli.quitting import Quitting
 from cli.records import Records
 from cli.services import services
 from cli.text import command
@@ -44,12 +47,17 @@ from shared.edge.repo.committer import Author, Committer
 from shared.edge.settings import ANTHROPIC, LiveCaps, Settings
 from shared.edge.target.suite import Bench
 
+if TYPE_CHECKING:
+    from shared.edge.money.meter import Meter
+
 AUTHOR = Author("sisimpur-agents", "agents@localhost")
 REPLIES_KEPT = timedelta(days=7)  # they only serve to replay an interrupted day
 TYPICAL_PROMPT = 20_000  # tokens: the price band that a forecast assumes
 
 
-MakeWorkshop = Callable[[Records, Callable[[str], None]], Workshop]
+MODEL_CALLS_END = 3.0  # seconds that calls in flight get when the team is being stopped
+
+MakeWorkshop = Callable[[Records, Callable[[str], None], Callable[[], bool]], Workshop]
 
 
 @contextmanager
@@ -58,20 +66,22 @@ def open_team(
     tell: Callable[[str], None],
     make_workshop: MakeWorkshop = BoxWorkshop,
     make_services: Callable[[Records], Sequence[Notifier]] = services,
+    quit_: Quitting | None = None,
+    daemon: bool = False,
 ) -> Iterator[Orchestrator]:
-    """Holds the home's lock. Keys stay in this process; what runs elsewhere gets tickets.
+    """Holds the home's lock; a `daemon` holds it already. Keys stay in this process; what runs elsewhere gets tickets.
 
     What works in a sandbox is made when it is first needed: without one the rest of the day goes on.
     """
     from shared.edge.money.meter import Meter, Upstream
 
-    settings, home, clock = records.settings, records.home, records.clock
+    settings, home, clock, quit_ = records.settings, records.home, records.clock, quit_ or Quitting()
     key = _key(settings)
     ourselves.keep_private()
     outgoing = Outgoing(settings.secrets.to_hide)
     log = Log(home.logs, clock, outgoing.clean)
     pricing = Pricing(settings.agents.prices)
-    with lock.hold(home.lock):
+    with nullcontext() if daemon else lock.hold(home.lock):
         code = open_code(home, settings, clock, lambda text: tell(outgoing.clean(text)))
         with Meter(
             records.ledger,
@@ -81,13 +91,26 @@ def open_team(
             clock,
             home.meter_socket,
             log=telling(log.of("meter"), settings.secrets.base_url, tell),
-        ):
+        ) as meter:
             messages = _messages(records, make_services, lambda text: tell(outgoing.clean(text)))
-            desk = _desk(records, log, code, outgoing, pricing, messages, tell)
-            team = _team(records, desk, outgoing, code.sync, make_workshop(records, desk.tell))
-            orchestrator = Orchestrator(desk, team)
+            desk = _desk(records, log, code, outgoing, pricing, messages, tell, quit_)
+            quit_.hush = lambda: _hush(meter, desk)
+            workshop = make_workshop(records, desk.tell, quit_.asked)
+            team = _team(records, desk, outgoing, code.sync, workshop)
+            orchestrator = Orchestrator(desk, team, lasts=daemon)
             orchestrator.recover()
-            yield orchestrator
+            try:
+                yield orchestrator
+            finally:
+                orchestrator.crew.end()
+                workshop.close()
+
+
+def _hush(meter: Meter, desk: Desk) -> None:
+    """Whoever waits for a model is told that none answers any more; whoever sits and waits looks up."""
+    meter.stop(MODEL_CALLS_END)
+    with desk.chair as chair:
+        chair.wake()
 
 
 def _key(settings: Settings) -> str:
@@ -120,6 +143,7 @@ def _desk(
     pricing: Pricing,
     messages: Messenger,
     tell: Callable[[str], None],
+    quit_: Quitting,
 ) -> Desk:
     return Desk(
         home=records.home,
@@ -138,6 +162,8 @@ def _desk(
         rules=_rules(records, pricing),
         command=command(records.home.root),
         tell=lambda text: tell(outgoing.clean(text)),
+        stopping=quit_.asked,
+        keep_bug=lambda bug: log.of("bugs")("bug", {"trace": "".join(traceback.format_exception(bug))}),
     )
 
 
@@ -159,6 +185,7 @@ def _rules(records: Records, pricing: Pricing) -> Rules:
         policy=policy.merge.policy,
         open_pulls=policy.capacity.open_pulls,
         inbox=InboxRules(target.inbox.owners, target.inbox.label),
+        hands=policy.capacity.parallel,
     )
 
 
@@ -223,5 +250,6 @@ def _coder(records: Records, desk: Desk, outgoing: Outgoing, prompts: Prompts, e
             calls=limits.calls,
             patience=limits.patience,
             allow=settings.target.file.allow,
+            stall=limits.stall_minutes * 60,
         ),
     )

@@ -7,14 +7,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from agents.reviewer.lint_rules import Linter
 from cli.records import Records, aider_python
 from shared.edge.box.box import Box, Limits
+from shared.edge.box.bubblewrap import never
+from shared.edge.box.stoppable import Stoppable
 from shared.edge.engine.engine import Engine
 from shared.edge.repo.mirror import Mirror
 from shared.edge.target.suite import Bench
+
+if TYPE_CHECKING:
+    from shared.edge.engine.aider_runner import AiderEngine
+    from shared.edge.engine.aider_warm import WarmAider
 
 # Not the one of our own environment: its packages are none of the target's business.
 BASE_PYTHON = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
@@ -26,15 +32,22 @@ class Workshop(Protocol):
     def engine(self) -> Engine: ...
     def bench(self, mirror: Mirror) -> Bench: ...
     def linter(self) -> Linter: ...
+    def close(self) -> None: ...
 
 
 class BoxWorkshop:
-    """The sandbox of this machine, found and attacked once."""
+    """The sandbox of this machine, found and attacked once. `stop`: whether what runs in it is to end, at once."""
 
-    def __init__(self, records: Records, tell: Callable[[str], None]) -> None:
+    def __init__(self, records: Records, tell: Callable[[str], None], stop: Callable[[], bool] = never) -> None:
         self._home = records.home
         self._settings = records.settings
         self._tell = tell
+        self._stop = stop
+
+    def close(self) -> None:
+        """Nothing that was started here goes on."""
+        if "_aider" in self.__dict__:
+            self._aider.close()
 
     @cached_property
     def box(self) -> Box:
@@ -44,15 +57,25 @@ class BoxWorkshop:
 
         box = find_box(self._home.temporary)
         require(attack(box, self._home.temporary))
-        return box
+        return Stoppable(box, self._stop)
 
     def engine(self) -> Engine:
-        """Aider."""
+        """Aider, always the same one: its server is shared."""
+        return self._aider
+
+    @cached_property
+    def _aider(self) -> AiderEngine | WarmAider:
+        from shared.edge.engine.aider_fence import why_not
         from shared.edge.engine.aider_runner import AiderEngine
+        from shared.edge.engine.aider_warm import Place, WarmAider
 
         home, settings = self._home, self._settings.agents.engine
-        python = aider_python(settings.python)
-        return AiderEngine(self.box, python, home.meter_socket, home.temporary, settings.launcher)
+        python, meter = aider_python(settings.python), home.meter_socket
+        launcher: Literal["shim", "plain"] = "plain" if settings.launcher == "plain" else "shim"
+        cold = AiderEngine(self.box, python, meter, home.temporary, launcher)
+        if settings.launcher != "warm" or why_not():
+            return cold
+        return WarmAider(self.box, Place(python, meter, home.work), cold, self._tell)
 
     def bench(self, mirror: Mirror) -> Bench:
         """The target's tests, with an environment of their own."""

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from agents.orchestrator.crew import Crew
 from agents.orchestrator.daily_planner import cents
+from agents.orchestrator.foreground import Foreground
 from agents.orchestrator.morning import read_vision
+from agents.orchestrator.next_move import Rest
+from agents.orchestrator.pauses import Pauses, Service
 from agents.orchestrator.planning import plan_day, write_plan_file, write_tasks
 from agents.orchestrator.progress_file import write_progress
 from agents.orchestrator.reporting import Reporting
 from agents.orchestrator.team import Desk, Team
 from agents.orchestrator.work import Work
-from shared.domain.errors import TeamError
+from shared.domain.errors import Stopping, TeamError
 
 
 class Orchestrator:
     """Runs a day's phases in order. A phase that fails is told and does not keep the others from their work."""
 
-    def __init__(self, desk: Desk, team: Team) -> None:
-        self._desk = desk
+    def __init__(self, desk: Desk, team: Team, lasts: bool = False) -> None:
+        """`lasts`: we are there for months (see Work)."""
+        self.desk = desk
         self._team = team
-        self._work = Work(desk, team, self._stepped)
+        self._lasts = lasts
+        self.crew = Crew(desk.chair, desk.rules.hands, desk.ledger.close)
+        self.pauses = Pauses(desk, self._tell_outage)
+        self._work = Work(desk, team, self.crew, self.pauses, self._stepped, lasts)
         self._reporting = Reporting(desk, lambda: self._work.aside)
         self._day = desk.day()
         self.problems: list[str] = []
@@ -29,28 +37,39 @@ class Orchestrator:
     def recover(self) -> None:
         """Once, at start: what a kill left behind is reconciled before anything new."""
         self._work.recover()
-        write_tasks(self._desk, self._desk.day())
+        write_tasks(self.desk, self.desk.day())
+
+    # -- a day in the foreground ------------------------------------------------------------------------------
 
     def run_day(self, until: str = "") -> None:
         """All phases of today, or those up to `until`. May be repeated: what is done is not done again.
 
         They belong to the day on which they are begun, also when midnight comes in between.
         """
-        self._day = day = self._desk.day()
-        self._tell_owner(self._reporting.morning, day)
-        for name, phase in self._phases().items():
-            self._run(name, phase, day)
-            if told := self._told_after(name):
-                self._tell_owner(told, day)
+        self._day = day = self.desk.day()
+        for name in ("morning", "planning", "work", "wrap_up"):
+            if self.desk.stopping():
+                break
+            self.phase(day, name)
             if name == until:
                 break
-        self.problems += self._desk.messages.problems
-        self._desk.messages.problems.clear()
+        self.problems += self.desk.messages.problems
+        self.desk.messages.problems.clear()
+
+    def phase(self, day: str, name: str) -> bool:
+        """One of them, with what is told after it; whether it came to its end."""
+        self._day = day
+        if name == "morning":
+            self.tell_owner(self._reporting.morning, day)
+        ended = self._run(name, self._phases()[name], day)
+        if told := self._told_after(name):
+            self.tell_owner(told, day)
+        return ended
 
     def _phases(self) -> Mapping[str, Callable[[str], None]]:
         return {
-            "morning": lambda day: read_vision(self._desk, self._team, day),
-            "planning": lambda day: plan_day(self._desk, self._team, day),
+            "morning": lambda day: read_vision(self.desk, self._team, day),
+            "planning": lambda day: plan_day(self.desk, self._team, day),
             "work": self._work_phase,
             "wrap_up": self._wrap_up,
         }
@@ -58,56 +77,104 @@ class Orchestrator:
     def _told_after(self, phase: str) -> Callable[[str], None] | None:
         return {"planning": self._reporting.planned, "wrap_up": self._reporting.evening}.get(phase)
 
-    def _run(self, name: str, phase: Callable[[str], None], day: str) -> None:
+    def _run(self, name: str, phase: Callable[[str], None], day: str) -> bool:
         """A phase that fails is told; so is what the owner has to mend after one that came to its end."""
-        desk, before = self._desk, len(self.problems)
+        desk, before = self.desk, len(self.problems)
         desk.plans.phase_begins(day, name, desk.clock.now())
         try:
             phase(day)
+        except Stopping:
+            return False  # the next start resumes it
         except TeamError as error:
-            problem = desk.delivery.clean(str(error))
-            desk.plans.phase_failed(day, name, "; ".join((*self.problems[before:], problem)))
-            self.problems.append(f"{name}: {problem}")
-            desk.tell(f"{name}: {problem}")
-            self._tell_owner(self._reporting.phase_failed, day, name, problem)
-            return
+            self._failed(day, name, str(error), before)
+            return False
+        except Exception as bug:
+            if not self._lasts:
+                raise
+            desk.keep_bug(bug)
+            self._failed(day, name, f"a bug of ours ({type(bug).__name__}); its trace lies in {desk.home.logs}", before)
+            return False
         finally:
             self._warn(day)
         desk.plans.phase_ended(day, name, desk.clock.now(), "; ".join(self.problems[before:]))
+        return True
 
-    def _tell_owner(self, tell: Callable[..., None], *words: object) -> None:
+    def _failed(self, day: str, name: str, words: str, before: int) -> None:
+        """`before`: how many problems there were when the phase began."""
+        problem = self.desk.delivery.clean(words)
+        self.desk.plans.phase_failed(day, name, "; ".join((*self.problems[before:], problem)))
+        self.problems.append(f"{name}: {problem}")
+        self.desk.tell(f"{name}: {problem}")
+        self.tell_owner(self._reporting.phase_failed, day, name, problem)
+
+    def _work_phase(self, _: str) -> None:
+        self.work_begins()
+        try:
+            why = Foreground(self.desk, self._work, self.crew, self.pauses).until_quiet()
+        finally:
+            self.problems += map(self.desk.delivery.clean, self._work.problems)
+        self.desk.tell(f"resting: {why}")
+
+    def _wrap_up(self, day: str) -> None:
+        """PROGRESS.md, and DAILY_PLAN.md with where its tasks stand now."""
+        write_progress(self.desk, day)
+        if accepted := self.desk.plans.accepted():
+            write_plan_file(self.desk, accepted, day)
+
+    # -- a round of the daemon, on the chair ------------------------------------------------------------------
+
+    def hear(self) -> None:
+        """What happened at the forge and to the branch since we looked last."""
+        self._work.hear()
+
+    def round(self) -> Rest:
+        """Every move there is now; what takes long only begins."""
+        self._day = self.desk.day()
+        rest = self._work.round()
+        self._warn(self._day)
+        self._tell_problems()
+        return rest
+
+    def _tell_problems(self) -> None:
+        """What the owner has to mend although the others go on."""
+        while self._work.problems:
+            self.tell_trouble(self._work.problems.pop(0))
+
+    def tell_trouble(self, words: str) -> None:
+        """Of the work, once a day each."""
+        words = self.desk.delivery.clean(words)
+        self.desk.tell(words)
+        self.tell_owner(self._reporting.phase_failed, self.desk.day(), "work", words)
+        self.desk.plans.phase_failed(self.desk.day(), "work", words)
+
+    # -- telling ----------------------------------------------------------------------------------------------
+
+    def tell_owner(self, tell: Callable[..., None], *words: object) -> None:
         """What goes wrong with telling keeps nobody from working."""
         try:
             tell(*words)
         except TeamError as problem:
             self.problems.append(f"reports: {problem}")
-            self._desk.tell(f"reports: {problem}")
+            self.desk.tell(f"reports: {problem}")
+
+    def work_begins(self) -> None:
+        self.tell_owner(self._reporting.work_begins)
 
     def _stepped(self) -> None:
         """After each move of the work phase."""
-        if self._work.broke:
-            self._tell_owner(self._reporting.cap_reached, self._day, self._work.broke)
-        self._tell_owner(self._reporting.step, self._day)
+        if self.pauses.broke:
+            self.tell_owner(self._reporting.cap_reached, self._day, self.pauses.broke)
+        self.tell_owner(self._reporting.step, self._day)
+
+    def _tell_outage(self, service: Service, words: str) -> None:
+        self.desk.tell(f"{service} is away: {words}" if words else f"{service} answers again")
+        self.tell_owner(self._reporting.outage, self._day, service, words)
 
     def _warn(self, day: str) -> None:
         """Once per day, and per month: most of a cap is used."""
-        for warning in self._desk.ledger.warnings(self._desk.day()):
+        for warning in self.desk.ledger.warnings(self.desk.day()):
             if warning not in self._warned:
                 self._warned.add(warning)
                 used, cap = cents(warning.used), cents(warning.cap)
-                self._desk.tell(f"the cap of this {warning.scope} is nearly used: ${used} of ${cap}")
-            self._tell_owner(self._reporting.cap_nearly_used, day, warning)
-
-    def _work_phase(self, _: str) -> None:
-        self._tell_owner(self._reporting.work_begins)
-        try:
-            why = self._work.until_quiet()
-        finally:
-            self.problems += map(self._desk.delivery.clean, self._work.problems)
-        self._desk.tell(f"resting: {why}")
-
-    def _wrap_up(self, day: str) -> None:
-        """PROGRESS.md, and DAILY_PLAN.md with where its tasks stand now."""
-        write_progress(self._desk, day)
-        if accepted := self._desk.plans.accepted():
-            write_plan_file(self._desk, accepted, day)
+                self.desk.tell(f"the cap of this {warning.scope} is nearly used: ${used} of ${cap}")
+            self.tell_owner(self._reporting.cap_nearly_used, day, warning)

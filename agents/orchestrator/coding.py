@@ -40,7 +40,7 @@ class Coding:
         desk.tell(f"{spec.id}: {doing} ({spec.title}), attempt {tries}")
         folder = desk.home.work / f"{spec.id}.a{number}"
         try:
-            with desk.journal.running("coder", desk.day(), desk.clock, spec.id, number) as run:
+            with desk.journal.running("coder", desk.day(), desk.clock, spec.id, number) as run, desk.chair.left():
                 answer = coder.code(run, spec, base, folder, correction)
         except (OutOfBudget, ModelAway) as problem:
             self._end(spec.id, "void", str(problem))

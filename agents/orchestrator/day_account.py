@@ -15,7 +15,7 @@ from shared.domain.board import Card, wording
 from shared.domain.errors import TeamError
 from shared.domain.lifecycle import State, is_over
 from shared.domain.naming import attempt_ref
-from shared.domain.token_budget import month_of
+from shared.domain.token_budget import Caps, month_of, next_cap
 from shared.domain.work import DailyPlan, Goal, Question, Vision
 from shared.edge.forge.forge import task_of
 from shared.edge.gate_book import Parked
@@ -45,7 +45,9 @@ class DayBooks:
         tasks = {task.id: task for task in self.tasks(self.pulls())}
         goals = tuple(self._goal(goal, tasks, questions, plan) for goal in self._goals())
         theirs = {task.id for goal in goals for task in goal.tasks}
-        spent, troubles = desk.ledger.totals(day, desk.rules.day_cap), self._troubles()
+        caps = Caps(desk.rules.task_cap, desk.rules.day_cap, desk.rules.month_cap)
+        cap, troubles = desk.ledger.cap_of(day, caps.day), self._troubles()
+        spent, is_capped = desk.ledger.totals(day, cap), desk.ledger.is_reached(day, cap)
         at_work = bool(spent.used or plan.tasks or any(task.is_of_the_day for task in tasks.values()))
         return DayAccount(
             day=day,
@@ -53,13 +55,15 @@ class DayBooks:
             goals=goals,
             others=tuple(task for id_, task in tasks.items() if id_ not in theirs and _is_told(task)),
             spent=spent,
-            month=desk.ledger.totals(month_of(day), desk.rules.month_cap),
+            month=desk.ledger.totals(month_of(day), caps.month),
             course=desk.course.of(day),
             plan=PlanAccount(self._clean(t.title for t in plan.tasks), plan.forecast, self._clean(plan.notes)),
             deferred=self._clean(goal.title for goal in plan.deferred),
             questions=self._clean(question_line(question, self._titles()) for question in questions),
             troubles=troubles,
             stopped=desk.ledger.paused(),
+            is_capped=is_capped,
+            raise_to=next_cap(cap, caps) if is_capped and day == desk.day() else 0,
             blocked=self._clean((*self._sight.unreadable, *(f"{id_}: {why}" for id_, why in self._aside.items()))),
             unsent=self._unsent(),
             missed=tuple(missed),

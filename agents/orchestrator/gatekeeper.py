@@ -92,8 +92,9 @@ class Gatekeeper:
         desk.gates.begin("check", known.id, found.commit, desk.clock.now())
         desk.tell(f"{known.id}: testing {found.commit[:8]}")
         try:
-            with desk.journal.running("qa", desk.day(), desk.clock, known.id, _number(known)) as run:
-                evidence = qa.check(run, spec, branch, written_tests(spec, branch))
+            written = written_tests(spec, branch)
+            with desk.journal.running("qa", desk.day(), desk.clock, known.id, _number(known)) as run, desk.chair.left():
+                evidence = qa.check(run, spec, branch, written)
         except BrokenSetup as problem:
             desk.gates.not_begun("check", known.id, found.commit)
             self.problems.append(f"{known.id}: {problem}")
@@ -118,7 +119,8 @@ class Gatekeeper:
             with desk.journal.running("reviewer", desk.day(), desk.clock, known.id, _number(known)) as run:
                 before = [one for one in desk.gates.reviews(known.id) if one.commit != found.commit]
                 question = replace(run, attempt=0)  # the same change on another base is the same question
-                reviewed = self._reviewer.review(question, spec, branch, found.evidence, before)
+                with desk.chair.left():
+                    reviewed = self._reviewer.review(question, spec, branch, found.evidence, before)
         except TaskCapReached as reason:  # the owner decides what no model can read any more
             desk.gates.keep_review(known.id, Reviewed(found.commit, Escalated(f"it could not be reviewed: {reason}")))
         except (OutOfBudget, Unavailable, Misconfigured):

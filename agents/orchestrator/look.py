@@ -37,6 +37,8 @@ def look(
     at_the_gates: Callable[[Known], Submission | None] = lambda _: None,
     policy: Policy = POLICY,
     open_pulls: int = 5,
+    busy: frozenset[str] = frozenset(),
+    hands: int = 1,
 ) -> Sight:
     """`vision` is the accepted one; `commit_at` asks our mirror for a reference; the rest as in Board and Card."""
     known = journal.known()
@@ -47,7 +49,7 @@ def look(
     cards += [_gone(one) for one in known.values() if one.id not in filed and one.seen_in is not State.GONE]
     unreadable = [file.spec.reason for file in filed.values() if isinstance(file.spec, Unreadable)]
     unreadable += [_meaningless(card) for card in cards if is_lost_for_us(card)]
-    board = Board(tuple(sorted(cards, key=lambda card: card.id)), limits, no_money, policy, open_pulls)
+    board = Board(tuple(sorted(cards, key=lambda one: one.id)), limits, no_money, policy, open_pulls, busy, hands)
     return Sight(board, (*unreadable, *doubles.values()), known)
 
 

@@ -53,7 +53,9 @@ def _interpretation(
     commit = team.sync()
     texts = [remark.text for remark in change.fresh] + [goal.title for goal in change.new + change.changed]
     files = [entry.path for entry in desk.mirror.tree(commit)]
-    return team.reader.read(run, vision, change, guards, files, team.facts(commit, texts))
+    facts = team.facts(commit, texts)
+    with desk.chair.left():
+        return team.reader.read(run, vision, change, guards, files, facts)
 
 
 def _asked(desk: Desk, before: Accepted | None) -> tuple[Goal, ...]:

@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
 from agents.orchestrator.team import Desk
 from shared.domain.lifecycle import Event, State
 from shared.edge.journal import Outcome
+
+FIRST, LONGEST = timedelta(minutes=10), timedelta(hours=6)  # that a task lies aside, twice as long each time
+
+
+@dataclass(frozen=True)
+class Aside:
+    """A task that nobody touches for a while: something is wrong around it, and it costs no attempt."""
+
+    why: str
+    times: int
+    until: datetime
 
 
 class Mover:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self.aside: dict[str, str] = {}  # tasks that nobody touches until the next start, and why
+        self._aside: dict[str, Aside] = {}
+
+    @property
+    def aside(self) -> Mapping[str, str]:
+        """Tasks that nobody touches now, and why. The next start begins with none."""
+        now = self._desk.clock.now()
+        return {task: one.why for task, one in self._aside.items() if now < one.until}
 
     def set_aside(self, task: str, why: str) -> None:
-        """Told once; the other tasks go on."""
-        self._desk.tell(f"{task}: {why}")
-        self.aside[task] = why
+        """The other tasks go on. The same words again are not told again."""
+        before = self._aside.get(task)
+        times = before.times + 1 if before else 0
+        if before is None or before.why != why:
+            self._desk.tell(f"{task}: {why}")
+        self._aside[task] = Aside(why, times, self._desk.clock.now() + min(FIRST * 2 ** min(times, 10), LONGEST))
+
+    def begins_anew(self, task: str) -> None:
+        """It was moved: what stood in its way is over."""
+        self._aside.pop(task, None)
 
     def move(
         self, task: str, source: State, event: Event, note: str, outcome: Outcome | None = None, refreshes: str = ""
@@ -25,9 +53,10 @@ class Mover:
         planned = desk.journal.plan_move(task, source, event, note, desk.clock.now(), outcome, refreshes)
         if desk.store.move(task, planned.source, planned.target):
             desk.journal.moved(planned)
+            self.begins_anew(task)
             return True
         desk.journal.overtaken(planned, desk.clock.now())
-        self.set_aside(task, "its file was moved by somebody else meanwhile; the next start looks again")
+        self.set_aside(task, "its file was moved by somebody else meanwhile; it is looked at again later")
         return False
 
     def recover(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from shared.domain.board import Board, Card, is_lost_for_us, waits_for
-from shared.domain.gate import Judge, Park, Step, next_step
+from shared.domain.gate import Check, Judge, Park, Step, next_step
 from shared.domain.lifecycle import Event, State, Tried, owner_moved
 
 
@@ -89,13 +89,24 @@ Move = Welcome | Heed | Deliver | Rebase | Lose | Gate | Drop | GiveUp | Code | 
 def next_move(board: Board, now: datetime) -> Move:
     """What was begun is finished before anything new; the most urgent and oldest task comes first.
 
-    A task whose file cannot be read stays where it is, whatever else is true of it.
+    A task whose file cannot be read stays where it is, whatever else is true of it; so does one that somebody
+    works on.
     """
-    within_reach = [card for card in board.cards if not card.aside and not is_lost_for_us(card)]
+    cards = [card for card in board.cards if card.id not in board.busy]
+    within_reach = [card for card in cards if not card.aside and not is_lost_for_us(card)]
     for moves in (_owners, _begun, _at_the_gates, _unwanted, _exhausted):
         for move in moves(within_reach, board):
             return move
     return _work(within_reach, board, now)
+
+
+def takes_long(move: Move) -> bool:
+    """Somebody waits for an engine, tests or a model: it needs a free hand."""
+    return isinstance(move, Code) or (isinstance(move, Gate) and _is_long(move.step))
+
+
+def _is_long(step: Step) -> bool:
+    return isinstance(step, Check | Judge)
 
 
 def _owners(cards: Sequence[Card], _: Board) -> Iterator[Move]:
@@ -122,7 +133,8 @@ def _at_the_gates(cards: Sequence[Card], board: Board) -> Iterator[Move]:
         if card.submission is None or card.spec is None:
             continue
         step = next_step(card.submission, board.policy)
-        if not asks_owner(card, board) and not (isinstance(step, Judge) and board.no_money):
+        waits = (isinstance(step, Judge) and board.no_money) or (_is_long(step) and not board.hands)
+        if not waits and not asks_owner(card, board):
             yield Gate(card.id, step)
 
 
@@ -153,6 +165,8 @@ def _may_begin(card: Card, waiting: Sequence[Card], board: Board) -> bool:
 
 
 def _work(cards: Sequence[Card], board: Board, now: datetime) -> Move:
+    if not board.hands:
+        return Rest(f"at work on {', '.join(sorted(board.busy))}")
     ready = [c for c in cards if c.state is State.BACKLOG and c.seen_in and not waits_for(c, board)]
     if not ready or board.no_money:
         return Rest(board.no_money or _why_none(board))

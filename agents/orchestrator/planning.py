@@ -91,8 +91,9 @@ class _Planning:
         if not is_booked:
             desk.plans.book_planning(day)
         desk.tell(f"planning {len(goals)} {'proposals' if goals[0].proposed_by else 'goals'}")
-        with desk.journal.running("planner", day, desk.clock) as run:
-            answer = self.team.plan(run, _order(desk, day, accepted, goals, free), commit)
+        order = _order(desk, day, accepted, goals, free)
+        with desk.journal.running("planner", day, desk.clock) as run, desk.chair.left():
+            answer = self.team.plan(run, order, commit)
         plan = _as_plan(desk, day, accepted, answer, goals)
         self._keep(before, replace(plan, deferred=(*plan.deferred, *waiting)), goals)
         desk.log(run, "planned", tasks=[task.id for task in plan.tasks], notes=plan.notes)
@@ -179,5 +180,6 @@ def write_plan_file(desk: Desk, accepted: Accepted, day: str) -> None:
         return
     board = look(desk.store, desk.journal, accepted.vision, desk.rules.limits).board
     questions = desk.plans.asked(wordings(accepted.vision))
-    text = daily_planner.render(plan, accepted.vision, board, questions, desk.rules.day_cap)
+    cap = desk.ledger.cap_of(day, desk.rules.day_cap)
+    text = daily_planner.render(plan, accepted.vision, board, questions, cap)
     write_text(desk.home.daily_plan, desk.delivery.clean(text))

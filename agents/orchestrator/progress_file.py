@@ -19,7 +19,8 @@ def write_progress(desk: Desk, day: str) -> None:
     sight = look(desk.store, desk.journal, accepted.vision if accepted else None, desk.rules.limits)
     last = {id_: history[-1].note for id_ in sight.known if (history := desk.journal.history(id_))}
     last |= {card.id: words for card in sight.board.cards if (words := _waiting(desk, card, sight.known.get(card.id)))}
-    spent, pulls = desk.ledger.totals(day, desk.rules.day_cap), DayBooks(desk, day).pulls()
+    spent = desk.ledger.totals(day, desk.ledger.cap_of(day, desk.rules.day_cap))
+    pulls = DayBooks(desk, day).pulls()
     text = progress_tracker.render(day, sight.board, last, pulls, spent, sight.unreadable)
     write_text(desk.home.progress, desk.delivery.clean(text))
 

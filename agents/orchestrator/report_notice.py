@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agents.orchestrator import morning_text, report_text
 from agents.orchestrator.gate_text import digest
 from agents.orchestrator.report_words import SHORT, brief, bullets, harmless, headline, named, section
@@ -48,7 +50,7 @@ def _parts(account: DayAccount, command: str) -> tuple[Section, ...]:
         *section("Shipped", brief(text.shipped(account))),
         *section("Failed, and why", brief(text.failed(account, command))),
         *section("Asked", brief(text.asked(account))),
-        *section("Money", bullets(text.money(account))),
+        *section("Money", bullets(text.money(account, command))),
         *section("Tomorrow", brief(text.tomorrow(account))),
         *section("Not delivered", brief(map(harmless, account.unsent))),
     )
@@ -84,9 +86,22 @@ def phase_failed(day: str, trouble: Trouble) -> Notice:
     return Notice(key, f"{day}: a problem in {trouble.phase}", harmless(trouble.text, 1_000), Tone.BAD)
 
 
+def outage(day: str, service: str, words: str) -> Notice:
+    title = f"{day}: {service} {'is away' if words else 'answers again'}"
+    again = "It is asked again from time to time; nothing is lost."
+    text = f"{harmless(words, 1_000)}\n\n{again}" if words else "Work goes on."
+    return Notice(f"{day}:outage:{service}", title, text, Tone.ATTENTION if words else Tone.GOOD)
+
+
 def cap(day: str, which: str, text: str, is_reached: bool) -> Notice:
-    """`which`: what makes it one message: a day's cap is nearly used once, and reached once."""
+    """`which`: what makes it one message: a day's cap is nearly used once, and reached once; a raised one again."""
     title = "A cap is reached" if is_reached else "A cap is nearly used"
     return Notice(
         f"{day}:cap:{which}", f"{day}: {title.lower()}", harmless(text), Tone.BAD if is_reached else Tone.ATTENTION
     )
+
+
+def cap_reached(account: DayAccount, words: str, command: str) -> Notice:
+    """The meter's words, what waits, and what the owner types to go on. Once per day and amount of its cap."""
+    found = cap(account.day, f"{account.day}-reached-{account.spent.cap}", words, is_reached=True)
+    return replace(found, text="\n\n".join((found.text, *report_text.capped(account, command))))

@@ -11,6 +11,7 @@ from agents.orchestrator.report_words import (
     COLUMNS,
     NOTE,
     answers,
+    at_the_cap,
     bullets,
     came_of,
     counted,
@@ -24,6 +25,7 @@ from agents.orchestrator.report_words import (
     named,
     on_board,
     points,
+    raise_cap,
     section,
 )
 from shared.domain.account import DayAccount, GoalAccount, TaskAccount
@@ -50,7 +52,7 @@ def sections(account: DayAccount, command: str) -> tuple[Section, ...]:
         *section("Failed, and why", few(failed(account, command))),
         *section("Went wrong", few(wrong(account))),
         *section("Waits for you", few(waiting(account, command))),
-        *section("Money", "\n\n".join(filter(None, (bullets(money(account)), _burn_down(account))))),
+        *section("Money", "\n\n".join(filter(None, (bullets(money(account, command)), _burn_down(account))))),
         *section("Board", _board(account)),
         *section("Tomorrow", few(tomorrow(account))),
         *section("Not delivered", few(map(harmless, account.unsent))),
@@ -134,7 +136,17 @@ def retry(task: TaskAccount, command: str) -> str:
 # --- money ---------------------------------------------------------------------------------------------------
 
 
-def money(account: DayAccount) -> Iterator[str]:
+def capped(account: DayAccount, command: str) -> Iterator[str]:
+    """The day's cap has stopped something: what waits for that, and how it goes on today."""
+    if account.is_capped and account.raise_to:
+        typed = " ".join((command, *raise_cap(account.raise_to)))
+        yield f"{at_the_cap(len(account.going_on))}; to go on now, type: `{typed}`"
+    elif account.is_capped:
+        yield at_the_cap(len(account.going_on), is_today=False)
+
+
+def money(account: DayAccount, command: str) -> Iterator[str]:
+    yield from capped(account, command)
     spent, month = account.spent, account.month
     lost = f"; {dollars(spent.lost)} of it for calls without an answer, at their worst case" if spent.lost else ""
     held = f"; {dollars(spent.reserved)} of it reserved" if spent.reserved else ""
@@ -176,7 +188,7 @@ def _titles(tasks: Sequence[TaskAccount]) -> str:
 
 
 def tomorrow(account: DayAccount) -> Iterator[str]:
-    going_on = [task for task in account.tasks if task.is_open and not task.asks]
+    going_on = account.going_on
     yield from (f"goes on: {named(task)}" for task in going_on[:5])
     if len(going_on) > 5:
         yield f"and {len(going_on) - 5} more tasks"

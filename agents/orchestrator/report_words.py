@@ -9,6 +9,7 @@ from shared.domain.account import DayAccount, GoalAccount, TaskAccount
 from shared.domain.defuse import defuse
 from shared.domain.lifecycle import Event, State
 from shared.domain.notice import Section
+from shared.domain.token_budget import amount
 
 HOURS = 24
 TITLE, NOTE = 120, 400  # characters that are shown of a title, and of what was said of a task
@@ -45,6 +46,18 @@ def dollars(nano: int) -> str:
 
 def counted(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or f'{one}s'}"
+
+
+def at_the_cap(waiting: int, is_today: bool = True) -> str:
+    """A day's cap has stopped a call; `waiting`: tasks that go on when there is money again."""
+    stopped = "today's cap is reached" if is_today else "the cap of this day was reached"
+    until = "tomorrow" if is_today else "the next day"
+    return f"{stopped}; {counted(waiting, 'task waits', 'tasks wait')} for {until}" if waiting else stopped
+
+
+def raise_cap(to: int) -> tuple[str, str]:
+    """What the owner types, after the program's name, to go on today."""
+    return "raise-cap", amount(to)
 
 
 def points(change: float) -> str:

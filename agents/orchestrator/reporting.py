@@ -72,7 +72,8 @@ class Reporting:
         """After a move: what cannot wait at once, the day's message every few minutes."""
         standing, now = self._tell_at_once(), self._desk.clock.now()
         ended = {one for one in standing - self._shown if not one.waits_for}
-        if ended and (self._shown_at is None or now - self._shown_at >= PAUSE):
+        is_open = not self._desk.plans.has_ended(day, EVENING)
+        if ended and is_open and (self._shown_at is None or now - self._shown_at >= PAUSE):
             self._shown, self._shown_at = standing, now
             write_progress(self._desk, day)
             if self._desk.messages.notifiers:
@@ -122,6 +123,10 @@ class Reporting:
 
     def phase_failed(self, day: str, name: str, problem: str) -> None:
         self._send(report_notice.phase_failed(day, Trouble(name, self._desk.delivery.clean(problem))))
+
+    def outage(self, day: str, service: str, words: str) -> None:
+        """One message per service and day, brought up to date; no `words`: it answers again."""
+        self._send(report_notice.outage(day, service, self._desk.delivery.clean(words)))
 
     def cap_nearly_used(self, day: str, warning: BudgetWarning) -> None:
         """Once for its day or month."""

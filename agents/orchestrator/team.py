@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from agents.orchestrator.chair import Chair
 from agents.orchestrator.delivery import Delivery
 from agents.orchestrator.issue_goals import InboxRules
 from agents.orchestrator.messenger import Messenger
@@ -87,6 +88,7 @@ class Rules:
     open_pulls: int = 5
     month_cap: int = 0
     inbox: InboxRules = field(default_factory=InboxRules)
+    hands: int = 1  # tasks that are worked on at once
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,14 @@ class Desk:
     rules: Rules
     command: str = "python main.py"  # what the owner types before a command's name
     tell: Callable[[str], None] = field(default=lambda _: None)  # one line of progress for whoever watches
+    chair: Chair = field(default_factory=Chair)
+    stopping: Callable[[], bool] = field(default=lambda: False)  # nothing new is begun any more
+    keep_bug: Callable[[Exception], None] = field(default=lambda _: None)  # its trace, for whoever mends it
 
     def day(self) -> str:
         """Today, in the owner's time zone."""
         return self.clock.now().date().isoformat()
+
+    def day_cap(self) -> int:
+        """Today's, in nano-dollars; the owner may have raised it."""
+        return self.rules.day_cap

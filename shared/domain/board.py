@@ -29,7 +29,7 @@ class Card:
     rests_until: datetime | None = None
     unwanted: str = ""  # why the vision does not want it any more
     proposed: bool = False  # somebody else asked for it, in an issue
-    aside: str = ""  # why nobody touches it until the next start
+    aside: str = ""  # why nobody touches it for a while
 
     @property
     def is_at_work(self) -> bool:
@@ -43,6 +43,8 @@ class Board:
     no_money: str = ""  # why none may be spent now
     policy: Policy = field(default_factory=Policy)
     open_pulls: int = 5  # the most that may wait for the owner
+    busy: frozenset[str] = frozenset()  # tasks that somebody is working on
+    hands: int = 1  # how many more may be worked on
 
     @cached_property
     def by_id(self) -> Mapping[str, Card]:
@@ -52,10 +54,20 @@ class Board:
         return self.by_id.get(id_)
 
     @cached_property
+    def under_way(self) -> tuple[Card, ...]:
+        """What was begun, is not set aside and does not wait for the owner."""
+        return tuple(card for card in self.cards if card.id in self.busy or _goes_on(card))
+
+    @cached_property
     def in_a_circle(self) -> frozenset[str]:
         """The tasks that depend on themselves, over however many steps."""
         needs = {card.id: card.spec.depends_on for card in self.cards if card.spec and card.spec.depends_on}
         return frozenset(id_ for id_ in needs if id_ in _reachable(id_, needs))
+
+
+def _goes_on(card: Card) -> bool:
+    at_the_gates = card.submission is not None and not card.submission.told
+    return not card.aside and (card.is_at_work or at_the_gates)
 
 
 def wording(goal: Goal) -> str:
@@ -83,7 +95,21 @@ def waits_for(card: Card, board: Board) -> str:
             return f"depends on {needed}, which does not exist"
         if other.state is not State.COMPLETED:
             return f"waits for {needed} ({other.state})"
+    return _in_the_way(card.spec, board)
+
+
+def _in_the_way(spec: TaskSpec, board: Board) -> str:
+    """What changes the same files has its turn first, from the coder's hands to its merge or the owner's."""
+    for other in board.under_way:
+        if other.id != spec.id and other.spec and share_files(spec, other.spec):
+            return f"waits for {other.id}, which changes the same files"
     return ""
+
+
+def share_files(one: TaskSpec, other: TaskSpec) -> bool:
+    """Whether both may touch the same file; a task that names none may touch them all."""
+    touched = [{path.casefold() for path in (*spec.files, *spec.new_files)} for spec in (one, other)]
+    return not all(touched) or bool(touched[0] & touched[1])
 
 
 def _reachable(start: str, needs: Mapping[str, Iterable[str]]) -> set[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from shared.domain.account import Trouble
+from shared.domain.schedule import Ran
 from shared.domain.work import DailyPlan, Goal, Guard, Question, Vision
 from shared.edge.database import Database
 from shared.edge.fault import fault_point
@@ -119,6 +120,20 @@ class PlanBook:
         with self._db.transaction() as db:
             db.execute("update phases set problem = ? where day = ? and name = ?", (problem, day, name))
 
+    def phase_missed(self, day: str, name: str, now: datetime, why: str) -> None:
+        """It was not begun, and will not be. Nothing changes if it was."""
+        with self._db.transaction() as db:
+            db.execute(
+                "insert or ignore into phases (day, name, started_at, ended_at, problem) values (?, ?, ?, ?, ?)",
+                (day, name, now.isoformat(), now.isoformat(), why),
+            )
+        fault_point("phase.missed")
+
+    def phases_of(self, day: str) -> Mapping[str, Ran]:
+        """By name, in the order in which they were begun."""
+        rows = self._db.rows("select * from phases where day = ? order by rowid", (day,))
+        return {row["name"]: _ran(row) for row in rows}
+
     def has_ended(self, day: str, name: str) -> bool:
         sql = "select 1 from phases where day = ? and name = ? and ended_at is not null"
         return self._db.row(sql, (day, name)) is not None
@@ -131,6 +146,16 @@ class PlanBook:
         """The newest day before that one on which any phase was begun; empty: there was none."""
         row = self._db.row("select max(day) as day from phases where day < ?", (before,))
         return (row["day"] if row else "") or ""
+
+    def newest_day(self) -> str:
+        """On which any phase was begun or missed, also if it lies ahead; empty: there was none."""
+        row = self._db.row("select max(day) as day from phases")
+        return (row["day"] if row else "") or ""
+
+
+def _ran(row: sqlite3.Row) -> Ran:
+    ended = datetime.fromisoformat(row["ended_at"]) if row["ended_at"] else None
+    return Ran(datetime.fromisoformat(row["started_at"]), ended, row["problem"])
 
 
 def _ask(db: sqlite3.Connection, day: str, questions: Sequence[Question], wording: Mapping[str, str]) -> None:

@@ -217,6 +217,7 @@ class Stage:
         with redirect_stdout(StringIO()):
             assert init(Arguments("init", self.home.root, target=str(self.root / "site"))) == 0
         (self.home.config / ".env").write_text(f"ANTHROPIC_API_KEY={KEY}\nANTHROPIC_BASE_URL={self.model_url}\n")
+        self.given_config("policy", capacity="{parallel: 1}")
         self.given_vision(vision)
         return self
 
@@ -239,7 +240,7 @@ class Stage:
     def run_day(self, until: str = "", sandbox: Callable[[], object] = lambda: None) -> list[str]:
         """The problems of the day. `sandbox` is asked for before anything works in it."""
 
-        def make(records: Records, _: object) -> ScriptedWorkshop:
+        def make(records: Records, *_: object) -> ScriptedWorkshop:
             return ScriptedWorkshop(self, records.home.meter_socket, sandbox)
 
         with self.records() as records, open_team(records, self.said.append, make, lambda _: self.services) as team:
@@ -305,3 +306,6 @@ class ScriptedWorkshop:
     def lint(self, files: Mapping[str, str]) -> tuple[()]:
         """Nothing to complain about."""
         return ()
+
+    def close(self) -> None:
+        """Nothing goes on."""

@@ -20,6 +20,10 @@ WHERE = "config/targets"
 OURSELVES = ("127.0.0.1", "localhost")  # the only hosts that may be spoken to without encryption
 
 
+class RemoteAway(Unavailable):
+    """The repository's address does not answer."""
+
+
 @dataclass(frozen=True)
 class Remote:
     """Where the target lives: an https URL or an absolute path. Misconfigured if it is anything else."""
@@ -78,7 +82,7 @@ def explain(complaint: str, remote: Remote) -> TeamError | None:
     if "dubious ownership" in said:
         return Misconfigured(f"{remote.url} belongs to another user; run as its owner, or give another `repo:`")
     if any(word in said for word in ("unable to access", "could not resolve", "hung up", "early eof", "timed out")):
-        return Unavailable(f"{remote.url} does not answer: {one_line(complaint)}")
+        return RemoteAway(f"{remote.url} does not answer: {one_line(complaint)}")
     return None
 
 

@@ -7,6 +7,7 @@ what is installed, the packages that are offered. It is read-only for the tests.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +53,7 @@ class Environments:
         self._builder = Builder(box, mirror, setup, tell, stop)
         self._version = ""
         self._failed: dict[str, list[str]] = {}
+        self._turn = threading.Lock()  # two that need the same one do not both build it
 
     def ready(self, commit: str) -> Environment:
         """What the commit's tests need, installed now if nobody has done so before.
@@ -59,9 +61,10 @@ class Environments:
         BrokenSetup: it cannot be built. Unavailable: the package index does not answer, or the build was stopped.
         Refused: the files cannot be laid out. Misconfigured: there is no such interpreter or folder of packages.
         """
-        recipe = self._recipe(commit)
-        while (kept := self._store.take(recipe.key)) is None:
-            self._add(recipe)
+        with self._turn:
+            recipe = self._recipe(commit)
+            while (kept := self._store.take(recipe.key)) is None:
+                self._add(recipe)
         return Environment(recipe.key, (*self._setup.interpreter, Mount(kept / "env", ENV)), SEEN)
 
     def _add(self, recipe: Recipe) -> None:

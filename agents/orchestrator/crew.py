@@ -1,0 +1,66 @@
+"""Acts -> hands: as many tasks at once as there are hands, each in a thread of its own, each act on the chair."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from agents.orchestrator.chair import Chair
+
+
+class Crew:
+    """Everything but `end` is called by who sits on the chair. `left`: called by each thread when it ends."""
+
+    def __init__(self, chair: Chair, hands: int, left: Callable[[], None] = lambda: None) -> None:
+        self._chair = chair
+        self._hands = hands
+        self._left = left
+        self._threads: dict[str, threading.Thread] = {}
+        self._beside: set[str] = set()
+        self._failures: list[BaseException] = []
+
+    @property
+    def busy(self) -> frozenset[str]:
+        """What somebody works on: ids of tasks, names of phases."""
+        return frozenset(self._threads)
+
+    @property
+    def free(self) -> int:
+        """How many hands are."""
+        return max(0, self._hands - len(self.busy - self._beside))
+
+    def give(self, name: str, act: Callable[[], None], beside: bool = False) -> None:
+        """It begins when the chair is free. What it raises is raised again by `raise_failure`.
+
+        `beside`: it takes none of the hands.
+        """
+        assert name not in self._threads, f"{name} is being worked on"
+        if beside:
+            self._beside.add(name)
+        thread = threading.Thread(target=self._work, args=(name, act), name=name)
+        self._threads[name] = thread
+        thread.start()
+
+    def raise_failure(self) -> None:
+        """What broke one act off is everybody's: it is the caller's to decide."""
+        if self._failures:
+            raise self._failures.pop(0)
+
+    def end(self) -> None:
+        """Waits for all. By who does not sit: they need the chair to book their ends."""
+        for thread in tuple(self._threads.values()):
+            thread.join()
+
+    def _work(self, name: str, act: Callable[[], None]) -> None:
+        try:
+            with self._chair:
+                try:
+                    act()
+                except BaseException as failure:  # noqa: BLE001  it is raised again where it can be answered
+                    self._failures.append(failure)
+                finally:
+                    del self._threads[name]
+                    self._beside.discard(name)
+                    self._chair.wake()
+        finally:
+            self._left()

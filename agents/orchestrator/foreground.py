@@ -1,0 +1,83 @@
+"""The work phase with somebody waiting for its end: round after round until nothing is left to do."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from agents.orchestrator.crew import Crew
+from agents.orchestrator.next_move import Rest
+from agents.orchestrator.pauses import Pauses, Service
+from agents.orchestrator.team import Desk
+from agents.orchestrator.work import Work
+from shared.edge.forge.forge import RateLimited
+
+PATIENCE = timedelta(minutes=10)  # the longest rest that is waited for
+MOST_PAUSES = 6  # for a model that does not answer
+FORGE_PATIENCE = 1_800.0  # seconds that all limits of the forge together may cost
+BEAT = 60.0  # seconds between two looks while others work
+
+
+class Foreground:
+    def __init__(self, desk: Desk, work: Work, crew: Crew, pauses: Pauses) -> None:
+        self._desk = desk
+        self._work = work
+        self._crew = crew
+        self._pauses = pauses
+        self._forge_patience = FORGE_PATIENCE
+
+    def until_quiet(self) -> str:
+        """Every move there is -> why it rests now."""
+        try:
+            with self._desk.chair:
+                return self._until_quiet()
+        finally:
+            self._crew.end()
+
+    def _until_quiet(self) -> str:
+        while not self._heard():
+            pass
+        while True:
+            rest = self._work.round()
+            if self._crew.busy:
+                self._desk.chair.wait(BEAT)
+            elif not self._waited(rest):
+                return rest.why
+
+    def _heard(self) -> bool:
+        """False: after a pause that the forge has asked for, once more."""
+        try:
+            self._work.hear()
+        except RateLimited as limit:
+            if limit.wait > self._forge_patience:
+                raise
+            self._pauses.away(Service.FORGE, limit, limit.wait)
+            self._wait_for_forge(self._desk.clock.now() + timedelta(seconds=limit.wait), str(limit))
+            return False
+        return True
+
+    def _waited(self, rest: Rest) -> bool:
+        """False: it rests for longer than anybody would wait here."""
+        if outage := self._pauses.rests(Service.FORGE):
+            return self._wait_for_forge(outage.until, outage.words)
+        until, now = rest.until or self._model_is_asked_again(rest.why), self._desk.clock.now()
+        if until is None or until > now + PATIENCE or self._desk.stopping():
+            return False
+        self._desk.tell(f"{rest.why}, until {until:%H:%M:%S}")
+        self._desk.clock.sleep((until - now).total_seconds())
+        return True
+
+    def _model_is_asked_again(self, why: str) -> datetime | None:
+        """None: we rest for another reason, or it was away too often."""
+        outage = self._pauses.rests(Service.MODEL)
+        return outage.until if outage and outage.words == why and outage.times <= MOST_PAUSES else None
+
+    def _wait_for_forge(self, until: datetime, words: str) -> bool:
+        """As long as it says; half an hour in all."""
+        seconds = (until - self._desk.clock.now()).total_seconds()
+        if seconds > self._forge_patience or self._desk.stopping():
+            self._work.problems.append(words)
+            return False
+        self._forge_patience -= max(seconds, 1.0)
+        self._desk.tell(f"{words}; waiting")
+        self._desk.clock.sleep(max(seconds, 0.0))
+        return True

@@ -1,0 +1,68 @@
+"""Days that pass as fast as their work is done: the daemon on the stage, with a clock that a story sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from agents.orchestrator.daemon import Around, Daemon, End
+from cli.quitting import Quitting
+from cli.records import Records, open_records
+from cli.team import open_team
+from shared.edge.clock import ManualClock
+from shared.edge.signals import Stop
+from tests.journey.stage import ScriptedWorkshop, Stage
+
+MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
+STEP = timedelta(minutes=5)
+LONGEST = 60.0  # seconds that anything on this stage may take
+
+
+@dataclass
+class Days:
+    """A daemon between two ticks, as often as the story wants it."""
+
+    records: Records
+    clock: ManualClock
+    daemon: Daemon
+    stop: Stop
+    after: list[tuple[str, bool]]
+    end: End | None = None
+
+    def until(self, at: datetime, step: timedelta = STEP) -> None:
+        """Tick after tick; time stands while somebody works."""
+        while self.end is None and self.clock.now() < at:
+            self.clock.set(min(at, self.clock.now() + step))
+            self.tick()
+
+    def tick(self) -> None:
+        """As many as lead to anything."""
+        chair = self.daemon.desk.chair
+        with chair:
+            for _ in range(200):
+                self.end = self.daemon.tick()
+                if self.end or not self.daemon.crew.busy:
+                    return
+                chair.wait(LONGEST)
+        raise AssertionError("it never comes to rest")
+
+    def phases(self, day: str = "2026-11-20") -> Mapping[str, str]:
+        return {name: ran.standing for name, ran in self.records.plans.phases_of(day).items()}
+
+
+@contextmanager
+def days(stage: Stage, clock: ManualClock, check: Callable[[], str] = lambda: "") -> Iterator[Days]:
+    """One daemon's life on the stage."""
+    stop, after = Stop(), list[tuple[str, bool]]()
+    around = Around(lambda _: nullcontext(), check, lambda phase, ok: after.append((phase, ok)))
+
+    def make(records: Records, *_: object) -> ScriptedWorkshop:
+        return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)
+
+    with (
+        open_records(stage.home.root, {}, clock) as records,
+        open_team(records, stage.said.append, make, lambda _: stage.services, Quitting(stop)) as team,
+    ):
+        yield Days(records, clock, Daemon(team, records.settings.schedules.schedule, around), stop, after)

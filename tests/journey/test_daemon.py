@@ -1,0 +1,320 @@
+"""The daemon's days: each phase at its time, tasks side by side, and all that may go wrong between two mornings."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.edge.clock import ManualClock
+from shared.edge.engine.engine import EngineJob
+from shared.edge.scripted.scripted_model import ScriptedModel
+from tests.journey.days import MIDNIGHT, days
+from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
+from tests.journey.stage import APPROVES, CODES, Stage, goals_of, mends, plans, reads, task
+from tests.mailbox import Mailbox
+
+TODAY = "2026-11-20"
+TWO = "# Vision\n\n## Priority: HIGH\n- Fix the sum in app.py\n- Tell more in the readme\n"
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    with ScriptedModel([reads(), plans(fix()), CODES, APPROVES]) as model:
+        yield model
+
+
+@pytest.fixture
+def stage(tmp_path: Path, model: ScriptedModel) -> Stage:
+    return Stage(tmp_path, model.url, Coder(GOOD), suite).set_up(VISION, FILES)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(at(6))
+
+
+def at(hour: float, day: int = 0) -> datetime:
+    return MIDNIGHT + timedelta(days=day, hours=hour)
+
+
+# --- the day -------------------------------------------------------------------------------------------------
+
+
+def test_each_phase_has_its_time(stage: Stage, clock: ManualClock) -> None:
+    with days(stage, clock) as day:
+        day.until(at(6.9))
+        assert day.phases() == {}
+        day.until(at(7.7))
+        assert day.phases() == {"morning report": "ended", "morning": "ended"}
+        day.until(at(7.9))
+        assert day.phases()["planning"] == "ended"
+        assert list(stage.states().values()) == ["backlog"]
+        day.until(at(8.1))
+        assert list(stage.states().values()) == ["completed"]
+        assert "wrap_up" not in day.phases()
+        day.until(at(23.5))
+        assert day.phases()["wrap_up"] == day.phases()["work"] == day.phases()["evening report"] == "ended"
+        assert day.after == [("morning", True), ("planning", True), ("wrap_up", True)]
+    assert "1 merged" in (stage.home.reports / f"{TODAY}.md").read_text()
+
+
+def test_who_begins_in_the_afternoon_catches_up(stage: Stage, clock: ManualClock) -> None:
+    clock.set(at(15))
+    with days(stage, clock) as day:
+        day.tick()
+        day.until(at(15.2))
+    assert list(stage.states().values()) == ["completed"]
+    assert any("morning is begun 8 h 00 min late" in line for line in stage.said)
+
+
+def test_who_begins_at_night_reports_what_was_missed_and_asks_no_model(
+    stage: Stage, clock: ManualClock, model: ScriptedModel
+) -> None:
+    clock.set(at(23.5))
+    with days(stage, clock) as day:
+        day.until(at(23.9))
+    assert model.requests == []
+    assert "nobody was there at its time" in (stage.home.reports / f"{TODAY}.md").read_text()
+
+
+def test_a_second_daemon_of_the_day_repeats_nothing(stage: Stage, clock: ManualClock, model: ScriptedModel) -> None:
+    with days(stage, clock) as day:
+        day.until(at(9))
+    asked = len(model.requests)
+    with days(stage, clock) as day:
+        day.until(at(22))
+        assert day.after == [("morning", True), ("planning", True)]  # the vision is looked at once more: unchanged
+    assert len(model.requests) == asked
+
+
+def test_an_idle_day_costs_nothing_and_is_reported(stage: Stage, clock: ManualClock, model: ScriptedModel) -> None:
+    with days(stage, clock) as day:
+        day.until(at(7, 1))
+        asked = len(model.requests)
+        day.until(at(7, 2))
+    assert len(model.requests) == asked
+    assert (stage.home.reports / "2026-11-21.md").exists()
+
+
+def test_a_clock_that_is_set_back_begins_nothing(stage: Stage, clock: ManualClock, model: ScriptedModel) -> None:
+    with days(stage, clock) as day:
+        day.until(at(9))
+        clock.set(at(8, -300))
+        day.until(at(20, -300))
+        assert day.phases("2026-01-24") == {}
+    assert sum("correct the clock" in line for line in stage.said) == 1
+
+
+# --- side by side --------------------------------------------------------------------------------------------
+
+
+def two(stage: Stage, model: ScriptedModel, files: tuple[str, str]) -> list[Any]:
+    """A day with two tasks and two hands."""
+    stage.given_config("policy", capacity="{parallel: 2}")
+    stage.given_vision(TWO)
+    first, second = goals_of(TWO)
+    model.play(
+        [
+            reads(),
+            plans(task(first, "First", files=[files[0]]), task(second, "Second", files=[files[1]])),
+            CODES,
+            APPROVES,
+        ]
+    )
+    return [first, second]
+
+
+def test_two_tasks_are_coded_at_once(stage: Stage, clock: ManualClock, model: ScriptedModel) -> None:
+    two(stage, model, ("app.py", "other.py"))
+    both = threading.Barrier(2, timeout=30)
+
+    def together(folder: Path, job: EngineJob) -> None:
+        both.wait()
+        mends(folder, job)
+
+    stage.change = together
+    with days(stage, clock) as day:
+        day.until(at(8.2))
+    assert set(stage.states().values()) == {"completed"}
+    assert len(stage.pulls()) == 2
+
+
+def test_tasks_that_share_a_file_are_never_coded_at_once(
+    stage: Stage, clock: ManualClock, model: ScriptedModel
+) -> None:
+    two(stage, model, ("app.py", "app.py"))
+    alone = threading.Lock()
+
+    def one_by_one(folder: Path, job: EngineJob) -> None:
+        assert alone.acquire(blocking=False)
+        mends(folder, job)
+        alone.release()
+
+    stage.change = one_by_one
+    with days(stage, clock) as day:
+        day.until(at(9))
+    assert len(stage.jobs) == 2
+
+
+def test_a_slow_task_keeps_nobody_from_merging(stage: Stage, clock: ManualClock, model: ScriptedModel) -> None:
+    """While one is coded the other goes from the coder's hands to its merge."""
+    stage.given_config("policy", capacity="{parallel: 2}")
+    stage.given_vision(TWO)
+    first, second = goals_of(TWO)
+    right = task(first, "First", files=["app.py", "tests/test_app.py"])
+    model.play([reads(), plans(right, task(second, "Second", files=["other.py"])), CODES, APPROVES])
+    merged = threading.Event()
+    seen: list[bool] = []
+
+    def slow(folder: Path, job: EngineJob) -> None:
+        if "other.py" in job.edit:
+            seen.append(merged.wait(30))
+            mends(folder, job)
+        else:
+            Coder(GOOD)(folder, job)
+
+    stage.change = slow
+    tell = stage.said.append
+
+    class Said(list[str]):
+        def append(self, line: str) -> None:
+            tell(line)
+            if "merged #" in line:
+                merged.set()
+
+    stage.said = Said()
+    with days(stage, clock) as day:
+        day.until(at(8.2))
+    assert seen == [True]
+
+
+# --- what changes while it runs ------------------------------------------------------------------------------
+
+
+def test_a_vision_that_changes_at_noon_is_planned_at_once(
+    stage: Stage, clock: ManualClock, model: ScriptedModel
+) -> None:
+    stage.given_vision("# Vision\n\n## Priority: HIGH\n")
+    with days(stage, clock) as day:
+        day.until(at(12))
+        assert stage.states() == {}
+        stage.given_vision(VISION)
+        day.until(at(12.5))
+    assert stage.states() == {ID: "completed"}
+
+
+def test_a_goal_removed_at_noon_takes_its_waiting_task_along(
+    stage: Stage, clock: ManualClock, model: ScriptedModel
+) -> None:
+    with days(stage, clock) as day:
+        day.until(at(7.9))
+        stage.given_vision("# Vision\n\n## Priority: HIGH\n")
+        day.until(at(9))
+    assert stage.states() == {ID: "failed"}
+    assert stage.jobs == []
+
+
+def test_a_changed_configuration_waits_for_what_runs(stage: Stage, clock: ManualClock) -> None:
+    answers = [""]
+    with days(stage, clock, lambda: answers[0]) as day:
+        day.until(at(8.1))
+        answers[0] = "reload"
+        day.tick()
+        assert day.end == "reload"
+
+
+def test_a_lock_that_was_replaced_ends_it(stage: Stage, clock: ManualClock) -> None:
+    answers = [""]
+    with days(stage, clock, lambda: answers[0]) as day:
+        day.until(at(6.5))
+        answers[0] = "another one has begun"
+        day.until(at(23))
+        assert day.end == "ended"
+    assert "another one has begun" in stage.said
+
+
+def test_whoever_asks_it_to_end_is_heard_before_anything_new(
+    stage: Stage, clock: ManualClock, model: ScriptedModel
+) -> None:
+    with days(stage, clock) as day:
+        day.until(at(7.9))
+        day.stop.asked = True
+        day.until(at(23))
+        assert day.end == "ended"
+    assert stage.jobs == []
+    assert stage.states() == {ID: "backlog"}
+
+
+# --- what is away --------------------------------------------------------------------------------------------
+
+
+def test_a_model_that_is_away_is_told_once_and_waited_for(
+    stage: Stage, clock: ManualClock, model: ScriptedModel, tmp_path: Path
+) -> None:
+    stage.services.append(Mailbox(tmp_path / "box"))
+    away = {"when": {"system": "^You are the Coder"}, "times": "any", "status": 529}
+    model.play([reads(), plans(fix()), away, APPROVES])
+    stage.given_config("agents", engine="{launcher: shim, patience: 0}")
+    with days(stage, clock) as day:
+        day.until(at(10))
+        model.play([reads(), plans(fix()), CODES, APPROVES])
+        day.until(at(11))
+    assert stage.states() == {ID: "completed"}
+    outages = [message for message in Mailbox(tmp_path / "box").messages() if "the model" in message["title"]]
+    assert [message["title"] for message in outages][-1] == f"{TODAY}: the model answers again"
+    assert len({message["key"] for message in outages}) == 1
+
+
+def test_a_forge_that_is_away_is_waited_for_and_nothing_is_paid_twice(
+    stage: Stage, clock: ManualClock, model: ScriptedModel
+) -> None:
+    head = stage.home.forge("site") / "HEAD"
+
+    def breaks(folder: Path, job: EngineJob) -> None:
+        Coder(GOOD)(folder, job)
+        head.rename(head.with_name("away"))
+
+    stage.change = breaks
+    with days(stage, clock) as day:
+        day.until(at(10))
+        assert stage.states() == {ID: "in_progress"}
+        head.with_name("away").rename(head)
+        day.until(at(20))
+    assert stage.states() == {ID: "completed"}
+    assert len(stage.jobs) == 1
+
+
+def test_a_phase_that_failed_is_tried_again(stage: Stage, clock: ManualClock, model: ScriptedModel) -> None:
+    model.play([reads(), {"agent": "planner", "times": "any", "text": "I would rather not."}])
+    with days(stage, clock) as day:
+        day.until(at(8.1))
+        assert day.phases()["planning"] == "failed"
+        model.play([reads(), plans(fix()), CODES, APPROVES])
+        day.until(at(9.5))
+        assert day.phases()["planning"] == "ended"
+    assert stage.states() == {ID: "completed"}
+
+
+def test_a_bug_in_one_task_is_kept_and_stops_no_other(stage: Stage, clock: ManualClock, model: ScriptedModel) -> None:
+    two(stage, model, ("app.py", "other.py"))
+
+    bugs = ["app.py"]
+
+    def broken(folder: Path, job: EngineJob) -> None:
+        if bugs and bugs[0] in job.edit:
+            raise ZeroDivisionError("of a story")
+        mends(folder, job)
+
+    stage.change = broken
+    with days(stage, clock) as day:
+        day.until(at(8.2))
+        assert sorted(stage.states().values()) == ["completed", "in_progress"]
+        assert "ZeroDivisionError: of a story" in stage.log()
+        bugs.clear()
+        day.until(at(9))
+    assert set(stage.states().values()) == {"completed"}
