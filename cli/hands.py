@@ -14,6 +14,7 @@ from cli.arguments import CHECKOUT, Arguments
 from cli.text import command, plain
 from shared.domain.errors import Misconfigured
 from shared.domain.lifecycle import State
+from shared.edge.clock import Clock
 from shared.edge.paths import Home, create_text
 from shared.edge.task_store import TaskStore
 
@@ -119,14 +120,15 @@ def _write_target(home: Home, name: str, url: str, branch: str) -> None:
 # --- resume, approve, reject, retry, cancel --------------------------------------------------------------------
 
 
-def resume(arguments: Arguments) -> int:
-    """The owner has looked at what stopped the spending, or at a date that jumped ahead, and says that it is right."""
+def resume(arguments: Arguments, clock: Clock | None = None) -> int:
+    """The owner has looked at what stopped the spending, or at a date that jumped, and says that it is right now."""
     from cli.records import open_records
 
-    with open_records(arguments.home) as records:
+    with open_records(arguments.home, clock=clock) as records:
         now, reason = records.clock.now(), records.ledger.paused()
         records.ledger.resume()
         records.ledger.confirm_clock(now)
+        records.plans.forget_days_after(records.day())
     print(f"was stopped: {plain(reason)}" if reason else "nothing was stopped")
     print(f"it is {now:%Y-%m-%d %H:%M}; money may be spent, below the caps")
     return 0

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-OWNERS = ("ANTHROPIC", "GITHUB", "DISCORD", "APPRISE", "TAVILY", "SISIMPUR")
+OWNERS = ("ANTHROPIC", "GITHUB", "DISCORD", "APPRISE", "TAVILY", "PING", "SISIMPUR")
 OURS = ("SISIMPUR_EVERY_POINT",)  # `make crash`
 
 os.environ["HOME"] = "/nonexistent/home-of-a-test"

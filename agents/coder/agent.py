@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import assert_never
 
-from agents.coder.judge import Away, Broke, Disturbed, NoMoney, Worked, judge
+from agents.coder.judge import Away, Broke, Disturbed, NoMoney, Worked, judge, pulse
 from agents.coder.messages import commit_message, holes, scope_of
 from shared.domain.change import Change
 from shared.domain.errors import ModelAway, OutOfBudget, Refused, Unavailable
@@ -28,13 +28,17 @@ LEFT_OVER = timedelta(seconds=60)  # a ticket outlives its run by this much, no 
 
 @dataclass(frozen=True)
 class CoderLimits:
-    """What one run may take: nano-dollars, seconds, model calls, seconds of waiting for each; and which paths."""
+    """What one run may take: nano-dollars, seconds, model calls, seconds of waiting for each; and which paths.
+
+    `stall`: seconds in which nothing happens; 0: as long as it likes.
+    """
 
     budget: int
     seconds: int
     calls: int
     patience: float
     allow: Sequence[str]
+    stall: float = 0
 
 
 class Coder:
@@ -67,7 +71,7 @@ class Coder:
 
         `folder` is fresh and belongs to this attempt alone. `correction`: what it goes on from; still one commit.
         OutOfBudget: a cap of the day or month stopped it. Unavailable: what the engine needs was not there; the task is
-        not to blame.
+        not to blame. Stopping: see Stoppable.
         """
         self._mirror.check_out(correction.start if correction and correction.start else base, folder)
         token = self._ledger.open_ticket(self._order(run), self._clock.now())
@@ -134,6 +138,12 @@ class Coder:
         name = branch_name(task.id, task.title)
         return Branch(name, base, committed.sha, committed.changed, committed.protected)
 
+    def _pulse(self, token: str) -> object:
+        try:
+            return pulse(self._ledger.calls_of(token))
+        except Unavailable:  # whoever cannot look does not say that nothing happens
+            return object()
+
     def _order(self, run: Run) -> TicketOrder:
         limits = self._limits
         expires = self._clock.now() + timedelta(seconds=limits.seconds) + LEFT_OVER
@@ -161,4 +171,6 @@ class Coder:
             ticket=token,
             model=self._model,
             seconds=self._limits.seconds,
+            stall=self._limits.stall,
+            pulse=lambda: self._pulse(token),
         )

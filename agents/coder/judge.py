@@ -1,4 +1,7 @@
-"""(EngineRun, the meter's record) -> what became of a run. Pure; what the engine says of itself is only half of it."""
+"""(EngineRun, the meter's record) -> what became of a run. Pure; what the engine says of itself is only half of it.
+
+While it runs, the record tells whether anything happens.
+"""
 
 from __future__ import annotations
 
@@ -50,6 +53,8 @@ def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Worked | Broke | NoMon
     last = calls[-1] if calls else None
     if last is None and run.end in ("api error", "crashed", "stopped"):
         return Disturbed(f"the engine asked no model ({run.end}: {run.detail})")
+    if last and last.code == "meter_stopping":
+        return Disturbed("the team was being stopped")
     if last and last.code in ("meter_upstream", "meter_retry_later"):
         return Away("the model did not answer; check ANTHROPIC_BASE_URL in config/.env, or type: python main.py doctor")
     if last and last.code == "meter_upstream_refused":
@@ -63,6 +68,8 @@ def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Worked | Broke | NoMon
         return Broke("the answer was longer than max_tokens; raise it in config/agents.yaml or make the task smaller")
     if last and last.stop_reason == "refusal":
         return Broke("the model declined the task")
+    if run.end == "stalled":
+        return Broke(run.detail)
     if run.end != "edited":
         return Broke(f"{run.end}: {run.detail}" if run.detail else run.end)
     if last is None or last.state != "settled" or last.stop_reason != "end_turn":
@@ -78,3 +85,17 @@ def _refused(call: CallRecord) -> Broke | NoMoney:
     if call.code == "meter_call_cap":
         return Broke("it used all its model calls (config/agents.yaml, engine.calls) without an end")
     return Broke(f"the meter refused: {call.code}")
+
+
+def pulse(calls: Sequence[CallRecord]) -> object:
+    """Another answer than before means that something happens. While the meter waits, each answer is another one.
+
+    How long it waits for a model is the meter's to say, not ours: for an answer, or to repeat a call.
+    """
+    waits = any(call.state == "open" for call in calls) or (calls and _is_repeated(calls[-1]))
+    return object() if waits else len(calls)
+
+
+def _is_repeated(call: CallRecord) -> bool:
+    """The caller has seen nothing of it; nor has he of a call that was cut, but nobody repeats that."""
+    return call.answered is None and call.code not in ("meter_cut", "meter_restart", "meter_stopping")

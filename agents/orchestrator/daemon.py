@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from agents.orchestrator.pauses import Service
 from shared.domain.errors import Replaced, Stopping, TeamError
 from shared.domain.schedule import Due, Outlook, Ran, Schedule, Standing, clock_is_behind, outlook
 from shared.edge.forge.forge import ForgeUnavailable, RateLimited
+from shared.edge.paths import Stamp, stamp
 from shared.edge.repo.remote import RemoteAway
 
 PHASE = "phase"  # its name among what the crew works on: one at a time
@@ -24,7 +24,6 @@ TROUBLE_RESTS_MOST = timedelta(minutes=15)
 PHASE_RESTS, MOST_TRIES = timedelta(minutes=30), 6  # of a phase that failed, on its day
 WORTH_TELLING = timedelta(minutes=10)  # late by more than this is told
 
-Stamp = tuple[int, int, int]
 End = Literal["ended", "reload"]
 
 
@@ -147,11 +146,11 @@ class Daemon:
 
     def _begin(self, seen: Outlook) -> None:
         """The next phase that is due; without one, a vision that has changed since it was read, and has rested."""
-        stamp, before = self._stamp(), self._vision_before
-        self._vision_before = stamp
+        now, before = self._stamp(), self._vision_before
+        self._vision_before = now
         if seen.due:
             self._begin_phase(seen.due)
-        elif stamp == before and self._is_unread() and self._may_try(self.desk.day(), "morning"):
+        elif now == before and self._is_unread() and self._may_try(self.desk.day(), "morning"):
             self.crew.give(PHASE, partial(self._phases, self.desk.day(), self._read_already()), beside=True)
 
     def _is_unread(self) -> bool:
@@ -172,10 +171,10 @@ class Daemon:
 
     def _phases(self, day: str, names: tuple[str, ...]) -> None:
         for name in names:
-            stamp = self._stamp()
+            read = self._stamp()
             ended = self._orchestrator.phase(day, name)
             if name == "morning" and ended:
-                self._vision = stamp
+                self._vision = read
             with self.desk.chair.left():
                 self._around.after(name, ended)
             if not ended:
@@ -213,12 +212,7 @@ class Daemon:
     # -- details ----------------------------------------------------------------------------------------------
 
     def _stamp(self) -> Stamp:
-        """Of VISION.md."""
-        try:
-            info = os.stat(self.desk.home.vision)
-        except OSError:
-            return 0, 0, 0
-        return info.st_ino, info.st_mtime_ns, info.st_size
+        return stamp(self.desk.home.vision)
 
     def _is_troubled(self) -> bool:
         return self._rests_until is not None and self.desk.clock.now() < self._rests_until

@@ -117,6 +117,8 @@ class DayAccount:
     questions: tuple[str, ...] = ()
     troubles: tuple[Trouble, ...] = ()
     stopped: str = ""  # why nothing is spent at all
+    is_capped: bool = False  # the day's cap has stopped a call
+    raise_to: int = 0  # today's cap could be so much for this day; 0: it is too late, or the month has no room
     blocked: tuple[str, ...] = ()  # files that cannot be read, and tasks that were set aside: one line each
     unsent: tuple[str, ...] = ()  # messages that did not reach the owner: one line each
     missed: tuple[str, ...] = ()  # days just before this one on which nobody was there, the oldest first
@@ -139,6 +141,11 @@ class DayAccount:
     def asking(self) -> tuple[TaskAccount, ...]:
         """Changes that wait for the owner's word."""
         return tuple(task for task in self.tasks if task.asks)
+
+    @property
+    def going_on(self) -> tuple[TaskAccount, ...]:
+        """Tasks that need nobody's word."""
+        return tuple(task for task in self.tasks if task.is_open and not task.asks)
 
     @property
     def given_up(self) -> tuple[TaskAccount, ...]:

@@ -9,8 +9,10 @@ TeamError               one line for the owner; the command ends with exit code 
  │     └ ModelAway      the model does not answer anybody: no task is to blame
  ├ OutOfBudget          rest until the cap allows more
  │  └ TaskCapReached    this one task has used up what it may cost
+ ├ Stopping             the program is being stopped: what was cut is begun anew
  ├ Refused              this one file, folder or answer is set aside; nothing of it was used
- └ Misconfigured        the owner has to change something; the text says what to type
+ ├ Misconfigured        the owner has to change something; the text says what to type
+ └ Replaced             another daemon has taken over: this one ends, and writes and sends nothing any more
 ImpossibleTransition    a bug of ours
 """
 
@@ -51,12 +53,20 @@ class TaskCapReached(OutOfBudget):
     """The cap of this one task: the others go on."""
 
 
+class Stopping(TeamError):
+    """The program is being stopped, and something was cut for that: it counts as never begun."""
+
+
 class Refused(TeamError):
     """This one file, folder or answer is set aside. The text names it and the reason."""
 
 
 class Misconfigured(TeamError):
     """The owner has to change something. The text says what to type."""
+
+
+class Replaced(TeamError):
+    """Another daemon has taken over this home: this one ends. Nothing that it still tries is written or sent."""
 
 
 class ImpossibleTransition(Exception):

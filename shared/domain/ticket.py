@@ -81,6 +81,21 @@ class CallRecord:
 
 
 @dataclass(frozen=True)
+class LostCall:
+    """A call whose outcome nobody knows. `amount` is what it takes from the caps now."""
+
+    number: int
+    at: str  # ISO time
+    day: str  # that it is booked on
+    agent: str
+    task: str
+    model: str
+    amount: int
+    estimate: int | None  # what it had cost when it was cut, as far as that is known
+    written_off: str = ""  # why the owner has lowered its amount
+
+
+@dataclass(frozen=True)
 class Share:
     """What one agent took on one day for one task (empty: for none) from one model."""
 

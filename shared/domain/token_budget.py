@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 NANO = 1_000_000_000  # nano-dollars in a dollar
@@ -32,10 +32,15 @@ def as_dollars(nano: int) -> str:
     return f"{'-' if nano < 0 else ''}{whole}.{rest:09d}"
 
 
-def _plainly(nano: int) -> str:
-    """For a sentence: exact, with at least two decimals."""
+def amount(nano: int) -> str:
+    """As a person types it: exact, with at least two decimals."""
     whole, _, rest = as_dollars(nano).partition(".")
-    return f"${whole}.{rest.rstrip('0').ljust(2, '0')}"
+    return f"{whole}.{rest.rstrip('0').ljust(2, '0')}"
+
+
+def _plainly(nano: int) -> str:
+    """For a sentence."""
+    return f"${amount(nano)}"
 
 
 # --- what a call costs ---------------------------------------------------------------------------------------
@@ -200,6 +205,32 @@ def _too_dear(ask: Ask, at: Standing) -> Refusal:
 def nearly_used(spent: int, cap: int, percent: int) -> bool:
     """Time to warn the owner."""
     return spent * 100 >= cap * percent
+
+
+# --- one day may cost more -----------------------------------------------------------------------------------
+
+
+def raised(caps: Caps, to: int) -> Caps:
+    """What holds on a day that the owner has raised; never less than on any other day. 0: he has not."""
+    return replace(caps, day=max(caps.day, to))
+
+
+def raise_forbidden(to: int, caps: Caps) -> str:
+    """Why the owner's amount for one day is not taken, and what he can type; empty: it is. `caps`: the policy's."""
+    if caps.day <= to <= caps.month:
+        return ""
+    policy = "in config/policy.yaml"
+    if to < caps.day:
+        why = f"a day may cost {_plainly(caps.day)} anyway; to spend less, lower budget.day {policy}"
+    else:
+        why = f"a whole month may cost {_plainly(caps.month)}; to spend more, raise budget.month {policy}"
+    return f"{_plainly(to)} is not possible: {why}, or type an amount from {amount(caps.day)} to {amount(caps.month)}"
+
+
+def next_cap(cap: int, caps: Caps) -> int:
+    """What a day's cap that is reached could be raised to: one more day's worth, within the month; 0: no room."""
+    to = min(cap + caps.day, caps.month)
+    return to if to > cap else 0
 
 
 # --- which day it is -----------------------------------------------------------------------------------------

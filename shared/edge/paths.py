@@ -172,6 +172,19 @@ def read_bytes(path: Path, limit: int = MAX_TEXT) -> bytes:
         os.close(descriptor)
 
 
+Stamp = tuple[int, int, int]
+ABSENT: Stamp = (0, 0, 0)
+
+
+def stamp(path: Path) -> Stamp:
+    """What changes when the file does: number, time, size. ABSENT if there is none, or nobody may look."""
+    try:
+        info = os.stat(path)
+    except OSError:
+        return ABSENT
+    return info.st_ino, info.st_mtime_ns, info.st_size
+
+
 # --- writing -------------------------------------------------------------------------------------------------
 
 

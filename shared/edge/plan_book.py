@@ -147,6 +147,12 @@ class PlanBook:
         row = self._db.row("select max(day) as day from phases where day < ?", (before,))
         return (row["day"] if row else "") or ""
 
+    def forget_days_after(self, day: str) -> None:
+        """A clock that was wrong has made them: they are still to come."""
+        with self._db.transaction() as db:
+            db.execute("delete from phases where day > ?", (day,))
+        fault_point("phases.forgotten")
+
     def newest_day(self) -> str:
         """On which any phase was begun or missed, also if it lies ahead; empty: there was none."""
         row = self._db.row("select max(day) as day from phases")

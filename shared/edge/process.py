@@ -18,10 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from shared.domain.errors import Refused, Unavailable
+from shared.domain.errors import Misconfigured, Refused, Unavailable
 
-End = Literal["exited", "timed out", "not found", "stopped", "memory", "processes", "disk", "output", "machine"]
-Watch = Callable[[int], End | None]
+End = Literal[
+    "exited", "timed out", "not found", "stopped", "stalled", "memory", "processes", "disk", "output", "machine"
+]
+Watch = Callable[[int, int], End | None]  # its process id, the bytes that it has printed
 
 GRACE = 2.0  # seconds between the polite signal and the other one
 LOOK = 0.1  # seconds between two looks at a running program
@@ -71,8 +73,8 @@ def run(
     """Start a program and wait for its end.
 
     timeout in seconds; data: what it reads, or a descriptor to read from (default: nothing); limit: bytes kept of each
-    channel; merge: errors join the output; pass_fds: descriptors that it inherits; watch: asked ten times a second
-    with the process id, a reason ends the group at once. A missing program is an ordinary answer.
+    channel; merge: errors join the output; pass_fds: descriptors that it inherits; watch: asked ten times a second, a
+    reason ends the group at once, without a polite signal. A missing program is an ordinary answer.
     Refused: an argument that no program can be given.
     """
     _refuse_unspeakable(argv, env)
@@ -125,6 +127,65 @@ def attached(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> int:
         raise Unavailable(f"{argv[0]} cannot be started: {error}") from None
 
 
+def detached(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path = Path("/"), output: Path) -> int:
+    """Start a program that outlives us -> its process id.
+
+    It reads nothing, and appends all that it prints to `output`, a plain file that is made for our eyes only.
+    Unavailable: it cannot be started.
+    """
+    _refuse_unspeakable(argv, env)
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        descriptor = os.open(output, flags, 0o600)
+        try:
+            process = _start(argv, cwd, env, (subprocess.DEVNULL, descriptor, descriptor), ())
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise Unavailable(f"{argv[0]} cannot be started: {error}") from None
+    process.returncode = 0  # Popen would warn that nobody waits for it: nobody is meant to
+    return process.pid
+
+
+@dataclass(frozen=True)
+class Other:
+    """A process that is not ours to wait for, held by a descriptor: its number cannot come to mean somebody else."""
+
+    descriptor: int
+
+    def has_ended(self, seconds: float = 0) -> bool:
+        """Whether it has, or does within the time."""
+        return _ended(self.descriptor, seconds)
+
+    def ask_to_end(self) -> None:
+        self._send(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self._send(signal.SIGKILL)
+
+    def _send(self, number: signal.Signals) -> None:
+        try:
+            signal.pidfd_send_signal(self.descriptor, number)
+        except ProcessLookupError:
+            pass  # it has ended
+        except PermissionError:
+            raise Misconfigured("it belongs to another user; type the command as the one who started it") from None
+
+
+@contextlib.contextmanager
+def other(pid: int) -> Iterator[Other | None]:
+    """A process of any parent, as long as the block lasts; None: there is none of that number."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except (OSError, OverflowError):
+        yield None
+        return
+    try:
+        yield Other(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _start(
     argv: Sequence[str],
     cwd: Path,
@@ -175,9 +236,10 @@ def _wait(
                     _signal(process, signal.SIGTERM)
                     _ended(leader, GRACE)
                     return "timed out"
-                if any(os.fstat(file.fileno()).st_size > MOST_PRINTED for file in printed):
+                sizes = [os.fstat(file.fileno()).st_size for file in dict.fromkeys(printed)]
+                if max(sizes) > MOST_PRINTED:
                     return "output"
-                if watch and (reason := watch(process.pid)):
+                if watch and (reason := watch(process.pid, sum(sizes))):
                     return reason
         return "exited"
     finally:

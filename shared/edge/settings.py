@@ -24,7 +24,7 @@ from shared.domain.schedule import Schedule, Slot
 from shared.domain.token_budget import Caps, dollars
 from shared.domain.work import ModelChoice
 from shared.edge import strict_yaml
-from shared.edge.paths import Home, read_text
+from shared.edge.paths import Home, read_text, stamp
 
 T = TypeVar("T")
 
@@ -409,21 +409,14 @@ class LiveCaps:
     def __init__(self, home: Home, caps: Caps) -> None:
         self._home = home
         self._caps = caps
-        self._seen = self._stamp()
+        self._seen = stamp(home.config / "policy.yaml")
 
     def __call__(self) -> Caps:
-        if (stamp := self._stamp()) != self._seen:
+        if (now := stamp(self._home.config / "policy.yaml")) != self._seen:
             with contextlib.suppress(TeamError):
                 self._caps = _read(self._home, "policy.yaml", PolicyFile).budget.caps
-                self._seen = stamp
+                self._seen = now
         return self._caps
-
-    def _stamp(self) -> tuple[int, int, int]:
-        try:
-            info = os.stat(self._home.config / "policy.yaml")
-        except OSError:
-            return 0, 0, 0
-        return info.st_ino, info.st_mtime_ns, info.st_size
 
 
 def _target(home: Home) -> Target:

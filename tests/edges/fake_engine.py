@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shared.edge.box.box import METER_PORT, Box, Job, Limits, Mount, hand_over, python_mounts
-from shared.edge.engine.engine import End, EngineJob, EngineRun, named_files, never
+from shared.edge.engine.engine import End, EngineJob, EngineRun, named_files, never, nothing_happened
 
 PYTHON = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
 INSIDE = "/run/engine"
@@ -35,7 +35,8 @@ class FakeEngine:
         words = done.text.splitlines()
         edited = tuple(sorted(line.removeprefix("edited ") for line in words if line.startswith("edited ")))
         end = _end(done.end, done.code)
-        return EngineRun(end, words[0] if words else end, edited, done.text + done.complaint, done.seconds)
+        detail = nothing_happened(job) if end == "stalled" else words[0] if words else end
+        return EngineRun(end, detail, edited, done.text + done.complaint, done.seconds)
 
     def _boxed(self, job: EngineJob, told: Path) -> Job:
         program = Path(__file__).with_name("fake_engine_inside.py")
@@ -45,8 +46,9 @@ class FakeEngine:
             mounts=(*python_mounts(PYTHON), *mounts, Mount(job.folder, f"{INSIDE}/task", writable=True)),
             cwd=f"{INSIDE}/task",
             env={"ANTHROPIC_API_BASE": f"http://127.0.0.1:{METER_PORT}", "ANTHROPIC_API_KEY": job.ticket},
-            limits=Limits(job.seconds),
+            limits=Limits(job.seconds, stall=job.stall),
             meter=self._meter,
+            pulse=job.pulse,
         )
 
 
@@ -60,4 +62,6 @@ def _end(end: str, code: int) -> End:
         return "timed out"
     if end == "stopped":
         return "stopped"
+    if end == "stalled":
+        return "stalled"
     return ENDS.get(code, "crashed")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ from hypothesis import strategies as st
 
 from shared.domain.errors import Refused, Unavailable
 from shared.edge import process
-from shared.edge.process import End, run
+from shared.edge.process import End, detached, other, run
 
 ENV = {"PATH": "/usr/bin:/bin"}
+ROOT = Path(__file__).parents[2]
 FAMILY = "trap '' HUP; (sleep 100 & sleep 100) & sleep {seconds}"  # a child and a grandchild
 
 
@@ -152,7 +154,7 @@ def test_the_group_ends_with_its_leader(lifeline: Lifeline) -> None:
 def test_the_group_ends_when_the_watch_gives_a_reason(lifeline: Lifeline) -> None:
     seen = []
 
-    def watch(pid: int) -> End | None:
+    def watch(pid: int, printed: int) -> End | None:
         seen.append(pid)
         return "memory" if len(seen) == 2 else None
 
@@ -163,13 +165,22 @@ def test_the_group_ends_when_the_watch_gives_a_reason(lifeline: Lifeline) -> Non
 
 
 def test_the_group_ends_when_we_are_interrupted(lifeline: Lifeline) -> None:
-    def interrupted(pid: int) -> End | None:
+    def interrupted(pid: int, printed: int) -> End | None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         argv = ["sh", "-c", FAMILY.format(seconds=100)]
         run(argv, env=ENV, timeout=9, watch=interrupted, pass_fds=(lifeline.theirs,))
     assert lifeline.all_are_gone()
+
+
+@pytest.mark.parametrize("merge", [pytest.param(False, id="apart"), pytest.param(True, id="merged")])
+def test_the_watch_is_told_how_many_bytes_were_printed(merge: bool) -> None:
+    def watch(pid: int, printed: int) -> End | None:
+        return "output" if printed == 8 else None
+
+    argv = ["sh", "-c", "printf 12345; sleep 0.3; printf 678 >&2; sleep 100"]
+    assert run(argv, env=ENV, timeout=9, merge=merge, watch=watch).end == "output"
 
 
 # --- what it prints ------------------------------------------------------------------------------------------
@@ -219,3 +230,84 @@ def test_a_program_in_the_background_ends_with_the_block(lifeline: Lifeline) -> 
 def test_a_program_that_is_missing_cannot_run_in_the_background() -> None:
     with pytest.raises(Unavailable, match="no-such-program"), process.running(["no-such-program"], env=ENV):
         pass
+
+
+# --- programs that outlive us, and processes of others -------------------------------------------------------
+
+SELF_PORTRAIT = """
+import json, os, sys
+print(json.dumps({"env": dict(os.environ), "fds": os.listdir("/proc/self/fd"), "session": os.getsid(0) == os.getpid(),
+                  "read": sys.stdin.read()}), flush=True)
+print("and an error", file=sys.stderr)
+"""
+
+
+def ended(pid: int) -> bool:
+    with other(pid) as process:
+        gone = process is None or process.has_ended(10)
+    os.waitpid(pid, 0)  # ours to bury, as long as we live
+    return gone
+
+
+def test_a_detached_program_outlives_who_started_it(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from shared.edge.process import detached\n"
+        "print(detached(['sleep', '60'], env={'PATH': '/usr/bin:/bin'}, output=Path(sys.argv[1])))"
+    )
+    starter = run((sys.executable, "-W", "error", "-c", code, str(tmp_path / "out")), cwd=ROOT, env=ENV, timeout=20)
+    assert starter.ok and not starter.errors
+    with other(int(starter.text)) as process:
+        assert process and not process.has_ended()
+        process.ask_to_end()
+        assert process.has_ended(5)
+
+
+def test_a_detached_program_has_nothing_of_ours_but_what_it_is_given(tmp_path: Path, lifeline: Lifeline) -> None:
+    os.set_inheritable(lifeline.ours, True)
+    output = tmp_path / "out"
+    for _ in range(2):  # what an earlier one has printed stays
+        assert ended(detached([sys.executable, "-c", SELF_PORTRAIT], env={**ENV, "A": "1"}, output=output))
+    told, error = output.read_text().splitlines()[-2:]
+    portrait = json.loads(told)
+    assert portrait["env"]["A"] == "1" and "HOME" not in portrait["env"]
+    assert str(lifeline.ours) not in portrait["fds"]
+    assert (portrait["session"], portrait["read"], error) == (True, "", "and an error")
+    assert (len(output.read_text().splitlines()), output.stat().st_mode & 0o777) == (4, 0o600)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(lambda path: path.symlink_to(path.with_name("target")), id="a link"),
+        pytest.param(os.mkfifo, id="a pipe that nobody reads"),
+        pytest.param(Path.mkdir, id="a folder"),
+    ],
+)
+def test_a_detached_program_prints_into_a_plain_file_or_is_not_started(
+    tmp_path: Path, make: Callable[[Path], object]
+) -> None:
+    make(tmp_path / "out")
+    with pytest.raises(Unavailable, match="true cannot be started"):
+        detached(["true"], env=ENV, output=tmp_path / "out")
+    assert not (tmp_path / "target").exists()
+
+
+def test_a_program_that_is_not_there_cannot_be_detached(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="no-such-program cannot be started"):
+        detached(["no-such-program"], env=ENV, output=tmp_path / "out")
+
+
+@pytest.mark.parametrize("number", [0, -1, 1 << 30, 1 << 40])
+def test_a_number_that_no_process_has_reaches_nobody(number: int) -> None:
+    with other(number) as process:
+        assert process is None
+
+
+def test_who_has_ended_cannot_be_asked_and_his_number_hurts_nobody(tmp_path: Path) -> None:
+    pid = detached(["sleep", "60"], env=ENV, output=tmp_path / "out")
+    with other(pid) as reached:
+        assert reached and not reached.has_ended()
+        reached.kill()
+        assert reached.has_ended(5)
+        os.waitpid(pid, 0)
+        reached.ask_to_end()

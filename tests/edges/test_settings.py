@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import time, timedelta
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,21 @@ def test_the_delivered_configuration_is_valid(home: Home) -> None:
         pytest.param("schedules", "time_zone: ../../etc/passwd", "time_zone: not a known time zone", id="path as zone"),
         pytest.param("schedules", "phases: {morning: '25:00'}", "phases.morning: write a time of day", id="time"),
         pytest.param("schedules", "phases: {morning: [7]}", "config/schedules.yaml:1: phases.morning", id="type"),
+        pytest.param("schedules", "phases: {planning: '06:59'}", "morning <= planning < work < wrap_up", id="no order"),
+        pytest.param("schedules", "phases: {planning: '08:00'}", "planning < work", id="no time to plan"),
+        pytest.param("schedules", "phases: {wrap_up: '08:00'}", "work < wrap_up must hold", id="no time to work"),
+        pytest.param("schedules", "phases: {morning: '01:00'}", "clocks are set between 01:00 and 03:00", id="summer"),
+        pytest.param(
+            "schedules", "phases: {morning: '02:59'}", "phases.morning: clocks are set", id="an hour that is missing"
+        ),
+        pytest.param("schedules", "catch_up_hours: 0", "catch_up_hours: Input should be greater than 0", id="never"),
+        pytest.param("schedules", "catch_up_hours: 48.5", "catch_up_hours: Input should be less", id="too late"),
+        pytest.param(
+            "policy", "budget: {task: 1, day: 5, month: 9}\ncapacity: {parallel: 0}", "capacity.parallel", id="nobody"
+        ),
+        pytest.param(
+            "policy", "budget: {task: 1, day: 5, month: 9}\ncapacity: {parallel: 17}", "capacity.parallel", id="a crowd"
+        ),
         pytest.param("agents", "planner: {model: x}", "orchestrator: Field required", id="a model is missing"),
         pytest.param("targets/site", "repo: ''", "config/targets/site.yaml:1: repo:", id="no repository"),
         pytest.param("targets/site", "", "config/targets/site.yaml:1: (the whole file)", id="an empty file"),
@@ -106,6 +122,44 @@ def test_a_key_with_a_line_break_is_named_without_its_value(home: Home) -> None:
     with pytest.raises(Misconfigured, match=r"ANTHROPIC_API_KEY holds a blank or a control character") as problem:
         read_secrets(home, {"ANTHROPIC_API_KEY": "sk-secret\n"})
     assert "sk-secret" not in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://hc-ping.com/a-secret",
+        "http://localhost.evil.example/a-secret",
+        "ftp://127.0.0.1/a-secret",
+        "https:///a-secret",
+        "https://user:a-secret@hc-ping.com/x",
+        "https://hc-ping.com/x#a-secret",
+        "https://[::1/a-secret",
+        "https://hc-ping.com:99999999/a-secret",
+        "a-secret",
+    ],
+)
+def test_the_dead_mans_switch_is_called_by_https_and_a_wrong_address_is_not_repeated(home: Home, url: str) -> None:
+    with pytest.raises(Misconfigured, match=r"PING_URL is no https address; write it in config/\.env") as problem:
+        read_secrets(home, {"PING_URL": url})
+    assert "a-secret" not in str(problem.value)
+
+
+@pytest.mark.parametrize("url", ["https://hc-ping.com/uuid", "http://127.0.0.1:8000/x", "http://[::1]:8000/x"])
+def test_its_address_is_a_secret(home: Home, url: str) -> None:
+    secrets = read_secrets(home, {"PING_URL": url})
+    assert secrets.get("PING_URL") == secrets.to_hide["PING_URL"] == url
+
+
+def test_the_times_of_a_day_become_a_schedule(home: Home) -> None:
+    (home.config / "schedules.yaml").write_text("phases: {morning: '06:30', planning: '06:30'}\ncatch_up_hours: 2.5\n")
+    schedule = load(home, NOTHING).schedules.schedule
+    assert [(slot.name, slot.at) for slot in schedule.slots] == [
+        ("morning", time(6, 30)),
+        ("planning", time(6, 30)),
+        ("work", time(8)),
+        ("wrap_up", time(23)),
+    ]
+    assert schedule.catch_up == timedelta(hours=2.5)
 
 
 def test_a_link_in_place_of_the_env_file_is_not_followed(home: Home, tmp_path: Path) -> None:

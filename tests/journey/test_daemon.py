@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from cli.arguments import Arguments
+from cli.hands import resume
 from shared.edge.clock import ManualClock
 from shared.edge.engine.engine import EngineJob
 from shared.edge.scripted.scripted_model import ScriptedModel
@@ -318,3 +320,16 @@ def test_a_bug_in_one_task_is_kept_and_stops_no_other(stage: Stage, clock: Manua
         bugs.clear()
         day.until(at(9))
     assert set(stage.states().values()) == {"completed"}
+def test_a_clock_that_was_ahead_for_a_while_is_forgotten_by_the_owners_word(
+    stage: Stage, clock: ManualClock, model: ScriptedModel
+) -> None:
+    clock.set(at(12, 40))
+    with days(stage, clock) as day:
+        day.until(at(12.5, 40))
+    clock.set(at(7.5))
+    with days(stage, clock) as day:
+        day.until(at(9))
+        assert day.phases() == {}
+        resume(Arguments("resume", stage.home.root), clock)
+        day.until(at(12))
+        assert day.phases()["planning"] == "ended"

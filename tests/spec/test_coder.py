@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.coder.judge import Away, Broke, Disturbed, NoMoney, Worked, judge
+from agents.coder.judge import Away, Broke, Disturbed, NoMoney, Worked, judge, pulse
 from agents.coder.messages import LONGEST_SUBJECT, commit_message
 from shared.domain.ticket import CallRecord
 from shared.domain.ticket import State as CallState
@@ -19,8 +19,14 @@ def run(end: End = "edited", detail: str = "") -> EngineRun:
     return EngineRun(end, detail, (), "", 1.0)
 
 
-def call(state: CallState = "settled", stop: str = "end_turn", code: str = "", clamped: bool = False) -> CallRecord:
-    return CallRecord("claude-sonnet-5-5", state, 1, 0, clamped, 200, 200, stop, code, Usage())
+def call(
+    state: CallState = "settled",
+    stop: str = "end_turn",
+    code: str = "",
+    clamped: bool = False,
+    answered: int | None = 200,
+) -> CallRecord:
+    return CallRecord("claude-sonnet-5-5", state, 1, 0, clamped, 200, answered, stop, code, Usage())
 
 
 def refused(code: str) -> CallRecord:
@@ -35,6 +41,9 @@ def refused(code: str) -> CallRecord:
         pytest.param(run(), [], Broke, id="edited without a single call: not the model's work"),
         pytest.param(run("no edits", "said no"), [call()], Broke("no edits: said no"), id="nothing edited"),
         pytest.param(run("timed out"), [call()], Broke("timed out"), id="the time was up"),
+        pytest.param(run("stalled", "nothing happened"), [call()], Broke("nothing happened"), id="it was stuck"),
+        pytest.param(run("stalled", "nothing happened"), [], Broke("nothing happened"), id="stuck before it asked"),
+        pytest.param(run("stalled"), [refused("meter_day_cap")], NoMoney, id="stuck since it had no money"),
         pytest.param(run("api error", "reset"), [], Disturbed, id="it never reached the meter: not the task's fault"),
         pytest.param(run("api error"), [call("lost", "", "meter_upstream")], Away, id="the model is away"),
         pytest.param(run("api error"), [call("void", "", "meter_upstream_refused")], Away, id="refused for good"),
@@ -43,6 +52,8 @@ def refused(code: str) -> CallRecord:
         ),
         pytest.param(run("api error"), [refused("meter_paused")], NoMoney, id="all spending is paused"),
         pytest.param(run("edited"), [call(), refused("meter_month_cap")], NoMoney, id="refused in the middle"),
+        pytest.param(run("api error"), [call(), refused("meter_stopping")], Disturbed, id="the team is being stopped"),
+        pytest.param(run("edited"), [call("lost", "", "meter_stopping")], Disturbed, id="cut because it is stopped"),
         pytest.param(run("edits failed"), [call(stop="max_tokens")], Broke, id="the answer was too long"),
         pytest.param(run(), [call(stop="refusal")], Broke("the model declined the task"), id="the model declined"),
     ],
@@ -64,6 +75,30 @@ def test_what_becomes_of_a_run(engine: EngineRun, calls: list[CallRecord], verdi
 def test_whether_trying_again_can_help(last: CallRecord, retry: bool) -> None:
     found = judge(run("api error"), [last])
     assert isinstance(found, Broke) and found.retry is retry
+
+
+REPEATED = call("lost", "", "meter_upstream", answered=None)
+
+
+@pytest.mark.parametrize(
+    ("calls", "alive"),
+    [
+        pytest.param([], False, id="no call yet"),
+        pytest.param([call(), call()], False, id="all calls are answered"),
+        pytest.param([refused("meter_day_cap")], False, id="refused"),
+        pytest.param([call(), call("open", answered=None)], True, id="the model answers: how long is for the meter"),
+        pytest.param([call("open", answered=None), call()], True, id="one of two at once is answered"),
+        pytest.param([call(), REPEATED], True, id="the meter waits to ask a busy model again"),
+        pytest.param([REPEATED, call()], False, id="it was asked again"),
+        pytest.param([call("lost", "", "meter_cut", answered=None)], False, id="the engine hung up"),
+    ],
+)
+def test_while_the_meter_waits_there_is_a_pulse(calls: list[CallRecord], alive: bool) -> None:
+    assert (pulse(calls) != pulse(calls)) is alive
+
+
+def test_each_call_is_a_pulse() -> None:
+    assert len({pulse(calls) for calls in ([], [call()], [call(), refused("meter_day_cap")])}) == 3
 
 
 @pytest.mark.parametrize(

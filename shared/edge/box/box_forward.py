@@ -41,7 +41,7 @@ def main() -> int:
     port, path, *command = sys.argv[1:]
     listener = socket.create_server(("127.0.0.1", int(port)), backlog=64)
     threading.Thread(target=accept_for_ever, args=(listener, path), daemon=True).start()
-    code = subprocess.call(command)  # the process door is outside
+    code = subprocess.call(command, close_fds=False)  # the process door is outside; what we inherited is not ours
     return code if code >= 0 else 128 - code  # ended by a signal: as a shell says it
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,6 +34,7 @@ class Limits:
     disk_mb: int = 256  # how much the writable mounts may grow
     files: int = 100_000  # in the writable mounts
     output: int = 200_000  # bytes kept of what it printed
+    stall: float = 0  # seconds in which nothing happens: no output, no file, no new pulse; 0: as long as it likes
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,10 @@ class Job:
     `private`: empty folders of its own besides /tmp, absolute path -> MB; they take memory and are gone with the box.
     Mounts lie over them, later ones over earlier ones. `env` is added to PATH, HOME and LANG. `mask`: names (with `*`)
     at the top of each writable folder that are covered by nothing. `meter`: a unix socket; the command finds it as
-    http://127.0.0.1:METER_PORT, and it must be open to `box_uid()`.
+    http://127.0.0.1:METER_PORT, and it must be open to `box_uid()`. `pulse`: asked every few seconds if `stall` is
+    limited; another answer than before shows that something happens, where it cannot be seen on the box itself.
+    `channel`: a descriptor from 10 on that the command inherits under its number. Such a command serves many tasks:
+    what its writable mounts take is counted by whoever speaks to it.
     """
 
     command: tuple[str, ...]
@@ -54,6 +58,8 @@ class Job:
     mask: tuple[str, ...] = ()
     meter: Path | None = None
     private: Mapping[str, int] = field(default_factory=dict)
+    pulse: Callable[[], object] | None = field(default=None, compare=False)
+    channel: int | None = None
 
 
 def python_mounts(interpreter: Path) -> tuple[Mount, ...]:

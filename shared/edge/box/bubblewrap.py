@@ -71,8 +71,9 @@ class Bubblewrap:
         names = staged(tuple(mount.source for mount in mounts))
         told = _joined((*NAMESPACES, *options(job, mounts, names)))
         table = mount_table(names, self._stage)
-        writable = tuple(mount.source for mount in job.mounts if mount.writable and mount.source.is_dir())
-        watch = watchdog(job.limits, writable, stop)
+        channel = () if job.channel is None else (job.channel,)
+        writable = tuple(m.source for m in job.mounts if m.writable and m.source.is_dir() and not channel)
+        watch = watchdog(job.limits, writable, stop, job.pulse)
         with _memory(told) as words, _memory(table, len(table)) as mounted, _memory(b"") as status, _pipe() as alive:
             try:
                 done = process.run(
@@ -81,7 +82,7 @@ class Bubblewrap:
                     timeout=job.limits.seconds,
                     data=alive,
                     limit=job.limits.output,
-                    pass_fds=(words, mounted, status),
+                    pass_fds=(words, mounted, status, *channel),
                     watch=watch,
                 )
             finally:

@@ -3,6 +3,7 @@
 The kernel limits one process at a time; what a box takes altogether has to be counted: memory, processes, disk. It
 needs no privilege: the whole tree stays below the box's first process, also after a double fork. What cannot be
 counted (memory of the kernel's own, files that only a message on its way holds) shows in what is left of the machine.
+A box that takes nothing more for a long time, and of which nothing is heard, is stuck.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from shared.edge.process import End, Watch
 DEEPEST = 100  # folders within folders
 SPARE = 256 * MB  # memory and disk that the machine keeps for itself
 PAUSE = 10  # times as long as counting the files took: it costs a tenth of a core at most
+PULSE = 3.0  # seconds between two looks at whether anything happens
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,15 @@ class Usage:
     spare: int = SPARE
 
 
+@dataclass(frozen=True)
+class Written:
+    """What is in some folders: bytes, number of files, and when the last of them changed, which nobody can forge."""
+
+    size: int
+    files: int
+    changed: int  # ns
+
+
 def verdict(usage: Usage, limits: Limits, disk_before: int = 0) -> End | None:
     """The reason to end a box, or None."""
     if usage.tasks >= limits.processes:
@@ -46,33 +57,60 @@ def verdict(usage: Usage, limits: Limits, disk_before: int = 0) -> End | None:
     return "machine" if usage.spare < SPARE else None
 
 
-def watchdog(limits: Limits, folders: tuple[Path, ...], stop: Callable[[], bool]) -> Watch:
+class Stillness:
+    """Whether something has looked the same for that many seconds; 0: as long as it likes.
+
+    Only time in which we looked counts: where we were held up ourselves, nothing could be seen to happen.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._limit, self._pause = seconds, min(PULSE, seconds / 4)
+        self._seen: object = None
+        self._looked, self._still = 0.0, 0.0
+
+    def lasts(self, look: Callable[[], object], now: float) -> bool:
+        """`look` is asked every few seconds, however often this is asked. `now`: of a clock that only goes on."""
+        passed = now - self._looked
+        if not self._limit or passed < self._pause:
+            return False
+        seen = look()
+        self._still = self._still + min(passed, 2 * self._pause) if seen == self._seen else 0.0
+        self._seen, self._looked = seen, now
+        return self._still >= self._limit
+
+
+def watchdog(
+    limits: Limits, folders: tuple[Path, ...], stop: Callable[[], bool], pulse: Callable[[], object] | None = None
+) -> Watch:
     """A watch for `process.run`. `folders` are what the box can write; how full they are now is where counting starts.
 
-    Refused: one of them is nested too deep to be counted.
+    `pulse`: see Job. Refused: one of the folders is nested too deep to be counted.
     """
-    before, files = _on_disk(folders, limits.files)
-    disk, next_count = before, 0.0
+    before = seen = on_disk(folders, limits.files)
+    next_count, still = 0.0, Stillness(limits.stall)
 
-    def watch(pid: int) -> End | None:
-        nonlocal disk, files, next_count
+    def watch(pid: int, printed: int) -> End | None:
+        nonlocal seen, next_count
         if stop():
             return "stopped"
         if (began := time.monotonic()) >= next_count:
             try:
-                disk, files = _on_disk(folders, limits.files)
+                seen = on_disk(folders, limits.files)
             except Refused:
                 return "disk"  # what cannot be counted is too much
             next_count = time.monotonic() + PAUSE * (time.monotonic() - began)
-        return verdict(_usage(pid, folders, disk, files, limits.processes), limits, before)
+        reason = verdict(_usage(pid, folders, seen, limits.processes), limits, before.size)
+        if reason is None and still.lasts(lambda: (printed, seen, pulse() if pulse else None), began):
+            return "stalled"
+        return reason
 
     return watch
 
 
-def _usage(pid: int, folders: tuple[Path, ...], disk: int, files: int, most_tasks: int) -> Usage:
+def _usage(pid: int, folders: tuple[Path, ...], written: Written, most_tasks: int) -> Usage:
     """What the process and all below it take now, but for what ends while we look. It stops at `most_tasks`."""
     disks = {os.stat(folder).st_dev for folder in folders}
-    memory = tasks = 0
+    memory, tasks, disk = 0, 0, written.size
     nameless: dict[tuple[int, int], int] = {}
     for member in _tree(pid):
         with suppress(OSError):
@@ -84,7 +122,7 @@ def _usage(pid: int, folders: tuple[Path, ...], disk: int, files: int, most_task
     for (device, _), size in nameless.items():
         memory, disk = (memory, disk + size) if device in disks else (memory + size, disk)
     spare = min([_number("/proc/meminfo", "MemAvailable:") * 1024, *map(_free, folders)])
-    return Usage(memory, tasks, disk, files, spare)
+    return Usage(memory, tasks, disk, written.files, spare)
 
 
 def _tree(root: int) -> Iterator[int]:
@@ -119,17 +157,18 @@ def _free(folder: Path) -> int:
     return seen.f_bavail * seen.f_frsize
 
 
-def _on_disk(folders: tuple[Path, ...], most_files: int) -> tuple[int, int]:
-    """Bytes and number of files; it stops counting beyond `most_files`."""
-    size = files = 0
+def on_disk(folders: tuple[Path, ...], most_files: int) -> Written:
+    """It stops counting beyond `most_files`. Refused: see walk."""
+    size = files = changed = 0
     for folder in folders:
         for parent, name in walk(folder):
             with suppress(FileNotFoundError):
-                size += os.stat(name, dir_fd=parent, follow_symlinks=False).st_blocks * 512
+                entry = os.stat(name, dir_fd=parent, follow_symlinks=False)
+                size, changed = size + entry.st_blocks * 512, max(changed, entry.st_ctime_ns)
             files += 1
             if files > most_files:
-                return size, files
-    return size, files
+                return Written(size, files, changed)
+    return Written(size, files, changed)
 
 
 def walk(folder: Path) -> Iterator[tuple[int, str]]:

@@ -50,7 +50,10 @@ class Environments(Protocol):
 
 
 class BoxBench:
-    """`scratch`: a folder of ours; a run's files lie there until it ends. `limits`: of each run."""
+    """`scratch`: a folder of ours; a run's files lie there until it ends.
+
+    `limits`: of each run. No `stall` by itself: a long test is silent by right, and the time limit ends it.
+    """
 
     def __init__(
         self, box: Box, mirror: Mirror, environments: Environments, scratch: Path, limits: Limits | None = None

@@ -30,7 +30,7 @@ from shared.edge.target.suite import GATE, JOB, BrokenSetup
 ENV, PACKAGES = "/env", "/packages"
 PLACES = {"env": ENV, "job": JOB, "tmp": "/tmp", "home": "/home/sandbox"}  # noqa: S108  the box's own
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
-INSTALL = Limits(
+INSTALL = Limits(  # no `stall`: what compiles is silent for long
     seconds=600, memory_mb=2048, address_mb=16_384, processes=256, file_mb=1024, disk_mb=4096, files=400_000
 )
 MOST_LINES, MOST_LINE = 5, 200  # of what a failed command printed
@@ -150,7 +150,7 @@ class Builder:
         return done.text.strip()
 
     def build(self, commit: str, command: str, place: Path) -> None:
-        """Fill `place`, an empty folder, with `env`. BrokenSetup, Unavailable, Refused: see Environments.ready."""
+        """Fill `place`, an empty folder, with `env`. Errors: see Environments.ready. Stopping: see Stoppable."""
         self._tell(f"{self._setup.name}: installing what the tests need ({_short(command) or 'our own tools only'})")
         self._lay_out(commit, place)
         with self._way_out(place) as index:

@@ -15,6 +15,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 
 from shared.edge.fault import fault_point
@@ -67,6 +68,16 @@ class EnvironmentStore:
                 remove_folder(place)
             self._retire()
 
+    def retire(self, before: datetime) -> Iterator[str]:
+        """Removes those that nobody has used since, nor uses now. While one is being built, nothing is done."""
+        if not self._folder.is_dir():
+            return
+        with suppress(BlockingIOError), self._alone(fcntl.LOCK_NB):
+            self._sweep()
+            unused = [path for path in self._made() if path.lstat().st_mtime < before.timestamp()]
+            if gone := sum(map(self._remove, unused)):
+                yield f"{gone} environments for tests removed, unused since {before:%Y-%m-%d}"
+
     # --- what is removed -------------------------------------------------------------------------------------
 
     def _sweep(self) -> None:
@@ -75,14 +86,24 @@ class EnvironmentStore:
 
     def _retire(self) -> None:
         """All but the newest, unless somebody uses them."""
-        made = sorted(self._folder.glob(f"[!.]*/{MADE}"), key=lambda path: path.lstat().st_mtime, reverse=True)
-        for path in made[KEPT:]:
+        for path in self._made()[KEPT:]:
             self._release(path.parent.name)
-            with suppress(BlockingIOError), _opened(path, READ) as descriptor:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                old = Path(tempfile.mkdtemp(prefix=".old-", dir=self._folder))
-                move(path.parent, old / "environment")
-                remove_folder(old)
+            self._remove(path)
+
+    def _made(self) -> list[Path]:
+        """The one used last first."""
+        return sorted(self._folder.glob(f"[!.]*/{MADE}"), key=lambda path: path.lstat().st_mtime, reverse=True)
+
+    def _remove(self, path: Path) -> bool:
+        """False: somebody uses it."""
+        with suppress(BlockingIOError), _opened(path, READ) as descriptor:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            old = Path(tempfile.mkdtemp(prefix=".old-", dir=self._folder))
+            move(path.parent, old / "environment")
+            fault_point("environment.retired")
+            remove_folder(old)
+            return True
+        return False
 
     def _release(self, key: str) -> None:
         with self._guard:
@@ -90,9 +111,10 @@ class EnvironmentStore:
                 os.close(descriptor)
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _alone(self, waiting: int = 0) -> Iterator[None]:
+        """`waiting`: LOCK_NB for whoever would rather not; BlockingIOError if somebody else is at it."""
         with _opened(self._folder / ".lock", WRITE) as descriptor:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | waiting)
             yield
 
 

@@ -77,4 +77,4 @@ class Bench(Protocol):
         """The sandbox and the environment's key, for the record; same label and commit, same result."""
 
     def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawRun:
-        """BrokenSetup, NoSandbox, or Refused if the files cannot be laid out."""
+        """BrokenSetup, NoSandbox, or Refused if the files cannot be laid out. Stopping: see Stoppable."""

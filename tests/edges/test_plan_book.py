@@ -1,0 +1,86 @@
+"""What was run of a day: begun, ended, failed, missed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from shared.domain.account import Trouble
+from shared.domain.schedule import Ran
+from shared.edge.database import Database
+from shared.edge.plan_book import PlanBook
+from tests.killing import killed_at, snippet
+
+DAY = "2026-11-20"
+SEVEN = datetime(2026, 11, 20, 7, tzinfo=UTC)
+LATER = SEVEN + timedelta(hours=3)
+
+MISSED = """
+    import sys
+    from datetime import datetime
+    from pathlib import Path
+    from shared.edge.database import Database
+    from shared.edge.plan_book import PlanBook
+    PlanBook(Database(Path(sys.argv[1]))).phase_missed("2026-11-20", "morning", datetime.now().astimezone(), "was off")
+"""
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Iterator[PlanBook]:
+    db = Database(tmp_path / "agents.db")
+    yield PlanBook(db)
+    db.close()
+
+
+def test_each_phase_is_told_as_it_stands(book: PlanBook) -> None:
+    assert dict(book.phases_of(DAY)) == {}
+    for name in ("morning", "planning", "wrap_up"):
+        book.phase_begins(DAY, name, SEVEN)
+    book.phase_ended(DAY, "morning", LATER)
+    book.phase_failed(DAY, "planning", "no answer")
+    book.phase_begins("2026-11-19", "research", SEVEN)
+    found = book.phases_of(DAY)
+    assert found == {
+        "morning": Ran(SEVEN, LATER),
+        "planning": Ran(SEVEN, None, "no answer"),
+        "wrap_up": Ran(SEVEN, None),
+    }
+    assert list(found) == ["morning", "planning", "wrap_up"]
+    assert [ran.standing for ran in found.values()] == ["ended", "failed", "begun"]
+
+
+def test_one_that_was_missed_is_over_and_the_report_says_why(book: PlanBook) -> None:
+    book.phase_missed(DAY, "morning", LATER, "the machine was off")
+    book.phase_missed(DAY, "morning", LATER + timedelta(hours=1), "and again")
+    assert book.phases_of(DAY) == {"morning": Ran(LATER, LATER, "the machine was off")}
+    assert book.has_ended(DAY, "morning")
+    assert book.troubles(DAY) == (Trouble("morning", "the machine was off"),)
+
+
+def test_one_that_was_begun_is_not_missed(book: PlanBook) -> None:
+    book.phase_begins(DAY, "morning", SEVEN)
+    book.phase_missed(DAY, "morning", LATER, "the machine was off")
+    assert book.phases_of(DAY) == {"morning": Ran(SEVEN, None)}
+
+
+def test_one_that_was_missed_is_not_begun(book: PlanBook) -> None:
+    book.phase_missed(DAY, "morning", LATER, "the machine was off")
+    book.phase_begins(DAY, "morning", LATER + timedelta(hours=1))
+    assert book.phases_of(DAY)["morning"].standing == "ended"
+
+
+def test_the_newest_day_may_lie_ahead(book: PlanBook) -> None:
+    assert book.newest_day() == ""
+    book.phase_begins("2027-01-01", "morning", SEVEN)
+    book.phase_missed(DAY, "morning", SEVEN, "the machine was off")
+    assert book.newest_day() == "2027-01-01"
+
+
+def test_a_kill_right_after_leaves_it_recorded(tmp_path: Path) -> None:
+    killed_at("phase.missed", snippet(MISSED, str(tmp_path / "agents.db")))
+    db = Database(tmp_path / "agents.db")
+    assert PlanBook(db).phases_of(DAY)["morning"].problem == "was off"
+    db.close()

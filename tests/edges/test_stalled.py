@@ -1,0 +1,227 @@
+"""A box in which nothing happens any more is ended; one that is only slow is left alone."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agents.coder.agent import Coder, CoderLimits
+from shared.domain.errors import Stopping
+from shared.domain.ticket import Ending, Reservation
+from shared.domain.token_budget import NANO, Ask, Caps, Rates
+from shared.domain.work import CodeAnswer, ModelChoice, NotCoded, Run, TaskSpec
+from shared.edge.box.box import Box, Finished, Job, Limits, Mount, find_box, hand_over, python_mounts
+from shared.edge.box.watchdog import PULSE, Stillness
+from shared.edge.clock import ManualClock
+from shared.edge.database import Database
+from shared.edge.engine.engine import EngineJob, EngineRun, never, nothing_happened
+from shared.edge.log import Log
+from shared.edge.money.ledger import Ledger
+from shared.edge.outgoing import Outgoing
+from shared.edge.prompts import Prompts
+from shared.edge.repo.committer import Author, Committer
+from shared.edge.repo.mirror import Mirror
+from shared.edge.repo.remote import Remote
+from tests.edges.engine_bench import FIX, bench
+from tests.edges.fake_engine import FakeEngine
+from tests.repositories import repository
+
+REPOSITORY = Path(__file__).parents[2]
+PYTHON = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Box:
+    return find_box(tmp_path_factory.mktemp("box"))
+
+
+# --- a real box ----------------------------------------------------------------------------------------------
+
+STALL = 3.0  # seconds
+AGAIN = "import time\nopen('same', 'w').write('.')\nfor _ in range(13):\n time.sleep(0.5)\n "  # 6.5 seconds in all
+LIVES = {
+    "it sleeps": ("import time; time.sleep(100)", None),
+    "it is busy and says nothing": ("while True: pass", None),
+    "it reads only": ("open('a', 'w').write('.')\nwhile True: open('a').read()", None),
+    "it sleeps and somebody hears the same of it": ("import time; time.sleep(100)", lambda: 7),
+    "it prints a dot now and then": (AGAIN + "print('.', end='', flush=True)", None),
+    "it complains now and then": (AGAIN + "import sys; print('.', file=sys.stderr, flush=True)", None),
+    "it makes files": (AGAIN + "open(str(_), 'w')", None),
+    "it writes the same into the same file": (AGAIN + "open('same', 'r+').write('.')", None),
+    "it moves a file, whose time it sets back": (
+        AGAIN + "import os; os.utime('same', (9, 9)); os.rename('same', 'other'); os.rename('other', 'same')",
+        None,
+    ),
+    "it sleeps and somebody hears of it": (AGAIN, object),
+}
+
+
+@pytest.fixture(scope="module")
+def ends(box: Box, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Finished]:
+    """How each life ended: all at once, as each takes its time."""
+
+    def lived(name: str) -> Finished:
+        script, pulse = LIVES[name]
+        work = tmp_path_factory.mktemp("work")
+        hand_over(work)
+        mounts = (*python_mounts(PYTHON), Mount(work, "/work", writable=True))
+        limits = Limits(seconds=60, stall=STALL)
+        return box.run(Job((str(PYTHON), "-I", "-c", script), mounts, "/work", limits=limits, pulse=pulse))
+
+    with ThreadPoolExecutor(len(LIVES)) as pool:
+        return dict(zip(LIVES, pool.map(lived, LIVES), strict=True))
+
+
+@pytest.mark.parametrize("life", [life for life, (script, _) in LIVES.items() if AGAIN not in script])
+def test_a_box_in_which_nothing_happens_is_ended(ends: dict[str, Finished], life: str) -> None:
+    done = ends[life]
+    assert done.end == "stalled", done
+    assert STALL <= done.seconds < STALL + 10
+
+
+@pytest.mark.parametrize("life", [life for life, (script, _) in LIVES.items() if AGAIN in script])
+def test_a_box_that_is_only_slow_is_left_alone(ends: dict[str, Finished], life: str) -> None:
+    done = ends[life]
+    assert done.ok, done
+    assert done.seconds > 2 * STALL
+
+
+# --- the rule ------------------------------------------------------------------------------------------------
+
+
+def lasted(limit: float, looks: Iterable[tuple[float, object]]) -> list[float]:
+    """When it was found to last for too long."""
+    stillness = Stillness(limit)
+    return [now for now, seen in looks if stillness.lasts(lambda seen=seen: seen, now)]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("limit", "looks", "found"),
+    [
+        pytest.param(9, [(100 + n, "same") for n in range(10)], [109], id="as long as the limit, and not before"),
+        pytest.param(9, [(100 + n, n // 6) for n in range(60)], [], id="another sight every six seconds"),
+        pytest.param(9, [(100 + n, n > 5) for n in range(18)], [115], id="counted from the last change"),
+        pytest.param(0, [(100 + n * 3600, "same") for n in range(99)], [], id="no limit: as long as it likes"),
+        pytest.param(9, [(100 + n * 4000, "same") for n in range(2)], [], id="we were held up: counts as a short time"),
+        pytest.param(9, [(100 + n * 4000, "same") for n in range(3)], [8100], id="held up again and again"),
+    ],
+)
+def test_how_long_it_lasts(limit: float, looks: Sequence[tuple[float, object]], found: list[float]) -> None:
+    assert lasted(limit, looks) == found
+
+
+def test_it_is_looked_at_every_few_seconds_however_often_it_is_asked() -> None:
+    looks: list[float] = []
+    stillness = Stillness(600)
+    for tenth in range(600):
+        stillness.lasts(lambda: looks.append(tenth), 1000 + tenth / 10)  # noqa: B023  it is asked at once
+    assert len(looks) == 60 / PULSE
+
+
+# --- an engine -----------------------------------------------------------------------------------------------
+
+
+def test_an_engine_that_waits_for_nothing_is_ended_and_says_so(box: Box, tmp_path: Path) -> None:
+    with bench(box, tmp_path, [{"text": FIX, "delay": 60}]) as found:
+        job = found.job(stall=1.5)
+        run = FakeEngine(box, found.meter, tmp_path).run(job)
+    assert (run.end, run.detail) == ("stalled", nothing_happened(job))
+    assert 1.5 <= run.seconds < 12
+
+
+def test_an_engine_that_waits_for_the_model_is_left_alone(box: Box, tmp_path: Path) -> None:
+    with bench(box, tmp_path, [{"text": FIX, "delay": 3}]) as found:
+        run = FakeEngine(box, found.meter, tmp_path).run(found.job(stall=1, pulse=object))
+    assert run.end == "edited", run
+
+
+def test_the_owner_reads_for_how_long_nothing_happened(tmp_path: Path) -> None:
+    job = EngineJob(tmp_path, "m", (), (), (), "t", ModelChoice("m"), stall=450)
+    assert nothing_happened(job) == "nothing happened for 7.5 minutes: no output, no file, no model call"
+
+
+# --- the coder -----------------------------------------------------------------------------------------------
+
+
+class Probe:
+    """An engine that does what it is told to with the job."""
+
+    name = "probe"
+
+    def __init__(self, then: Callable[[EngineJob], EngineRun]) -> None:
+        self._then = then
+
+    def run(self, job: EngineJob, stop: Callable[[], bool] = never) -> EngineRun:
+        return self._then(job)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    ledger = Ledger(Database(tmp_path / "agents.db"))
+    yield ledger
+    ledger.close()
+
+
+def coded(folder: Path, ledger: Ledger, then: Callable[[EngineJob], EngineRun]) -> CodeAnswer:
+    """What the coder answers, whose engine does that."""
+    base = repository(folder / "forge", {"a.py": "A = 1\n"})
+    mirror = Mirror(folder / "mirror.git", Remote(str(folder / "forge")))
+    mirror.create()
+    mirror.fetch("main")
+    clock, committer = ManualClock(NOON), Committer(mirror, Outgoing({}), Author("t", "t@t"))
+    coder = Coder(
+        Probe(then), mirror, committer, ledger, Prompts(REPOSITORY / "agents"), Log(folder / "logs", clock, str), clock,
+        ModelChoice("m"), CoderLimits(NANO, 60, 9, 9, (), stall=360),
+    )  # fmt: skip
+    run, task = Run(1, "coder", "2026-11-20", "t1", 1), TaskSpec("t1", "T", "x", files=("a.py",))
+    return coder.code(run, task, base, folder / "work")
+
+
+def stuck(job: EngineJob) -> EngineRun:
+    return EngineRun("stalled", nothing_happened(job), (), "", 1.0)
+
+
+def test_a_run_that_was_stuck_is_tried_again(tmp_path: Path, ledger: Ledger) -> None:
+    reason = "nothing happened for 6 minutes: no output, no file, no model call"
+    assert coded(tmp_path, ledger, stuck) == NotCoded(reason, retry=True)
+
+
+def test_the_engine_is_told_by_what_the_meter_does_that_something_happens(tmp_path: Path, ledger: Ledger) -> None:
+    alive: list[bool] = []
+
+    def look(job: EngineJob) -> None:
+        assert job.pulse
+        alive.append(job.pulse() != job.pulse())
+
+    def works(job: EngineJob) -> EngineRun:
+        look(job)
+        ticket, rates = ledger.ticket(job.ticket), Rates(1, 1, 1, 1, 1)
+        assert ticket
+        call = ledger.reserve(ticket, Ask("m", rates, "v1", 5, 5), Caps(NANO, NANO, NANO), NOON)
+        assert isinstance(call, Reservation)
+        look(job)
+        ledger.settle(call, 1, Ending(answered=200), NOON)
+        look(job)
+        return stuck(job)
+
+    coded(tmp_path, ledger, works)
+    assert alive == [False, True, False]
+
+
+def test_a_run_that_is_cut_because_the_program_stops_leaves_no_open_ticket(tmp_path: Path, ledger: Ledger) -> None:
+    tickets: list[str] = []
+
+    def cut(job: EngineJob) -> EngineRun:
+        tickets.append(job.ticket)
+        raise Stopping("the program is being stopped")
+
+    with pytest.raises(Stopping):
+        coded(tmp_path, ledger, cut)
+    ticket = ledger.ticket(tickets[0])
+    assert ticket and ticket.closed
