@@ -393,6 +393,12 @@ def test_lines_that_a_process_of_the_tests_runs_count_too(scene: Scene) -> None:
     assert counted(scene.run(COUNTED, cover=True))["lib.py"] == ([1, 2, 5, 6], [])
 
 
+def test_a_line_that_asks_not_to_be_counted_is_counted(scene: Scene) -> None:
+    shy = {**COUNTED, "lib.py": LIB.replace("def unused():", "def unused():  # pragma: no cover")}
+    raw = scene.run({**shy, "tests/test_b.py": ""}, cover=True)
+    assert counted(raw)["lib.py"] == ([1, 2, 5], [6])
+
+
 @pytest.mark.parametrize("command", ["python -m pytest -q --cov=lib", "coverage run -m pytest -q", "true"])
 def test_where_the_target_counts_by_itself_or_nothing_ran_nothing_is_said(scene: Scene, command: str) -> None:
     raw = scene.run(COUNTED, command, cover=True)
