@@ -34,9 +34,12 @@ class Arguments:
     task: str = ""
     lines: int = 40
     follow: bool = False
+    amount: str = ""
+    call: int = 0
     forge: str = "local"
     dev: bool = False
     lock: bool = False
+    foreground: bool = False
 
 
 def parse(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> Arguments:
@@ -77,6 +80,12 @@ def _parser() -> argparse.ArgumentParser:
     day = commands.add_parser("run-day", help="all of today's phases, now, in the foreground")
     day.add_argument("--until", choices=PHASES, default="", metavar="PHASE", help=f"stop after: {', '.join(PHASES)}")
 
+    start = commands.add_parser("start", help="begin the daemon: from now on it wakes up and works by itself")
+    start.add_argument(
+        "--foreground", action="store_true", help="in this terminal, until Ctrl-C; for systemd and containers"
+    )
+    commands.add_parser("stop", help="end the daemon; what is cut off goes on with the next start")
+
     plan = commands.add_parser("plan", help="read VISION.md and say what would be planned")
     plan.add_argument("--dry-run", action="store_true", required=True, help="change nothing (asks no model either)")
 
@@ -95,6 +104,13 @@ def _parser() -> argparse.ArgumentParser:
     _showing(commands, "prs", "the pull requests of the team")
     _showing(commands, "status", "what runs, what waits for you, what was spent")
     _showing(commands, "budget", "what was spent: per day, month, agent, task and model")
+    cap = commands.add_parser("raise-cap", help="today may cost up to this much; tomorrow the policy counts again")
+    cap.add_argument("amount", metavar="AMOUNT", help="dollars for the whole day, e.g. 12.50; the policy's: as usual")
+    cap.add_argument("--why", default="", metavar="TEXT", help="a remark for the record")
+    written = commands.add_parser("write-off", help="a call that was lost was not billed, or with less than is booked")
+    written.add_argument("call", type=int, metavar="CALL", help="its number; see: budget")
+    written.add_argument("--amount", default="0", metavar="AMOUNT", help="what it was billed at (default: 0)")
+    written.add_argument("--why", required=True, metavar="TEXT", help="how you know; kept in the book")
     commands.add_parser("resume", help="after you looked at why nothing is spent any more: go on")
     logs = _showing(commands, "logs", "the newest log lines")
     logs.add_argument("--agent", default="", metavar="NAME", help="only this agent's")

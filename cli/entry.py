@@ -43,6 +43,14 @@ def _function(command: str) -> Callable[[Arguments], int]:
         from cli import day
 
         return {"run-day": day.run_day, "plan": day.plan}[command]
+    if command in ("start", "stop"):
+        from cli import daemon
+
+        return {"start": daemon.start, "stop": daemon.stop}[command]
+    if command in ("raise-cap", "write-off"):
+        from cli import money_hands
+
+        return {"raise-cap": money_hands.raise_cap, "write-off": money_hands.write_off}[command]
     if command in ("init", "approve", "reject", "retry", "cancel", "resume"):
         from cli import hands
 

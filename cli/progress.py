@@ -67,6 +67,6 @@ class Glance:
         return plain(f"{PHASES.get(run.agent, 'work')}: {doing}, {elapsed}")
 
     def _money(self) -> str:
-        records = self._records
-        totals = records.ledger.totals(records.day(), records.settings.policy.budget.day)
+        records, day = self._records, self._records.day()
+        totals = records.ledger.totals(day, records.ledger.cap_of(day, records.settings.policy.budget.day))
         return f"${cents(totals.used)} of ${cents(totals.cap)} today"

@@ -108,6 +108,7 @@ def open_team(
 
 def _hush(meter: Meter, desk: Desk) -> None:
     """Whoever waits for a model is told that none answers any more; whoever sits and waits looks up."""
+    meter.refuse_new()
     meter.stop(MODEL_CALLS_END)
     with desk.chair as chair:
         chair.wake()

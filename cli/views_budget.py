@@ -11,13 +11,15 @@ from cli.arguments import Arguments
 from cli.forecast import forecast
 from cli.printing import MOST_SHOWN, money, print_json, print_table, short
 from cli.records import open_records
-from shared.domain.ticket import Share
+from cli.text import command, plain
+from shared.domain.ticket import LostCall, Share
 from shared.domain.token_budget import Totals, as_dollars
 
 DAYS_SHOWN = 31
 GROUPS = ("agent", "task", "model")
 AMOUNTS = ("spent", "reserved", "lost")
 HEADINGS = (*AMOUNTS, "cap")
+LOST_HEADINGS = ("number", "at", "agent", "task", "booked", "written off")
 LOST = "lost: calls whose outcome is unknown stay booked at the most that they can have cost"
 
 
@@ -25,11 +27,13 @@ def budget(arguments: Arguments) -> int:
     """`--json`: a list with one object per day, the oldest first; today is always there."""
     with open_records(arguments.home) as records:
         day, caps = records.day(), records.settings.policy.budget.caps
-        days = dict(records.ledger.by_day()) | {day: records.ledger.totals(day, caps.day)}
+        days = dict(records.ledger.by_day()) | {day: records.ledger.totals(day, records.ledger.cap_of(day, caps.day))}
         months = dict(records.ledger.by_month()) | {day[:7]: records.ledger.totals(day[:7], caps.month)}
-        shares = records.ledger.breakdown()
+        shares, lost = records.ledger.breakdown(), records.ledger.lost_calls()
+        raised = _raised(day, days[day].cap, caps.day, records.ledger.why_raised(day))
+        write_off = command(arguments.home, "write-off", "NUMBER", "--why", "TEXT")
     if arguments.json:
-        return print_json([_day(name, totals, shares) for name, totals in sorted(days.items())])
+        return print_json([_day(name, totals, shares, lost) for name, totals in sorted(days.items())])
     shown = sorted(days.items())[-DAYS_SHOWN:]
     print_table("Dollars per day", ("day", *HEADINGS), [_row(name, totals) for name, totals in shown])
     print_table(
@@ -38,14 +42,23 @@ def budget(arguments: Arguments) -> int:
     _print_shares([share for share in shares if share.day.startswith(day[:7])], day)
     if any(totals.lost for totals in days.values()):
         print(LOST)
+    _print_lost([call for call in lost if call.day.startswith(day[:7])], write_off)
+    if raised:
+        print(raised)
     print(_forecast(day, days, months[day[:7]]))
     return 0
 
 
-def _day(day: str, totals: Totals, shares: Iterable[Share]) -> dict[str, Any]:
+def _day(day: str, totals: Totals, shares: Iterable[Share], lost: Iterable[LostCall]) -> dict[str, Any]:
     """Work for no single task stands under the empty name."""
     ours = [share for share in shares if share.day == day]
-    return {"day": day, **money(totals), **{f"by_{by}": _for_scripts(summed(ours, by)) for by in GROUPS}}
+    groups = {f"by_{by}": _for_scripts(summed(ours, by)) for by in GROUPS}
+    return {"day": day, **money(totals), **groups, "lost_calls": [_lost(call) for call in lost if call.day == day]}
+
+
+def _lost(call: LostCall) -> dict[str, Any]:
+    estimate = None if call.estimate is None else as_dollars(call.estimate)
+    return vars(call) | {"amount": as_dollars(call.amount), "estimate": estimate}
 
 
 def _for_scripts(groups: Mapping[str, Share]) -> dict[str, dict[str, Any]]:
@@ -100,6 +113,24 @@ def _section(month: Mapping[str, Share], today: Mapping[str, Share]) -> list[lis
 
 def _taken(share: Share | None) -> str:
     return short(_used(share)) if share else "-"
+
+
+def _print_lost(calls: Sequence[LostCall], write_off: str) -> None:
+    """Of this month, the newest first; where the vendor's bill does not have them, the owner can say so."""
+    if not calls:
+        return
+    rows = [
+        [str(call.number), call.at[:16].replace("T", " "), call.agent, call.task, short(call.amount), call.written_off]
+        for call in calls
+    ]
+    print_table("Calls of this month that were lost", LOST_HEADINGS, rows[:MOST_SHOWN])
+    more = f"… and {len(rows) - MOST_SHOWN} more; " if len(rows) > MOST_SHOWN else ""
+    print(f"{more}one that is not on the vendor's bill: {write_off}")
+
+
+def _raised(day: str, cap: int, policy: int, why: str) -> str:
+    because = f": {plain(why)}" if why else ""
+    return f"{day} may cost ${cents(cap)} instead of ${cents(policy)}, by your word{because}" if cap > policy else ""
 
 
 def _forecast(today: str, days: Mapping[str, Totals], month: Totals) -> str:

@@ -129,18 +129,19 @@ class Reporting:
         self._send(report_notice.outage(day, service, self._desk.delivery.clean(words)))
 
     def cap_nearly_used(self, day: str, warning: BudgetWarning) -> None:
-        """Once for its day or month."""
+        """Once for its day or month, and once more against a raised cap."""
         text = f"${cents(warning.used)} of ${cents(warning.cap)} of this {warning.scope} are used"
         period = day if warning.scope == "day" else month_of(day)
-        notice = report_notice.cap(day, f"{period}-nearly", text, is_reached=False)
+        notice = report_notice.cap(day, f"{period}-nearly-{warning.cap}", text, is_reached=False)
         if self._is_news(notice):
             self._send(notice)
 
     def cap_reached(self, day: str, words: str) -> None:
-        """Once per day: the amounts in its words differ from call to call."""
-        notice = report_notice.cap(day, f"{day}-reached", self._desk.delivery.clean(words), is_reached=True)
-        if self._is_news(notice):
-            self._send(notice)
+        """Once per day and amount of its cap: the amounts in its words differ from call to call."""
+        desk, words = self._desk, self._desk.delivery.clean(words)
+        cap = desk.ledger.cap_of(day, desk.rules.day_cap)
+        if self._is_news(report_notice.cap(day, f"{day}-reached-{cap}", words, is_reached=True)):
+            self._send(report_notice.cap_reached(self._account(day), words, desk.command))
 
     def _urgent(self, books: DayBooks, day: str, pulls: Mapping[str, str] = NOTHING) -> Iterator[Notice]:
         for task in books.tasks(pulls):

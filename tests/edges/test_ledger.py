@@ -16,6 +16,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
+from shared.domain.errors import Misconfigured
 from shared.domain.ticket import Ending, Reservation, Ticket, TicketOrder
 from shared.domain.token_budget import NANO, Ask, Caps, Rates, Refusal, Totals, Uptime, Usage
 from shared.domain.work import Run
@@ -342,6 +343,146 @@ def test_the_owner_is_warned_once_a_day_and_once_a_month(ledger: Ledger) -> None
     assert [(w.scope, w.used) for w in ledger.warnings("2026-11-21")] == [("day", 800), ("month", 1_602)]
 
 
+# --- a day that may cost more
+
+
+def test_a_raised_day_counts_for_the_next_call_and_for_that_day_alone(ledger: Ledger) -> None:
+    ticket, caps, tomorrow = opened(ledger), Caps(10**9, 100, 1_000), NOON + timedelta(days=1)
+    taken(ledger, ticket, 100, caps)
+    assert refusal(ledger, ticket, 1, caps) == "meter_day_cap"
+    for _ in range(2):
+        assert ledger.raise_cap(250, caps, "a release", NOON) == "2026-11-20"
+    taken(ledger, ticket, 150, caps)
+    assert refusal(ledger, ticket, 1, caps) == "meter_day_cap"
+    assert (ledger.day_cap(NOON, caps), ledger.why_raised("2026-11-20")) == (250, "a release")
+    taken(ledger, ticket, 100, caps, tomorrow)
+    assert refusal(ledger, ticket, 1, caps, tomorrow) == "meter_day_cap"
+    assert (ledger.day_cap(tomorrow, caps), ledger.why_raised("2026-11-21")) == (100, "")
+    assert dict(ledger.by_day())["2026-11-20"].cap == 250
+
+
+def test_a_raised_day_is_the_one_that_calls_are_booked_on(ledger: Ledger) -> None:
+    """The clock was set back since: it opens no old day, so none is raised."""
+    ticket, caps, before = opened(ledger), Caps(10**9, 100, 1_000), NOON - timedelta(days=1)
+    taken(ledger, ticket, 100, caps)
+    assert ledger.raise_cap(250, caps, "", before) == "2026-11-20"
+    assert ledger.day_cap(before, caps) == 250
+    taken(ledger, ticket, 150, caps, before)
+
+
+@pytest.mark.parametrize(
+    ("to", "says"),
+    [
+        pytest.param(
+            99,
+            "lower budget.day in config/policy.yaml, or type an amount from 0.0000001 to 0.000001",
+            id="less than on any other day",
+        ),
+        pytest.param(1_001, "raise budget.month in config/policy.yaml, or type", id="more than the month"),
+    ],
+)
+def test_a_day_is_raised_within_the_policy_or_the_owner_hears_what_to_type(ledger: Ledger, to: int, says: str) -> None:
+    caps = Caps(10**9, 100, 1_000)
+    with pytest.raises(Misconfigured) as refused:
+        ledger.raise_cap(to, caps, "", NOON)
+    assert says in str(refused.value)
+    assert ledger.day_cap(NOON, caps) == 100
+
+
+def test_the_last_word_about_a_day_counts_and_takes_nothing_from_the_policy(ledger: Ledger) -> None:
+    caps = Caps(10**9, 100, 1_000)
+    for to in (500, 300):
+        ledger.raise_cap(to, caps, "", NOON)
+    assert ledger.day_cap(NOON, caps) == 300
+    assert ledger.day_cap(NOON, Caps(10**9, 400, 1_000)) == 400  # the policy was raised since
+    ledger.raise_cap(100, caps, "as usual", NOON)
+    assert ledger.day_cap(NOON, caps) == 100
+
+
+def test_a_cap_is_reached_when_it_has_stopped_a_call_until_it_is_raised(ledger: Ledger) -> None:
+    ticket, caps, day = opened(ledger), Caps(10**9, 100, 1_000), "2026-11-20"
+    taken(ledger, ticket, 100, caps)
+    assert not ledger.is_reached(day, 100)  # all of it is used, and nobody was stopped
+    refusal(ledger, ticket, 1, caps)
+    assert ledger.is_reached(day, 100)
+    assert not ledger.is_reached("2026-11-21", 100)
+    ledger.raise_cap(250, caps, "", NOON)
+    assert not ledger.is_reached(day, ledger.day_cap(NOON, caps))
+    refusal(ledger, ticket, 200, caps)
+    assert ledger.is_reached(day, 250)
+
+
+@pytest.mark.parametrize("cap", ["task", "month"])
+def test_another_cap_is_not_that_of_the_day(ledger: Ledger, cap: str) -> None:
+    caps = dataclasses.replace(Caps(10**9, 10**9, 10**9), **{cap: 1})
+    assert refusal(ledger, opened(ledger), 2, caps) == f"meter_{cap}_cap"
+    assert not ledger.is_reached("2026-11-20", caps.day)
+
+
+def test_a_raised_day_is_warned_of_once_more_against_its_new_cap(ledger: Ledger) -> None:
+    ticket, caps, day = opened(ledger), Caps(10**9, 1_000, 10**6), "2026-11-20"
+    early = taken(ledger, ticket, 10, caps)  # reserved under the old cap, ends under the new one
+    ledger.settle(taken(ledger, ticket, 800, caps), 800, Ending(), NOON)
+    assert [(warning.used, warning.cap) for warning in ledger.warnings(day)] == [(800, 1_000)]
+    for _ in range(2):
+        ledger.raise_cap(2_000, caps, "", NOON)
+    assert ledger.warnings(day) == ()
+    ledger.settle(early, 10, Ending(), NOON)
+    assert ledger.warnings(day) == ()
+    for cost in (790, 100):
+        ledger.settle(taken(ledger, ticket, cost, caps), cost, Ending(), NOON)
+    assert [(warning.used, warning.cap) for warning in ledger.warnings(day)] == [(1_600, 2_000)]
+    ledger.raise_cap(2_000, caps, "the same again", NOON)
+    assert len(ledger.warnings(day)) == 1
+
+
+# --- a lost call that was not billed
+
+
+def test_a_lost_call_is_written_off_with_its_reason_and_stays_lost(ledger: Ledger) -> None:
+    token = ledger.open_ticket(order(), NOON)
+    ticket = ledger.ticket(token)
+    assert ticket
+    lost, other = taken(ledger, ticket, 100), taken(ledger, ticket, 50)
+    for call in (lost, other):
+        ledger.lost(call, 10**6, 7, Ending(code="meter_cut"), NOON)
+    assert [(call.number, call.amount, call.estimate) for call in ledger.lost_calls("2026-11")] == [
+        (other.id, 50, 7),
+        (lost.id, 100, 7),
+    ]
+    assert ledger.write_off(lost.id, 30, "on the bill with less", NOON) == 100
+    assert ledger.write_off(lost.id, 0, "not on the bill", NOON) == 30
+    assert ledger.write_off(lost.id, 0, "said twice", NOON) == 0
+    assert [call.state for call in ledger.calls_of(token)] == ["lost", "lost"]
+    assert ledger.totals("2026-11-20", 2_000).lost == 50
+    assert [(call.number, call.amount, call.written_off) for call in ledger.lost_calls("2026-11-20")] == [
+        (other.id, 50, ""),
+        (lost.id, 0, "not on the bill"),
+    ]
+    assert ledger.lost_calls("2026-12") == ()
+    taken(ledger, ticket, 950)  # the task's cap of 1,000 has it back
+
+
+@pytest.mark.parametrize("end", ["open", "settled", "void", "unknown"])
+def test_only_a_lost_call_is_written_off(ledger: Ledger, end: str) -> None:
+    call = taken(ledger, opened(ledger), 100)
+    if end in ENDS:
+        ENDS[end](ledger, call)
+    number = call.id + 1 if end == "unknown" else call.id
+    before = ledger.totals("2026-11-20", 0)
+    with pytest.raises(Misconfigured, match=r"python main\.py budget"):
+        ledger.write_off(number, 0, "not on the bill", NOON)
+    assert ledger.totals("2026-11-20", 0) == before
+
+
+def test_a_call_is_never_written_up(ledger: Ledger) -> None:
+    call = taken(ledger, opened(ledger), 100)
+    ledger.lost(call, 80, None, Ending(), NOON)
+    with pytest.raises(Misconfigured, match="booked at less"):
+        ledger.write_off(call.id, 81, "dearer", NOON)
+    assert ledger.totals("2026-11-20", 0).lost == 80
+
+
 # --- clocks
 
 
@@ -361,7 +502,9 @@ def test_a_clock_that_jumps_ahead_is_believed_only_when_the_owner_confirms_it(tm
     assert refusal(ledger, ticket, now=future) == "meter_clock"
     taken(ledger, ticket, 1, now=NOON + timedelta(hours=21))
     assert [day for day, _ in ledger.by_day()] == ["2026-11-20", "2026-11-21"]  # a refusal opens no day
+    assert (ledger.believes(NOON + timedelta(hours=21)), ledger.believes(future)) == (True, False)
     ledger.confirm_clock(future)
+    assert ledger.believes(future)
     taken(ledger, ticket, 1, now=future)
     up[0] = Uptime("boot-1", 100 + 5 * 86_400)
     taken(ledger, ticket, 1, now=future + timedelta(days=5))  # the machine slept
@@ -394,6 +537,7 @@ class MoneyBook(RuleBasedStateMachine):
         self.caps = Caps(500, 700, 1_000, 1_800)
         self.price = 1
         self.rows: dict[int, list[object]] = {}  # id -> [ticket, task, day, amount, state]
+        self.raises: dict[str, int] = {}
 
     def fresh(self) -> Ledger:
         return Ledger(Database(Path(self.folder.name) / "agents.db"))
@@ -407,7 +551,7 @@ class MoneyBook(RuleBasedStateMachine):
         found = [
             ("ticket", ticket.order.budget, self.sum(0, ticket.id)),
             ("task", self.caps.task, self.sum(1, task)),
-            ("day", self.caps.day, self.sum(2, day)),
+            ("day", max(self.caps.day, self.raises.get(day, 0)), self.sum(2, day)),
             ("month", self.caps.month, self.sum(2, day[:7], start=True)),
             ("total", self.caps.total or 0, self.sum(1, "", start=True)),
         ]
@@ -477,6 +621,28 @@ class MoneyBook(RuleBasedStateMachine):
     @rule(day=st.integers(0, 1_200), month=st.integers(0, 1_600))
     def caps_change(self, day: int, month: int) -> None:
         self.caps = dataclasses.replace(self.caps, day=day, month=month)
+
+    @rule(to=st.integers(0, 1_400))
+    def the_owner_raises_the_day(self, to: int) -> None:
+        day = max(self.now.date().isoformat(), self.last_day)
+        if self.caps.day <= to <= self.caps.month:
+            assert self.ledger.raise_cap(to, self.caps, "a big day", self.now) == day
+            self.raises[day] = to
+        else:
+            with pytest.raises(Misconfigured):
+                self.ledger.raise_cap(to, self.caps, "a big day", self.now)
+        assert self.ledger.day_cap(self.now, self.caps) == max(self.caps.day, self.raises.get(day, 0))
+
+    @rule(which=st.integers(0, 30), part=st.integers(0, 120))
+    def the_owner_writes_off(self, which: int, part: int) -> None:
+        row = self.rows.get(which, [0, "", "", 0, "unknown"])
+        amount = int(str(row[3])) * part // 100
+        if row[4] == "lost" and amount <= int(str(row[3])):
+            assert self.ledger.write_off(which, amount, "not on the bill", self.now) == row[3]
+            row[3] = amount
+        else:
+            with pytest.raises(Misconfigured):
+                self.ledger.write_off(which, amount, "not on the bill", self.now)
 
     @invariant()
     def the_book_says_what_happened(self) -> None:

@@ -241,6 +241,7 @@ POLICY = [
     pytest.param([cut(), meter("meter_ticket_cap")], TaskCapReached, "", [S, S], id="cap at the second call"),
     pytest.param([meter("meter_paused")], OutOfBudget, "", [S], id="spending is paused: rest"),
     pytest.param([meter("meter_halted")], OutOfBudget, "", [S], id="spending is halted: rest"),
+    pytest.param([meter("meter_stopping")], Unavailable, "", [S], id="the meter is being stopped"),
     pytest.param([meter("meter_retry_later")], Unavailable, "", [S], id="the upstream asks to wait"),
     pytest.param([meter("meter_unknown_model", "meter: no price")], Misconfigured, "no price", [S], id="cost"),
     pytest.param([meter("meter_upstream_refused", "meter: refused (400)")], Misconfigured, "refused (400); correct",

@@ -9,6 +9,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -30,7 +31,7 @@ from shared.edge.money.meter import Meter, Patience, Upstream
 from shared.edge.money.pricing import Pricing
 from shared.edge.money.sse import MAX_EVENT, Reading, Splitter, StreamBroken
 from tests.edges.meter_scene import DAY, GENEROUS, HAIKU, HI, KEY, NOW, OPUS, SONNET, Scene, body, code, scene
-from tests.edges.upstream import Step, events
+from tests.edges.upstream import Request, Step, events
 
 LATER = NOW + timedelta(days=1)
 BLOCKS: tuple[Mapping[str, Any], ...] = (
@@ -291,6 +292,58 @@ def test_a_meter_that_is_stopped_loses_what_is_in_flight_and_asks_nobody_to_repe
         assert [code(answer) for answer in answers] == ["meter_stopping"]
         assert [call.state for call in meter.calls()] == ["lost"]
         assert not meter.meter.socket.exists()
+
+
+def test_a_meter_that_takes_nothing_new_ends_what_it_has_and_stops_in_time(tmp_path: Path) -> None:
+    """Three calls are in flight: one ends within the grace, one does not, one would have to be repeated."""
+    short, long, busy = threading.Event(), threading.Event(), threading.Event()
+
+    def overloaded(_: Request) -> Step:
+        busy.wait(10)
+        return Step(status=529, error={"type": "overloaded_error"})
+
+    with (
+        scene(tmp_path, Step(hold=short), Step(hold=long), patience=Patience(first=0.001)) as meter,
+        ThreadPoolExecutor(3) as callers,
+    ):
+        answers: list[Future[httpx2.Response]] = []
+        meter.upstream.script = overloaded
+        for _ in range(3):
+            answers.append(callers.submit(meter.post, body()))
+            eventually(lambda: len(meter.upstream.requests) == len(answers))
+        meter.meter.refuse_new()
+        assert code(meter.post(body())) == "meter_stopping"
+        busy.set()
+        short.set()
+        assert answers[0].result().status_code == 200
+        assert code(answers[2].result()) == "meter_stopping"
+        began = time.monotonic()
+        other = threading.Thread(target=meter.meter.stop, args=(0.5,))
+        other.start()
+        meter.meter.stop(grace=0.5)
+        other.join()
+        meter.meter.stop(grace=0.5)
+        assert 0.3 < time.monotonic() - began < 1.5
+        long.set()
+        assert code(answers[1].result()) == "meter_stopping"
+        assert sorted((call.state, call.code) for call in meter.calls()) == [
+            ("lost", "meter_stopping"),
+            ("lost", "meter_upstream"),
+            ("refused", "meter_stopping"),
+            ("refused", "meter_stopping"),
+            ("settled", ""),
+        ]
+        totals = meter.ledger.totals(DAY, 0)
+        assert totals.reserved == 0
+        assert totals.spent == Step().cost(SONNET)
+        assert totals.used >= meter.upstream.bill
+
+
+def test_a_meter_that_was_stopped_can_be_started_again(tmp_path: Path) -> None:
+    with scene(tmp_path) as meter:
+        meter.meter.stop()
+        meter.meter.start()
+        assert meter.post(body()).status_code == 200
 
 
 def test_an_answer_dearer_than_its_reservation_stops_all_spending(meter: Scene) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from cli.arguments import Arguments
 from cli.hands import resume
+from cli.money_hands import raise_cap
 from shared.edge.clock import ManualClock
 from shared.edge.engine.engine import EngineJob
 from shared.edge.scripted.scripted_model import ScriptedModel
@@ -333,3 +334,18 @@ def test_a_clock_that_was_ahead_for_a_while_is_forgotten_by_the_owners_word(
         resume(Arguments("resume", stage.home.root), clock)
         day.until(at(12))
         assert day.phases()["planning"] == "ended"
+
+
+def test_a_raised_cap_lets_the_day_go_on(stage: Stage, clock: ManualClock, model: ScriptedModel) -> None:
+    with days(stage, clock) as day:
+        day.until(at(7.9))
+    spent = 0.0
+    with stage.records() as records:
+        spent = records.ledger.totals(TODAY, 0).used / 1e9
+    stage.given_config("policy", budget=f'{{task: "{spent:.6f}", day: "{spent:.6f}", month: 100}}')
+    with days(stage, clock) as day:
+        day.until(at(10))
+        assert stage.states() == {ID: "backlog"}
+        raise_cap(Arguments("raise-cap", stage.home.root, amount="5"), clock)
+        day.until(at(11))
+    assert stage.states() == {ID: "failed"}  # its own cap is still as small

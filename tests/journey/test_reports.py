@@ -289,7 +289,7 @@ def test_a_cap_that_is_nearly_used_is_told_once(stage: Stage) -> None:
     stage.run_day()
     stage.run_day()
     caps = [key for key in box(stage).told() if ":cap:" in key]
-    assert caps == [f"{DAY}:cap:{DAY}-nearly", f"{DAY}:cap:2026-11-nearly"]
+    assert caps == [f"{DAY}:cap:{DAY}-nearly-400000000", f"{DAY}:cap:2026-11-nearly-400000000"]
 
 
 def test_a_cap_that_is_reached_is_told_once(stage: Stage, model: ScriptedModel) -> None:
@@ -297,7 +297,7 @@ def test_a_cap_that_is_reached_is_told_once(stage: Stage, model: ScriptedModel) 
     stage.given_config("policy", budget='{task: "0.001", day: "0.001", month: "0.001", warn_at: 0.8}')
     stage.run_day()
     stage.run_day()
-    assert box(stage).told().count(f"{DAY}:cap:{DAY}-reached") == 1
+    assert box(stage).told().count(f"{DAY}:cap:{DAY}-reached-1000000") == 1
 
 
 def test_a_phase_that_failed_is_told_at_once_and_in_the_report(stage: Stage) -> None:

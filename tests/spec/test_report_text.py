@@ -292,6 +292,34 @@ def test_a_cap_is_told_once_nearly_and_once_reached() -> None:
     assert nearly.key != reached.key
 
 
+CAPPED = replace(WORKED, is_capped=True, raise_to=10 * NANO)
+
+
+def test_what_a_cap_keeps_waiting_is_told_with_what_the_owner_types() -> None:
+    line = "today's cap is reached; 1 task waits for tomorrow; to go on now, type: `python main.py raise-cap 10.00`"
+    assert section(evening(CAPPED, CALL), "Money").startswith(f"- {line}\n")
+    notice = report_notice.cap_reached(CAPPED, "cap of this day reached: cap $5.00", CALL)
+    assert notice.text == f"cap of this day reached: cap $5.00\n\n{line}"
+    assert any(line in part.text for part in report_notice.progress(CAPPED, CALL).sections)
+
+
+def test_a_cap_of_a_day_that_is_over_asks_for_nothing() -> None:
+    text = section(evening(replace(CAPPED, raise_to=0), CALL), "Money")
+    assert text.startswith("- the cap of this day was reached; 1 task waits for the next day\n")
+    assert "raise-cap" not in text
+    assert "cap of this day" not in evening(WORKED, CALL)
+
+
+def test_another_cap_that_is_reached_says_only_what_it_is() -> None:
+    assert report_notice.cap_reached(WORKED, "cap of this month reached", CALL).text == "cap of this month reached"
+
+
+def test_a_raised_cap_that_is_reached_is_another_message() -> None:
+    raised = replace(CAPPED, spent=replace(SPENT, cap=10 * NANO))
+    keys = {report_notice.cap_reached(account, words, CALL).key for account in (CAPPED, raised) for words in "ab"}
+    assert keys == {f"{DAY}:cap:{DAY}-reached-5000000000", f"{DAY}:cap:{DAY}-reached-10000000000"}
+
+
 # --- strangers -----------------------------------------------------------------------------------------------
 
 HOSTILE = [

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from shared.domain.token_budget import (
     HIDDEN_TOKENS,
+    NANO,
     Ask,
+    Caps,
     Grant,
     Moment,
     Rates,
@@ -19,6 +21,7 @@ from shared.domain.token_budget import (
     Totals,
     Uptime,
     Usage,
+    amount,
     as_dollars,
     budget_day,
     clock_jumped,
@@ -28,6 +31,9 @@ from shared.domain.token_budget import (
     month_of,
     most_tokens,
     nearly_used,
+    next_cap,
+    raise_forbidden,
+    raised,
 )
 
 SONNET = Rates(input=2_000, write_5m=2_500, write_1h=4_000, read=100, output=10_000)
@@ -186,6 +192,37 @@ def test_reserved_and_lost_money_is_as_gone_as_spent_money() -> None:
 
 def test_the_owner_is_warned_from_the_percentage_on() -> None:
     assert [nearly_used(spent, 1_000, 80) for spent in (799, 800, 1_001)] == [False, True, True]
+
+
+# --- a day that may cost more
+
+CAPS = Caps(task=NANO, day=5 * NANO, month=12 * NANO, total=99 * NANO)
+
+
+@pytest.mark.parametrize(
+    ("nano", "typed"), [(NANO, "1.00"), (1, "0.000000001"), (12_340_000_000, "12.34"), (0, "0.00")]
+)
+def test_an_amount_is_typed_as_it_is_read(nano: int, typed: str) -> None:
+    assert amount(nano) == typed
+    assert dollars(typed) == nano
+
+
+@pytest.mark.parametrize("to", [0, 4 * NANO, 5 * NANO, 6 * NANO])
+def test_a_raised_day_changes_no_other_cap_and_is_never_lower_than_other_days(to: int) -> None:
+    assert raised(CAPS, to) == Caps(NANO, max(to, 5 * NANO), 12 * NANO, 99 * NANO)
+
+
+@pytest.mark.parametrize(
+    ("to", "is_taken"), [(5 * NANO - 1, False), (5 * NANO, True), (12 * NANO, True), (12 * NANO + 1, False)]
+)
+def test_a_day_is_raised_between_its_own_cap_and_that_of_the_month(to: int, is_taken: bool) -> None:
+    assert (not raise_forbidden(to, CAPS)) == is_taken
+
+
+@pytest.mark.parametrize(("cap", "to"), [(5, 10), (10, 12), (12, 0), (20, 0)])
+def test_a_cap_that_is_reached_has_a_next_one_within_the_month(cap: int, to: int) -> None:
+    assert next_cap(cap * NANO, CAPS) == to * NANO
+    assert not to or not raise_forbidden(to * NANO, CAPS)
 
 
 # --- the day

@@ -11,9 +11,23 @@ from collections.abc import Callable
 from datetime import datetime
 from sqlite3 import Connection
 
+from shared.domain.errors import Misconfigured
 from shared.domain.ticket import BudgetWarning, CallRecord, Ending, Reservation, Share, State, Ticket, TicketOrder
-from shared.domain.token_budget import Ask, Caps, Moment, Refusal, Uptime, as_dollars, budget_day, clock_jumped, decide
+from shared.domain.token_budget import (
+    Ask,
+    Caps,
+    Moment,
+    Refusal,
+    Uptime,
+    as_dollars,
+    budget_day,
+    clock_jumped,
+    decide,
+    raise_forbidden,
+    raised,
+)
 from shared.edge.database import Database
+from shared.edge.fault import fault_point
 from shared.edge.money.ledger_rows import (
     add_open,
     add_refusal,
@@ -23,7 +37,10 @@ from shared.edge.money.ledger_rows import (
     end_call,
     last_call,
     last_day,
+    lower_lost,
+    raise_of,
     set_anchor,
+    set_raise,
     standings,
     stop,
     text,
@@ -66,13 +83,17 @@ class Ledger(LedgerViews):
     def reserve(
         self, ticket: Ticket, ask: Ask, caps: Caps, now: datetime, retry: int = 0, stream: bool = False
     ) -> Reservation | Refusal:
-        """One transaction reads every sum and takes the worst case from them all, or notes the refusal."""
+        """One transaction reads every cap and sum and takes the worst case from them all, or notes the refusal.
+
+        `caps`: the policy's; what the owner has said of this one day is in the book.
+        """
         with self._db.transaction() as db:
             day = budget_day(now, last_day(db))
+            caps = raised(caps, raise_of(db, day))
             refusal = self._forbidden(db, ticket, retry, now)
             answer = refusal or decide(ask, list(standings(db, ticket, caps, day)), ticket.order.min_out)
             if isinstance(answer, Refusal):
-                add_refusal(db, ticket, day, now, ask.model, answer)
+                add_refusal(db, ticket, day, now, ask.model, answer, caps)
                 return answer
             number = add_open(db, ticket, day, now, ask, answer, caps, retry, stream)
         return Reservation(number, day, ask, answer)
@@ -80,7 +101,7 @@ class Ledger(LedgerViews):
     def refused(self, ticket: Ticket, model: str, refusal: Refusal, now: datetime, answered: int = 400) -> None:
         """A call that came to nothing before its money was looked at has a row too."""
         with self._db.transaction() as db:
-            add_refusal(db, ticket, budget_day(now, last_day(db)), now, model, refusal, answered)
+            add_refusal(db, ticket, budget_day(now, last_day(db)), now, model, refusal, answered=answered)
 
     # --- after a call: each answers False if the call already had its final state
 
@@ -110,6 +131,31 @@ class Ledger(LedgerViews):
                 warn(db, last_call(db), now, self._warn_percent)
         return left
 
+    # --- the owner's word about money
+
+    def raise_cap(self, to: int, caps: Caps, why: str, now: datetime) -> str:
+        """Today may cost up to `to`; said again, the last word counts. -> the day that it holds for.
+
+        `caps`: the policy's. Misconfigured if `to` is not between its day and its month.
+        """
+        if forbidden := raise_forbidden(to, caps):
+            raise Misconfigured(forbidden)
+        with self._db.transaction() as db:
+            day = budget_day(now, last_day(db))
+            set_raise(db, day, to, why, now)
+        fault_point("cap.raised")
+        return day
+
+    def write_off(self, number: int, amount: int, why: str, now: datetime) -> int:
+        """A lost call was billed at most at `amount`, the owner says -> what it was booked at. It stays lost.
+
+        Misconfigured if it is not lost, or is booked at less.
+        """
+        with self._db.transaction() as db:
+            booked = lower_lost(db, number, amount, why, now)
+        fault_point("call.written-off")
+        return booked
+
     # --- stopping the world
 
     def pause(self, reason: str, now: datetime) -> None:
@@ -132,6 +178,11 @@ class Ledger(LedgerViews):
         if self._uptime is not None:
             with self._db.transaction() as db:
                 set_anchor(db, Moment(now, self._uptime()))
+
+    def believes(self, now: datetime) -> bool:
+        """Whether the clock is believed: by a wrong one nothing is paid for, and nothing thrown away."""
+        with self._db.transaction() as db:
+            return not self._clock_is_wrong(db, now)
 
     def close(self) -> None:
         """This thread's connection."""

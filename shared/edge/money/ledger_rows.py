@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from sqlite3 import Connection, Row
 
+from shared.domain.errors import Misconfigured
 from shared.domain.ticket import Ending, State, Ticket, TicketOrder
 from shared.domain.token_budget import Ask, Caps, Grant, Moment, Refusal, Standing, Uptime, month_of, nearly_used
 
@@ -43,6 +44,12 @@ def calls_on(db: Connection, ticket: Ticket) -> int:
 def last_day(db: Connection) -> str:
     """Empty before the first call. A refusal opens no day."""
     return db.execute("select max(day) from calls where state <> 'refused'").fetchone()[0] or ""
+
+
+def raise_of(db: Connection, day: str) -> int:
+    """What the owner allows on that day instead of the policy's cap; 0: nothing was said."""
+    row = db.execute("select amount from cap_raises where day = ?", (day,)).fetchone()
+    return row["amount"] if row else 0
 
 
 def last_call(db: Connection) -> Row:
@@ -105,11 +112,20 @@ def add_open(
 
 
 def add_refusal(
-    db: Connection, ticket: Ticket, day: str, now: datetime, model: str, refusal: Refusal, answered: int = 400
+    db: Connection,
+    ticket: Ticket,
+    day: str,
+    now: datetime,
+    model: str,
+    refusal: Refusal,
+    caps: Caps | None = None,
+    answered: int = 400,
 ) -> None:
+    """`caps`: those in force, if they were looked at."""
     rows = "select count(*) from calls where ticket = ? and state = 'refused'"
     if db.execute(rows, (ticket.id,)).fetchone()[0] < REFUSED_ROWS:
-        told = {"state": "refused", "answered": answered, "code": refusal.code}
+        told: dict[str, object] = {"state": "refused", "answered": answered, "code": refusal.code}
+        told |= {"day_cap": caps.day, "month_cap": caps.month} if caps else {}
         insert(db, "calls", **_who(ticket, day, now), model=model[:100], price_version="", **told)
 
 
@@ -156,13 +172,37 @@ def _told(ending: Ending) -> dict[str, object]:
 
 
 def warn(db: Connection, call: Row, now: datetime, percent: int) -> None:
-    """Once per day and month. Settled and lost money only: a reservation mostly comes back."""
+    """Once per day and month, and per raised cap. Settled and lost money only: a reservation mostly comes back."""
     day, month = call["day"], month_of(call["day"])
-    for scope, period, cap in (("day", day, call["day_cap"]), ("month", month, call["month_cap"])):
+    day_cap = max(call["day_cap"], raise_of(db, day))  # raised since
+    for scope, period, cap in (("day", day, day_cap), ("month", month, call["month_cap"])):
         used = _taken(db, "state in ('settled', 'lost') and day between ? and ?", period, f"{period}~")
         if nearly_used(used, cap, percent):
             values = (scope, period, text(now), used, cap)
             db.execute("insert or ignore into budget_warnings values (?, ?, ?, ?, ?)", values)
+
+
+def set_raise(db: Connection, day: str, to: int, why: str, now: datetime) -> None:
+    """The last word counts. Against another cap the owner is warned anew."""
+    db.execute(
+        "insert or replace into cap_raises (day, amount, at, why) values (?, ?, ?, ?)", (day, to, text(now), why)
+    )
+    db.execute("delete from budget_warnings where scope = 'day' and period = ? and cap <> ?", (day, to))
+
+
+def lower_lost(db: Connection, number: int, amount: int, why: str, now: datetime) -> int:
+    """What the call was booked at before. Misconfigured if it is not lost, or would cost more than it is booked at."""
+    call = db.execute("select state, amount from calls where id = ?", (number,)).fetchone()
+    if call is None or call["state"] != "lost":
+        state = f"call {number} is {call['state']}, not lost" if call else f"there is no call {number}"
+        raise Misconfigured(f"{state}; the lost ones stand with their numbers in: python main.py budget")
+    booked: int = call["amount"]
+    if amount > booked:
+        raise Misconfigured(f"call {number} is booked at less already; type an --amount below that, or none for 0")
+    if amount < booked:
+        insert(db, "write_offs", call=number, at=text(now), booked=booked, amount=amount, why=why)
+        db.execute("update calls set amount = ? where id = ? and state = 'lost'", (amount, number))
+    return booked
 
 
 def stop(db: Connection, kind: str, reason: str, now: datetime) -> None:

@@ -7,8 +7,8 @@ import json
 import sqlite3
 from datetime import datetime
 
-from shared.domain.ticket import BudgetWarning, CallRecord, Share, Ticket, TicketOrder
-from shared.domain.token_budget import Totals, Usage, month_of
+from shared.domain.ticket import BudgetWarning, CallRecord, LostCall, Share, Ticket, TicketOrder
+from shared.domain.token_budget import Caps, Totals, Usage, budget_day, month_of
 from shared.domain.work import Run
 from shared.edge.database import Database
 
@@ -35,6 +35,30 @@ class LedgerViews:
             (digest(token),),
         )
         return tuple(_as_record(row) for row in rows)
+
+    # --- a day's cap
+
+    def cap_of(self, day: str, policy: int) -> int:
+        """What that day may cost: `policy`, the cap of every day, unless the owner has raised this one."""
+        row = self._db.row("select amount from cap_raises where day = ?", (day,))
+        return max(policy, row["amount"]) if row else policy
+
+    def day_cap(self, now: datetime, caps: Caps) -> int:
+        """What today may cost; today is the day that a call would be booked on now. `caps`: the policy's."""
+        row = self._db.row("select max(day) as day from calls where state <> 'refused'")
+        return self.cap_of(budget_day(now, (row["day"] if row else "") or ""), caps.day)
+
+    def why_raised(self, day: str) -> str:
+        """The owner's reason; empty: he gave none, or has not raised that day's cap."""
+        row = self._db.row("select why from cap_raises where day = ?", (day,))
+        return row["why"] if row else ""
+
+    def is_reached(self, day: str, cap: int) -> bool:
+        """Whether this cap has stopped a call on that day. One that was raised since is not reached yet."""
+        sql = "select 1 from calls where state = 'refused' and code = 'meter_day_cap' and day = ? and day_cap >= ?"
+        return self._db.row(f"{sql} limit 1", (day, cap)) is not None
+
+    # --- sums
 
     def totals(self, period: str, cap: int) -> Totals:
         """Of a day (`2026-11-20`) or a month (`2026-11`), against its cap."""
@@ -72,6 +96,17 @@ class LedgerViews:
             (period, period),
         )
         return tuple(Share(**dict(row)) for row in rows)
+
+    def lost_calls(self, period: str = "") -> tuple[LostCall, ...]:
+        """Of a day or a month (default: of all times), the newest first; also those that the owner has written off."""
+        rows = self._db.rows(
+            """select id as number, at, day, agent, task, model, amount, estimate, coalesce((select why from write_offs
+                where call = calls.id order by id desc limit 1), '') as written_off
+                from calls where state = 'lost' and day between ? and ? || '~'
+                order by id desc""",
+            (period, period),
+        )
+        return tuple(LostCall(**dict(row)) for row in rows)
 
     def last_words(self, token: str) -> str:
         """What the upstream complained of in the last call on a ticket: data, at most 600 characters."""

@@ -64,7 +64,11 @@ class Meter:
         self._clock = clock
         self._log = log
         self._tcp = tcp
-        self._open = functools.partial(_parts, ledger, pricing, caps, upstream, clock, patience or Patience(), log)
+        self._stopping = threading.Event()
+        asked = self._stopping.is_set
+        self._open = functools.partial(
+            _parts, ledger, pricing, caps, upstream, clock, patience or Patience(), log, asked
+        )
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -77,6 +81,7 @@ class Meter:
 
     def start(self) -> None:
         """What a dead meter left open is booked as lost before the first call is served."""
+        self._stopping.clear()
         lost = self._ledger.reconcile(self._clock.now())
         if lost:
             self._log("meter.reconciled", {"lost": lost})
@@ -88,13 +93,22 @@ class Meter:
         if not self._ready.wait(STARTING):
             raise Misconfigured(f"the meter did not start within {STARTING:.0f} s; look at the logs")
 
+    def refuse_new(self) -> None:
+        """From now on nothing is reserved, be it a call or its repetition; those in flight go on."""
+        self._stopping.set()
+
     def stop(self, grace: float = DRAINING) -> None:
-        """No new call; those in flight get `grace` seconds, then they are lost."""
-        if self._thread is None:
+        """No new call; those in flight get `grace` seconds, then they are lost. A second time there is nothing to do.
+
+        Whoever comes while it is being stopped waits for the same end.
+        """
+        thread = self._thread
+        if thread is None:
             return
+        self.refuse_new()
         self._server.config.timeout_graceful_shutdown = grace  # type: ignore[assignment]  # for asyncio
         self._server.should_exit = True
-        self._thread.join()
+        thread.join()
         self._thread = None
         self._ready.clear()
         self.socket.unlink(missing_ok=True)
@@ -132,9 +146,10 @@ def _parts(
     clock: Clock,
     patience: Patience,
     log: Callable[[str, dict[str, Any]], None],
+    stopping: Callable[[], bool],
 ) -> Parts:
     """Made in the server's thread: the line belongs to its event loop."""
-    return Parts(ledger, Book(), pricing, caps, Line(upstream, patience.idle), clock, patience, log)
+    return Parts(ledger, Book(), pricing, caps, Line(upstream, patience.idle), clock, patience, log, stopping)
 
 
 def _settings(app: Starlette) -> uvicorn.Config:

@@ -125,6 +125,9 @@ def _upstream(text: str) -> Refusal:
     return Refusal("meter_upstream", text)
 
 
+STOPPING = Refusal("meter_stopping", "the meter is being stopped")
+
+
 def no_answer(text: str) -> Rejected:
     """The upstream could not be reached, or its stream broke."""
     return Rejected(_upstream(text))

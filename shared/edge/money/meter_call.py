@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from shared.domain.ticket import Ending, Reservation, Ticket
 from shared.domain.token_budget import Ask, Refusal, Usage, cost
 from shared.edge.fault import fault_point
-from shared.edge.money.meter_answer import NotReached, Rejected, Then, judge, no_answer, read_complaint
+from shared.edge.money.meter_answer import STOPPING, NotReached, Rejected, Then, judge, no_answer, read_complaint
 from shared.edge.money.meter_parts import Parts, Reply
 from shared.edge.money.meter_request import Asked
 from shared.edge.money.pricing import Unpriced, usage_of
@@ -82,6 +82,10 @@ class Call:
 
     async def _reserve(self, retry: int) -> Reservation:
         parts, now = self._parts, self._parts.clock.now()
+        if parts.stopping():
+            await parts.book.ask(parts.ledger.refused, self._ticket, self._asked.model, STOPPING, now)
+            self._log("meter.refused", code=STOPPING.code)
+            raise Rejected(STOPPING)
         entry = parts.book.later(
             parts.ledger.reserve, self._ticket, self._ask, parts.caps(), now, retry=retry, stream=self._asked.stream
         )
@@ -117,7 +121,8 @@ class Call:
             refusal = Refusal("meter_paused", f"no spending now: {error}")
             return Failure(Rejected(refusal), then="pause", ending=self._ending(reading))
         except BaseException:  # the caller left, the time is over, the meter stops, or a bug: nobody waits for an entry
-            ending = replace(self._ending(reading), code="meter_cut", answered=self._seen(None))
+            code = STOPPING.code if self._parts.stopping() else "meter_cut"
+            ending = replace(self._ending(reading), code=code, answered=self._seen(None))
             at_most, estimate = self._bounds(reservation, ending.usage)
             now = self._parts.clock.now()
             self._parts.book.later(self._parts.ledger.lost, reservation, at_most, estimate, ending, now)

@@ -16,7 +16,7 @@ from typing import Any
 
 from shared.domain.ticket import Ticket
 from shared.domain.token_budget import Ask, Refusal
-from shared.edge.money.meter_answer import NotReached, Rejected, answer, judge, no_answer, read_complaint
+from shared.edge.money.meter_answer import STOPPING, NotReached, Rejected, answer, judge, no_answer, read_complaint
 from shared.edge.money.meter_call import Call
 from shared.edge.money.meter_parts import Parts
 from shared.edge.money.meter_request import MAX_BODY, Asked, read_call, read_headers, read_prompt
@@ -57,7 +57,7 @@ class Desk:
         except Rejected as rejected:
             await reply.reject(rejected, number)
         except asyncio.CancelledError:
-            await reply.reject(_no("meter_stopping", "the meter is being stopped"), number)
+            await reply.reject(Rejected(STOPPING), number)
         except Exception as error:  # noqa: BLE001 - a bug of ours must stop a caller, not make him repeat
             self._parts.log("meter.bug", {"error": f"{type(error).__name__}: {error}"[:500], "id": number})
             await reply.reject(_no("meter_bug", f"the meter failed; its log has the reason under {number}"), number)

@@ -75,3 +75,4 @@ class Parts:
     clock: Clock
     patience: Patience
     log: Callable[[str, dict[str, Any]], None]
+    stopping: Callable[[], bool]  # nothing new is reserved any more

@@ -7,6 +7,7 @@ at refs/remotes/origin/<branch>, an attempt's commit at refs/attempts/<task>.a<n
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ from shared.domain.errors import Misconfigured, Refused, Stumble
 from shared.domain.naming import is_agent_branch
 from shared.edge.fault import fault_point
 from shared.edge.process import Finished
-from shared.edge.repo import mirror_difference, mirror_rebase, mirror_tree
+from shared.edge.repo import mirror_difference, mirror_rebase, mirror_tidy, mirror_tree
 from shared.edge.repo.git import LIMIT, GitFailed, git, remove_stale_locks, try_git
 from shared.edge.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
 from shared.edge.repo.mirror_tree import TreeEntry, commit_id
@@ -121,6 +122,11 @@ class Mirror:
     def is_ancestor(self, older: str, newer: str) -> bool:
         """Whether `newer`'s history holds `older`; a commit is its own ancestor. GitFailed if one is not here."""
         return mirror_rebase.is_ancestor(self.path, older, newer)
+
+    def tidy(self, is_over: Callable[[str], bool], now: datetime) -> Iterator[str]:
+        """Once a day: forgets the attempts of tasks (by id) that are over, and packs what lies scattered."""
+        yield from mirror_tidy.forget(self.path, is_over)
+        yield from mirror_tidy.pack(self.path, now)
 
     # --- a new base ------------------------------------------------------------------------------------------
 
