@@ -1,6 +1,6 @@
 # Every target is one line; `make help` shows what it is for.
 PY := .venv/bin/python
-.PHONY: help setup demo test check status logs budget doctor bench bench-gates crash lock
+.PHONY: help setup demo test check start stop status logs budget doctor bench bench-gates crash lock
 
 help:     ## this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 22
@@ -10,6 +10,10 @@ demo: setup  ## one whole working day, offline, on a sample project (FORGE=githu
 	@$(PY) main.py demo $(if $(FORGE),--forge $(FORGE))
 test:     ## everything: format, lint, types, tests
 	@python3 main.py setup --dev && $(PY) main.py check
+start:    ## begin the daemon: it wakes up and works by itself (ARGS=--foreground)
+	@$(PY) main.py start $(ARGS)
+stop:     ## end the daemon; what is cut off goes on with the next start
+	@$(PY) main.py stop $(ARGS)
 status:   ## what runs, what waits for you, what was spent (ARGS=--json)
 	@$(PY) main.py status $(ARGS)
 logs:     ## the newest log lines (ARGS="--follow --agent coder --task ID --lines 200")

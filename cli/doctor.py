@@ -131,7 +131,14 @@ def _engine(settings: Settings) -> str:
     )
     if not done.ok:
         raise Misconfigured("Aider's environment is broken; remove .venv-aider and type: make setup")
-    return f"aider {done.text.strip()}"
+    return f"aider {done.text.strip()}, {_launcher(settings.agents.engine.launcher)}"
+
+
+def _launcher(wanted: str) -> str:
+    from shared.edge.engine.aider_fence import why_not
+
+    reason = why_not() if wanted == "warm" else ""
+    return f"launcher shim, not warm: {reason}" if reason else f"launcher {wanted}"
 
 
 # --- the owner's part ----------------------------------------------------------------------------------------

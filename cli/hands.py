@@ -11,6 +11,7 @@ from typing import Literal
 
 from agents.orchestrator import answers
 from cli.arguments import CHECKOUT, Arguments
+from cli.daemon_state import how_it_goes_on
 from cli.text import command, plain
 from shared.domain.errors import Misconfigured
 from shared.domain.lifecycle import State
@@ -42,7 +43,8 @@ def init(arguments: Arguments) -> int:
     print(f"home: {home.root}")
     print(f"next: write your goals into {home.vision}, your key into {home.config / '.env'}, then type:")
     print(f"  {command(home.root, 'doctor')}")
-    print(f"  {command(home.root, 'run-day')}")
+    print(f"  {command(home.root, 'run-day')}    (one day, now)")
+    print(f"  {command(home.root, 'start')}    (every day, at the times in config/schedules.yaml)")
     return 0
 
 
@@ -155,7 +157,7 @@ def approve(arguments: Arguments) -> int:
     with open_records(arguments.home) as records:
         id_, state = find(records.store, arguments.id)
         answers.approve(records.gates, id_, state, arguments.why, records.clock.now())
-    print(f"{id_}: approved; it is merged when the team works next: {command(arguments.home, 'run-day')}")
+        print(f"{id_}: approved; {how_it_goes_on(records.db, records.home)}")
     return 0
 
 
@@ -166,7 +168,7 @@ def _move(arguments: Arguments, word: Literal["retry", "reject", "cancel"]) -> i
         id_, source = find(records.store, arguments.id)
         now = records.clock.now()
         target = answers.move(records.store, records.gates, id_, source, word, arguments.why, now)
-    print(f"{id_}: {source} -> {target}")
+        print(f"{id_}: {source} -> {target}; {how_it_goes_on(records.db, records.home)}")
     return 0
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agents.orchestrator.daily_planner import cents
 from cli.arguments import Arguments
+from cli.daemon_state import how_it_goes_on
 from cli.records import Records, open_records
-from cli.text import command
 from shared.domain.errors import Misconfigured
 from shared.domain.token_budget import dollars
 from shared.edge.clock import Clock
@@ -21,7 +21,7 @@ def raise_cap(arguments: Arguments, clock: Clock | None = None) -> int:
         day = records.ledger.raise_cap(to, policy, why, records.clock.now())
         print(f"{day} may cost up to {_used(records, day, records.ledger.cap_of(day, policy.day))}")
         print(f"its month: {_used(records, day[:7], policy.month)}; the day after, ${cents(policy.day)} count again")
-    print(f"a team that is at work goes on by itself; else type: {command(arguments.home, 'run-day')}")
+        print(how_it_goes_on(records.db, records.home))
     return 0
 
 

@@ -23,6 +23,10 @@ class Quitting:
     def asked(self) -> bool:
         return self.stop is not None and self.stop.asked
 
+    def is_hurried(self) -> bool:
+        """Asked a second time."""
+        return self.stop is not None and self.stop.hurried
+
 
 @contextmanager
 def quitting() -> Iterator[Quitting]:

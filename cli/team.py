@@ -23,6 +23,7 @@ from agents.planner.source import Snapshot
 from agents.qa.agent import Qa
 from agents.reviewer.agent import Reviewer
 from cli.arguments import CHECKOUT
+from cli.config_watch import model_key
 from cli.forge import Code, open_code
 from cli.hearing import host_of, telling
 from cli.quitting import Quitting
@@ -44,7 +45,7 @@ from shared.edge.notify.notifier import Notifier
 from shared.edge.outgoing import Outgoing
 from shared.edge.prompts import Prompts
 from shared.edge.repo.committer import Author, Committer
-from shared.edge.settings import ANTHROPIC, LiveCaps, Settings
+from shared.edge.settings import LiveCaps
 from shared.edge.target.suite import Bench
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def open_team(
     from shared.edge.money.meter import Meter, Upstream
 
     settings, home, clock, quit_ = records.settings, records.home, records.clock, quit_ or Quitting()
-    key = _key(settings)
+    key = model_key(settings)
     ourselves.keep_private()
     outgoing = Outgoing(settings.secrets.to_hide)
     log = Log(home.logs, clock, outgoing.clean)
@@ -94,7 +95,7 @@ def open_team(
         ) as meter:
             messages = _messages(records, make_services, lambda text: tell(outgoing.clean(text)))
             desk = _desk(records, log, code, outgoing, pricing, messages, tell, quit_)
-            quit_.hush = lambda: _hush(meter, desk)
+            quit_.hush = lambda: _hush(meter, desk, quit_)
             workshop = make_workshop(records, desk.tell, quit_.asked)
             team = _team(records, desk, outgoing, code.sync, workshop)
             orchestrator = Orchestrator(desk, team, lasts=daemon)
@@ -106,20 +107,12 @@ def open_team(
                 workshop.close()
 
 
-def _hush(meter: Meter, desk: Desk) -> None:
+def _hush(meter: Meter, desk: Desk, quit_: Quitting) -> None:
     """Whoever waits for a model is told that none answers any more; whoever sits and waits looks up."""
     meter.refuse_new()
-    meter.stop(MODEL_CALLS_END)
+    meter.stop(0 if quit_.is_hurried() else MODEL_CALLS_END)
     with desk.chair as chair:
         chair.wake()
-
-
-def _key(settings: Settings) -> str:
-    """A local endpoint may want none."""
-    key = settings.secrets.get("ANTHROPIC_API_KEY")
-    if not key and settings.secrets.base_url == ANTHROPIC:
-        raise Misconfigured("no key for the model; write ANTHROPIC_API_KEY=... into config/.env (and chmod 600 it)")
-    return key or "none"
 
 
 def _messages(

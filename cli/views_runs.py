@@ -7,11 +7,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from agents.orchestrator.daily_planner import cents
+from cli.daemon_state import go_on
 from cli.records import Records
 from cli.text import command
 from shared.domain import errors
 from shared.domain.board import Board
 from shared.domain.lifecycle import State
+from shared.domain.schedule import WORK
 from shared.edge.activity import Activity, BadEnd, OpenRun, locked_since
 
 CLOCKS_DIFFER = timedelta(seconds=1)  # the file system's and ours
@@ -41,7 +43,7 @@ def _run(run: OpenRun, records: Records, board: Board, alive: bool) -> dict[str,
         "since": in_zone(run.since, records),
         "seconds": max(0, round((records.clock.now() - run.since).total_seconds())),
         "alive": alive,
-        "command": "" if alive else command(records.home.root, "run-day"),
+        "command": "" if alive else command(records.home.root, go_on(records.db)),
     }
 
 
@@ -56,8 +58,9 @@ def problems(records: Records, somebody: bool) -> Iterator[str]:
     troubles = {trouble.phase: trouble.text for trouble in records.plans.troubles(day)}
     yield from (f"{phase}: {text}" for phase, text in troubles.items())
     for phase in activity.phases(day):
-        if not phase.ended and not somebody and phase.name not in troubles:
-            yield f"{phase.name}: was cut off; to go on, type: {command(records.home.root, 'run-day')}"
+        is_window = phase.name == WORK and go_on(records.db) == "start"  # of the daemon: open until the evening
+        if not phase.ended and not somebody and not is_window and phase.name not in troubles:
+            yield f"{phase.name}: was cut off; to go on, type: {command(records.home.root, go_on(records.db))}"
     told = "\n".join(troubles.values())
     yield from (_bad_end(end) for end in activity.bad_ends(day) if _reason(end) not in told)
     for warning in records.ledger.warnings(day):

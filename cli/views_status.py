@@ -10,18 +10,23 @@ from typing import Any
 
 from agents.orchestrator.daily_planner import question_line
 from agents.orchestrator.look import Sight
+from agents.orchestrator.report_words import at_the_cap, raise_cap
 from cli.arguments import Arguments
+from cli.daemon_state import comes_next, daemon_facts, who_works, without_settings
 from cli.printing import money, print_groups, print_json, print_list
 from cli.records import Records, open_records
 from cli.text import command, pasteable, plain
 from cli.views_runs import in_zone, problems, runs
 from cli.views_tasks import sight
 from shared.domain.board import Board, Card, waits_for
+from shared.domain.errors import Misconfigured
 from shared.domain.lifecycle import FOLDERS, State
+from shared.domain.token_budget import next_cap
 from shared.edge import lock
 from shared.edge.activity import locked_since
 
 MOVING = ("in_progress", "at_the_gates", "approved", "ready", "waiting")
+WAIT_FOR_MONEY = ("in_progress", "at_the_gates", "ready", "waiting")
 
 
 @dataclass(frozen=True)
@@ -35,11 +40,15 @@ class Answer:
 
 
 def status(arguments: Arguments) -> int:
-    with open_records(arguments.home) as records:
-        facts = _facts(records)
+    try:
+        with open_records(arguments.home) as records:
+            facts, now = _facts(records), records.clock.now()
+    except Misconfigured:
+        without_settings(arguments)
+        raise
     if arguments.json:
         return print_json(facts)
-    print(f"{facts['home']}: {_at_work(facts)}; target {facts['target']}")
+    print(f"{facts['home']}: {who_works(facts, arguments.home, now)}; target {facts['target']}")
     for run in facts["runs"]:
         print(plain(f"  {_run_line(run)}"))
     print("tasks: " + ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in facts["tasks"].items()))
@@ -62,24 +71,29 @@ def status(arguments: Arguments) -> int:
 def _facts(records: Records) -> dict[str, Any]:
     """Everything, in the form of `--json`."""
     seen, day, caps = sight(records), records.day(), records.settings.policy.budget.caps
+    cap = records.ledger.cap_of(day, caps.day)
     stopped, pid = records.ledger.paused(), lock.holder(records.home.lock)
-    answers = [*_stopped(records, stopped), *_answers(records, seen.board)]
+    moving = _moving(records, seen)
+    wait = sum(len(moving[name]) for name in WAIT_FOR_MONEY)
+    capped = _capped(records, next_cap(cap, caps), wait) if records.ledger.is_reached(day, cap) else ()
+    answers = [*_stopped(records, stopped), *capped, *_answers(records, seen.board)]
     return {
         "home": str(records.home.root),
         "target": records.settings.target.name,
+        "daemon": daemon_facts(records.db, pid, comes_next(records.settings, records.clock.now())),
         "pid": pid or None,
         "since": in_zone(locked_since(records.home.lock), records) if pid else "",
         "runs": runs(records, seen.board, bool(pid)),
         "day": day,
         "tasks": {state.value: sum(card.state is state for card in seen.board.cards) for state in FOLDERS},
-        "today": money(records.ledger.totals(day, caps.day)),
+        "today": money(records.ledger.totals(day, cap)),
         "month": money(records.ledger.totals(day[:7], caps.month)),
         "stopped": [stopped] if stopped else [],
         "waits_for_you": [_parked(card, records) for card in seen.board.cards if _is_parked(card, records)],
         "failed": [_failed(card, records) for card in seen.board.cards if card.state is State.FAILED],
         "answers": [vars(answer) for answer in answers],
         "problems": list(problems(records, bool(pid))),
-        **_moving(records, seen),
+        **moving,
         "questions": _questions(records),
         "unreadable": list(seen.unreadable),
     }
@@ -152,6 +166,16 @@ def _stopped(records: Records, reason: str) -> Iterator[Answer]:
         yield Answer("", f"nothing is spent any more: {reason}", command(records.home.root, "resume"))
 
 
+def _capped(records: Records, to: int, wait: int) -> Iterator[Answer]:
+    """What one more day's worth needs; where the month has no room for it, the owner has to change his policy."""
+    told = at_the_cap(wait)
+    if to:
+        yield Answer("", f"{told}; to go on now, type:", command(records.home.root, *raise_cap(to)))
+    else:
+        typed = command(records.home.root, "budget")
+        yield Answer("", f"{told}; the month's cap has no room for more (budget.month in config/policy.yaml)", typed)
+
+
 def _answers(records: Records, board: Board) -> Iterator[Answer]:
     """Each with the one command that answers it, ready to be pasted."""
     home = records.home.root
@@ -175,10 +199,6 @@ def _group(answer: dict[str, Any]) -> list[str]:
 
 
 # --- what runs ------------------------------------------------------------------------------------------------
-
-
-def _at_work(facts: dict[str, Any]) -> str:
-    return f"at work (pid {facts['pid']}) since {facts['since'][11:19]}" if facts["pid"] else "not running"
 
 
 def _run_line(run: dict[str, Any]) -> str:

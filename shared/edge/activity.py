@@ -8,7 +8,8 @@ from pathlib import Path
 
 from shared.edge.database import Database
 
-INTERRUPTED = "KeyboardInterrupt"  # the owner's own doing is no problem of the day
+CUT_OFF = "cut off: the program ended"
+NO_PROBLEM = ("KeyboardInterrupt", "Stopping", CUT_OFF)  # the owner's own doing, and what the next start takes up
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Activity:
             (day,),
         )
         ends = (BadEnd(row["agent_name"], row["task_id"], row["result"]) for row in rows)
-        return tuple(end for end in ends if not end.reason.startswith(INTERRUPTED))
+        return tuple(end for end in ends if not end.reason.startswith(NO_PROBLEM))
 
     def phases(self, day: str) -> tuple[Phase, ...]:
         """In the order in which they began."""

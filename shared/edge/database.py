@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from shared.domain.errors import Misconfigured, Unavailable
+from shared.domain.errors import Misconfigured, Replaced, Unavailable
 from shared.edge.fault import fault_point
 
 SCHEMA = Path(__file__).parent / "schema"
@@ -24,6 +24,7 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._epoch = 0  # 0: anybody's, as the owner's commands are
         self._local = threading.local()
         self._migrate()
 
@@ -34,12 +35,17 @@ class Database:
             connection = self._connection()
             connection.execute("begin immediate")
             try:
+                self._check_guard(connection)
                 yield connection
                 connection.execute("commit")
             except BaseException:
                 if connection.in_transaction:  # also when the commit itself failed: a full disk
                     connection.execute("rollback")
                 raise
+
+    def guard(self, epoch: int) -> None:
+        """From now on each transaction asks first whether this is still the newest epoch; else it is Replaced."""
+        self._epoch = epoch
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         with self._named():
@@ -55,6 +61,12 @@ class Database:
         if connection is not None:
             connection.close()
             del self._local.connection
+
+    def _check_guard(self, connection: sqlite3.Connection) -> None:
+        if self._epoch:
+            (newest,) = connection.execute("select max(number) from epochs").fetchone()
+            if newest != self._epoch:
+                raise Replaced("another daemon has taken over this home; this one ends, and changes nothing any more")
 
     def _connection(self) -> sqlite3.Connection:
         if not hasattr(self._local, "connection"):

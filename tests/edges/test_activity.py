@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.errors import Unavailable
+from shared.domain.errors import Stopping, Unavailable
 from shared.edge import lock
 from shared.edge.activity import Activity, BadEnd, OpenRun, Phase, locked_since
 from shared.edge.clock import ManualClock
@@ -70,6 +70,7 @@ def test_what_broke_off_counts_until_it_is_done_again(db: Database) -> None:
     run(db, "coder", "t", Unavailable("no answer"))
     run(db, "coder", "t")
     run(db, "qa", "t", KeyboardInterrupt())
+    run(db, "deployer", "t", Stopping("the program is being stopped"))
     run(db, "reviewer", "t", Unavailable("of yesterday"), "2026-11-19")
     assert Activity(db).bad_ends(DAY) == (BadEnd("planner", "", "Unavailable: no answer"),)
 

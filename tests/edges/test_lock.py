@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from shared.edge.lock import Taken, hold, holder
+from shared.edge.lock import Taken, hold, holder, is_held_by
 
 HOLDER = (
     "import sys, time, pathlib; from shared.edge.lock import hold\n"
@@ -37,3 +39,37 @@ def test_it_is_free_at_once_after_kill_9_and_a_stale_pid_means_nothing(tmp_path:
 
 def test_nobody_works_on_a_home_without_a_lock_file(tmp_path: Path) -> None:
     assert holder(tmp_path / "absent") == ""
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["deleted", "replaced by another file"])
+def test_who_holds_it_sees_that_the_file_is_gone(tmp_path: Path, replaced: bool) -> None:
+    with hold(tmp_path / "lock") as held:
+        assert held.is_ours()
+        (tmp_path / "lock").unlink()
+        if replaced:
+            (tmp_path / "lock").write_text("")
+        assert not held.is_ours()
+
+
+def test_the_kernel_says_who_holds_it_whatever_stands_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    assert not is_held_by(path, os.getpid())
+    with hold(path):
+        path.write_text("1")
+        assert is_held_by(path, os.getpid())
+        assert not is_held_by(path, 1)
+        with hold(tmp_path / "another"):
+            path.unlink()
+            path.write_text("")
+            assert not is_held_by(path, os.getpid())
+    assert not is_held_by(path, os.getpid())
+
+
+def test_who_only_looks_keeps_nobody_out(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    path.touch()
+    with path.open() as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        threading.Timer(0.08, looking.close).start()
+        with hold(path):
+            assert holder(path) == str(os.getpid())

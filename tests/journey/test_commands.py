@@ -350,7 +350,7 @@ def test_logs_are_followed_until_ctrl_c(stage: Stage) -> None:
 def test_cancel_and_retry_move_the_file(stage: Stage) -> None:
     stage.run_day(until="planning")
     (id_,) = stage.states()
-    assert at(stage, "cancel", id_).text == f"{id_}: backlog -> failed\n"
+    assert at(stage, "cancel", id_).text.startswith(f"{id_}: backlog -> failed; to go on, type: ")
     assert stage.states() == {id_: "failed"}
     assert "does nothing there" in in_one_line(at(stage, "cancel", id_))
     assert at(stage, "retry", id_).code == 0

@@ -119,15 +119,24 @@ def test_what_cannot_be_is_refused_in_one_line(stage: Stage, capsys: Screen, wor
     assert said in problem and problem.count("\n") == 1
 
 
-def test_a_day_that_its_cap_has_stopped_goes_on_when_it_is_raised(stage: Stage) -> None:
+def report_of(stage: Stage) -> str:
+    return (stage.home.reports / f"{DAY}.md").read_text()
+
+
+def stopped_by_its_cap(stage: Stage, until: str = "") -> None:
+    """A planned day with half a cent left."""
     stage.given_config("policy", budget="{task: 2, day: 2, month: 10}")
     stage.run_day(until="planning")
     with stage.records() as records:
         left = records.ledger.totals(DAY, dollars("2"))
         assert isinstance(call(records, as_dollars(left.cap - left.used - dollars("0.005"))), Reservation)
-    stage.run_day()
+    stage.run_day(until)
     assert stage.states() == {ID: "backlog"}
-    report = (stage.home.reports / f"{DAY}.md").read_text()
+
+
+def test_a_day_that_its_cap_has_stopped_goes_on_when_it_is_raised(stage: Stage) -> None:
+    stopped_by_its_cap(stage)
+    report = report_of(stage)
     assert "- today's cap is reached; 1 task waits for tomorrow; to go on now, type: `" in report
     assert " raise-cap 4.00`" in report
     with stage.records() as records:
@@ -135,10 +144,19 @@ def test_a_day_that_its_cap_has_stopped_goes_on_when_it_is_raised(stage: Stage) 
         assert records.ledger.raise_cap(dollars("4"), policy, "", stage.clock.now()) == DAY
     stage.run_day()
     assert stage.states() == {ID: "completed"}
-    report = (stage.home.reports / f"{DAY}.md").read_text()
+    report = report_of(stage)
     assert " of $4.00 spent" in report and "cap is reached" not in report
     assert "today's cap is $4.00" in stage.home.daily_plan.read_text()
     assert "of $4.00." in stage.home.progress.read_text()
+
+
+def test_of_a_day_that_is_over_no_cap_can_be_raised(stage: Stage) -> None:
+    """It was cut off before its evening; its report is written on the next morning."""
+    stopped_by_its_cap(stage, until="work")
+    stage.clock.sleep(86_400)
+    stage.run_day(until="morning")
+    assert "- the cap of this day was reached; 1 task waits for the next day\n" in report_of(stage)
+    assert "raise-cap" not in report_of(stage)
 
 
 # --- write-off -----------------------------------------------------------------------------------------------

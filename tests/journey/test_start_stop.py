@@ -8,22 +8,28 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agents.orchestrator.agent import Orchestrator
+from cli import views
+from cli.arguments import Arguments
 from cli.config_watch import ConfigWatch
-from cli.daemon import OUTPUT_MOST, Patience, stopped
+from cli.daemon import OUTPUT_MOST, Patience, start, stopped
 from cli.quitting import Quitting
 from cli.records import Records, open_records
 from cli.serving import Life
+from cli.text import command
+from cli.views_runs import problems
 from shared.domain.errors import Misconfigured, Replaced, Stumble
 from shared.edge import lock
 from shared.edge.clock import ManualClock
@@ -32,7 +38,7 @@ from shared.edge.epochs import STOPPED, Epoch, Epochs
 from shared.edge.paths import Home
 from shared.edge.process import Finished, other, run
 from shared.edge.signals import Stop
-from tests.journey.stage import Stage
+from tests.journey.stage import KEY, Stage
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
@@ -68,7 +74,12 @@ def at(stage: Stage, *words: str) -> Finished:
 
 
 def status(stage: Stage) -> tuple[str, dict[str, Any]]:
-    return at(stage, "status").text.splitlines()[0], json.loads(at(stage, "status", "--json").text)["daemon"]
+    """Its first line, and what scripts read."""
+    text, facts = StringIO(), StringIO()
+    for output, as_json in ((text, False), (facts, True)):
+        with redirect_stdout(output):
+            assert views.status(Arguments("status", stage.home.root, json=as_json)) == 0
+    return text.getvalue().splitlines()[0], json.loads(facts.getvalue())["daemon"]
 
 
 def epoch(stage: Stage) -> Epoch:
@@ -88,14 +99,22 @@ def in_one_line(done: Finished) -> str:
 @contextmanager
 def serving(stage: Stage) -> Iterator[subprocess.Popen[str]]:
     """One that looks five times a second, when it is ready."""
-    argv = [sys.executable, "-c", QUICK, str(stage.home.root)]
-    with subprocess.Popen(
-        argv, cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as one:
+    with beside((sys.executable, "-c", QUICK, str(stage.home.root))) as one:
+        hears(one, "ready: site; next: ")
+        yield one
+
+
+@contextmanager
+def beside(argv: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+    """For so long, and at most for half a minute: whoever waits for its words or its end does not wait for ever."""
+    out, both = subprocess.PIPE, subprocess.STDOUT
+    with subprocess.Popen(argv, cwd=ROOT, env=ENVIRONMENT, stdout=out, stderr=both, text=True) as one:
+        limit = threading.Timer(30, one.kill)
+        limit.start()
         try:
-            hears(one, "ready: site; next: ")
             yield one
         finally:
+            limit.cancel()
             one.kill()
 
 
@@ -112,27 +131,33 @@ def hears(one: subprocess.Popen[str], words: str) -> str:
 # --- begun and ended -----------------------------------------------------------------------------------------
 
 
-def test_it_outlives_the_command_that_started_it_and_ends_when_it_is_asked(stage: Stage) -> None:
+def test_it_outlives_the_command_that_started_it_and_ends_when_it_is_asked(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
     started = at(stage, "start")
     found = re.fullmatch(r"started \(pid (\d+)\); next: \w+ at \d\d:\d\d\nsee: python3? .* status\n", started.text)
     assert started.ok and found
     line, daemon = status(stage)
     assert re.search(rf"at work \(pid {found[1]}\) since [\d :-]+; next: \w+ at \d\d:\d\d; target site$", line)
     assert (daemon["state"], daemon["pid"], daemon["ended"]) == ("running", int(found[1]), "")
-    for words in (("start",), ("start", "--foreground"), ("run-day",)):
-        assert f"already at work on this home (pid {found[1]})" in in_one_line(at(stage, *words))
+    for foreground in (False, True):
+        with pytest.raises(lock.Taken, match=rf"already at work on this home \(pid {found[1]}\)"):
+            start(Arguments("start", stage.home.root, foreground=foreground))
     ended = at(stage, "stop")
     assert (ended.code, ended.text) == (0, f"asked it to end\nstopped (pid {found[1]})\n")
     line, daemon = status(stage)
     assert re.search(r": not running; it was stopped at [\d :-]+; target site$", line)
     assert (daemon["state"], daemon["how"], daemon["next"]) == ("stopped", STOPPED, "")
-    again = at(stage, "stop")
-    assert (again.code, again.text) == (0, "it is not running\n")
+    assert stopped(stage.home) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "it is not running"
 
 
 def test_killed_it_is_said_to_have_ended_without_a_word_and_the_next_start_goes_on(stage: Stage) -> None:
     assert at(stage, "start").ok
-    os.kill(epoch(stage).pid, signal.SIGKILL)
+    with other(epoch(stage).pid) as one:
+        assert one
+        one.kill()
+        assert one.has_ended(20)
     line, daemon = status(stage)
     assert re.search(r": not running: it ended at about [\d :-]+ without a word \(killed, or a power cut\)", line)
     assert line.endswith(f"; type: {_typed(stage)} start; target site") and daemon["state"] == "dead"
@@ -140,9 +165,20 @@ def test_killed_it_is_said_to_have_ended_without_a_word_and_the_next_start_goes_
     assert (epoch(stage).number, status(stage)[1]["state"]) == (2, "running")
 
 
+def test_what_was_cut_off_is_taken_up_by_the_command_that_the_owner_uses(stage: Stage) -> None:
+    with stage.records() as records:
+        for phase in ("planning", "work"):
+            records.plans.phase_begins(records.day(), phase, records.clock.now())
+        cut_off = list(problems(records, somebody=False))
+        Epochs(records.db).begin(1, records.clock.now())
+        cut_off_daemon = list(problems(records, somebody=False))
+    type_ = f"was cut off; to go on, type: {_typed(stage)}"
+    assert cut_off == [f"planning: {type_} run-day", f"work: {type_} run-day"]
+    assert cut_off_daemon == [f"planning: {type_} start"]  # its window for work is open until the evening
+
+
 def _typed(stage: Stage) -> str:
-    program = "python main.py" if run(("python", "-c", ""), env=ENVIRONMENT, timeout=20).ok else "python3 main.py"
-    return f"{program} --home {stage.home.root}"
+    return command(stage.home.root)
 
 
 def test_ctrl_c_ends_one_in_the_foreground_as_well(stage: Stage) -> None:
@@ -198,7 +234,7 @@ def test_with_a_config_that_cannot_be_read_status_still_says_who_works(stage: St
         assert f": at work (pid {one.pid}) since " in done.text
         assert "the daemon goes on with what it has read before" in done.text
         assert json.loads(at(stage, "status", "--json").text)["daemon"]["pid"] == one.pid
-        assert at(stage, "stop").ok
+        assert stopped(stage.home) == 0
 
 
 # --- what changes meanwhile ------------------------------------------------------------------------------------
@@ -260,13 +296,9 @@ def test_one_that_was_replaced_while_it_was_suspended_ends_by_itself(
 
 @contextmanager
 def stubborn(stage: Stage) -> Iterator[subprocess.Popen[str]]:
-    argv = [sys.executable, "-c", STUBBORN, str(stage.home.lock)]
-    with subprocess.Popen(argv, cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as one:
-        try:
-            hears(one, "held")
-            yield one
-        finally:
-            one.kill()
+    with beside((sys.executable, "-c", STUBBORN, str(stage.home.lock))) as one:
+        hears(one, "held")
+        yield one
 
 
 def test_who_does_not_end_is_asked_again_and_then_killed(stage: Stage, capsys: pytest.CaptureFixture[str]) -> None:
@@ -309,8 +341,7 @@ class Away:
         raise reason
 
 
-def lives(home: Home, away: Away, clock: ManualClock) -> list[str]:
-    said: list[str] = []
+def lives(home: Home, away: Away, clock: ManualClock, said: list[str]) -> list[str]:
     with lock.hold(home.lock) as held, open_records(home.root, {}, clock) as records:
         life = Life(records, held, ConfigWatch(home, {}, said.append), away.quit_, said.append, 30, away)
         with life.lived():
@@ -320,7 +351,7 @@ def lives(home: Home, away: Away, clock: ManualClock) -> list[str]:
 
 def test_what_is_away_at_the_beginning_is_waited_for_longer_and_longer(stage: Stage) -> None:
     clock = ManualClock(datetime(2026, 11, 20, 8, tzinfo=UTC))
-    said = lives(stage.home, Away([Stumble("no network")] * 9), clock)
+    said = lives(stage.home, Away([Stumble("no network")] * 9), clock, [])
     assert said == [
         *(f"no network; trying again in {seconds} s" for seconds in (5, 10, 20, 40, 80, 160, 320, 600, 600)),
         STOPPED,
@@ -332,8 +363,17 @@ def test_what_is_away_at_the_beginning_is_waited_for_longer_and_longer(stage: St
 
 def test_what_the_owner_has_to_mend_is_not_waited_for(stage: Stage) -> None:
     with pytest.raises(Misconfigured, match="mend it"):
-        lives(stage.home, Away([Misconfigured("mend it")]), ManualClock(datetime(2026, 11, 20, tzinfo=UTC)))
+        lives(stage.home, Away([Misconfigured("mend it")]), ManualClock(datetime(2026, 11, 20, tzinfo=UTC)), [])
     assert (epoch(stage).how, epoch(stage).ready) == ("mend it", None)
+
+
+def test_a_secret_in_a_text_is_neither_said_nor_kept(stage: Stage) -> None:
+    clock, said = ManualClock(datetime(2026, 11, 20, tzinfo=UTC)), list[str]()
+    with pytest.raises(Misconfigured):
+        lives(stage.home, Away([Stumble(f"no answer to {KEY}"), Misconfigured(f"{KEY} is not taken")]), clock, said)
+    assert said == ["no answer to [removed: ANTHROPIC_API_KEY]; trying again in 5 s"]
+    assert epoch(stage).how == "[removed: ANTHROPIC_API_KEY] is not taken"
+    assert KEY.encode() not in stage.everything_written()
 
 
 def test_while_it_waits_it_sees_that_it_was_replaced(stage: Stage) -> None:
@@ -341,7 +381,7 @@ def test_while_it_waits_it_sees_that_it_was_replaced(stage: Stage) -> None:
     class Replacing(Away):
         def __call__(self, records: Records, tell: Callable[[str], None], quit_: Quitting) -> Orchestrator:
             begin_another(stage)
-            raise Stumble("no network")
+            raise self.reasons.pop()
 
     with pytest.raises(Replaced, match="another daemon has taken over"):
-        lives(stage.home, Replacing([]), ManualClock(datetime(2026, 11, 20, tzinfo=UTC)))
+        lives(stage.home, Replacing([Stumble("no network")]), ManualClock(datetime(2026, 11, 20, tzinfo=UTC)), [])

@@ -1,0 +1,83 @@
+"""Door to who works on a home. The only module that remembers daemons, one after the other, and how each of them ended.
+
+Each has a number. A database that is guarded by it (shared.edge.database) writes nothing once there is a higher one:
+a daemon that was suspended and replaced can do no harm when it wakes up.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+
+from shared.edge.activity import CUT_OFF
+from shared.edge.database import Database
+from shared.edge.fault import fault_point
+
+STOPPED = "stopped"  # as it was asked to
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """`seen`: its last sign of life. `ended` None: it is alive, or ended without a word. `how`: in words."""
+
+    number: int
+    pid: int
+    began: datetime
+    ready: datetime | None
+    seen: datetime
+    ended: datetime | None
+    how: str
+
+
+class Epochs:
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def begin(self, pid: int, now: datetime) -> int:
+        """By who holds the home's lock. What is still open belongs to the dead: it ends here -> our number."""
+        with self._db.transaction() as db:
+            db.execute(
+                "update epochs set ended_at = coalesce(seen_at, ready_at, began_at), how = 'cut off'"
+                " where ended_at is null"
+            )
+            db.execute(
+                "update agent_runs set ended_at = ?, result = ? where ended_at is null", (now.isoformat(), CUT_OFF)
+            )
+            cursor = db.execute("insert into epochs (pid, began_at) values (?, ?)", (pid, now.isoformat()))
+        fault_point("epoch.begun")
+        return cursor.lastrowid or 0
+
+    def ready(self, number: int, now: datetime) -> None:
+        self._note("ready_at", number, now)
+
+    def seen(self, number: int, now: datetime) -> None:
+        """A sign of life. Replaced, if the database is guarded and another one has begun."""
+        self._note("seen_at", number, now)
+
+    def end(self, number: int, now: datetime, how: str) -> None:
+        """The first end counts."""
+        with self._db.transaction() as db:
+            db.execute(
+                "update epochs set ended_at = ?, how = ? where number = ? and ended_at is null",
+                (now.isoformat(), how, number),
+            )
+        fault_point("epoch.ended")
+
+    def last(self) -> Epoch | None:
+        row = self._db.row("select * from epochs order by number desc limit 1")
+        return _epoch(row) if row else None
+
+    def _note(self, column: str, number: int, now: datetime) -> None:
+        with self._db.transaction() as db:
+            db.execute(f"update epochs set {column} = ? where number = ?", (now.isoformat(), number))  # noqa: S608
+
+
+def _epoch(row: sqlite3.Row) -> Epoch:
+    began, ready = datetime.fromisoformat(row["began_at"]), _when(row["ready_at"])
+    seen = _when(row["seen_at"]) or ready or began
+    return Epoch(row["number"], row["pid"], began, ready, seen, _when(row["ended_at"]), row["how"])
+
+
+def _when(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None

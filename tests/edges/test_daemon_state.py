@@ -1,0 +1,75 @@
+"""How the life of a daemon is told, to people and to scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from cli.daemon_state import daemon_facts, go_on, who_works
+from cli.text import command
+from shared.edge.database import Database
+from shared.edge.epochs import STOPPED, Epochs
+
+NOW = datetime(2026, 11, 20, 10, 32, 5, tzinfo=UTC)
+HOME = Path("/team")
+START = command(HOME, "start")
+YESTERDAY = timedelta(days=1)
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Iterator[Database]:
+    db = Database(tmp_path / "agents.db")
+    yield db
+    db.close()
+
+
+def line(db: Database, holder: str = "", now: datetime = NOW) -> str:
+    facts = {"daemon": daemon_facts(db, holder, "wrap_up at 23:00"), "pid": holder or None, "since": ""}
+    return who_works(facts, HOME, now)
+
+
+def began(db: Database, pid: int = 70) -> int:
+    return Epochs(db).begin(pid, NOW - timedelta(hours=1))
+
+
+def test_where_none_ever_began_none_is_missed(db: Database) -> None:
+    assert (line(db), daemon_facts(db, "")["state"], go_on(db)) == ("not running", "never", "run-day")
+
+
+@pytest.mark.parametrize(
+    ("now", "since"), [(NOW, "09:32"), (NOW + YESTERDAY, "2026-11-20 09:32")], ids=["today", "another day"]
+)
+def test_one_at_work_says_since_when_and_what_comes_next(db: Database, now: datetime, since: str) -> None:
+    began(db)
+    assert line(db, "70", now) == f"at work (pid 70) since {since}; next: wrap_up at 23:00"
+    assert daemon_facts(db, "70", "x") == {
+        "state": "running", "pid": 70, "since": "2026-11-20T09:32:05+00:00", "ended": "", "how": "", "next": "x",
+    }  # fmt: skip
+
+
+def test_one_that_was_stopped_says_when(db: Database) -> None:
+    Epochs(db).end(began(db), NOW, STOPPED)
+    assert (line(db), go_on(db)) == ("not running; it was stopped at 10:32", "start")
+    assert line(db, now=NOW + YESTERDAY) == "not running; it was stopped at 2026-11-20 10:32"
+
+
+def test_one_that_broke_off_says_why_and_cannot_speak_to_the_terminal(db: Database) -> None:
+    Epochs(db).end(began(db), NOW, "no branch \x1b[31mmain")
+    assert line(db) == "not running: it ended at 10:32: no branch  [31mmain"
+
+
+def test_one_that_ended_without_a_word_is_told_from_its_last_sign_of_life(db: Database) -> None:
+    Epochs(db).seen(began(db), NOW)
+    why = "it ended at about 10:32 without a word (killed, or a power cut); nothing is lost"
+    assert line(db, now=NOW + timedelta(hours=3)) == f"not running: {why}; type: {START}"
+    facts = daemon_facts(db, "", "wrap_up at 23:00")
+    assert (facts["state"], facts["ended"], facts["next"]) == ("dead", "2026-11-20T10:32:05+00:00", "")
+
+
+def test_somebody_else_at_work_is_not_the_daemon(db: Database) -> None:
+    began(db)
+    assert line(db, "99") == "at work (pid 99)"
+    assert daemon_facts(db, "99")["state"] == "dead"
