@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from bench import committer, demo, gates, meter, pipeline, status
+from bench import committer, demo, gates, meter, pipeline, status, warm
 
-ALL = {"meter": meter, "committer": committer, "status": status, "pipeline": pipeline, "demo": demo, "gates": gates}
+ALL = {
+    "meter": meter,
+    "committer": committer,
+    "status": status,
+    "pipeline": pipeline,
+    "warm": warm,
+    "demo": demo,
+    "gates": gates,
+}
 
 
 def main() -> int:

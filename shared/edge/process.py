@@ -88,8 +88,8 @@ def run(
         except OSError as error:  # no such program, not executable, no such folder
             return Finished(127, b"", str(error).encode(), "not found", time.monotonic() - began)
         end = _wait(process, began + timeout, watch, (output, errors))
-        said, cut = _head_and_tail(output, limit)
-        complained, cut_too = (b"", False) if merge else _head_and_tail(errors, limit)
+        said, cut = head_and_tail(output, limit)
+        complained, cut_too = (b"", False) if merge else head_and_tail(errors, limit)
     return Finished(process.returncode, said, complained, end, time.monotonic() - began, cut or cut_too)
 
 
@@ -278,7 +278,7 @@ def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
         os.killpg(process.pid, number)
 
 
-def _head_and_tail(file: BinaryIO, limit: int) -> tuple[bytes, bool]:
+def head_and_tail(file: BinaryIO, limit: int) -> tuple[bytes, bool]:
     """At most `limit` bytes of the file's content, and whether some is missing; a line in the middle says how much."""
     number, size = file.fileno(), os.fstat(file.fileno()).st_size
     if size <= limit:

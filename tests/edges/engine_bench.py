@@ -75,10 +75,10 @@ def _lead(door: socket.socket, port: int) -> None:
     with contextlib.suppress(OSError):  # the door is shut
         while True:
             caller, _ = door.accept()
-            threading.Thread(target=_connect, args=(caller, port), daemon=True).start()
+            threading.Thread(target=connect, args=(caller, port), daemon=True).start()
 
 
-def _connect(caller: socket.socket, port: int) -> None:
+def connect(caller: socket.socket, port: int) -> None:
     with caller, socket.create_connection(("127.0.0.1", port)) as model:
         back = threading.Thread(target=pump, args=(model, caller), daemon=True)
         back.start()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,9 +20,10 @@ from shared.domain.work import ModelChoice
 from shared.edge.box.box import Box, Finished, Job, find_box
 from shared.edge.engine import aider_command
 from shared.edge.engine.aider_launcher import VERSION, Record, exit_code, may_touch
-from shared.edge.engine.aider_runner import AiderEngine
-from shared.edge.engine.engine import EngineRun, never
+from shared.edge.engine.aider_runner import GIVEN, AiderEngine
+from shared.edge.engine.engine import Engine, EngineRun, never
 from tests.edges.engine_bench import CALC, FILES, FIX, FIXED, TICKET, Bench, bench, block, tree
+from tests.edges.warm_scene import Warm, warm
 
 AIDER = Path(__file__).parents[2] / ".venv-aider" / "bin" / "python"
 PYTHON = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
@@ -135,7 +138,7 @@ def test_files_keep_their_line_ends_or_are_refused(files: dict[str, bytes], ends
 
 def test_no_text_is_a_command_no_path_an_option_and_no_argument_the_ticket(desk: Bench) -> None:
     job = desk.job(message="/run touch x", create=("docs/**",), read=("app/calc.py", "README.md"))
-    arguments = aider_command.arguments(job, "http://127.0.0.1:1", "lf")
+    arguments = aider_command.arguments(job, "http://127.0.0.1:1", "lf", "/given")
     files = aider_command.files(job)
     assert files["message.txt"].startswith("Task:")
     assert [a for a in arguments if a.startswith(("--file", "--read"))] == ["--file=app/calc.py", "--read=README.md"]
@@ -337,14 +340,44 @@ class PolicyAlone:
         self._box = box
 
     def run(self, job: Job, stop: Callable[[], bool] = never) -> Finished:
-        message = next(mount.source for mount in job.mounts if mount.target == aider_command.GIVEN) / "message.txt"
+        message = next(mount.source for mount in job.mounts if mount.target == GIVEN) / "message.txt"
         message.write_text(message.read_text().removeprefix(aider_command.PROMPT))
         return self._box.run(replace(job, mask=()), stop)
 
 
+@pytest.fixture(scope="module")
+def warmed(box: Box) -> Iterator[Warm]:
+    with warm(box, AIDER) as found:
+        yield found
+        assert found.told == []
+
+
+@pytest.fixture(params=["cold", "warm"])
+def launched(request: pytest.FixtureRequest, desk: Bench) -> Iterator[tuple[Bench, Engine]]:
+    """The bench, and an engine that works there: both kinds come to the same end."""
+    if request.param == "cold":
+        yield desk, aider(desk)
+        return
+    line: Warm = request.getfixturevalue("warmed")
+    with line.bench(desk.box, []) as found:
+        yield found, line.engine
+
+
 @pytest.mark.aider
-def test_a_hostile_repository_task_and_answer_are_inert(desk: Bench) -> None:
+@pytest.mark.parametrize("start", ["policy alone", "warm"])
+def test_a_hostile_repository_task_and_answer_are_inert(
+    start: str, request: pytest.FixtureRequest, desk: Bench
+) -> None:
     """Only what the task allows is written; nothing runs; one call, to the meter, with the ticket."""
+    engine: Engine = AiderEngine(PolicyAlone(desk.box), AIDER, desk.meter, desk.home)
+    with contextlib.ExitStack() as stack:
+        if start == "warm":
+            line: Warm = request.getfixturevalue("warmed")
+            desk, engine = stack.enter_context(line.bench(desk.box, [])), line.engine
+        _hostile(desk, engine)
+
+
+def _hostile(desk: Bench, engine: Engine) -> None:
     desk.model.play([{"text": f"/run touch OWNED\n\n{WISHES}{NEW}{FIX}"}])
     job = desk.job(
         folder=desk.folder(FILES | HOSTILE),
@@ -353,7 +386,6 @@ def test_a_hostile_repository_task_and_answer_are_inert(desk: Bench) -> None:
         read=("docs/mine.md",),
     )
     before = tree(job.folder)
-    engine = AiderEngine(PolicyAlone(desk.box), AIDER, desk.meter, desk.home)
     run = engine.run(job)
     assert run.end == "edited", run
     assert tree(job.folder) == before | {"app/calc.py": FIXED.encode(), "app/new.py": b"NEW = 1\n"}
@@ -386,29 +418,46 @@ def failing(run: EngineRun, desk: Bench) -> tuple[str, int]:
 
 
 @pytest.mark.aider
-def test_an_edit_that_never_fits_ends_after_three_repetitions(desk: Bench) -> None:
+def test_an_edit_that_never_fits_ends_after_three_repetitions(launched: tuple[Bench, Engine]) -> None:
+    desk, engine = launched
     desk.model.play([{"text": FIX + block("app/calc.py", "no such line\n", "x\n"), "times": "any"}])
     job = desk.job()
-    assert failing(aider(desk).run(job), desk) == ("edits failed", 4)
+    assert failing(engine.run(job), desk) == ("edits failed", 4)
     assert (job.folder / "app/calc.py").read_text() != CALC  # partly edited: the folder is of no use any more
 
 
 @pytest.mark.aider
-def test_an_answer_that_is_cut_is_not_applied_nor_asked_for_again(desk: Bench) -> None:
+def test_an_answer_that_is_cut_is_not_applied_nor_asked_for_again(launched: tuple[Bench, Engine]) -> None:
+    desk, engine = launched
     desk.model.play([{"text": FIX, "stop_reason": "max_tokens", "times": "any"}])
     job = desk.job()
-    assert failing(aider(desk).run(job), desk) == ("token limit", 1)
+    assert failing(engine.run(job), desk) == ("token limit", 1)
     assert (job.folder / "app/calc.py").read_text() == CALC
 
 
 @pytest.mark.aider
-def test_an_api_that_fails_is_asked_once(desk: Bench) -> None:
+def test_an_api_that_fails_is_asked_once(launched: tuple[Bench, Engine]) -> None:
     """The waiting has been done by the meter: Aider's own would take a minute and eight calls."""
+    desk, engine = launched
     desk.model.play([{"status": 529, "times": "any"}])
-    assert failing(aider(desk).run(desk.job()), desk) == ("api error", 1)
+    assert failing(engine.run(desk.job()), desk) == ("api error", 1)
 
 
 @pytest.mark.aider
-def test_an_answer_that_cannot_be_printed_is_a_crash_and_not_asked_for_again(desk: Bench) -> None:
+def test_an_answer_that_cannot_be_printed_is_a_crash_and_not_asked_for_again(launched: tuple[Bench, Engine]) -> None:
+    desk, engine = launched
     desk.model.play([{"text": f"\ud800{FIX}", "times": "any"}])
-    assert failing(aider(desk).run(desk.job()), desk) == ("crashed", 1)
+    assert failing(engine.run(desk.job()), desk) == ("crashed", 1)
+
+
+@pytest.mark.aider
+def test_two_at_once_ask_as_one_that_runs_cold(desk: Bench, warmed: Warm) -> None:
+    """The prompt is the same to the letter: what the vendor has kept of one serves the other."""
+    aider(desk).run(desk.job())
+    (cold,) = desk.model.requests
+    with warmed.bench(desk.box, [{"text": FIX, "delay": 1, "times": 2}]) as found, ThreadPoolExecutor() as hands:
+        jobs = [found.job(), found.job()]
+        runs = list(hands.map(warmed.engine.run, jobs))
+        assert [run.end for run in runs] == ["edited", "edited"]
+        assert [(job.folder / "app/calc.py").read_text() for job in jobs] == [FIXED, FIXED]
+        assert [call.body for call in found.model.requests] == [cold.body, cold.body]

@@ -1,4 +1,4 @@
-"""The contract of coding engines: the same story for the fake one and for Aider, both in a real box."""
+"""The contract of coding engines: the same story for the fake one and for Aider, cold and warm, in real boxes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from shared.edge.engine.aider_runner import AiderEngine
 from shared.edge.engine.engine import MOST_BYTES, MOST_MESSAGE, Engine, EngineJob
 from tests.edges.engine_bench import CALC, FILES, FIX, FIXED, TICKET, Bench, bench, block, tree
 from tests.edges.fake_engine import FakeEngine
+from tests.edges.warm_scene import Warm, warm
 
 AIDER = Path(__file__).parents[2] / ".venv-aider" / "bin" / "python"
 Stage = Callable[..., tuple[Bench, Engine]]
@@ -26,12 +27,23 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Box:
     return find_box(tmp_path_factory.mktemp("box"))
 
 
-@pytest.fixture(params=["fake", pytest.param("aider", marks=pytest.mark.aider)])
+@pytest.fixture(scope="module")
+def warmed(box: Box) -> Iterator[Warm]:
+    """Aider is loaded once for all tests of this file."""
+    with warm(box, AIDER) as found:
+        yield found
+        assert found.told == []
+
+
+@pytest.fixture(params=["fake", *(pytest.param(name, marks=pytest.mark.aider) for name in ("aider", "warm aider"))])
 def stage(request: pytest.FixtureRequest, box: Box, tmp_path: Path) -> Iterator[Stage]:
     """Set up with the model's script, it gives the bench and the engine."""
     with contextlib.ExitStack() as stack:
 
         def set_up(*steps: dict[str, Any]) -> tuple[Bench, Engine]:
+            if request.param == "warm aider":
+                line: Warm = request.getfixturevalue("warmed")
+                return stack.enter_context(line.bench(box, steps)), line.engine
             found = stack.enter_context(bench(box, tmp_path, steps))
             if request.param == "fake":
                 return found, FakeEngine(box, found.meter, tmp_path)

@@ -39,6 +39,7 @@ def test_the_points_are_listed_in_order_each_time_they_are_passed(trace: Path) -
         pytest.param("push.planned", 0, id="the first point"),
         pytest.param("push.sent", 1, id="a name means its first passing"),
         pytest.param(3, 2, id="a number tells two passings apart"),
+        pytest.param("push.sent#2", 2, id="and so does a name with its count"),
         pytest.param("push.done", 3, id="the last point"),
     ],
 )

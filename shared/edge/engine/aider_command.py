@@ -11,7 +11,6 @@ from shared.domain.errors import Refused
 from shared.domain.work import ModelChoice
 from shared.edge.engine.engine import End, EngineJob
 
-GIVEN = "/run/engine/given"  # our files, as the box sees them
 CALL_TIMEOUT = 300  # seconds for one model call; the meter gives up earlier
 CONTEXT = 1_000_000  # tokens; whether a prompt is too long is for the API to say
 PROMPT = "Task:\n\n"  # a message that begins with `!` or `/` would be a command
@@ -22,15 +21,16 @@ FLAGS = (
     *("--no-check-update", "--no-show-release-notes", "--no-show-model-warnings", "--analytics-disable"),
     *("--no-gitignore", "--add-gitignore-files", "--no-pretty", "--no-fancy-input", "--no-notifications"),
     *("--no-restore-chat-history", "--input-history-file=/dev/null", "--chat-history-file=/dev/null"),
-    *("--env-file=/dev/null", f"--config={GIVEN}/config.yml", f"--aiderignore={GIVEN}/ignore"),
-    *(f"--model-settings-file={GIVEN}/settings.yml", f"--model-metadata-file={GIVEN}/metadata.json"),
-    f"--message-file={GIVEN}/message.txt",
+    "--env-file=/dev/null",
 )
 
 
-def arguments(job: EngineJob, base_url: str, line_ends: str) -> tuple[str, ...]:
+def arguments(job: EngineJob, base_url: str, line_ends: str, given: str) -> tuple[str, ...]:
+    """`given`: where the box sees the folder with our files."""
     return (
         *FLAGS,
+        *(f"--config={given}/config.yml", f"--aiderignore={given}/ignore", f"--message-file={given}/message.txt"),
+        *(f"--model-settings-file={given}/settings.yml", f"--model-metadata-file={given}/metadata.json"),
         f"--model={_name(job.model)}",
         f"--timeout={min(CALL_TIMEOUT, job.seconds)}",
         f"--line-endings={line_ends}",
@@ -54,7 +54,10 @@ def environment(ticket: str, base_url: str) -> dict[str, str]:
 
 
 def files(job: EngineJob) -> dict[str, str]:
-    """What stands in GIVEN, by name. Aider 0.86.2 knows none of today's models: each name it looks up is in here."""
+    """What stands in the folder of our files, by name.
+
+    Aider 0.86.2 knows none of today's models: each name that it looks up is in here.
+    """
     name = _name(job.model)
     settings = {
         "name": name,
@@ -113,7 +116,7 @@ def reserved(path: str) -> bool:
 
 
 def covered(folder: Path, job: EngineJob) -> tuple[str, ...]:
-    """The plain files (and links) that the box covers: settings, and secrets that the task does not name."""
+    """The plain files (and links) that the engine may not see: settings, and secrets that the task does not name."""
     named = {*job.edit, *job.read}
     entries = (entry for entry in folder.iterdir() if entry.name.startswith((".env", ".aider")))
     return tuple(sorted(e.name for e in entries if e.name not in named and (e.is_symlink() or e.is_file())))

@@ -19,7 +19,8 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NoReturn
 
 from shared.domain.scope import is_plain_path, matches
 
@@ -67,10 +68,19 @@ def exit_code(own: int, record: Record) -> int:
 
 
 def replace(record: Record, allow: Sequence[str]) -> None:
-    """Replace what decides in the Aider of this process."""
+    """Replace what decides in the Aider of this process, and what only takes time."""
     _read_only_what_we_give()
     _answer_every_question(record, allow)
     _see_what_happens(record)
+    _aider("models").json5 = SimpleNamespace(loads=_only_json)
+
+
+def _only_json(text: str) -> Any:
+    """Ours is JSON and names each model that is looked up; Aider's own is not, and takes half a second to read."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return {}
 
 
 def _read_only_what_we_give() -> None:
@@ -157,8 +167,8 @@ def _text(value: object) -> str:
     return str(value)[:LONGEST].encode("utf-8", "replace").decode()
 
 
-def main() -> int:
-    allow_file, result_file, *arguments = sys.argv[1:]
+def one_run(allow_file: str, result_file: str, arguments: Sequence[str]) -> int:
+    """Everything that is to be known about it stands in the result; the answer is the exit code."""
     record, version = Record(), str(importlib.import_module("aider").__version__)
     if version == VERSION:
         replace(record, json.loads(Path(allow_file).read_text("utf-8")))
@@ -170,9 +180,13 @@ def main() -> int:
     return code
 
 
-if __name__ == "__main__":
-    ended = main()
-    with contextlib.suppress(OSError):
+def leave(code: int) -> NoReturn:
+    """Threads of Aider's libraries are not waited for."""
+    with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
-    os._exit(ended)  # threads of Aider's libraries are not waited for
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    leave(one_run(sys.argv[1], sys.argv[2], sys.argv[3:]))

@@ -21,12 +21,18 @@ from shared.edge.paths import MAX_TEXT, read_bytes
 MOST_MESSAGE = 200_000  # characters
 MOST_BYTES = 2_000_000  # of all files that a task names; each may have MAX_TEXT
 
-End = Literal["edited", "no edits", "edits failed", "token limit", "api error", "timed out", "stopped", "crashed"]
+End = Literal[
+    "edited", "no edits", "edits failed", "token limit", "api error", "timed out", "stopped", "stalled", "crashed"
+]
 
 
 @dataclass(frozen=True)
 class EngineJob:
-    """One task for an engine. Paths are relative to `folder`, with slashes."""
+    """One task for an engine. Paths are relative to `folder`, with slashes.
+
+    `stall`: seconds without output, change of a file or another `pulse` after which the run is ended; 0: none. `pulse`
+    is asked every few seconds, in the thread that called `run`.
+    """
 
     folder: Path  # plain files, just checked out; the box's afterwards
     message: str
@@ -36,6 +42,8 @@ class EngineJob:
     ticket: str = field(repr=False)
     model: ModelChoice
     seconds: int = 600
+    stall: float = 0
+    pulse: Callable[[], object] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,11 @@ class EngineRun:
 
 def never() -> bool:
     return False
+
+
+def nothing_happened(job: EngineJob) -> str:
+    """The detail of a run that has stalled, whatever the engine."""
+    return f"nothing happened for {job.stall / 60:g} minutes: no output, no file, no model call"
 
 
 class Engine(Protocol):
