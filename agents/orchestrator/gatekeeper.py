@@ -12,7 +12,7 @@ from agents.orchestrator.mover import Mover
 from agents.orchestrator.publishing import Address
 from agents.orchestrator.team import Checks, Desk, Reviews, Team
 from shared.domain.board import Card
-from shared.domain.errors import Misconfigured, OutOfBudget, Stumble, TaskCapReached, Unavailable
+from shared.domain.errors import Misconfigured, OutOfBudget, Stopping, Stumble, TaskCapReached, Unavailable
 from shared.domain.evidence import is_test_file
 from shared.domain.gate import (
     Cancel,
@@ -99,7 +99,7 @@ class Gatekeeper:
             desk.gates.not_begun("check", known.id, found.commit)
             self.problems.append(f"{known.id}: {problem}")
             self._mover.set_aside(known.id, str(problem))
-        except (Misconfigured, Unavailable):
+        except (Misconfigured, Unavailable, Stopping):
             desk.gates.not_begun("check", known.id, found.commit)
             raise
         except Stumble as problem:  # counted: the third is the last
@@ -123,7 +123,7 @@ class Gatekeeper:
                     reviewed = self._reviewer.review(question, spec, branch, found.evidence, before)
         except TaskCapReached as reason:  # the owner decides what no model can read any more
             desk.gates.keep_review(known.id, Reviewed(found.commit, Escalated(f"it could not be reviewed: {reason}")))
-        except (OutOfBudget, Unavailable, Misconfigured):
+        except (OutOfBudget, Unavailable, Misconfigured, Stopping):
             desk.gates.not_begun("review", known.id, found.commit)
             raise
         except Stumble as problem:  # counted: the third is the last

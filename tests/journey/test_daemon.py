@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import pytest
 from cli.arguments import Arguments
 from cli.hands import resume
 from cli.money_hands import raise_cap
+from shared.domain.errors import Stopping
 from shared.edge.clock import ManualClock
 from shared.edge.engine.engine import EngineJob
 from shared.edge.scripted.scripted_model import ScriptedModel
@@ -321,6 +322,8 @@ def test_a_bug_in_one_task_is_kept_and_stops_no_other(stage: Stage, clock: Manua
         bugs.clear()
         day.until(at(9))
     assert set(stage.states().values()) == {"completed"}
+
+
 def test_a_clock_that_was_ahead_for_a_while_is_forgotten_by_the_owners_word(
     stage: Stage, clock: ManualClock, model: ScriptedModel
 ) -> None:
@@ -349,3 +352,30 @@ def test_a_raised_cap_lets_the_day_go_on(stage: Stage, clock: ManualClock, model
         raise_cap(Arguments("raise-cap", stage.home.root, amount="5"), clock)
         day.until(at(11))
     assert stage.states() == {ID: "failed"}  # its own cap is still as small
+
+
+@pytest.mark.parametrize("at_work", ["coder", "qa"])
+def test_what_is_stopped_costs_no_try_and_goes_on(
+    stage: Stage, clock: ManualClock, model: ScriptedModel, at_work: str
+) -> None:
+    """As if a box was ended for it: five stops are more than a task has tries."""
+    stops = [5]
+
+    def stopped(who: str) -> None:
+        if who == at_work and stops[0]:
+            stops[0] -= 1
+            raise Stopping("of a story")
+
+    def code(folder: Path, job: EngineJob) -> None:
+        stopped("coder")
+        Coder(GOOD)(folder, job)
+
+    def test(files: Mapping[str, str]) -> dict[str, str]:
+        stopped("qa")
+        return suite(files)
+
+    stage.change, stage.tests = code, test
+    for _ in range(6):
+        with days(stage, clock) as day:
+            day.until(clock.now() + timedelta(hours=1) if clock.now() > at(8) else at(8.1))
+    assert stage.states() == {ID: "completed"}
