@@ -105,9 +105,10 @@ class Acts:
         desk, ended = self._desk, ("failed", "lost", "sent back")
         tries = [a.note for a in desk.journal.attempts(task) if a.outcome in ended]
         notes = [f"{number}: {note}" for number, note in enumerate(tries, 1)]
-        self._gates.give_up(sight.known[task], f"given up after {len(notes)} attempts")
-        if self._mover.move(task, State.BACKLOG, Event.EXHAUSTED, "; ".join(notes[-3:])):
-            desk.tell(f"{task}: given up after {len(notes)} attempts; it lies in failed/ and needs you")
+        why = f"given up after {len(notes)} attempts: {sight.known[task].tried.exhausted(desk.rules.limits)}"
+        self._gates.give_up(sight.known[task], why)
+        if self._mover.move(task, State.BACKLOG, Event.EXHAUSTED, "; ".join((why, *notes[-3:]))):
+            desk.tell(f"{task}: {why}; it lies in failed/ and needs you")
 
     def _deliver(self, task: str, sight: Sight) -> None:
         desk, card = self._desk, _card(task, sight)

@@ -39,9 +39,10 @@ def look(
     open_pulls: int = 5,
     busy: frozenset[str] = frozenset(),
     hands: int = 1,
+    tokens: Mapping[str, int] = MappingProxyType({}),
 ) -> Sight:
     """`vision` is the accepted one; `commit_at` asks our mirror for a reference; the rest as in Board and Card."""
-    known = journal.known()
+    known = {id_: _with_tokens(one, tokens.get(id_, 0)) for id_, one in journal.known().items()}
     filed, doubles = _one_per_id(store.all(), known)
     reasons = dict.fromkeys(doubles, "it has two files") | dict(aside)
     cards = [_card(file, known.get(file.id), vision, commit_at, reasons.get(file.id, "")) for file in filed.values()]
@@ -51,6 +52,10 @@ def look(
     unreadable += [_meaningless(card) for card in cards if is_lost_for_us(card)]
     board = Board(tuple(sorted(cards, key=lambda one: one.id)), limits, no_money, policy, open_pulls, busy, hands)
     return Sight(board, (*unreadable, *doubles.values()), known)
+
+
+def _with_tokens(known: Known, tokens: int) -> Known:
+    return replace(known, tried=replace(known.tried, tokens=tokens)) if tokens else known
 
 
 def _one_per_id(found: list[Filed], known: Mapping[str, Known]) -> tuple[dict[str, Filed], dict[str, str]]:

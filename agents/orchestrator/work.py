@@ -117,6 +117,7 @@ class Work:
             desk.rules.open_pulls,
             self._crew.busy,
             self._crew.free,
+            desk.ledger.tokens_by_task(),
         )
 
     # -- one move ---------------------------------------------------------------------------------------------

@@ -111,12 +111,14 @@ def owner_moved(seen_in: State, found_in: State) -> Event | None:
 
 @dataclass(frozen=True)
 class Limits:
-    """How often a task may be tried before the owner is asked."""
+    """How much a task may take before the owner is asked."""
 
     failed: int = 3  # the engine came to no commit
     lost: int = 5  # the machine died under it: not the task's fault, but no crash loop either
     rounds: int = 3  # of correction: sent back by the tests, the review or a conflict
     refreshed: int = 20  # its base has moved under it
+    minutes: float = 240  # that agents worked on it
+    tokens: int = 3_000_000  # in its whole life, as its money
 
 
 @dataclass(frozen=True)
@@ -127,8 +129,17 @@ class Tried:
     lost: int = 0
     sent_back: int = 0
     stale: int = 0
+    minutes: float = 0
+    tokens: int = 0
 
-    def exhausted(self, limits: Limits) -> bool:
-        """The first try is no round of correction: the fourth time that it is sent back is the end of three rounds."""
+    def exhausted(self, limits: Limits) -> str:
+        """What is used up, in words; empty: it may be tried again.
+
+        The first try is no round of correction: the fourth time that it is sent back is the end of three rounds.
+        """
+        if self.tokens >= limits.tokens:
+            return f"it has used {self.tokens:,} tokens (config/policy.yaml, attempts.tokens)"
+        if self.minutes >= limits.minutes:
+            return f"it has been worked on for {self.minutes:.0f} minutes (config/policy.yaml, attempts.minutes)"
         tried = self.failed >= limits.failed or self.lost >= limits.lost or self.sent_back > limits.rounds
-        return tried or self.stale > limits.refreshed
+        return "its attempts are used up" if tried or self.stale > limits.refreshed else ""

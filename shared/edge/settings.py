@@ -203,10 +203,14 @@ class AttemptLimits(Part):
     """Attempts lost to crashes before the task goes to failed/."""
     rounds: int = Field(strict=True, default=3, ge=0, le=10)
     """How often a change is sent back to the coder by the tests or the review."""
+    minutes: float = Field(default=240, gt=0, le=10_000)
+    """How long agents may work on one task, in all, before it goes to failed/."""
+    tokens: int = Field(strict=True, default=3_000_000, ge=10_000)
+    """How many tokens one task may take in its whole life; where a model costs nothing this is its cap."""
 
     @property
     def limits(self) -> Limits:
-        return Limits(self.failed, self.lost, self.rounds)
+        return Limits(self.failed, self.lost, self.rounds, minutes=self.minutes, tokens=self.tokens)
 
 
 class MergeRules(Part):

@@ -124,7 +124,10 @@ def test_what_the_owner_says_by_moving_a_file(seen: State, found: State, event: 
         pytest.param(Tried(sent_back=3), False, id="sent back three times: the third correction may begin"),
         pytest.param(Tried(sent_back=4), True, id="and the third correction was sent back too"),
         pytest.param(Tried(stale=21), True, id="a branch that moves all the time"),
+        pytest.param(Tried(minutes=239), False, id="nearly four hours of work"),
+        pytest.param(Tried(minutes=240), True, id="four hours of work, however few attempts"),
+        pytest.param(Tried(tokens=3_000_000), True, id="three million tokens, also where they cost nothing"),
     ],
 )
 def test_attempts_have_an_end(tried: Tried, over: bool) -> None:
-    assert tried.exhausted(Limits(failed=3, lost=5)) is over
+    assert bool(tried.exhausted(Limits(failed=3, lost=5))) is over

@@ -68,6 +68,14 @@ class LedgerViews:
         """Of one task over all its attempts, against the task's cap."""
         return self._totals("task = ?", (task,), cap)
 
+    def tokens_by_task(self) -> dict[str, int]:
+        """Sent and received, of each task over all its attempts."""
+        rows = self._db.rows(
+            "select task, sum(input + write_5m + write_1h + read + output) tokens from calls"
+            " where task <> '' and state <> 'refused' group by task"
+        )
+        return {row["task"]: row["tokens"] for row in rows}
+
     def by_day(self) -> tuple[tuple[str, Totals], ...]:
         """Every day with calls, the oldest first, against the cap that was in force at its last call."""
         rows = self._db.rows(
