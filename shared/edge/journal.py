@@ -83,6 +83,7 @@ class Journal:
                     " values (?, ?, 'created', '', ?, ?, 1)",
                     (spec.id, now.isoformat(), state.value, note),
                 )
+        fault_point("task.born")
 
     def plan_move(
         self,
@@ -121,6 +122,7 @@ class Journal:
     def moved(self, planned: Planned) -> None:
         with self._db.transaction() as db:
             db.execute("update task_events set done = 1 where id = ?", (planned.id,))
+        fault_point("move.known")
 
     def overtaken(self, planned: Planned, now: datetime) -> None:
         """The owner was faster: the planned move never happened, and what it booked is given back."""
@@ -131,6 +133,7 @@ class Journal:
             )
             if after(planned.source, planned.event).attempts == "plus one":
                 self._close(db, planned.task, "void", "overtaken by the owner", now)
+        fault_point("move.overtaken")
 
     def unfinished_moves(self) -> list[Planned]:
         rows = self._db.rows("select * from task_events where done = 0 order by id")
@@ -183,7 +186,21 @@ class Journal:
             " sum(outcome is 'sent back') sent_back, sum(outcome is 'stale') stale from attempts a"
             " where round = (select max(round) from attempts b where b.task = a.task) group by task"
         )
-        return {r["task"]: Tried(r["failed"], r["lost"], r["sent_back"], r["stale"]) for r in rows}
+        minutes = self._minutes()
+        return {
+            r["task"]: Tried(r["failed"], r["lost"], r["sent_back"], r["stale"], minutes.get(r["task"], 0.0))
+            for r in rows
+        }
+
+    def _minutes(self) -> dict[str, float]:
+        """That agents worked on a task in its newest round. A run that was cut off ended when nobody knows."""
+        rows = self._db.rows(
+            "select task_id, sum(julianday(ended_at) - julianday(started_at)) * 1440 minutes from agent_runs"
+            " where task_id <> '' and ended_at is not null and result not like 'cut off%' and started_at >="
+            " (select min(started_at) from attempts a where a.task = task_id"
+            " and round = (select max(round) from attempts b where b.task = a.task)) group by task_id"
+        )
+        return {row["task_id"]: row["minutes"] for row in rows}
 
     def _close(self, db: sqlite3.Connection, task: str, outcome: Outcome, note: str, now: datetime) -> None:
         """An open attempt ends so; one that had led to a pull request ("ok") is judged anew by the gates."""
@@ -223,6 +240,7 @@ class Journal:
                 "insert into agent_runs (agent_name, day, task_id, attempt, started_at) values (?, ?, ?, ?, ?)",
                 (agent, day, task, attempt, now.isoformat()),
             )
+        fault_point("run.begun")
         return Run(cursor.lastrowid or 0, agent, day, task, attempt)
 
     def _end_run(self, run: Run, result: str, now: datetime) -> None:
@@ -230,6 +248,7 @@ class Journal:
             db.execute(
                 "update agent_runs set ended_at = ?, result = ? where id = ?", (now.isoformat(), result[:500], run.id)
             )
+        fault_point("run.ended")
 
     # -- intents ----------------------------------------------------------------------------------------------
 
