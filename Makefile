@@ -1,6 +1,6 @@
 # Every target is one line; `make help` shows what it is for.
 PY := .venv/bin/python
-.PHONY: help setup demo test check start stop status logs budget doctor bench bench-gates crash lock
+.PHONY: help setup demo test check start stop status logs budget doctor bench bench-gates soak crash lock
 
 help:     ## this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 22
@@ -26,7 +26,9 @@ bench:    ## the figures of the README, measured here, and the table of the gate
 	@$(PY) -m bench
 bench-gates:  ## right and wrong changes at the gates, without a model's help (twenty minutes)
 	@$(PY) -m bench.gates
+soak:     ## 300 days with outages, kills and an owner who edits, in minutes (ARGS="--days 60 --luck 7")
+	@$(PY) -m bench.soak $(ARGS)
 crash:    ## kill -9 at every fault point of a day, then start again (half an hour)
-	@SISIMPUR_EVERY_POINT=1 $(PY) -m pytest -n 3 --dist worksteal -k "kill or crash" $(addprefix tests/journey/test_,crash.py github_day.py propose_ci.py reports.py)
+	@SISIMPUR_EVERY_POINT=1 $(PY) -m pytest -n 3 --dist worksteal -k "kill or crash or locked" $(addprefix tests/journey/test_,crash.py daemon_crash.py fault_modes.py github_day.py propose_ci.py reports.py)
 lock:     ## compile requirements*.txt anew
 	@$(PY) main.py setup --lock

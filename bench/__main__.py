@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench import committer, demo, gates, meter, pipeline, status, warm
+from bench import committer, daemon, demo, gates, meter, pipeline, recovery, status, warm
 
 ALL = {
     "meter": meter,
@@ -10,6 +10,8 @@ ALL = {
     "status": status,
     "pipeline": pipeline,
     "warm": warm,
+    "daemon": daemon,
+    "recovery": recovery,
     "demo": demo,
     "gates": gates,
 }

@@ -79,10 +79,7 @@ def with_calls(stage: Stage) -> None:
             db.executemany(
                 "insert into calls (ticket, at, day, agent, task, attempt, model, price_version, state, amount)"
                 " values (1, ?, ?, 'coder', ?, 1, 'claude-sonnet-5-5', '', 'settled', 1000)",
-                [
-                    (now.isoformat(), f"2026-{n % 6 + 1:02}-{n % 28 + 1:02}", f"old-{n % TASKS}")
-                    for n in range(CALLS)
-                ],
+                [(now.isoformat(), f"2026-{n % 6 + 1:02}-{n % 28 + 1:02}", f"old-{n % TASKS}") for n in range(CALLS)],
             )
 
 

@@ -17,15 +17,15 @@ def _nothing() -> None:
 class Quitting:
     """`hush` is set by whoever has something to end; each signal calls it, in a thread of its own."""
 
-    stop: Stop | None = None
+    stop: Stop = field(default_factory=Stop)
     hush: Callable[[], None] = field(default=_nothing)
 
     def asked(self) -> bool:
-        return self.stop is not None and self.stop.asked
+        return self.stop.asked
 
     def is_hurried(self) -> bool:
         """Asked a second time."""
-        return self.stop is not None and self.stop.hurried
+        return self.stop.hurried
 
 
 @contextmanager

@@ -66,6 +66,16 @@ def require_home(home: Home) -> None:
         raise Misconfigured(f"{reason}; type the command as the user who owns it") from None
 
 
+def _refuse_emptied(home: Home) -> None:
+    """A home that has worked has a database: an empty file is none, and would forget what was spent."""
+    worked = any((home.state / "mirror").glob("*.git"))
+    if worked and home.database.exists() and home.database.stat().st_size == 0:
+        raise Misconfigured(
+            f"{home.database} is empty; put a copy back, or move it away and lower today's cap by what was spent: a new"
+            " one knows of nothing"
+        )
+
+
 @contextmanager
 def open_records(
     root: Path, environment: Mapping[str, str] = os.environ, clock: Clock | None = None
@@ -74,6 +84,7 @@ def open_records(
     home = Home(root)
     require_home(home)
     settings = load(home, environment)
+    _refuse_emptied(home)
     db = Database(home.database)
     checked_by = uptime if clock is None else None  # a clock that is given is believed
     clock = clock or SystemClock(settings.zone)

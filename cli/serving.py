@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from agents.orchestrator.agent import Orchestrator
-from agents.orchestrator.daemon import Around, Daemon, End
+from agents.orchestrator.daemon import Daemon, End, Outside
 from agents.orchestrator.team import Desk
 from cli.arguments import DONE, Arguments
 from cli.config_watch import ConfigWatch
@@ -89,6 +89,7 @@ class Life:
         self._open_team = open_team
         self._epochs = Epochs(records.db)
         self._why = ""  # we end, without being asked to
+        self._told = False  # that config/ has changed
         self._worked = False  # the team, with the settings that we had before these
 
     @contextmanager
@@ -141,8 +142,8 @@ class Life:
             for second in range(rest):
                 if self._quit.asked():
                     return "ended"
-                if second % BEAT == 0 and (why := self._check()):
-                    return "reload" if why == "reload" else "ended"
+                if second % BEAT == 0 and (end := self._check()):
+                    return end
                 self._records.clock.sleep(1)
             rest = min(2 * rest, LONGEST_REST)
 
@@ -151,8 +152,8 @@ class Life:
         self._epochs.ready(self._number, clock.now())
         self._say(f"ready: {settings.target.name}; next: {comes_next(settings, clock.now())}")
         after = partial(self._after, team.desk, Ping(settings.secrets.get("PING_URL")))
-        around = Around(self._ticking, self._check, after, self._beat)
-        return Daemon(team, settings.schedules.schedule, around).serve()
+        outside = Outside(self._ticking, self._check, after)
+        return Daemon(team, settings.schedules.schedule, outside).serve()
 
     def _ticking(self, tick: Callable[[], None]) -> AbstractContextManager[None]:
         return ticking(self._beat, tick, lambda problem: self._say(f"a tick failed: {problem}"))
@@ -172,8 +173,8 @@ class Life:
     def _clean(self, text: str) -> str:
         return Outgoing(self._records.settings.secrets.to_hide).clean(text)
 
-    def _check(self) -> str:
-        """Asked at each beat: "", "reload", or why we end. What cannot be written now is no reason."""
+    def _check(self) -> End | None:
+        """Whether we end, or begin anew with other settings. What cannot be written now is no reason."""
         now = self._records.clock.now()
         if not self._held.is_ours():
             self._why = f"{self._held.path} was replaced: another daemon may have begun, so this one ends"
@@ -184,8 +185,15 @@ class Life:
         except Stumble:
             pass
         self._watch.look(now)
-        changed = self._watch.settings != self._records.settings
-        return self._why or ("reload" if changed else "")
+        if self._why:
+            return "ended"
+        if self._watch.settings == self._records.settings:
+            self._told = False
+            return None
+        if not self._told:
+            self._told = True
+            self._say("config/ has changed: it counts as soon as what runs now is done")
+        return "reload"
 
 
 def _under(records: Records, settings: Settings) -> Records:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from agents.coder.agent import Coder, CoderLimits
@@ -32,8 +32,10 @@ from cli.services import services
 from cli.text import command
 from cli.workshop import BoxWorkshop, Workshop
 from shared.domain.errors import Misconfigured
+from shared.domain.keeping import REPLY_AGE
 from shared.edge import lock, ourselves
 from shared.edge.engine.engine import Engine
+from shared.edge.epochs import Epochs
 from shared.edge.gate_book import BaseRuns
 from shared.edge.llm.llm_client import LlmClient
 from shared.edge.llm.llm_replies import Replies
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
     from shared.edge.money.meter import Meter
 
 AUTHOR = Author("sisimpur-agents", "agents@localhost")
-REPLIES_KEPT = timedelta(days=7)  # they only serve to replay an interrupted day
+TRACE_MOST = 7_000  # characters of a bug's trace: its end tells most
 TYPICAL_PROMPT = 20_000  # tokens: the price band that a forecast assumes
 
 
@@ -82,7 +84,7 @@ def open_team(
     outgoing = Outgoing(settings.secrets.to_hide)
     log = Log(home.logs, clock, outgoing.clean)
     pricing = Pricing(settings.agents.prices)
-    with nullcontext() if daemon else lock.hold(home.lock):
+    with nullcontext() if daemon else _alone(records):
         code = open_code(home, settings, clock, lambda text: tell(outgoing.clean(text)))
         with Meter(
             records.ledger,
@@ -105,6 +107,17 @@ def open_team(
             finally:
                 orchestrator.crew.end()
                 workshop.close()
+
+
+@contextmanager
+def _alone(records: Records) -> Iterator[None]:
+    """Holds the home's lock; and should somebody take that away, what he begins is the end of us."""
+    epochs, now = Epochs(records.db), records.clock.now
+    with lock.hold(records.home.lock):
+        number = epochs.begin(os.getpid(), now(), "run-day")
+        records.db.guard(number)
+        yield
+        epochs.end(number, now(), "done")
 
 
 def _hush(meter: Meter, desk: Desk, quit_: Quitting) -> None:
@@ -157,7 +170,7 @@ def _desk(
         command=command(records.home.root),
         tell=lambda text: tell(outgoing.clean(text)),
         stopping=quit_.asked,
-        keep_bug=lambda bug: log.of("bugs")("bug", {"trace": "".join(traceback.format_exception(bug))}),
+        keep_bug=lambda bug: log.of("bugs")("bug", {"trace": "".join(traceback.format_exception(bug))[-TRACE_MOST:]}),
     )
 
 
@@ -198,7 +211,7 @@ def _team(records: Records, desk: Desk, outgoing: Outgoing, sync: Callable[[], s
         "reviewer": agents.reviewer.choice,
     }
     replies = Replies(records.db)
-    replies.prune(desk.clock.now() - REPLIES_KEPT)
+    replies.prune(desk.clock.now() - REPLY_AGE)
     asker = LlmClient(
         records.ledger,
         replies,

@@ -1,7 +1,10 @@
 """Dying on purpose: run a program until a fault point ends it as `kill -9` would, and list the points it passes.
 
 A kill test enumerates: `points` of a clean run, then for each number from 1 a fresh scene, `killed_at` that number,
-and the same call again. Numbers, not names: a point that is passed twice is two places to die.
+and the same call again. Numbers, not names: a point that is passed twice is two places to die. Where threads work side
+by side the order varies: there each `occurrence` is asked for by name (`push.sent#2`), and may not come.
+
+The program's whole process group dies with it.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import signal
 import sys
 import tempfile
 import textwrap
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -42,18 +46,38 @@ def points(argv: Sequence[str], env: Mapping[str, str] | None = None, at_least: 
     return passed
 
 
+def occurrences(passed: Sequence[str]) -> list[str]:
+    """`push.sent#1`, `push.sent#2`, ...: every passing by name and how often that name had come, in order."""
+    seen = Counter[str]()
+    found = []
+    for name in passed:
+        seen[name] += 1
+        found.append(f"{name}#{seen[name]}")
+    return found
+
+
 def killed_at(point: str | int, argv: Sequence[str], env: Mapping[str, str] | None = None) -> list[str]:
-    """Let it die at a point (a name: its first passing; or a number from 1), and say which points it had passed.
+    """Let it die at a point (a name: its first passing; name#k: its k-th; or a number from 1) -> the points it passed.
 
     An AssertionError if it did anything else: ended by itself, or was killed by somebody else, elsewhere.
     """
+    passed = killed_if_reached(point, argv, env)
+    assert passed, f"should die at {point}, ended with 0 (exited)"
+    return passed
+
+
+def killed_if_reached(point: str | int, argv: Sequence[str], env: Mapping[str, str] | None = None) -> list[str]:
+    """As `killed_at`, but empty if it came to its good end without passing there."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "points"
         done = _run(argv, {**(env or {}), "SISIMPUR_CRASH_AT": str(point), "SISIMPUR_CRASH_LOG": str(log)})
         passed = _lines(log)
+    if done.ok:
+        return []
     died = done.end == "exited" and done.code == -signal.SIGKILL
     assert died, f"should die at {point}, ended with {done.code} ({done.end}): {done.complaint}"
-    assert str(point) in (passed[-1], str(len(passed))), f"should die at {point}, died after {passed}"
+    named = (passed[-1], occurrences(passed)[-1], str(len(passed))) if passed else ()
+    assert str(point) in named, f"should die at {point}, died after {passed}"
     return passed
 
 

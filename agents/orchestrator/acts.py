@@ -25,7 +25,7 @@ from agents.orchestrator.next_move import (
 )
 from agents.orchestrator.team import Desk, Team
 from shared.domain.board import Card
-from shared.domain.errors import Refused, Stumble, TeamError
+from shared.domain.errors import Refused, Replaced, Stopping, Stumble, TeamError
 from shared.domain.lifecycle import Event, State
 from shared.domain.naming import attempt_ref
 from shared.domain.work import TaskSpec
@@ -56,8 +56,8 @@ class Acts:
 
     def do(self, move: Move, sight: Sight) -> None:
         match move:
-            case Welcome(task):
-                self._welcome(task, sight)
+            case Welcome():
+                self._welcome(sight)
             case Heed(task, event):
                 self._heed(task, event, sight)
             case Deliver(task):
@@ -73,7 +73,7 @@ class Acts:
             case Drop(task, why):
                 self._desk.tell(f"{task}: out of the queue, {why}")
                 self._gates.give_up(sight.known[task], why)
-                self._mover.move(task, State.BACKLOG, Event.GOAL_REMOVED, why)
+                self._mover.move(task, _card(task, sight).state, Event.GOAL_REMOVED, why, outcome="void")
             case GiveUp(task):
                 self._give_up(task, sight)
             case Code(task):
@@ -83,12 +83,21 @@ class Acts:
             case _:
                 assert_never(move)
 
-    def _welcome(self, task: str, sight: Sight) -> None:
-        card = _card(task, sight)
-        if self._desk.store.waited_for(card.state, task):
-            return  # it was still being written: look again
-        self._desk.journal.born(_spec(card), card.state, "dropped by the owner", self._desk.clock.now())
-        self._desk.tell(f"{task}: a new task of yours")
+    def _welcome(self, sight: Sight) -> None:
+        """All that have come. What may still be in the writing is waited for once, and looked at anew."""
+        desk = self._desk
+        new = [card for card in sight.board.cards if card.seen_in is None and card.spec and not card.aside]
+        young = [card for card in new if desk.store.is_young(card.state, card.id)]
+        for card in new:
+            if card not in young:
+                desk.journal.born(_spec(card), card.state, "dropped by the owner", desk.clock.now())
+                desk.tell(f"{card.id}: a new task of yours")
+        if young:
+            with desk.chair.left():
+                desk.store.wait()
+        for card in young:
+            if desk.store.is_young(card.state, card.id):
+                self._mover.set_aside(card.id, "its file is still being written")
 
     def _heed(self, task: str, event: Event, sight: Sight) -> None:
         """The file lies there already; only history has to learn it, and the forge."""
@@ -97,6 +106,7 @@ class Acts:
             words = _because(self._desk, task) if event is Event.CANCELLED else ""
             self._gates.give_up(known, f"{event}{f': {words}' if words else ''}")
         self._desk.gates.withdraw(task)
+        self._mover.begins_anew(task)
         words = _because(self._desk, task)
         self._desk.journal.moved(self._desk.journal.plan_move(task, known.seen_in, event, words, now, "void"))
         self._desk.tell(f"{task}: {event}{f': {words}' if words else ''}")
@@ -122,10 +132,10 @@ class Acts:
         except (Refused, BranchMoved) as problem:
             desk.tell(f"{task}: {problem}")
             self._mover.move(task, State.IN_PROGRESS, Event.EXHAUSTED, str(problem), outcome="failed")
+        except (RateLimited, ForgeUnavailable, RemoteAway, Stopping, Replaced):
+            raise
         except TeamError as problem:  # the commit stands: it is not paid for again
-            if not isinstance(problem, RateLimited | ForgeUnavailable | RemoteAway):
-                problem = Stumble(f"not delivered: {problem}")
-            raise problem from None
+            raise Stumble(f"not delivered: {problem}") from None
         else:
             self._gate_sight.pulls[task] = pull
             desk.tell(f"{task}: pull request #{pull.number} {pull.url}")

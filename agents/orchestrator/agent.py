@@ -15,7 +15,7 @@ from agents.orchestrator.progress_file import write_progress
 from agents.orchestrator.reporting import Reporting
 from agents.orchestrator.team import Desk, Team
 from agents.orchestrator.work import Work
-from shared.domain.errors import Stopping, TeamError
+from shared.domain.errors import ModelAway, Stopping, TeamError
 
 
 class Orchestrator:
@@ -60,6 +60,7 @@ class Orchestrator:
         """One of them, with what is told after it; whether it came to its end."""
         self._day = day
         if name == "morning":
+            self.problems.clear()
             self.tell_owner(self._reporting.morning, day)
         ended = self._run(name, self._phases()[name], day)
         if told := self._told_after(name):
@@ -86,29 +87,30 @@ class Orchestrator:
         except Stopping:
             return False  # the next start resumes it
         except TeamError as error:
+            if isinstance(error, ModelAway):
+                self.pauses.away(Service.MODEL, error)
             self._failed(day, name, str(error), before)
             return False
         except Exception as bug:
             if not self._lasts:
                 raise
-            desk.keep_bug(bug)
-            self._failed(day, name, f"a bug of ours ({type(bug).__name__}); its trace lies in {desk.home.logs}", before)
+            self._failed(day, name, self.kept(bug), before)
             return False
         finally:
-            self._warn(day)
+            self.tell_owner(self._warn, day)
         desk.plans.phase_ended(day, name, desk.clock.now(), "; ".join(self.problems[before:]))
         return True
 
     def _failed(self, day: str, name: str, words: str, before: int) -> None:
         """`before`: how many problems there were when the phase began."""
         problem = self.desk.delivery.clean(words)
-        self.desk.plans.phase_failed(day, name, "; ".join((*self.problems[before:], problem)))
-        self.problems.append(f"{name}: {problem}")
         self.desk.tell(f"{name}: {problem}")
+        self.tell_owner(self.desk.plans.phase_failed, day, name, "; ".join((*self.problems[before:], problem)))
+        self.problems.append(f"{name}: {problem}")
         self.tell_owner(self._reporting.phase_failed, day, name, problem)
 
     def _work_phase(self, _: str) -> None:
-        self.work_begins()
+        self.tell_what_waited()
         try:
             why = Foreground(self.desk, self._work, self.crew, self.pauses).until_quiet()
         finally:
@@ -127,11 +129,11 @@ class Orchestrator:
         """What happened at the forge and to the branch since we looked last."""
         self._work.hear()
 
-    def round(self) -> Rest:
-        """Every move there is now; what takes long only begins."""
+    def round(self, held: str = "") -> Rest:
+        """Every move there is now; what takes long only begins. `held`: see Board."""
         self._day = self.desk.day()
-        rest = self._work.round()
-        self._warn(self._day)
+        rest = self._work.round(held)
+        self.tell_owner(self._warn, self._day)
         self._tell_problems()
         return rest
 
@@ -141,11 +143,16 @@ class Orchestrator:
             self.tell_trouble(self._work.problems.pop(0))
 
     def tell_trouble(self, words: str) -> None:
-        """Of the work, once a day each."""
-        words = self.desk.delivery.clean(words)
+        """Of the work, as one message a day each."""
+        day, words = self.desk.day(), self.desk.delivery.clean(words)
         self.desk.tell(words)
-        self.tell_owner(self._reporting.phase_failed, self.desk.day(), "work", words)
-        self.desk.plans.phase_failed(self.desk.day(), "work", words)
+        self.tell_owner(self.desk.plans.phase_troubled, day, "work", words)
+        self.tell_owner(self._reporting.phase_failed, day, "work", words)
+
+    def kept(self, bug: Exception) -> str:
+        """Its trace, for whoever mends it -> what the owner is told."""
+        self.desk.keep_bug(bug)
+        return f"a bug of ours ({type(bug).__name__}): please report what lies in {self.desk.home.logs}"
 
     # -- telling ----------------------------------------------------------------------------------------------
 
@@ -157,8 +164,9 @@ class Orchestrator:
             self.problems.append(f"reports: {problem}")
             self.desk.tell(f"reports: {problem}")
 
-    def work_begins(self) -> None:
-        self.tell_owner(self._reporting.work_begins)
+    def tell_what_waited(self) -> None:
+        """What a kill, or a service that was not there, has kept from the owner."""
+        self.tell_owner(self._reporting.tell_what_waited)
 
     def _stepped(self) -> None:
         """After each move of the work phase."""

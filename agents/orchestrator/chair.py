@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 
 class Chair:
-    """`with chair:` sits down, as soon as nobody else does. Sitting down twice is a bug."""
+    """`with chair:` sits down, as soon as nobody else does."""
 
     def __init__(self) -> None:
         self._free = threading.Condition(threading.Lock())
@@ -19,6 +19,7 @@ class Chair:
         self._woken = False
 
     def __enter__(self) -> Chair:
+        assert self._sitting != threading.get_ident(), "who sits already would wait for himself"
         self._free.acquire()
         self._sitting = threading.get_ident()
         return self

@@ -10,7 +10,7 @@ from agents.orchestrator.gate_sight import GateSight
 from agents.orchestrator.gatekeeper import Gatekeeper
 from agents.orchestrator.mover import Mover
 from agents.orchestrator.team import Codes, Desk, Team
-from shared.domain.errors import ModelAway, OutOfBudget, Stumble, TeamError
+from shared.domain.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, TeamError
 from shared.domain.lifecycle import Event, State
 from shared.domain.naming import attempt_ref
 from shared.domain.work import Coded, Correction, NotCoded, TaskSpec
@@ -51,6 +51,9 @@ class Coding:
         except TeamError as problem:
             self._end(spec.id, "void", str(problem))
             raise
+        except OSError as problem:  # of our own folders: no task is to blame
+            self._end(spec.id, "void", f"{folder.parent}: {problem.strerror}")
+            raise Misconfigured(f"{folder.parent} cannot be written ({problem.strerror})") from None
         else:
             self._note(known, answer, correction, number)
         finally:

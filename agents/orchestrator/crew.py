@@ -6,15 +6,16 @@ import threading
 from collections.abc import Callable
 
 from agents.orchestrator.chair import Chair
+from shared.domain.errors import Unavailable
 
 
 class Crew:
-    """Everything but `end` is called by who sits on the chair. `left`: called by each thread when it ends."""
+    """Everything but `end` is called by who sits on the chair. `ended`: called by each thread at its end."""
 
-    def __init__(self, chair: Chair, hands: int, left: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, chair: Chair, hands: int, ended: Callable[[], None]) -> None:
         self._chair = chair
         self._hands = hands
-        self._left = left
+        self._ended = ended
         self._threads: dict[str, threading.Thread] = {}
         self._beside: set[str] = set()
         self._failures: list[BaseException] = []
@@ -39,7 +40,11 @@ class Crew:
             self._beside.add(name)
         thread = threading.Thread(target=self._work, args=(name, act), name=name)
         self._threads[name] = thread
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:  # the machine has no thread left
+            self._forget(name)
+            raise Unavailable(f"{name} was not begun: this machine starts no more threads") from None
 
     def raise_failure(self) -> None:
         """What broke one act off is everybody's: it is the caller's to decide."""
@@ -59,8 +64,11 @@ class Crew:
                 except BaseException as failure:  # noqa: BLE001  it is raised again where it can be answered
                     self._failures.append(failure)
                 finally:
-                    del self._threads[name]
-                    self._beside.discard(name)
+                    self._forget(name)
                     self._chair.wake()
         finally:
-            self._left()
+            self._ended()
+
+    def _forget(self, name: str) -> None:
+        del self._threads[name]
+        self._beside.discard(name)

@@ -11,33 +11,32 @@ from typing import Literal
 
 from agents.orchestrator.agent import Orchestrator
 from agents.orchestrator.pauses import Service
+from agents.orchestrator.vision_watch import VisionWatch
 from shared.domain.errors import Replaced, Stopping, TeamError
 from shared.domain.schedule import Due, Outlook, Ran, Schedule, Standing, clock_is_behind, outlook
-from shared.edge.forge.forge import ForgeUnavailable, RateLimited
-from shared.edge.paths import Stamp, stamp
-from shared.edge.repo.remote import RemoteAway
 
-PHASE = "phase"  # its name among what the crew works on: one at a time
+PHASE = "a phase/"  # its name among what the crew works on, where no task has such a one; one at a time
+BEAT = 60.0  # seconds that it waits at most, should nobody wake it
 HEARING = timedelta(minutes=2)  # between two looks at the forge, while nothing else leads there
 TROUBLE_RESTS = timedelta(minutes=1)  # after a tick that failed, twice as long each time
 TROUBLE_RESTS_MOST = timedelta(minutes=15)
-PHASE_RESTS, MOST_TRIES = timedelta(minutes=30), 6  # of a phase that failed, on its day
+PHASE_RESTS, MOST_TRIES = timedelta(minutes=30), 4  # of a phase that failed, on its day; twice as long each time
 WORTH_TELLING = timedelta(minutes=10)  # late by more than this is told
 
 End = Literal["ended", "reload"]
 
 
 @dataclass(frozen=True)
-class Around:
-    """What the daemon is told from outside, and tells. `ticking`: calls its argument every so often while it is open.
+class Outside:
+    """What wakes the daemon, ends it, and is told by it. `ticking`: calls its argument every so often while it is open.
 
-    `check`: "" or why we end; "reload": with the configuration as it is now. `after`: (phase, whether it ended well).
+    `check`: asked at each tick; "reload": begin anew with the configuration as it is now. `after`: (phase, whether it
+    ended well), not on the chair.
     """
 
     ticking: Callable[[Callable[[], None]], AbstractContextManager[None]]
-    check: Callable[[], str] = field(default=lambda: "")
+    check: Callable[[], End | None] = field(default=lambda: None)
     after: Callable[[str, bool], None] = field(default=lambda _phase, _ok: None)
-    beat: float = 30.0  # seconds that it waits at most
 
 
 @dataclass(frozen=True)
@@ -45,88 +44,86 @@ class Failed:
     """How often a phase has failed since we began, and until when it is not tried again."""
 
     times: int = 0
+    since: datetime | None = None
     until: datetime | None = None
+
+    def may_try(self, now: datetime) -> bool:
+        """A clock that was set back makes nobody wait longer."""
+        if self.since is None or self.until is None:
+            return True
+        return self.times < MOST_TRIES and not self.since <= now < self.until
 
 
 class Daemon:
-    def __init__(self, orchestrator: Orchestrator, schedule: Schedule, around: Around) -> None:
+    """`desk` and `crew` are the orchestrator's, for whoever waits for a tick's end."""
+
+    def __init__(self, orchestrator: Orchestrator, schedule: Schedule, outside: Outside) -> None:
         self._orchestrator = orchestrator
         self.desk = orchestrator.desk
         self.crew = orchestrator.crew
         self._schedule = schedule
-        self._around = around
+        self._outside = outside
+        self._vision = VisionWatch(self.desk.home.vision, self.desk.clock)
         self._ends: End | None = None  # nothing new is begun; when the crew is idle, that is how it ends
         self._heard: datetime | None = None
-        self._failed: dict[tuple[str, str], Failed] = {}  # phases of these days, by day and name
-        self._vision: Stamp | None = None  # as it was read
-        self._vision_before: Stamp | None = None  # at the last tick
+        self._failed: dict[tuple[str, str], Failed] = {}  # phases of one day, by day and name
         self._trouble = ""  # the words of the last one
         self._troubles = 0
-        self._rests_until: datetime | None = None
+        self._rests: tuple[datetime, datetime] | None = None  # from, until
 
     def serve(self) -> End:
         """Until it is stopped, or the configuration has changed."""
         chair = self.desk.chair
         try:
-            with self._around.ticking(self._wake), chair:
+            with self._outside.ticking(self._wake), chair:
                 while (end := self.tick()) is None:
-                    chair.wait(self._around.beat)
+                    chair.wait(BEAT)
                 return end
         finally:
             self.crew.end()
 
     def tick(self) -> End | None:
         """By who sits on the chair. Begins what is due and goes on with the work; never waits for a model."""
-        self._ends = self._ends or self._must_end()
-        if self.desk.stopping() or (self._ends and not self.crew.busy):
-            return self._ends or "ended"
+        if self.desk.stopping():
+            return "ended"
+        if (end := self._outside.check()) == "ended" or not self._ends:
+            self._ends = end
+        if self._ends:
+            return None if self.crew.busy else self._ends
         try:
             self._step()
-        except Replaced as reason:
+        except (Replaced, Stopping) as reason:
             self.desk.tell(str(reason))
-            self._ends = "ended"
-        except Stopping:
             self._ends = "ended"
         except TeamError as problem:
             self._troubled(str(problem))
         except Exception as bug:  # noqa: BLE001  one bad tick is not the end
-            self.desk.keep_bug(bug)
-            self._troubled(f"a bug of ours ({type(bug).__name__}); its trace lies in {self.desk.home.logs}")
+            self._troubled(self._orchestrator.kept(bug))
         else:
-            self._troubles, self._trouble = (self._troubles, self._trouble) if self._is_troubled() else (0, "")
+            if not (self.crew.busy or self._is_troubled()):  # what was begun may fail again
+                self._troubles, self._trouble = 0, ""
         return None
 
     def _wake(self) -> None:
         with self.desk.chair as chair:
             chair.wake()
 
-    def _must_end(self) -> End | None:
-        match self._around.check():
-            case "":
-                return None
-            case "reload":
-                self.desk.tell("config/ has changed: it counts as soon as what runs now is done")
-                return "reload"
-            case why:
-                self.desk.tell(why)
-                return "ended"
-
     # -- a tick -----------------------------------------------------------------------------------------------
 
     def _step(self) -> None:
         self.crew.raise_failure()
-        if self._ends:
-            return
-        now = self.desk.clock.now()
-        if clock_is_behind(now, self.desk.plans.newest_day()):
-            raise TeamError(_BEHIND.format(now=now, newest=self.desk.plans.newest_day()))
+        now, newest = self.desk.clock.now(), self.desk.plans.newest_day()
+        if clock_is_behind(now, newest):
+            raise TeamError(_BEHIND.format(now=now, newest=newest))
         seen = outlook(self._schedule, now, self._ran)
         for missed in seen.missed:
             self._miss(missed)
-        if PHASE not in self.crew.busy:
+        if self._vision.looks_new():
+            self._failed.clear()  # what failed on other words
+        if PHASE not in self.crew.busy and not self._is_troubled():
             self._begin(seen)
         self._work(seen)
-        self._orchestrator.work_begins()  # what a service that was away has kept from the owner
+        self._orchestrator.tell_what_waited()
 
     def _ran(self, day: str) -> Mapping[str, Standing]:
         """A phase that failed is tried again."""
@@ -136,8 +133,9 @@ class Daemon:
         return "begun" if ran.standing == "failed" and self._may_try(day, name) else ran.standing
 
     def _may_try(self, day: str, name: str) -> bool:
-        failed = self._failed.get((day, name), Failed())
-        return failed.times < MOST_TRIES and (failed.until is None or self.desk.clock.now() >= failed.until)
+        return self._failed.get((day, name), Failed()).may_try(self.desk.clock.now())
+
+    # -- phases -----------------------------------------------------------------------------------------------
 
     def _miss(self, missed: Due) -> None:
         text = f"nobody was there at its time, and it is {in_words(missed.late)} too late for it now"
@@ -145,88 +143,98 @@ class Daemon:
         self.desk.plans.phase_missed(missed.day, missed.name, self.desk.clock.now(), text)
 
     def _begin(self, seen: Outlook) -> None:
-        """The next phase that is due; without one, a vision that has changed since it was read, and has rested."""
-        now, before = self._stamp(), self._vision_before
-        self._vision_before = now
+        """The next phase that is due; without one, what was made of a vision that has changed since."""
+        day = self.desk.day()
+        if self._orchestrator.pauses.rests(Service.MODEL) and not (seen.due and seen.due.name == "wrap_up"):
+            return  # what would be read or planned needs it
         if seen.due:
             self._begin_phase(seen.due)
-        elif now == before and self._is_unread() and self._may_try(self.desk.day(), "morning"):
-            self.crew.give(PHASE, partial(self._phases, self.desk.day(), self._read_already()), beside=True)
+        elif self._vision.is_unread and self._vision.has_rested and self._may_try(day, "morning"):
+            if names := self._to_repeat(day):
+                self.crew.give(PHASE, partial(self._phases, day, names), beside=True)
 
-    def _is_unread(self) -> bool:
-        """VISION.md has changed since it was read today."""
-        return self._stamp() != self._vision and bool(self._read_already())
-
-    def _read_already(self) -> tuple[str, ...]:
-        """What was made of the vision today, until the evening."""
-        ran = self.desk.plans.phases_of(self.desk.day())
-        return tuple(name for name in ("morning", "planning") if name in ran) if "wrap_up" not in ran else ()
+    def _to_repeat(self, day: str) -> tuple[str, ...]:
+        """What was run of the day, until its evening; after a missed morning only for what is written from now on."""
+        ran = self.desk.plans.phases_of(day)
+        if "morning" not in ran or self.desk.clock.now().time() >= self._schedule.evening.at:
+            return ()
+        if ran["morning"].missed and not self._vision.was_ever_read:
+            self._vision.was_read(self._vision.stamp())
+            return ()
+        return tuple(name for name in ("morning", "planning") if name in ran)
 
     def _begin_phase(self, due: Due) -> None:
-        if due.late > WORTH_TELLING:
+        if due.late > WORTH_TELLING and due.name not in self.desk.plans.phases_of(due.day):
             self.desk.tell(f"{due.name} is begun {in_words(due.late)} late: nobody was there at its time")
         if due.name == "wrap_up":
-            self.desk.plans.phase_ended(due.day, "work", self.desk.clock.now())
+            self.desk.plans.phase_ended(due.day, "work", self.desk.clock.now(), None)
         self.crew.give(PHASE, partial(self._phases, due.day, (due.name,)), beside=True)
 
     def _phases(self, day: str, names: tuple[str, ...]) -> None:
         for name in names:
-            read = self._stamp()
+            read = self._vision.stamp()
             ended = self._orchestrator.phase(day, name)
             if name == "morning" and ended:
-                self._vision = read
+                self._vision.was_read(read)
             with self.desk.chair.left():
-                self._around.after(name, ended)
+                self._outside.after(name, ended)
             if not ended:
-                times = self._failed.get((day, name), Failed()).times + 1
-                of_the_day = {key: failed for key, failed in self._failed.items() if key[0] == day}
-                self._failed = of_the_day | {(day, name): Failed(times, self.desk.clock.now() + PHASE_RESTS)}
+                self._fail(day, name)
                 return
+
+    def _fail(self, day: str, name: str) -> None:
+        times = self._failed.get((day, name), Failed()).times + 1
+        of_the_day = {key: failed for key, failed in self._failed.items() if key[0] == day}
+        now = self.desk.clock.now()
+        self._failed = of_the_day | {(day, name): Failed(times, now, now + PHASE_RESTS * 2 ** (times - 1))}
+
+    # -- work -------------------------------------------------------------------------------------------------
 
     def _work(self, seen: Outlook) -> None:
         now = self.desk.clock.now()
-        if not seen.working or self._is_unread() or (self._rests_until and now < self._rests_until):
-            return  # what is not wanted any more is not begun
+        if not seen.working or self._is_troubled():
+            return
         self.desk.plans.phase_begins(self.desk.day(), "work", now)
         if self._hears(now):
-            self._orchestrator.round()
+            self._orchestrator.round(UNREAD if self._is_held() else "")
+
+    def _is_held(self) -> bool:
+        """What the owner may not want any more is neither begun nor merged."""
+        return self._vision.is_unread and bool(self._to_repeat(self.desk.day()))
 
     def _hears(self, now: datetime) -> bool:
-        """Looks at the forge, if it is time; False while it does not answer."""
+        """Looks at the forge, if it is time; False if it does not answer."""
         pauses = self._orchestrator.pauses
         if pauses.rests(Service.FORGE):
             return True  # the round says why it rests
-        if self._heard and now - self._heard < HEARING and not pauses.outage(Service.FORGE):
+        if self._heard and abs(now - self._heard) < HEARING and not pauses.outage(Service.FORGE):
             return True
         try:
             self._orchestrator.hear()
-        except RateLimited as limit:
-            pauses.away(Service.FORGE, limit, limit.wait)
-            return False
-        except (ForgeUnavailable, RemoteAway) as problem:
-            pauses.away(Service.FORGE, problem)
+        except TeamError as problem:
+            if not pauses.took(problem):
+                raise
             return False
         self._heard = now
         return True
 
-    # -- details ----------------------------------------------------------------------------------------------
-
-    def _stamp(self) -> Stamp:
-        return stamp(self.desk.home.vision)
+    # -- troubles ---------------------------------------------------------------------------------------------
 
     def _is_troubled(self) -> bool:
-        return self._rests_until is not None and self.desk.clock.now() < self._rests_until
+        return self._rests is not None and self._rests[0] <= self.desk.clock.now() < self._rests[1]
 
     def _troubled(self, words: str) -> None:
         """Told once; tried again later, and later each time."""
         rest = min(TROUBLE_RESTS * 2 ** min(self._troubles, 10), TROUBLE_RESTS_MOST)
         self._troubles += 1
-        self._rests_until = self.desk.clock.now() + rest
+        now = self.desk.clock.now()
+        self._rests = now, now + rest
         if words != self._trouble:
             self._trouble = words
             self._orchestrator.tell_trouble(words)
 
 
+UNREAD = "VISION.md has changed and is not read yet: nothing is begun or merged before it is"
 _BEHIND = (
     "the clock says {now:%Y-%m-%d}, but the team has worked on {newest} already: correct the clock, "
     "or if it is right now, type: python main.py resume"

@@ -18,6 +18,8 @@ BEAT = 60.0  # seconds between two looks while others work
 
 
 class Foreground:
+    """One phase of one day, for one caller who waits."""
+
     def __init__(self, desk: Desk, work: Work, crew: Crew, pauses: Pauses) -> None:
         self._desk = desk
         self._work = work
@@ -50,8 +52,9 @@ class Foreground:
         except RateLimited as limit:
             if limit.wait > self._forge_patience:
                 raise
-            self._pauses.away(Service.FORGE, limit, limit.wait)
-            self._wait_for_forge(self._desk.clock.now() + timedelta(seconds=limit.wait), str(limit))
+            self._pauses.took(limit)
+            if not self._wait_for_forge(self._desk.clock.now() + timedelta(seconds=limit.wait), str(limit)):
+                raise
             return False
         return True
 
@@ -63,7 +66,7 @@ class Foreground:
         if until is None or until > now + PATIENCE or self._desk.stopping():
             return False
         self._desk.tell(f"{rest.why}, until {until:%H:%M:%S}")
-        self._desk.clock.sleep((until - now).total_seconds())
+        self._sleep(until)
         return True
 
     def _model_is_asked_again(self, why: str) -> datetime | None:
@@ -79,5 +82,12 @@ class Foreground:
             return False
         self._forge_patience -= max(seconds, 1.0)
         self._desk.tell(f"{words}; waiting")
-        self._desk.clock.sleep(max(seconds, 0.0))
+        self._sleep(until)
         return True
+
+    def _sleep(self, until: datetime) -> None:
+        """Whoever asks us to end is heard within a second."""
+        clock = self._desk.clock
+        with self._desk.chair.left():
+            while not self._desk.stopping() and (left := (until - clock.now()).total_seconds()) > 0:
+                clock.sleep(min(left, 1.0))

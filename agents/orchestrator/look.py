@@ -32,25 +32,29 @@ def look(
     vision: Vision | None,
     limits: Limits,
     commit_at: Callable[[str], str | None] = lambda _: None,
-    no_money: str = "",
+    no_model: str = "",
     aside: Mapping[str, str] = MappingProxyType({}),
     at_the_gates: Callable[[Known], Submission | None] = lambda _: None,
     policy: Policy = POLICY,
     open_pulls: int = 5,
     busy: frozenset[str] = frozenset(),
-    hands: int = 1,
+    free_hands: int = 1,
+    held: str = "",
     tokens: Mapping[str, int] = MappingProxyType({}),
 ) -> Sight:
     """`vision` is the accepted one; `commit_at` asks our mirror for a reference; the rest as in Board and Card."""
     known = {id_: _with_tokens(one, tokens.get(id_, 0)) for id_, one in journal.known().items()}
     filed, doubles = _one_per_id(store.all(), known)
-    reasons = dict.fromkeys(doubles, "it has two files") | dict(aside)
+    moved = {id_ for id_, file in filed.items() if id_ in known and known[id_].seen_in is not file.state}
+    reasons = {id_: why for id_, why in aside.items() if id_ not in moved}  # the owner's hand comes first
+    reasons |= dict.fromkeys(doubles, "it has two files")
     cards = [_card(file, known.get(file.id), vision, commit_at, reasons.get(file.id, "")) for file in filed.values()]
     cards = [_with_submission(card, known, at_the_gates) for card in cards]
     cards += [_gone(one) for one in known.values() if one.id not in filed and one.seen_in is not State.GONE]
     unreadable = [file.spec.reason for file in filed.values() if isinstance(file.spec, Unreadable)]
     unreadable += [_meaningless(card) for card in cards if is_lost_for_us(card)]
-    board = Board(tuple(sorted(cards, key=lambda one: one.id)), limits, no_money, policy, open_pulls, busy, hands)
+    every = tuple(sorted(cards, key=lambda card: card.id))
+    board = Board(every, limits, no_model, policy, open_pulls, busy, free_hands, held)
     return Sight(board, (*unreadable, *doubles.values()), known)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from agents.orchestrator.team import Desk
+from shared.domain.errors import Unavailable
 from shared.domain.lifecycle import Event, State
 from shared.edge.journal import Outcome
 
@@ -19,6 +20,7 @@ class Aside:
 
     why: str
     times: int
+    since: datetime
     until: datetime
 
 
@@ -31,7 +33,7 @@ class Mover:
     def aside(self) -> Mapping[str, str]:
         """Tasks that nobody touches now, and why. The next start begins with none."""
         now = self._desk.clock.now()
-        return {task: one.why for task, one in self._aside.items() if now < one.until}
+        return {task: one.why for task, one in self._aside.items() if one.since <= now < one.until}
 
     def set_aside(self, task: str, why: str) -> None:
         """The other tasks go on. The same words again are not told again."""
@@ -39,10 +41,11 @@ class Mover:
         times = before.times + 1 if before else 0
         if before is None or before.why != why:
             self._desk.tell(f"{task}: {why}")
-        self._aside[task] = Aside(why, times, self._desk.clock.now() + min(FIRST * 2 ** min(times, 10), LONGEST))
+        now = self._desk.clock.now()
+        self._aside[task] = Aside(why, times, now, now + min(FIRST * 2 ** min(times, 10), LONGEST))
 
     def begins_anew(self, task: str) -> None:
-        """It was moved: what stood in its way is over."""
+        """It got on, or the owner has moved it: what stood in its way is over."""
         self._aside.pop(task, None)
 
     def move(
@@ -51,12 +54,18 @@ class Mover:
         """`outcome`: how the last attempt ended. False if the owner was faster: then nothing was begun."""
         desk = self._desk
         planned = desk.journal.plan_move(task, source, event, note, desk.clock.now(), outcome, refreshes)
-        if desk.store.move(task, planned.source, planned.target):
+        try:
+            moved = desk.store.move(task, planned.source, planned.target)
+        except Unavailable:  # else a file that did not move would be taken for the owner's word
+            desk.journal.overtaken(planned, desk.clock.now())
+            raise
+        if moved:
             desk.journal.moved(planned)
-            self.begins_anew(task)
+            if event not in (Event.STARTED, Event.STUMBLED):
+                self.begins_anew(task)
             return True
         desk.journal.overtaken(planned, desk.clock.now())
-        self.set_aside(task, "its file was moved by somebody else meanwhile; it is looked at again later")
+        self.set_aside(task, "you have moved its file meanwhile")
         return False
 
     def recover(self) -> None:

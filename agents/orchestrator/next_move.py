@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from shared.domain.board import Board, Card, is_lost_for_us, waits_for
-from shared.domain.gate import Check, Judge, Park, Step, next_step
+from shared.domain.gate import Check, Judge, Merge, Park, Step, next_step
 from shared.domain.lifecycle import Event, State, Tried, owner_moved
 
 
@@ -94,7 +94,7 @@ def next_move(board: Board, now: datetime) -> Move:
     """
     cards = [card for card in board.cards if card.id not in board.busy]
     within_reach = [card for card in cards if not card.aside and not is_lost_for_us(card)]
-    for moves in (_owners, _begun, _at_the_gates, _unwanted, _exhausted):
+    for moves in (_owners, _unwanted, _begun, _at_the_gates, _exhausted):
         for move in moves(within_reach, board):
             return move
     return _work(within_reach, board, now)
@@ -102,11 +102,7 @@ def next_move(board: Board, now: datetime) -> Move:
 
 def takes_long(move: Move) -> bool:
     """Somebody waits for an engine, tests or a model: it needs a free hand."""
-    return isinstance(move, Code) or (isinstance(move, Gate) and _is_long(move.step))
-
-
-def _is_long(step: Step) -> bool:
-    return isinstance(step, Check | Judge)
+    return isinstance(move, Code) or (isinstance(move, Gate) and isinstance(move.step, Check | Judge))
 
 
 def _owners(cards: Sequence[Card], _: Board) -> Iterator[Move]:
@@ -133,9 +129,20 @@ def _at_the_gates(cards: Sequence[Card], board: Board) -> Iterator[Move]:
         if card.submission is None or card.spec is None:
             continue
         step = next_step(card.submission, board.policy)
-        waits = (isinstance(step, Judge) and board.no_money) or (_is_long(step) and not board.hands)
-        if not waits and not asks_owner(card, board):
+        if not _must_wait(step, board) and not asks_owner(card, board):
             yield Gate(card.id, step)
+
+
+def _must_wait(step: Step, board: Board) -> bool:
+    match step:
+        case Judge():
+            return bool(board.no_model) or not board.free_hands
+        case Check():
+            return not board.free_hands
+        case Merge():
+            return bool(board.held)
+        case _:
+            return False
 
 
 def asks_owner(card: Card, board: Board) -> bool:
@@ -148,7 +155,7 @@ def asks_owner(card: Card, board: Board) -> bool:
 
 def _unwanted(cards: Sequence[Card], _: Board) -> Iterator[Move]:
     for card in cards:
-        if card.unwanted and card.spec and card.state is State.BACKLOG:
+        if card.unwanted and card.spec and card.state in (State.BACKLOG, State.IN_PROGRESS):
             yield Drop(card.id, card.unwanted)
 
 
@@ -165,11 +172,13 @@ def _may_begin(card: Card, waiting: Sequence[Card], board: Board) -> bool:
 
 
 def _work(cards: Sequence[Card], board: Board, now: datetime) -> Move:
-    if not board.hands:
+    if board.held:
+        return Rest(board.held)
+    if not board.free_hands:
         return Rest(f"at work on {', '.join(sorted(board.busy))}")
     ready = [c for c in cards if c.state is State.BACKLOG and c.seen_in and not waits_for(c, board)]
-    if not ready or board.no_money:
-        return Rest(board.no_money or _why_none(board))
+    if not ready or board.no_model:
+        return Rest(board.no_model or _why_none(board))
     waiting = [card for card in board.cards if card.submission and card.submission.told]
     ready = [card for card in ready if _may_begin(card, waiting, board)]
     if not ready:

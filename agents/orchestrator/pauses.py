@@ -9,6 +9,8 @@ from enum import StrEnum
 
 from agents.orchestrator.team import Desk
 from shared.domain.errors import TeamError
+from shared.edge.forge.forge import ForgeUnavailable, RateLimited
+from shared.edge.repo.remote import RemoteAway
 
 MODEL_RESTS = timedelta(minutes=10)  # before a model that did not answer is asked again
 FORGE_RESTS = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 4, 8, 10))  # the last one from then on
@@ -21,7 +23,7 @@ class Service(StrEnum):
 
 @dataclass(frozen=True)
 class Outage:
-    since: datetime
+    last: datetime  # when it was asked in vain
     until: datetime  # nobody asks again before
     times: int
     words: str
@@ -30,7 +32,7 @@ class Outage:
 class Pauses:
     """`tell`: (service, the words of its outage, empty when it is over), once each."""
 
-    def __init__(self, desk: Desk, tell: Callable[[Service, str], None] = lambda _service, _words: None) -> None:
+    def __init__(self, desk: Desk, tell: Callable[[Service, str], None]) -> None:
         self._desk = desk
         self._tell = tell
         self._outages: dict[Service, Outage] = {}
@@ -53,12 +55,19 @@ class Pauses:
 
     # -- services ---------------------------------------------------------------------------------------------
 
+    def took(self, problem: TeamError) -> bool:
+        """Whether it is the forge's own affair, so that nobody asks it for a while."""
+        if not isinstance(problem, ForgeUnavailable | RemoteAway | RateLimited):
+            return False
+        self.away(Service.FORGE, problem, problem.wait if isinstance(problem, RateLimited) else 0.0)
+        return True
+
     def away(self, service: Service, problem: TeamError, wait: float = 0.0) -> None:
         """`wait`: seconds that the service itself asks for."""
         now, before = self._desk.clock.now(), self._outages.get(service)
         times = before.times + 1 if before else 1
         rest = timedelta(seconds=wait) or self._rest(service, times)
-        self._outages[service] = Outage(before.since if before else now, now + rest, times, str(problem))
+        self._outages[service] = Outage(now, now + rest, times, str(problem))
         if before is None:
             self._tell(service, str(problem))
 
@@ -72,10 +81,13 @@ class Pauses:
     def rests(self, service: Service) -> Outage | None:
         """While nobody asks it."""
         outage = self._outages.get(service)
-        return outage if outage and self._desk.clock.now() < outage.until else None
+        return outage if outage and outage.last <= self._desk.clock.now() < outage.until else None
 
-    def no_money(self) -> str:
-        """Why no model is asked now; empty: it can be."""
+    def no_model(self) -> str:
+        """Why no model is asked now, for want of money or of an answer; empty: it can be."""
+        outage = self.outage(Service.MODEL)
+        if outage and self._desk.ledger.was_answered(outage.last):
+            self.answers(Service.MODEL)
         resting = self.rests(Service.MODEL)
         return self._desk.ledger.paused() or self.broke or (resting.words if resting else "")
 

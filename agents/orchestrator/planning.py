@@ -45,8 +45,14 @@ def plan_day(desk: Desk, team: Team, day: str) -> None:
 
 def _begun(journal: Journal, goals: Goals) -> Goals:
     """Those that have tasks already: that there is more to do is known from the last plan alone."""
-    planned = {(known.goal_id, known.wording) for known in journal.known().values()}
+    planned = _planned(journal)
     return tuple(goal for goal in goals if (goal.id, wording(goal)) in planned)
+
+
+def _planned(journal: Journal) -> set[tuple[str, str]]:
+    """Goals, as they were worded, that have tasks. What went with its goal does not count when the goal is back."""
+    dropped = journal.dropped()
+    return {(known.goal_id, known.wording) for known in journal.known().values() if known.id not in dropped}
 
 
 def _write(desk: Desk, accepted: Accepted, day: str) -> None:
@@ -59,7 +65,7 @@ def open_goals(plans: PlanBook, journal: Journal, vision: Vision, day: str) -> t
     before = plans.plan(day)
     today = {task.goal_id for task in before.tasks} if before else set()
     left_over = {(goal.id, wording(goal)) for goal in plans.left_over(day) if goal.id not in today}
-    planned = {(known.goal_id, known.wording) for known in journal.known().values()} - left_over
+    planned = _planned(journal) - left_over
     asked = plans.asked(wordings(vision))
     return goals_to_plan(vision, planned, asked, before.deferred if before else ())
 

@@ -64,7 +64,7 @@ class Reporting:
         if not self._desk.plans.has_ended(day, EVENING):
             self._morning_page(day)
 
-    def work_begins(self) -> None:
+    def tell_what_waited(self) -> None:
         """What a kill, or a service that was not there yet, has kept from the owner."""
         self._shown = self._tell_at_once()
 

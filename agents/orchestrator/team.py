@@ -134,4 +134,4 @@ class Desk:
 
     def day_cap(self) -> int:
         """Today's, in nano-dollars; the owner may have raised it."""
-        return self.ledger.cap_of(self.day(), self.rules.day_cap)
+        return self.ledger.day_cap(self.clock.now(), self.rules.day_cap)

@@ -14,11 +14,10 @@ from agents.orchestrator.mover import Mover
 from agents.orchestrator.next_move import Move, Rest, next_move, takes_long
 from agents.orchestrator.pauses import Pauses, Service
 from agents.orchestrator.team import Desk, Team
-from shared.domain.errors import Misconfigured, ModelAway, OutOfBudget, Stopping, TeamError
+from shared.domain.errors import Misconfigured, ModelAway, OutOfBudget, Replaced, Stopping, TeamError
 from shared.domain.lifecycle import State
-from shared.edge.forge.forge import ForgeUnavailable, RateLimited
-from shared.edge.paths import remove_folder
-from shared.edge.repo.remote import RemoteAway
+from shared.edge.forge.forge import RateLimited
+from shared.edge.paths import remove_folder, remove_half_written
 
 OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 
@@ -36,8 +35,8 @@ class Work:
         team: Team,
         crew: Crew,
         pauses: Pauses,
-        moved: Callable[[], None] = lambda: None,
-        lasts: bool = False,
+        moved: Callable[[], None],
+        lasts: bool,
     ) -> None:
         self._desk = desk
         self._team = team
@@ -63,19 +62,21 @@ class Work:
     def recover(self) -> None:
         """What a kill left half done: moves are finished, dead folders go. Nothing outward is done here."""
         self._mover.recover()
+        for folder in (self._desk.home.root, self._desk.home.state, self._desk.home.reports):
+            remove_half_written(folder)
         for place in (self._desk.home.work, self._desk.home.temporary):
             for left_over in place.iterdir():
                 remove_folder(left_over)
 
-    def round(self) -> Rest:
-        """Every move there is; what takes long only begins -> why it rests now."""
+    def round(self, held: str = "") -> Rest:
+        """Every move there is; what takes long only begins -> why it rests now. `held`: see Board."""
         while True:
             self._crew.raise_failure()
             if self._desk.stopping():
                 return Rest("it is being stopped")
             if outage := self._pauses.rests(Service.FORGE):
                 return Rest(outage.words, outage.until)
-            sight = self._look()
+            sight = self._look(held)
             move = next_move(sight.board, self._desk.clock.now())
             if isinstance(move, Rest):
                 self._tell_lost(sight)
@@ -99,7 +100,7 @@ class Work:
             if card.state is card.seen_in is State.IN_REVIEW and card.submission is None and not card.aside:
                 self._mover.set_aside(card.id, f"its commit is not here any more; type: python main.py retry {card.id}")
 
-    def _look(self) -> Sight:
+    def _look(self, held: str) -> Sight:
         desk = self._desk
         accepted = desk.plans.accepted()
         vision = accepted.vision if accepted else None
@@ -109,53 +110,63 @@ class Work:
             desk.journal,
             vision,
             desk.rules.limits,
-            desk.mirror.attempt,
-            self._pauses.no_money(),
-            self._mover.aside,
-            lambda known: self._gate_sight.submission(known, vision, guards),
-            desk.rules.policy,
-            desk.rules.open_pulls,
-            self._crew.busy,
-            self._crew.free,
-            desk.ledger.tokens_by_task(),
+            commit_at=desk.mirror.attempt,
+            no_model=self._pauses.no_model(),
+            aside=self._mover.aside,
+            at_the_gates=lambda known: self._gate_sight.submission(known, vision, guards),
+            policy=desk.rules.policy,
+            open_pulls=desk.rules.open_pulls,
+            busy=self._crew.busy,
+            free_hands=self._crew.free,
+            held=held,
+            tokens=desk.ledger.tokens_by_task(),
         )
 
     # -- one move ---------------------------------------------------------------------------------------------
 
     def _do(self, move: Move, sight: Sight) -> None:
+        if self._desk.stopping():  # it was given to a hand that had to wait for the chair
+            return
         self._try(move, sight)
         self._moved()
 
     def _try(self, move: Move, sight: Sight) -> None:
-        """What goes wrong with one task is its own affair; what the owner has to mend is everybody's."""
+        """What goes wrong with one task is its own affair; what ends the program is everybody's."""
         task = "" if isinstance(move, Rest) else move.task
         try:
             self._acts.do(move, sight)
-            if takes_long(move):
-                self._pauses.answers(Service.MODEL)
+        except (Stopping, Replaced):
+            raise
         except OutOfBudget as problem:
             self._pauses.spent(problem)
             self._desk.tell(f"{task}: {problem}")
         except ModelAway as problem:
-            self._pauses.away(Service.MODEL, problem)
-            if str(problem) not in self.problems:
-                self.problems.append(str(problem))
-            self._desk.tell(f"{task}: {problem}")
-        except (Misconfigured, Stopping):
-            raise
+            self._model_away(task, problem)
+        except Misconfigured as problem:
+            if not self._lasts:
+                raise
+            self._name_problem(str(problem))
+            self._mover.set_aside(task, str(problem))
         except TeamError as problem:
             self._troubled(task, problem)
         except Exception as bug:
             if not self._lasts:
                 raise
             self._desk.keep_bug(bug)
-            self._mover.set_aside(task, f"a bug of ours ({type(bug).__name__}): please report {self._desk.home.logs}/")
+            self._mover.set_aside(task, f"a bug of ours ({type(bug).__name__}): please report what lies in logs/")
+
+    def _model_away(self, task: str, problem: ModelAway) -> None:
+        self._pauses.away(Service.MODEL, problem)
+        self._desk.tell(f"{task}: {problem}")
+        if not self._lasts:  # who lasts has told of the outage, and will tell of its end
+            self._name_problem(str(problem))
+
+    def _name_problem(self, words: str) -> None:
+        if words not in self.problems:
+            self.problems.append(words)
 
     def _troubled(self, task: str, problem: TeamError) -> None:
         """A forge that is away is nobody's fault; who will not be there for long leaves that task to the next start."""
-        if isinstance(problem, RateLimited):
-            self._pauses.away(Service.FORGE, problem, problem.wait)
-        elif self._lasts and isinstance(problem, ForgeUnavailable | RemoteAway):
-            self._pauses.away(Service.FORGE, problem)
-        else:
+        waited_for = self._lasts or isinstance(problem, RateLimited)
+        if not (waited_for and self._pauses.took(problem)):
             self._mover.set_aside(task, f"{problem}; it goes on later, or with the next start")

@@ -40,11 +40,12 @@ class Card:
 class Board:
     cards: tuple[Card, ...]
     limits: Limits = field(default_factory=Limits)
-    no_money: str = ""  # why none may be spent now
+    no_model: str = ""  # why none is asked now: no money, or it is away
     policy: Policy = field(default_factory=Policy)
     open_pulls: int = 5  # the most that may wait for the owner
     busy: frozenset[str] = frozenset()  # tasks that somebody is working on
-    hands: int = 1  # how many more may be worked on
+    free_hands: int = 1  # how many more may be worked on
+    held: str = ""  # why nothing may be begun or merged now
 
     @cached_property
     def by_id(self) -> Mapping[str, Card]:

@@ -49,11 +49,15 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Ran:
-    """What is recorded of a phase on one day. `problem`: why it failed, or what the owner has to mend after it."""
+    """What is recorded of a phase on one day. `problem`: why it failed, or what the owner has to mend after it.
+
+    `missed`: nobody was there; it was not run at all.
+    """
 
     begun: datetime
     ended: datetime | None
     problem: str = ""
+    missed: bool = False
 
     @property
     def standing(self) -> Standing:

@@ -19,6 +19,18 @@ from shared.edge.fault import fault_point
 SCHEMA = Path(__file__).parent / "schema"
 
 
+class _Held:
+    """A thread's connection: closed when the thread ends, not when somebody collects garbage months later."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def close(self) -> None:
+        self.connection.close()
+
+    __del__ = close
+
+
 class Database:
     """`path` is created if it is absent; its folder must exist."""
 
@@ -57,10 +69,9 @@ class Database:
 
     def close(self) -> None:
         """This thread's connection; the last one to close folds the write-ahead log into the file."""
-        connection = getattr(self._local, "connection", None)
-        if connection is not None:
-            connection.close()
-            del self._local.connection
+        if hasattr(self._local, "held"):
+            self._local.held.close()
+            del self._local.held
 
     def _check_guard(self, connection: sqlite3.Connection) -> None:
         if self._epoch:
@@ -69,13 +80,13 @@ class Database:
                 raise Replaced("another daemon has taken over this home; this one ends, and changes nothing any more")
 
     def _connection(self) -> sqlite3.Connection:
-        if not hasattr(self._local, "connection"):
-            self._local.connection = self._connect()
-        connection: sqlite3.Connection = self._local.connection
-        return connection
+        if not hasattr(self._local, "held"):
+            self._local.held = _Held(self._connect())
+        held: _Held = self._local.held
+        return held.connection
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, isolation_level=None, timeout=10)
+        connection = sqlite3.connect(self.path, isolation_level=None, timeout=10, check_same_thread=False)  # see _Held
         connection.row_factory = sqlite3.Row
         for pragma in ("journal_mode=wal", "synchronous=full", "foreign_keys=on"):
             connection.execute(f"pragma {pragma}")

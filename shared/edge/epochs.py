@@ -1,4 +1,4 @@
-"""Door to who works on a home. The only module that remembers daemons, one after the other, and how each of them ended.
+"""Door to who works on a home. The only module that remembers them, one after the other, and how each of them ended.
 
 Each has a number. A database that is guarded by it (shared.edge.database) writes nothing once there is a higher one:
 a daemon that was suspended and replaced can do no harm when it wakes up.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from shared.edge.activity import CUT_OFF
 from shared.edge.database import Database
@@ -34,7 +35,7 @@ class Epochs:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def begin(self, pid: int, now: datetime) -> int:
+    def begin(self, pid: int, now: datetime, kind: Literal["daemon", "run-day"] = "daemon") -> int:
         """By who holds the home's lock. What is still open belongs to the dead: it ends here -> our number."""
         with self._db.transaction() as db:
             db.execute(
@@ -44,7 +45,9 @@ class Epochs:
             db.execute(
                 "update agent_runs set ended_at = ?, result = ? where ended_at is null", (now.isoformat(), CUT_OFF)
             )
-            cursor = db.execute("insert into epochs (pid, began_at) values (?, ?)", (pid, now.isoformat()))
+            cursor = db.execute(
+                "insert into epochs (kind, pid, began_at) values (?, ?, ?)", (kind, pid, now.isoformat())
+            )
         fault_point("epoch.begun")
         return cursor.lastrowid or 0
 
@@ -65,7 +68,8 @@ class Epochs:
         fault_point("epoch.ended")
 
     def last(self) -> Epoch | None:
-        row = self._db.row("select * from epochs order by number desc limit 1")
+        """The newest daemon's."""
+        row = self._db.row("select * from epochs where kind = 'daemon' order by number desc limit 1")
         return _epoch(row) if row else None
 
     def _note(self, column: str, number: int, now: datetime) -> None:

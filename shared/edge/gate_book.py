@@ -71,6 +71,7 @@ class GateBook:
                 "update gate_runs set begun = begun - 1 where task = ? and commit_id = ? and kind = ?",
                 (task, commit, kind),
             )
+        fault_point(f"{kind}.not-begun")
 
     def begun(self, kind: Kind, task: str, commit: str) -> int:
         row = self._db.row(
@@ -137,6 +138,7 @@ class GateBook:
                 "insert or replace into suite_runs values (?, ?, ?)",
                 (key, SUITE_RUN.dump_json(run).decode(), now.isoformat()),
             )
+        fault_point("base-run.kept")
 
     # -- the owner's queue ------------------------------------------------------------------------------------
 
@@ -162,11 +164,13 @@ class GateBook:
                 "insert into rulings (task, subject, kind, why, at) values (?, ?, ?, ?, ?)",
                 (task, ruling.subject, ruling.kind, ruling.why, ruling.at.isoformat()),
             )
+        fault_point("ruling.kept")
 
     def withdraw(self, task: str) -> None:
         """The owner has moved the task since he approved something of it: that is over."""
         with self._db.transaction() as db:
             db.execute("update rulings set subject = '' where task = ? and kind = 'approve'", (task,))
+        fault_point("ruling.withdrawn")
 
     def rulings(self, task: str) -> Sequence[Ruling]:
         """The oldest first."""

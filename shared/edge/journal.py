@@ -101,6 +101,8 @@ class Journal:
         """
         row = after(source, event)
         with self._db.transaction() as db:
+            # a move that was done but could not be booked: the file lies at `source` now
+            db.execute("update task_events set done = 1 where task = ? and done = 0", (task,))
             cursor = db.execute(
                 "insert into task_events (task, at, event, from_state, to_state, note) values (?, ?, ?, ?, ?, ?)",
                 (task, now.isoformat(), event.value, source.value, row.to.value, note),
@@ -160,6 +162,14 @@ class Journal:
             )
             for r in rows
         }
+
+    def dropped(self) -> set[str]:
+        """Tasks whose goal was taken away, and nothing since: the same goal again is new."""
+        rows = self._db.rows(
+            "select task from task_events where event = ? and id in (select max(id) from task_events group by task)",
+            (Event.GOAL_REMOVED.value,),
+        )
+        return {row["task"] for row in rows}
 
     def history(self, task: str) -> list[Happened]:
         rows = self._db.rows("select * from task_events where task = ? and event <> 'created' order by id", (task,))

@@ -90,19 +90,23 @@ class NoticeBook:
     def undelivered(self, slip: Slip, why: str) -> None:
         """It is certainly not there."""
         self._set(slip, "state = 'planned', blind = max(blind - (message_id = ''), 0), why = ?", why)
+        fault_point("notice.undelivered")
 
     def unknown(self, slip: Slip, why: str) -> None:
         """The answer was lost; also that of a new message in place of one that was gone."""
         self._set(slip, "state = 'perhaps', message_id = '', blind = max(blind, 1), why = ?", why)
+        fault_point("notice.unknown")
 
     def refused(self, slip: Slip, why: str) -> None:
         """Never in these words: they are not tried again."""
         self._set(slip, "state = 'refused', blind = 0, why = ?", why)
+        fault_point("notice.refused")
 
     def told(self, slips: Sequence[Slip], key: str) -> None:
         """The message `key` has said that these did not arrive."""
         for slip in slips:
             self._set(slip, "told_in = ?", key)
+            fault_point("notice.told")
 
     # -- looking ----------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ import ctypes
 import errno
 import hashlib
 import os
+import re
 import secrets
 import stat
 import tempfile
@@ -14,8 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.domain.errors import Refused, TeamError
+from shared.domain.errors import Refused, TeamError, Unavailable
 from shared.domain.lifecycle import FOLDERS, State
+from shared.edge.fault import fault_point
 
 MAX_TEXT = 1 << 20
 SOCKET_PATH_LIMIT = 100  # the kernel's is 107 bytes
@@ -195,6 +197,7 @@ def write_text(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, data: bytes) -> None:
     temporary = _written(path.parent, data)
+    fault_point("file.written")
     try:
         os.replace(temporary, path)
     except OSError:
@@ -206,16 +209,22 @@ def write_bytes(path: Path, data: bytes) -> None:
 def create_text(path: Path, text: str, temporary_folder: Path) -> None:
     """A new file that appears complete and durable; FileExistsError if the name is taken."""
     temporary = _written(temporary_folder, _encoded(text))
+    fault_point("file.written")
     try:
         move(temporary, path)
-    except OSError:
+    except (OSError, Unavailable):
         temporary.unlink(missing_ok=True)
         raise
 
 
 def move(source: Path, target: Path) -> None:
-    """An atomic, durable rename that never overwrites: FileExistsError, FileNotFoundError."""
-    _rename_without_replacing(source, target)
+    """An atomic, durable rename that never overwrites: FileExistsError, FileNotFoundError. Unavailable: not now."""
+    try:
+        _rename_without_replacing(source, target)
+    except (FileExistsError, FileNotFoundError):
+        raise
+    except OSError as error:
+        raise Unavailable(f"{target.parent} or {source.parent} cannot be written ({error.strerror})") from None
     sync_folder(target.parent)
     if source.parent != target.parent:
         sync_folder(source.parent)
@@ -269,6 +278,13 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def remove_half_written(folder: Path) -> None:
+    """What a kill left of `write_bytes`. Only for whoever knows that nobody writes there."""
+    for path in folder.glob(".*.tmp"):
+        if re.fullmatch(r"\.[0-9]+\.[0-9a-f]{8}\.tmp", path.name):
+            path.unlink(missing_ok=True)
+
+
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
@@ -284,7 +300,9 @@ def _written(folder: Path, data: bytes) -> Path:
             os.fsync(descriptor)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise TeamError(f"{folder} cannot be written ({error.strerror}); free some space and start again") from None
+        raise TeamError(
+            f"{folder} cannot be written ({error.strerror}); make room, or give it back to its owner"
+        ) from None
     return temporary
 
 

@@ -16,6 +16,8 @@ from shared.domain.work import DailyPlan, Goal, Guard, Question, Vision
 from shared.edge.database import Database
 from shared.edge.fault import fault_point
 
+MOST_TOLD = 5_000  # characters of a phase's problems
+
 VISION, GUARDS, PLAN = TypeAdapter(Vision), TypeAdapter(tuple[Guard, ...]), TypeAdapter(DailyPlan)
 
 
@@ -106,25 +108,38 @@ class PlanBook:
             db.execute(
                 "insert or ignore into phases (day, name, started_at) values (?, ?, ?)", (day, name, now.isoformat())
             )
+        fault_point("phase.begun")
 
-    def phase_ended(self, day: str, name: str, now: datetime, problem: str = "") -> None:
-        """`problem`: what the owner has to mend, although it came to its end."""
+    def phase_ended(self, day: str, name: str, now: datetime, problem: str | None = "") -> None:
+        """`problem`: what the owner has to mend, although it came to its end; None: what is known of it already."""
         with self._db.transaction() as db:
             db.execute(
-                "update phases set ended_at = ?, problem = ? where day = ? and name = ?",
+                "update phases set ended_at = ?, problem = coalesce(?, problem) where day = ? and name = ?",
                 (now.isoformat(), problem, day, name),
             )
+        fault_point("phase.ended")
 
     def phase_failed(self, day: str, name: str, problem: str) -> None:
         """It did not come to its end."""
         with self._db.transaction() as db:
             db.execute("update phases set problem = ? where day = ? and name = ?", (problem, day, name))
+        fault_point("phase.failed")
+
+    def phase_troubled(self, day: str, name: str, problem: str) -> None:
+        """One more that the owner has to mend; the phase goes on, if it was begun at all."""
+        with self._db.transaction() as db:
+            row = db.execute("select problem from phases where day = ? and name = ?", (day, name)).fetchone()
+            if row and problem not in row["problem"]:
+                both = "; ".join(filter(None, (row["problem"], problem)))
+                db.execute("update phases set problem = ? where day = ? and name = ?", (both[:MOST_TOLD], day, name))
+        fault_point("phase.troubled")
 
     def phase_missed(self, day: str, name: str, now: datetime, why: str) -> None:
         """It was not begun, and will not be. Nothing changes if it was."""
         with self._db.transaction() as db:
             db.execute(
-                "insert or ignore into phases (day, name, started_at, ended_at, problem) values (?, ?, ?, ?, ?)",
+                "insert or ignore into phases (day, name, started_at, ended_at, problem, missed)"
+                " values (?, ?, ?, ?, ?, 1)",
                 (day, name, now.isoformat(), now.isoformat(), why),
             )
         fault_point("phase.missed")
@@ -161,7 +176,7 @@ class PlanBook:
 
 def _ran(row: sqlite3.Row) -> Ran:
     ended = datetime.fromisoformat(row["ended_at"]) if row["ended_at"] else None
-    return Ran(datetime.fromisoformat(row["started_at"]), ended, row["problem"])
+    return Ran(datetime.fromisoformat(row["started_at"]), ended, row["problem"], bool(row["missed"]))
 
 
 def _ask(db: sqlite3.Connection, day: str, questions: Sequence[Question], wording: Mapping[str, str]) -> None:

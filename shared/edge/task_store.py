@@ -1,7 +1,8 @@
 """Door to the task folders. The only module that reads, writes and moves task files; the folder is the state.
 
 A file is front matter (strict YAML) and Markdown. The owner may drop, edit, move and delete files at any time, so
-every look reads the folders anew. A file that cannot be read is named with its reason and never moved or deleted.
+every look reads the folders anew, and each file that is not surely the one that was read before. A file that cannot be
+read is named with its reason and never moved or deleted.
 """
 
 from __future__ import annotations
@@ -73,9 +74,15 @@ class Filed:
     spec: TaskSpec | Unreadable
 
 
+Stamp = tuple[int, int, int, int]
+
+
 class TaskStore:
     def __init__(self, home: Home) -> None:
         self._home = home
+        self._understood: dict[
+            tuple[State, str], tuple[Stamp, Filed]
+        ] = {}  # a home of years has thousands, and looks often
 
     def names(self) -> dict[State, list[str]]:
         """The ids in each folder, without reading the files."""
@@ -83,7 +90,11 @@ class TaskStore:
 
     def all(self, *states: State) -> list[Filed]:
         """Every task in these folders (default: all)."""
-        return [self.read(state, id_) for state in states or FOLDERS for id_ in sorted(self._ids(state))]
+        found = [self.read(state, id_) for state in states or FOLDERS for id_ in sorted(self._ids(state))]
+        if not states:
+            there = {(file.state, file.id) for file in found}
+            self._understood = {key: kept for key, kept in self._understood.items() if key in there}
+        return found
 
     def find(self, id_: str) -> list[State]:
         """The folders that hold the task: none, one, or (after a copy by the owner) several."""
@@ -91,6 +102,16 @@ class TaskStore:
 
     def read(self, state: State, id_: str) -> Filed:
         path = self._path(state, id_)
+        stamp = _stamp(path)  # before it is read: what changes in between is seen the next time
+        kept = self._understood.get((state, id_))
+        if kept and kept[0] == stamp:
+            return kept[1]
+        filed = self._read(state, id_, path)
+        if stamp and isinstance(filed.spec, TaskSpec):
+            self._understood[state, id_] = stamp, filed
+        return filed
+
+    def _read(self, state: State, id_: str, path: Path) -> Filed:
         try:
             return Filed(id_, state, parse(id_, read_text(path, MAX_TASK), f"{state}/{path.name}"))
         except FileNotFoundError:
@@ -102,16 +123,13 @@ class TaskStore:
         """The file as it is, for showing."""
         return read_text(self._path(state, id_), MAX_TASK)
 
-    def waited_for(self, state: State, id_: str) -> bool:
-        """Whether the file was young, so that somebody may still be writing it. Waits until it has its age."""
-        try:
-            age = time.time() - self._path(state, id_).stat().st_mtime
-        except FileNotFoundError:
-            return True
-        if not 0 <= age < YOUNG:
-            return False
-        time.sleep(YOUNG - age)
-        return True
+    def is_young(self, state: State, id_: str) -> bool:
+        """Somebody may still be writing the file."""
+        return _stamp(self._path(state, id_)) is None
+
+    def wait(self) -> None:
+        """Until what is young now is so no more, or has been written again."""
+        time.sleep(YOUNG)
 
     def add(self, spec: TaskSpec) -> bool:
         """A new file in backlog, complete and durable. False if a task of that name exists in any folder."""
@@ -144,6 +162,16 @@ class TaskStore:
         except FileNotFoundError:
             return iter(())
         return (name.removesuffix(".md") for name in entries if name.endswith(".md") and not IGNORED.search(name))
+
+
+def _stamp(path: Path) -> Stamp | None:
+    """What differs when the file does. None: it is young, so that it may still change within one tick of its clock."""
+    try:
+        info = path.lstat()
+    except OSError:
+        return None
+    is_young = time.time() - info.st_ctime < YOUNG
+    return None if is_young else (info.st_ino, info.st_ctime_ns, info.st_mtime_ns, info.st_size)
 
 
 # --- the file's text -----------------------------------------------------------------------------------------

@@ -354,10 +354,10 @@ def test_a_raised_day_counts_for_the_next_call_and_for_that_day_alone(ledger: Le
         assert ledger.raise_cap(250, caps, "a release", NOON) == "2026-11-20"
     taken(ledger, ticket, 150, caps)
     assert refusal(ledger, ticket, 1, caps) == "meter_day_cap"
-    assert (ledger.day_cap(NOON, caps), ledger.why_raised("2026-11-20")) == (250, "a release")
+    assert (ledger.day_cap(NOON, caps.day), ledger.why_raised("2026-11-20")) == (250, "a release")
     taken(ledger, ticket, 100, caps, tomorrow)
     assert refusal(ledger, ticket, 1, caps, tomorrow) == "meter_day_cap"
-    assert (ledger.day_cap(tomorrow, caps), ledger.why_raised("2026-11-21")) == (100, "")
+    assert (ledger.day_cap(tomorrow, caps.day), ledger.why_raised("2026-11-21")) == (100, "")
     assert dict(ledger.by_day())["2026-11-20"].cap == 250
 
 
@@ -366,7 +366,7 @@ def test_a_raised_day_is_the_one_that_calls_are_booked_on(ledger: Ledger) -> Non
     ticket, caps, before = opened(ledger), Caps(10**9, 100, 1_000), NOON - timedelta(days=1)
     taken(ledger, ticket, 100, caps)
     assert ledger.raise_cap(250, caps, "", before) == "2026-11-20"
-    assert ledger.day_cap(before, caps) == 250
+    assert ledger.day_cap(before, caps.day) == 250
     taken(ledger, ticket, 150, caps, before)
 
 
@@ -386,17 +386,17 @@ def test_a_day_is_raised_within_the_policy_or_the_owner_hears_what_to_type(ledge
     with pytest.raises(Misconfigured) as refused:
         ledger.raise_cap(to, caps, "", NOON)
     assert says in str(refused.value)
-    assert ledger.day_cap(NOON, caps) == 100
+    assert ledger.day_cap(NOON, caps.day) == 100
 
 
 def test_the_last_word_about_a_day_counts_and_takes_nothing_from_the_policy(ledger: Ledger) -> None:
     caps = Caps(10**9, 100, 1_000)
     for to in (500, 300):
         ledger.raise_cap(to, caps, "", NOON)
-    assert ledger.day_cap(NOON, caps) == 300
-    assert ledger.day_cap(NOON, Caps(10**9, 400, 1_000)) == 400  # the policy was raised since
+    assert ledger.day_cap(NOON, caps.day) == 300
+    assert ledger.day_cap(NOON, 400) == 400  # the policy was raised since
     ledger.raise_cap(100, caps, "as usual", NOON)
-    assert ledger.day_cap(NOON, caps) == 100
+    assert ledger.day_cap(NOON, caps.day) == 100
 
 
 def test_a_cap_is_reached_when_it_has_stopped_a_call_until_it_is_raised(ledger: Ledger) -> None:
@@ -407,7 +407,7 @@ def test_a_cap_is_reached_when_it_has_stopped_a_call_until_it_is_raised(ledger: 
     assert ledger.is_reached(day, 100)
     assert not ledger.is_reached("2026-11-21", 100)
     ledger.raise_cap(250, caps, "", NOON)
-    assert not ledger.is_reached(day, ledger.day_cap(NOON, caps))
+    assert not ledger.is_reached(day, ledger.day_cap(NOON, caps.day))
     refusal(ledger, ticket, 200, caps)
     assert ledger.is_reached(day, 250)
 
@@ -631,7 +631,7 @@ class MoneyBook(RuleBasedStateMachine):
         else:
             with pytest.raises(Misconfigured):
                 self.ledger.raise_cap(to, self.caps, "a big day", self.now)
-        assert self.ledger.day_cap(self.now, self.caps) == max(self.caps.day, self.raises.get(day, 0))
+        assert self.ledger.day_cap(self.now, self.caps.day) == max(self.caps.day, self.raises.get(day, 0))
 
     @rule(which=st.integers(0, 30), part=st.integers(0, 120))
     def the_owner_writes_off(self, which: int, part: int) -> None:

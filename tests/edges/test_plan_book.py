@@ -55,7 +55,7 @@ def test_each_phase_is_told_as_it_stands(book: PlanBook) -> None:
 def test_one_that_was_missed_is_over_and_the_report_says_why(book: PlanBook) -> None:
     book.phase_missed(DAY, "morning", LATER, "the machine was off")
     book.phase_missed(DAY, "morning", LATER + timedelta(hours=1), "and again")
-    assert book.phases_of(DAY) == {"morning": Ran(LATER, LATER, "the machine was off")}
+    assert book.phases_of(DAY) == {"morning": Ran(LATER, LATER, "the machine was off", missed=True)}
     assert book.has_ended(DAY, "morning")
     assert book.troubles(DAY) == (Trouble("morning", "the machine was off"),)
 

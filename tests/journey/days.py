@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from agents.orchestrator.daemon import Around, Daemon, End
+from agents.orchestrator.daemon import Daemon, End, Outside
 from cli.quitting import Quitting
 from cli.records import Records, open_records
 from cli.team import open_team
@@ -53,16 +53,16 @@ class Days:
 
 
 @contextmanager
-def days(stage: Stage, clock: ManualClock, check: Callable[[], str] = lambda: "") -> Iterator[Days]:
+def days(stage: Stage, clock: ManualClock, check: Callable[[], End | None] = lambda: None) -> Iterator[Days]:
     """One daemon's life on the stage."""
     stop, after = Stop(), list[tuple[str, bool]]()
-    around = Around(lambda _: nullcontext(), check, lambda phase, ok: after.append((phase, ok)))
+    outside = Outside(lambda _: nullcontext(), check, lambda phase, ok: after.append((phase, ok)))
 
     def make(records: Records, *_: object) -> ScriptedWorkshop:
         return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)
 
     with (
         open_records(stage.home.root, {}, clock) as records,
-        open_team(records, stage.said.append, make, lambda _: stage.services, Quitting(stop)) as team,
+        open_team(records, stage.said.append, make, lambda _: stage.services, Quitting(stop), daemon=True) as team,
     ):
-        yield Days(records, clock, Daemon(team, records.settings.schedules.schedule, around), stop, after)
+        yield Days(records, clock, Daemon(team, records.settings.schedules.schedule, outside), stop, after)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from agents.orchestrator.daemon import End
 from cli.arguments import Arguments
 from cli.hands import resume
 from cli.money_hands import raise_cap
@@ -152,17 +154,20 @@ def test_tasks_that_share_a_file_are_never_coded_at_once(
     stage: Stage, clock: ManualClock, model: ScriptedModel
 ) -> None:
     two(stage, model, ("app.py", "app.py"))
-    alone = threading.Lock()
+    at_work: list[str] = []
+    together: list[bool] = []
 
-    def one_by_one(folder: Path, job: EngineJob) -> None:
-        assert alone.acquire(blocking=False)
+    def slow(folder: Path, job: EngineJob) -> None:
+        at_work.append(job.message)
+        time.sleep(0.5)  # the other one would begin
+        together.append(len(at_work) > 1)
+        at_work.pop()
         mends(folder, job)
-        alone.release()
 
-    stage.change = one_by_one
+    stage.change = slow
     with days(stage, clock) as day:
         day.until(at(9))
-    assert len(stage.jobs) == 2
+    assert together == [False, False]
 
 
 def test_a_slow_task_keeps_nobody_from_merging(stage: Stage, clock: ManualClock, model: ScriptedModel) -> None:
@@ -224,22 +229,31 @@ def test_a_goal_removed_at_noon_takes_its_waiting_task_along(
 
 
 def test_a_changed_configuration_waits_for_what_runs(stage: Stage, clock: ManualClock) -> None:
-    answers = [""]
-    with days(stage, clock, lambda: answers[0]) as day:
-        day.until(at(8.1))
-        answers[0] = "reload"
-        day.tick()
+    changed = threading.Event()
+    ends: list[End | None] = []
+
+    def works(folder: Path, job: EngineJob) -> None:
+        changed.set()
+        with day.daemon.desk.chair:
+            ends.append(day.daemon.tick())
+        Coder(GOOD)(folder, job)
+
+    stage.change = works
+    with days(stage, clock, lambda: "reload" if changed.is_set() else None) as day:
+        day.until(at(9))
+        assert ends == [None]
         assert day.end == "reload"
+    assert stage.states() == {ID: "in_progress"}  # its commit stands; nothing new was begun
 
 
-def test_a_lock_that_was_replaced_ends_it(stage: Stage, clock: ManualClock) -> None:
-    answers = [""]
-    with days(stage, clock, lambda: answers[0]) as day:
+def test_who_is_not_the_one_any_more_ends(stage: Stage, clock: ManualClock) -> None:
+    ends: list[End | None] = [None]
+    with days(stage, clock, lambda: ends[0]) as day:
         day.until(at(6.5))
-        answers[0] = "another one has begun"
+        ends[0] = "ended"
         day.until(at(23))
         assert day.end == "ended"
-    assert "another one has begun" in stage.said
+        assert day.phases() == {}
 
 
 def test_whoever_asks_it_to_end_is_heard_before_anything_new(

@@ -272,7 +272,7 @@ def test_a_forge_that_is_away_costs_no_second_run(stage: Stage, model: ScriptedM
     stage.run_day()
     (id_,) = stage.states()
     assert stage.states() == {id_: "in_progress"}
-    assert any("it goes on later, or with the next start" in line for line in stage.said)
+    assert any("not delivered: " in line for line in stage.said)
     calls = len(model.requests)
     head.with_name("away").rename(head)
     stage.run_day()

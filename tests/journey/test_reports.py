@@ -194,7 +194,7 @@ def test_the_books_are_opened_only_when_there_is_something_to_tell_and_somebody(
         with stage.records() as records, open_team(records, print, make_services=lambda _: stage.services) as team:
             store = CountedStore(stage.home)
             reporting = Reporting(replace(team.desk, store=store), dict)
-            reporting.work_begins()
+            reporting.tell_what_waited()
             assert store.looks == len(told)  # at first nobody knows what was told
             for _ in range(3):
                 reporting.step(DAY)

@@ -103,9 +103,9 @@ def test_a_circle_blocks_its_members_and_nobody_else() -> None:
 
 def test_without_money_the_team_rests_but_finishes_what_stands() -> None:
     broke = "the day's cap is reached"
-    assert next_move(Board((card(),), no_money=broke), NOW) == Rest(broke)
+    assert next_move(Board((card(),), no_model=broke), NOW) == Rest(broke)
     begun = card("b", State.IN_PROGRESS, commit="c0ffee")
-    assert next_move(Board((card(), begun), no_money=broke), NOW) == Deliver("b")
+    assert next_move(Board((card(), begun), no_model=broke), NOW) == Deliver("b")
 
 
 def test_a_resting_task_lets_others_pass_and_wakes_in_time() -> None:
@@ -169,10 +169,10 @@ def test_the_gates_have_their_turn(cards: list[Card], move: Move) -> None:
 
 def test_a_review_waits_for_money_while_tests_do_not() -> None:
     unread = replace(PARKED, reviewed=None)
-    board = Board((card("a", State.IN_REVIEW, at_gate=unread),), no_money="the cap of the day is reached")
+    board = Board((card("a", State.IN_REVIEW, at_gate=unread),), no_model="the cap of the day is reached")
     assert next_move(board, NOW) == Rest("the cap of the day is reached")
-    assert next_move(replace(board, no_money=""), NOW) == Gate("a", Judge())
-    untested = Board((card("a", State.IN_REVIEW, at_gate=READY),), no_money="the cap of the day is reached")
+    assert next_move(replace(board, no_model=""), NOW) == Gate("a", Judge())
+    untested = Board((card("a", State.IN_REVIEW, at_gate=READY),), no_model="the cap of the day is reached")
     assert next_move(untested, NOW) == Gate("a", Check())
 
 

@@ -68,6 +68,7 @@ class Ledger(LedgerViews):
         token = f"mt-{secrets.token_urlsafe(32)}"
         with self._db.transaction() as db:
             add_ticket(db, digest(token), order, now)
+        fault_point("ticket.opened")
         return token
 
     def close_ticket(self, token: str, now: datetime) -> None:
@@ -77,6 +78,7 @@ class Ledger(LedgerViews):
                 "update tickets set closed_at = ? where token_sha256 = ? and closed_at is null",
                 (text(now), digest(token)),
             )
+        fault_point("ticket.closed")
 
     # --- before a call
 
@@ -102,6 +104,7 @@ class Ledger(LedgerViews):
         """A call that came to nothing before its money was looked at has a row too."""
         with self._db.transaction() as db:
             add_refusal(db, ticket, budget_day(now, last_day(db)), now, model, refusal, answered=answered)
+        fault_point("call.refused")
 
     # --- after a call: each answers False if the call already had its final state
 
@@ -129,6 +132,7 @@ class Ledger(LedgerViews):
             left = db.execute("update calls set state = 'lost', code = 'meter_restart' where state = 'open'").rowcount
             if left:
                 warn(db, last_call(db), now, self._warn_percent)
+        fault_point("ledger.reconciled")
         return left
 
     # --- the owner's word about money
@@ -162,22 +166,26 @@ class Ledger(LedgerViews):
         """Until `resume` or the next start. One line for the owner; a second pause adds nothing."""
         with self._db.transaction() as db:
             stop(db, "pause", reason, now)
+        fault_point("money.paused")
 
     def halt(self, reason: str, now: datetime) -> None:
         """Until `resume`, also over a restart: somebody has to look at it."""
         with self._db.transaction() as db:
             stop(db, "halt", reason, now)
+        fault_point("money.halted")
 
     def resume(self) -> None:
         """The owner has looked: pauses and halts end."""
         with self._db.transaction() as db:
             db.execute("update halts set ended = 1 where not ended")
+        fault_point("money.resumed")
 
     def confirm_clock(self, now: datetime) -> None:
         """The owner says that the clock is right; jumps are measured from here."""
         if self._uptime is not None:
             with self._db.transaction() as db:
                 set_anchor(db, Moment(now, self._uptime()))
+            fault_point("clock.confirmed")
 
     def believes(self, now: datetime) -> bool:
         """Whether the clock is believed: by a wrong one nothing is paid for, and nothing thrown away."""

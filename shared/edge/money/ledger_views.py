@@ -8,7 +8,7 @@ import sqlite3
 from datetime import datetime
 
 from shared.domain.ticket import BudgetWarning, CallRecord, LostCall, Share, Ticket, TicketOrder
-from shared.domain.token_budget import Caps, Totals, Usage, budget_day, month_of
+from shared.domain.token_budget import Totals, Usage, budget_day, month_of
 from shared.domain.work import Run
 from shared.edge.database import Database
 
@@ -43,10 +43,10 @@ class LedgerViews:
         row = self._db.row("select amount from cap_raises where day = ?", (day,))
         return max(policy, row["amount"]) if row else policy
 
-    def day_cap(self, now: datetime, caps: Caps) -> int:
-        """What today may cost; today is the day that a call would be booked on now. `caps`: the policy's."""
+    def day_cap(self, now: datetime, policy: int) -> int:
+        """What today may cost; today is the day that a call would be booked on now. `policy`: as in `cap_of`."""
         row = self._db.row("select max(day) as day from calls where state <> 'refused'")
-        return self.cap_of(budget_day(now, (row["day"] if row else "") or ""), caps.day)
+        return self.cap_of(budget_day(now, (row["day"] if row else "") or ""), policy)
 
     def why_raised(self, day: str) -> str:
         """The owner's reason; empty: he gave none, or has not raised that day's cap."""
@@ -67,6 +67,11 @@ class LedgerViews:
     def spent_by(self, task: str, cap: int = 0) -> Totals:
         """Of one task over all its attempts, against the task's cap."""
         return self._totals("task = ?", (task,), cap)
+
+    def was_answered(self, since: datetime) -> bool:
+        """Whether a call that was made after that moment has come to its end."""
+        sql = "select 1 from calls where state = 'settled' and day >= ? and at > ? limit 1"
+        return self._db.row(sql, (since.date().isoformat(), since.isoformat(timespec="milliseconds"))) is not None
 
     def tokens_by_task(self) -> dict[str, int]:
         """Sent and received, of each task over all its attempts."""

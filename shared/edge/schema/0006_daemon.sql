@@ -1,7 +1,8 @@
 -- Who works on a home, one after the other; and what the owner allows on top of a day's cap.
 
-create table epochs (               -- a daemon's life; the newest one alone may write
+create table epochs (               -- a life of whoever works on the home; the newest one alone may write
     number      integer primary key,
+    kind        text not null,      -- daemon, or run-day
     pid         integer not null,
     began_at    text not null,
     ready_at    text,               -- what the last one left is put in order, work may begin

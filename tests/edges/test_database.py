@@ -1,0 +1,30 @@
+"""The memory's door: one connection per thread, for as long as the thread lives."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from pathlib import Path
+
+from shared.edge.database import Database
+
+
+def test_threads_that_come_and_go_leave_nothing_open(tmp_path: Path) -> None:
+    """Also if nobody collects garbage: a daemon lives for months."""
+    db = Database(tmp_path / "agents.db")
+    gc.disable()
+    try:
+        come_and_go(db, 2)
+        before = len(os.listdir("/proc/self/fd"))
+        come_and_go(db, 10)
+        assert len(os.listdir("/proc/self/fd")) == before
+    finally:
+        gc.enable()
+
+
+def come_and_go(db: Database, threads: int) -> None:
+    for _ in range(threads):
+        thread = threading.Thread(target=db.rows, args=("select 1",))
+        thread.start()
+        thread.join()

@@ -1,0 +1,280 @@
+"""Every durable or outward effect of a door passes a fault point: what a kill test cannot reach, it cannot prove.
+
+An effect is known by its call (EFFECTS, and git's writing commands). It is reached where its function, or every caller
+of it in the same module, passes a fault point. What needs none stands in EXEMPT with its reason.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOORS = ROOT / "shared" / "edge"
+
+# Calls by their last name, and by what stands before it (empty: anything, "-": nothing).
+FILES = {
+    "os": {"rename", "replace", "link", "symlink", "unlink", "remove", "rmdir", "truncate", "ftruncate", "pwrite"},
+    "shutil": {"rmtree", "move", "copy", "copyfile"},
+    "libc": {"renameat2"},
+    "": {"unlink", "rmdir", "rename", "symlink_to", "hardlink_to", "write_text", "write_bytes"},
+    "-": {"write_text", "write_bytes", "create_text", "move", "remove_folder"},  # of our own door to files
+}
+PROGRAMS = {
+    "subprocess": {"run", "Popen", "call", "check_call", "check_output"},
+    "process": {"run", "running", "attached", "detached"},
+    "-": {"run", "running", "attached", "detached"},  # the same ones, imported by name
+    "box": {"run"},
+    "_box": {"run"},
+}
+VERBS = {"post", "put", "patch", "delete", "send", "request", "stream", "write", "mutate"}
+REQUESTS = {
+    "": {"requestJson", "handle_request", "notify", "urlopen"},
+    **dict.fromkeys(("client", "_client", "_team", "line"), VERBS),
+    "messages": {"create", "stream"},
+}
+INNER = {"_commits": {"move", "take", "delete", "keep"}, "commits": {"move", "take", "delete", "keep"}}
+EFFECTS = (FILES, PROGRAMS, REQUESTS, INNER)
+
+WRITING_GIT = {"push", "update-ref", "fast-import", "init", "config", "fetch", "pack-refs", "repack", "prune", "gc"}
+WRITING_SQL = ("insert", "update", "delete", "create", "alter", "drop", "replace", "vacuum", "commit")
+SQL_CALLS = {"execute", "executemany", "executescript", "rows", "row"}
+
+
+@dataclass(frozen=True)
+class Effect:
+    module: str  # below shared/edge, without .py
+    function: str  # `Class.method`, or a function
+    what: str
+    line: int
+
+    @property
+    def place(self) -> str:
+        return f"{self.module}:{self.function}"
+
+
+@dataclass
+class Function:
+    """One of a module, with all that is nested in it."""
+
+    name: str
+    node: ast.AST
+    calls: set[str] = field(default_factory=set)  # last names
+    effects: list[tuple[str, int]] = field(default_factory=list)
+    is_reached: bool = False  # passes a fault point itself
+
+
+# --- reading a module ----------------------------------------------------------------------------------------
+
+
+def functions(tree: ast.Module) -> Iterator[Function]:
+    """Of all levels that are not inside another function; what a module does when it is loaded is one, too."""
+    outside = ast.Module([node for node in tree.body if not isinstance(node, Definition | ast.ClassDef)], [])
+    yield Function("", outside)
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield Function(node.name, node)
+        elif isinstance(node, ast.ClassDef):
+            for inner in node.body:
+                if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+                    yield Function(f"{node.name}.{inner.name}", inner)
+
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def read(source: str) -> list[Function]:
+    found = list(functions(ast.parse(source)))
+    for one in found:
+        inside = _is_given_a_connection(one.node) or _opens_a_transaction(one.node)
+        for node in ast.walk(one.node):
+            if isinstance(node, ast.Call):
+                before, name = _names(node.func)
+                one.calls.add(name)
+                one.is_reached |= name == "fault_point"
+                if what := _effect(node, before, name, inside):
+                    one.effects.append((what, node.lineno))
+    return found
+
+
+def _names(called: ast.expr) -> tuple[str, str]:
+    """`self._box.run` -> _box, run; `run` -> -, run."""
+    if isinstance(called, ast.Attribute):
+        before = called.value
+        return (before.attr if isinstance(before, ast.Attribute) else getattr(before, "id", "")), called.attr
+    return "-", getattr(called, "id", "")
+
+
+def _effect(call: ast.Call, before: str, name: str, in_transaction: bool) -> str:
+    """What it does, in a word; empty: nothing that lasts."""
+    if name == "transaction":
+        return "transaction"
+    if name in SQL_CALLS:
+        return "" if in_transaction and name.startswith("execute") else _sql(call)
+    if name in ("git", "try_git"):
+        return _git(call)
+    for table in EFFECTS:
+        if name in table.get(before, ()) or (before != "-" and name in table.get("", ())):
+            return f"{before}.{name}".removeprefix("-.")
+    return ""
+
+
+def _sql(call: ast.Call) -> str:
+    text = _literal(call.args[0]) if call.args else ""
+    return f"SQL {text.split()[0]}" if text.lower().startswith(WRITING_SQL) else ""
+
+
+def _git(call: ast.Call) -> str:
+    """A command that is not written out may be a writing one."""
+    commands = [_literal(argument) for argument in call.args[1:]]
+    if commands[:1] == ["hash-object"] or commands[:1] == ["merge-tree"]:
+        return f"git {commands[0]}" if "-w" in commands or "--write-tree" in commands else ""
+    name = commands[0] if commands else ""
+    return f"git {name or '?'}" if name in WRITING_GIT or not name else ""
+
+
+def _literal(node: ast.expr) -> str:
+    """The text, or its beginning; empty: it is not written here."""
+    if isinstance(node, ast.JoinedStr):
+        return _literal(node.values[0]) if node.values else ""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def _is_given_a_connection(node: ast.AST) -> bool:
+    """Then it is its caller's transaction."""
+    arguments = node.args.args if isinstance(node, Definition) else []
+    return any(one.annotation and "Connection" in ast.unparse(one.annotation) for one in arguments)
+
+
+def _opens_a_transaction(node: ast.AST) -> bool:
+    return any(isinstance(one, ast.Call) and _names(one.func)[1] == "transaction" for one in ast.walk(node))
+
+
+# --- judging -------------------------------------------------------------------------------------------------
+
+
+def unreached(module: str, source: str) -> list[Effect]:
+    """Effects without a fault point in their function, nor in all of its callers here."""
+    found = read(source)
+    reached = {one.name for one in found if one.is_reached}
+    while more := {one.name for one in found if one.name not in reached and _all_reached(one, found, reached)}:
+        reached |= more
+    return [
+        Effect(module, one.name, what, line) for one in found if one.name not in reached for what, line in one.effects
+    ]
+
+
+def _all_reached(one: Function, found: list[Function], reached: set[str]) -> bool:
+    last = one.name.rpartition(".")[2]
+    callers = [other.name for other in found if last in other.calls and other is not one]
+    return bool(callers) and set(callers) <= reached
+
+
+def doors() -> Iterator[tuple[str, str]]:
+    for path in sorted(DOORS.rglob("*.py")):
+        yield str(path.relative_to(DOORS).with_suffix("")), path.read_text("utf-8")
+
+
+def exemption(effect: Effect) -> str:
+    """The entry that it stands under; empty: none."""
+    folders = (key for key in EXEMPT if key.endswith("/") and effect.module.startswith(key))
+    return next((key for key in (effect.place, effect.module, *folders) if key in EXEMPT), "")
+
+
+# Why no fault point is needed. A place, a module, or a folder with its slash.
+EXEMPT: Mapping[str, str] = {
+    # doors to the means: whoever uses them passes the points
+    "paths": "who writes, moves or removes a file passes the points; file.written lies in the middle",
+    "process": "who starts a program passes the points",
+    "repo/git": "who runs a command passes the points; stale locks go at each start",
+    "forge/github_client": "github_pulls.sent passes the points; the rest asks",
+    "forge/local_forge_git": "LocalForge passes the points around each of its writes",
+    "money/meter_upstream": "meter_call passes llm.reserve before it and llm.sent after it",
+    "notify/apprise_notifier": "NoticeBook passes notice.sending before it and notice.sent after it",
+    "notify/discord_line": "NoticeBook passes notice.sending before it and notice.sent after it",
+    "llm/llm_call": "asks our own meter, which passes the points",
+    "box/": "what runs in a box ends with us and leaves only what its caller takes from it",
+    # what is made anew when it is missing
+    "money/meter:Meter.stop": "the next meter makes its socket anew",
+    "money/meter:_unix_socket": "the next meter makes its socket anew",
+    "target/index_proxy": "its socket lies in a folder that goes at start",
+    "lock:hold": "the pid in it is only information",
+    "llm/llm_replies:Replies.prune": "old answers; the next start throws them away",
+    "epochs:Epochs._note": "a sign of life, replaced by the next one",
+    "repo/mirror:Mirror.create": "repeated as a whole at each start",
+    "repo/mirror:Mirror.fetch": "asked again by whoever needs it",
+    "repo/committer:Committer.commit": "scratch references go at each start",
+    "forge/local_forge_book:Book._migrate": "repeated as a whole each time it is opened",
+    "target/environment_store:EnvironmentStore._sweep": "half-built ones, swept again before the next is built",
+    # in folders that go at start
+    "engine/": "the task's folder and the box's; the commit alone lasts, and the committer passes the points",
+    "linter": "a scratch folder",
+    "workflow_lint": "a scratch folder",
+    "repo/mirror_tree": "a check-out in a scratch folder",
+    "target/bench": "a scratch folder; gate_book passes the points before and after the tests",
+    "target/overlay": "a scratch folder",
+    "target/environment_build": "a folder that EnvironmentStore throws away unless it is whole",
+    # money: asked within the points of one call
+    "money/ledger:Ledger.reserve": "meter_call passes llm.reserve",
+    "money/ledger:Ledger._end": "meter_call passes llm.settle",
+    "money/ledger:Ledger.believes": "notes the first look at a clock in this boot; the next look notes it as well",
+    "money/meter_desk:Desk._counted": "counts tokens, which costs nothing",
+    # services of a test or a demo, which are not ours to kill
+    "local_github/": "a local GitHub, in its own process",
+    "notify/local_webhook_desk": "a local Discord",
+    "forge/local_forge:LocalForge.add_issue": "what a person would do there",
+    "forge/local_forge:LocalForge.add_comment": "what a person would do there",
+    "target/inside/": "runs in a box",
+}
+
+
+def test_every_effect_passes_a_fault_point() -> None:
+    left = [effect for door in doors() for effect in unreached(*door) if not exemption(effect)]
+    assert [f"shared/edge/{one.module}.py:{one.line} {one.function}: {one.what}" for one in left] == []
+
+
+def test_no_exemption_outlives_its_reason() -> None:
+    used = {exemption(effect) for door in doors() for effect in unreached(*door)}
+    assert set(EXEMPT) - used == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        pytest.param("def f():\n    os.replace(a, b)", "f: os.replace", id="an effect"),
+        pytest.param("def f():\n    os.replace(a, b)\n    fault_point('x')", "", id="and its point"),
+        pytest.param("class A:\n    def f(self):\n        self.path.unlink()", "A.f: path.unlink", id="of a method"),
+        pytest.param(
+            "def f():\n    g()\n    fault_point('x')\ndef g():\n    os.unlink(a)", "", id="its only caller has one"
+        ),
+        pytest.param(
+            "def f():\n    g()\n    fault_point('x')\ndef h():\n    g()\ndef g():\n    os.unlink(a)",
+            "g: os.unlink",
+            id="another caller has none",
+        ),
+        pytest.param(
+            "def f():\n    g()\n    fault_point('x')\ndef g():\n    h()\ndef h():\n    os.unlink(a)",
+            "",
+            id="its caller's caller has one",
+        ),
+        pytest.param("def f():\n    f()\n    os.unlink(a)", "f: os.unlink", id="itself is no caller"),
+        pytest.param("def f(db):\n    with db.transaction() as c:\n        pass", "f: transaction", id="a transaction"),
+        pytest.param("def f(db: Connection):\n    db.execute('insert into a')", "", id="in its caller's transaction"),
+        pytest.param("def f(db):\n    db.execute('INSERT into a')", "f: SQL INSERT", id="outside of any"),
+        pytest.param("def f(db):\n    db.rows('select 1')", "", id="reading"),
+        pytest.param("def f(db):\n    db.rows('vacuum')", "f: SQL vacuum", id="writing where one reads"),
+        pytest.param("def f():\n    git(path, 'push', 'x')", "f: git push", id="git that writes"),
+        pytest.param("def f():\n    git(path, 'rev-parse', 'x')", "", id="git that reads"),
+        pytest.param("def f():\n    git(path, *words)", "f: git ?", id="git that says not what it does"),
+        pytest.param("def f():\n    subprocess.Popen(words)", "f: subprocess.Popen", id="a program"),
+        pytest.param("def f():\n    self._client.post(words)", "f: _client.post", id="a request"),
+        pytest.param("def f():\n    text.replace('a', 'b')", "", id="a text"),
+        pytest.param("os.unlink(a)", ": os.unlink", id="while it is loaded"),
+    ],
+)
+def test_an_effect_is_found_and_so_is_its_point(source: str, found: str) -> None:
+    assert "; ".join(f"{one.function}: {one.what}" for one in unreached("m", source)) == found
