@@ -15,8 +15,10 @@ from cli.daemon_state import how_it_goes_on
 from cli.text import command, plain
 from shared.domain.errors import Misconfigured
 from shared.domain.lifecycle import State
-from shared.edge.clock import Clock
+from shared.edge.clock import Clock, SystemClock
+from shared.edge.database import Database
 from shared.edge.paths import Home, create_text
+from shared.edge.plan_book import PlanBook
 from shared.edge.task_store import TaskStore
 
 CONFIG = ("agents.yaml", "policy.yaml", "schedules.yaml", ".env.example")
@@ -62,6 +64,8 @@ def make_home(home: Home, target: str, branch: str = "") -> str:
     found = _found_branch(home, url, branch, read_secrets(home).get("GITHUB_TOKEN"))
     name = _name_of(url)
     _write_target(home, name, url, found)
+    if home.database.exists():
+        PlanBook(Database(home.database)).name_target(url, SystemClock().now())
     return f"target: {name} ({url}, branch {found})"
 
 

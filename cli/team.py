@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -80,6 +81,7 @@ def open_team(
 
     settings, home, clock, quit_ = records.settings, records.home, records.clock, quit_ or Quitting()
     key = model_key(settings)
+    _same_target(records)
     ourselves.keep_private()
     outgoing = Outgoing(settings.secrets.to_hide)
     log = Log(home.logs, clock, outgoing.clean)
@@ -107,6 +109,19 @@ def open_team(
             finally:
                 orchestrator.crew.end()
                 workshop.close()
+
+
+def _same_target(records: Records) -> None:
+    """Misconfigured if what was planned here was planned for another repository."""
+    before, now = records.plans.target(), records.settings.target.file.repo
+    if before and before != now:
+        again = command(records.home.root, "init", "--target", shlex.quote(now))
+        raise Misconfigured(
+            f"this home has worked on {before}; use another --home for {now}, "
+            f"or if it is the same repository at a new address, type: {again}"
+        )
+    if not before:
+        records.plans.name_target(now, records.clock.now())
 
 
 @contextmanager

@@ -129,10 +129,10 @@ class Orchestrator:
         """What happened at the forge and to the branch since we looked last."""
         self._work.hear()
 
-    def round(self, held: str = "") -> Rest:
-        """Every move there is now; what takes long only begins. `held`: see Board."""
+    def round(self, held: str = "", is_open: bool = True) -> Rest:
+        """Every move there is now; what takes long only begins, and only while it `is_open`. `held`: see Board."""
         self._day = self.desk.day()
-        rest = self._work.round(held)
+        rest = self._work.round(held, is_open)
         self.tell_owner(self._warn, self._day)
         self._tell_problems()
         return rest

@@ -13,7 +13,7 @@ from agents.orchestrator.agent import Orchestrator
 from agents.orchestrator.pauses import Service
 from agents.orchestrator.vision_watch import VisionWatch
 from shared.domain.errors import Replaced, Stopping, TeamError
-from shared.domain.schedule import Due, Outlook, Ran, Schedule, Standing, clock_is_behind, outlook
+from shared.domain.schedule import WORK, Due, Outlook, Ran, Schedule, Standing, clock_is_behind, outlook
 
 PHASE = "a phase/"  # its name among what the crew works on, where no task has such a one; one at a time
 BEAT = 60.0  # seconds that it waits at most, should nobody wake it
@@ -167,7 +167,7 @@ class Daemon:
         if due.late > WORTH_TELLING and due.name not in self.desk.plans.phases_of(due.day):
             self.desk.tell(f"{due.name} is begun {in_words(due.late)} late: nobody was there at its time")
         if due.name == "wrap_up":
-            self.desk.plans.phase_ended(due.day, "work", self.desk.clock.now(), None)
+            self.desk.plans.phase_ended(due.day, WORK, self.desk.clock.now(), None)
         self.crew.give(PHASE, partial(self._phases, due.day, (due.name,)), beside=True)
 
     def _phases(self, day: str, names: tuple[str, ...]) -> None:
@@ -191,12 +191,14 @@ class Daemon:
     # -- work -------------------------------------------------------------------------------------------------
 
     def _work(self, seen: Outlook) -> None:
+        """Outside of its hours nothing long is begun; what is ready is brought to its end, and answers are heeded."""
         now = self.desk.clock.now()
-        if not seen.working or self._is_troubled():
+        if self._is_troubled():
             return
-        self.desk.plans.phase_begins(self.desk.day(), "work", now)
+        if seen.working and WORK not in self.desk.plans.phases_of(self.desk.day()):
+            self.desk.plans.phase_begins(self.desk.day(), WORK, now)
         if self._hears(now):
-            self._orchestrator.round(UNREAD if self._is_held() else "")
+            self._orchestrator.round(UNREAD if self._is_held() else "", is_open=seen.working)
 
     def _is_held(self) -> bool:
         """What the owner may not want any more is neither begun nor merged."""

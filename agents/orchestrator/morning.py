@@ -11,12 +11,14 @@ from agents.orchestrator.issue_goals import goals_in, is_from_issue, number_of, 
 from agents.orchestrator.reading import Interpretation, standing
 from agents.orchestrator.team import Desk, Team
 from agents.orchestrator.vision_parser import difference, parse, with_found
-from shared.domain.errors import Misconfigured
+from shared.domain.errors import Misconfigured, Stumble
 from shared.domain.work import Goal, Guard, Run, Vision, VisionChange
 from shared.edge.forge.forge import ForgeError
 from shared.edge.markdown import outline
 from shared.edge.paths import read_text
 from shared.edge.plan_book import Accepted
+
+MOST_READINGS = 12  # by a model, per day: an owner who edits all day, or answers that are never any good
 
 
 def read_vision(desk: Desk, team: Team, day: str) -> None:
@@ -54,6 +56,10 @@ def _interpretation(
     texts = [remark.text for remark in change.fresh] + [goal.title for goal in change.new + change.changed]
     files = [entry.path for entry in desk.mirror.tree(commit)]
     facts = team.facts(commit, texts)
+    if desk.plans.book_reading(run.day) > MOST_READINGS:
+        raise Stumble(
+            f"a model has read VISION.md {MOST_READINGS} times today; what has changed since waits for tomorrow"
+        )
     with desk.chair.left():
         return team.reader.read(run, vision, change, guards, files, facts)
 

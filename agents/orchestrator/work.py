@@ -68,15 +68,18 @@ class Work:
             for left_over in place.iterdir():
                 remove_folder(left_over)
 
-    def round(self, held: str = "") -> Rest:
-        """Every move there is; what takes long only begins -> why it rests now. `held`: see Board."""
+    def round(self, held: str = "", is_open: bool = True) -> Rest:
+        """Every move there is; what takes long only begins -> why it rests now. `held`: see Board.
+
+        Not `is_open`: nothing long is begun.
+        """
         while True:
             self._crew.raise_failure()
             if self._desk.stopping():
                 return Rest("it is being stopped")
             if outage := self._pauses.rests(Service.FORGE):
                 return Rest(outage.words, outage.until)
-            sight = self._look(held)
+            sight = self._look(held, self._crew.free if is_open else 0)
             move = next_move(sight.board, self._desk.clock.now())
             if isinstance(move, Rest):
                 self._tell_lost(sight)
@@ -100,7 +103,7 @@ class Work:
             if card.state is card.seen_in is State.IN_REVIEW and card.submission is None and not card.aside:
                 self._mover.set_aside(card.id, f"its commit is not here any more; type: python main.py retry {card.id}")
 
-    def _look(self, held: str) -> Sight:
+    def _look(self, held: str, free_hands: int) -> Sight:
         desk = self._desk
         accepted = desk.plans.accepted()
         vision = accepted.vision if accepted else None
@@ -117,7 +120,7 @@ class Work:
             policy=desk.rules.policy,
             open_pulls=desk.rules.open_pulls,
             busy=self._crew.busy,
-            free_hands=self._crew.free,
+            free_hands=free_hands,
             held=held,
             tokens=desk.ledger.tokens_by_task(),
         )

@@ -74,6 +74,18 @@ class PlanBook:
         fault_point("plan.booked")
         return attempts
 
+    def book_reading(self, day: str) -> int:
+        """Counts that a model is asked to read the vision, before it is -> how often it was on that day."""
+        with self._db.transaction() as db:
+            db.execute(
+                "insert into daily_plans (day, readings) values (?, 1)"
+                " on conflict (day) do update set readings = readings + 1",
+                (day,),
+            )
+            readings: int = db.execute("select readings from daily_plans where day = ?", (day,)).fetchone()[0]
+        fault_point("reading.booked")
+        return readings
+
     def planning_attempts(self, day: str) -> int:
         row = self._db.row("select attempts from daily_plans where day = ?", (day,))
         return row["attempts"] if row else 0
@@ -100,6 +112,18 @@ class PlanBook:
     def plan(self, day: str) -> DailyPlan | None:
         row = self._db.row("select plan_json from daily_plans where day = ?", (day,))
         return PLAN.validate_json(row["plan_json"]) if row and row["plan_json"] else None
+
+    # -- the target -------------------------------------------------------------------------------------------
+
+    def target(self) -> str:
+        """The address of the repository that was planned for; empty: none yet."""
+        row = self._db.row("select repo from target")
+        return row["repo"] if row else ""
+
+    def name_target(self, repo: str, now: datetime) -> None:
+        with self._db.transaction() as db:
+            db.execute("insert or replace into target values (1, ?, ?)", (repo, now.isoformat()))
+        fault_point("target.named")
 
     # -- phases -----------------------------------------------------------------------------------------------
 

@@ -15,13 +15,13 @@ from agents.orchestrator.daemon import End
 from cli.arguments import Arguments
 from cli.hands import resume
 from cli.money_hands import raise_cap
-from shared.domain.errors import Stopping
+from shared.domain.errors import Misconfigured, Stopping
 from shared.edge.clock import ManualClock
 from shared.edge.engine.engine import EngineJob
 from shared.edge.scripted.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
-from tests.journey.stage import APPROVES, CODES, Stage, goals_of, mends, plans, reads, task
+from tests.journey.stage import APPROVES, CODES, Stage, goals_of, mends, plans, reads, repository, task
 from tests.mailbox import Mailbox
 
 TODAY = "2026-11-20"
@@ -393,3 +393,72 @@ def test_what_is_stopped_costs_no_try_and_goes_on(
         with days(stage, clock) as day:
             day.until(clock.now() + timedelta(hours=1) if clock.now() > at(8) else at(8.1))
     assert stage.states() == {ID: "completed"}
+
+
+def test_after_the_evening_what_is_ready_is_brought_to_its_end(
+    stage: Stage, clock: ManualClock, model: ScriptedModel
+) -> None:
+    """A change that waits for the owner is put before him, and his word is heeded; nothing new is begun."""
+    stage.given_vision("# Vision\n\n## Priority: HIGH\n- Fix the sum in app.py\n- Tidy the settings\n")
+    first, second = goals_of(stage.home.vision.read_text())
+    right = task(first, "First", files=["app.py", "tests/test_app.py"])
+    model.play([reads(), plans(right, task(second, "Second", files=["other.py"])), CODES, APPROVES])
+
+    def codes(folder: Path, job: EngineJob) -> None:
+        clock.set(at(23.01))  # the evening comes while it is at work
+        Coder(GOOD)(folder, job)
+
+    stage.change = codes
+    with days(stage, clock) as day:
+        day.until(at(8.1))
+        day.until(at(23.5))
+        states = sorted(stage.states().values())
+    assert states == ["backlog", "in_review"]  # coded and delivered; tested tomorrow
+    assert len(stage.pulls()) == 1
+
+
+def test_a_goal_that_comes_back_is_done(stage: Stage, clock: ManualClock, model: ScriptedModel) -> None:
+    with days(stage, clock) as day:
+        day.until(at(7.9))
+        stage.given_vision("# Vision\n\n## Priority: HIGH\n")
+        day.until(at(9))
+        assert list(stage.states().values()) == ["failed"]
+        stage.given_vision(VISION)
+        day.until(at(10))
+    assert sorted(stage.states().values()) == ["completed", "failed"]
+
+
+def test_a_vision_that_was_mended_is_read(stage: Stage, clock: ManualClock, model: ScriptedModel) -> None:
+    with days(stage, clock) as day:
+        day.until(at(7.9))
+        stage.home.vision.write_bytes(b"\xff\xfe")
+        day.until(at(12))
+        assert list(stage.states().values()) == ["backlog"]  # what he may not want any more is not begun
+        stage.given_vision(VISION)
+        day.until(at(13))
+    assert list(stage.states().values()) == ["completed"]
+
+
+def test_a_model_that_is_away_in_the_morning_does_not_cost_the_day(
+    stage: Stage, clock: ManualClock, model: ScriptedModel
+) -> None:
+    model.play([{"agent": "orchestrator", "times": "any", "status": 529}])
+    stage.given_vision(VISION + "\n## Notes\n- Don't touch the webhook\n")
+    stage.given_config("agents", engine="{launcher: shim, patience: 0}")
+    with days(stage, clock) as day:
+        day.until(at(8.5))
+        spent = day.records.ledger.totals(TODAY, 0).used
+        model.play([reads(), plans(fix()), CODES, APPROVES])
+        day.until(at(12))
+    assert list(stage.states().values()) == ["completed"]
+    assert spent < 2_000_000_000
+
+
+def test_a_home_works_on_one_repository(stage: Stage, clock: ManualClock) -> None:
+    with days(stage, clock) as day:
+        day.until(at(7.5))
+    repository(stage.root / "another", FILES)
+    target = stage.home.targets / "site.yaml"
+    target.write_text(target.read_text().replace(str(stage.root / "site"), str(stage.root / "another")))
+    with pytest.raises(Misconfigured, match="this home has worked on"), days(stage, clock):
+        pass
