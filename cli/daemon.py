@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from agents.orchestrator.daily_planner import cents
 from cli.arguments import CHECKOUT, DONE, Arguments
 from cli.config_watch import usable
 from cli.daemon_state import comes_next
@@ -20,6 +21,7 @@ from shared.edge.activity import Activity
 from shared.edge.clock import SystemClock
 from shared.edge.database import Database
 from shared.edge.epochs import Epochs
+from shared.edge.money.ledger import Ledger
 from shared.edge.paths import Home
 from shared.edge.process import Other, detached, other
 
@@ -44,8 +46,8 @@ def start(arguments: Arguments, environment: Mapping[str, str] = os.environ) -> 
     usable(home, environment)
     with open_records(home.root, environment) as records:
         pid, is_ready = _begin(records, environment)
-        following = comes_next(records.settings, records.clock.now())
-    more = f"next: {following}" if is_ready else "it is not ready yet"
+        following = comes_next(records)
+    more = following if is_ready else "it is not ready yet"
     print(f"started (pid {pid}); {more}\nsee: {command(home.root, 'status')}")
     return DONE
 
@@ -110,8 +112,13 @@ def stopped(home: Home, patience: Patience = Patience()) -> int:
             print("it is not running")
             return DONE
         pid, process = found
+        before = _lost(home)
         _end(home, process, patience)
     print(f"stopped (pid {pid})")
+    if (more := _lost(home) - before) > 0:
+        print(
+            f"model calls were cut: ${cents(more)} stay booked at their worst case; see: {command(home.root, 'budget')}"
+        )
     if (after := lock.holder(home.lock)) not in ("", pid):
         print(f"somebody has begun another one since (pid {after}): systemd, or a container's restart policy?")
     return DONE
@@ -139,7 +146,7 @@ def _end(home: Home, process: Other, patience: Patience) -> None:
     steps = (
         (process.ask_to_end, patience.first, "asked it to end"),
         (process.ask_to_end, patience.second, "it takes long: asked again, to end at once"),
-        (process.kill, patience.last, "ended it (kill -9; nothing is lost, the next start goes on)"),
+        (process.kill, patience.last, "ended it (kill -9; no work is lost, the next start goes on)"),
     )
     for act, seconds, words in steps:
         act()
@@ -158,6 +165,18 @@ def _ends_within(seconds: float, process: Other, home: Home) -> bool:
             told = at_work
             print(f"waiting for {at_work}", flush=True)
     return False
+
+
+def _lost(home: Home) -> int:
+    """Nano-dollars of all calls whose outcome nobody knows."""
+    try:
+        db = Database(home.database)
+        try:
+            return sum(call.amount for call in Ledger(db).lost_calls())
+        finally:
+            db.close()
+    except TeamError:
+        return 0
 
 
 def _at_work(home: Home) -> str:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from cli.arguments import Arguments
 from cli.printing import print_json
+from cli.records import Records
 from cli.text import command, plain
-from shared.domain.schedule import outlook
+from shared.domain.schedule import Standing, outlook
 from shared.edge import lock
 from shared.edge.clock import SystemClock
 from shared.edge.database import Database
 from shared.edge.epochs import STOPPED, Epoch, Epochs
 from shared.edge.paths import Home
-from shared.edge.settings import Settings
+from shared.edge.plan_book import PlanBook
+
+PHASES = {"morning": "the morning", "planning": "planning", "work": "work", "wrap_up": "the evening's report"}
 
 State = Literal["never", "running", "stopped", "dead"]
 
@@ -49,10 +53,17 @@ def _iso(when: datetime) -> str:
     return when.isoformat(timespec="seconds")
 
 
-def comes_next(settings: Settings, now: datetime) -> str:
-    """`wrap_up at 23:00`."""
-    seen = outlook(settings.schedules.schedule, now, lambda _: {})
-    return f"{seen.next_name} at {seen.next_at:%H:%M}"
+def comes_next(records: Records) -> str:
+    """`now: the morning; next: planning at 07:45`."""
+    now, plans = records.clock.now(), records.plans
+    seen = outlook(records.settings.schedules.schedule, now, lambda day: _standings(plans, day))
+    doing = PHASES[seen.due.name] if seen.due else PHASES["work"] if seen.working else ""
+    when = f"{seen.next_at:%H:%M}" if seen.next_at.date() == now.date() else f"{seen.next_at:%H:%M} tomorrow"
+    return f"{f'now: {doing}; ' if doing else ''}next: {PHASES.get(seen.next_name, seen.next_name)} at {when}"
+
+
+def _standings(plans: PlanBook, day: str) -> Mapping[str, Standing]:
+    return {name: ran.standing for name, ran in plans.phases_of(day).items()}
 
 
 def go_on(db: Database) -> str:
@@ -74,7 +85,7 @@ def who_works(facts: dict[str, Any], home: Path, now: datetime) -> str:
     """`facts`: of `status`, as far as they are known."""
     daemon = facts["daemon"]
     if daemon["state"] == "running":
-        following = f"; next: {daemon['next']}" if daemon["next"] else ""
+        following = f"; {daemon['next']}" if daemon["next"] else ""
         return f"at work (pid {daemon['pid']}) since {_at(daemon['since'], now)}{following}"
     if facts["pid"]:
         return f"at work (pid {facts['pid']})" + (f" since {_at(facts['since'], now)}" if facts["since"] else "")
@@ -90,7 +101,7 @@ def _not_running(daemon: dict[str, Any], home: Path, now: datetime) -> str:
             return f"not running; it was stopped at {ended}"
         case "stopped":
             return plain(f"not running: it ended at {ended}: {daemon['how']}")
-    why = f"it ended at about {ended} without a word (killed, or a power cut); nothing is lost"
+    why = f"it ended at about {ended} without a word (killed, or a power cut); no work is lost"
     return f"not running: {why}; type: {command(home, 'start')}"
 
 
@@ -106,7 +117,10 @@ def _at(iso: str, now: datetime) -> str:
 def without_settings(arguments: Arguments) -> None:
     """What can be said of a home whose config/ cannot be used just now; nothing where there is no home."""
     home = Home(arguments.home)
-    if not home.database.is_file():
+    try:
+        if not home.database.is_file():
+            return
+    except PermissionError:  # the command's own words say so
         return
     db, holder = Database(home.database), lock.holder(home.lock)
     daemon = daemon_facts(db, holder)

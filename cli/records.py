@@ -14,6 +14,7 @@ from cli.arguments import AIDER
 from cli.forge import open_forge
 from shared.domain.errors import Misconfigured
 from shared.domain.work import Question
+from shared.edge import lock
 from shared.edge.clock import Clock, SystemClock
 from shared.edge.database import Database
 from shared.edge.forge.forge import Forge
@@ -66,6 +67,15 @@ def require_home(home: Home) -> None:
         raise Misconfigured(f"{reason}; type the command as the user who owns it") from None
 
 
+def _settings(home: Home, environment: Mapping[str, str]) -> Settings:
+    try:
+        return load(home, environment)
+    except Misconfigured as problem:
+        if lock.holder(home.lock):
+            raise Misconfigured(f"{problem} (the team goes on with what it read before)") from None
+        raise
+
+
 def _refuse_emptied(home: Home) -> None:
     """A home that has worked has a database: an empty file is none, and would forget what was spent."""
     worked = any((home.state / "mirror").glob("*.git"))
@@ -83,7 +93,7 @@ def open_records(
     """`environment`: where keys may stand besides config/.env."""
     home = Home(root)
     require_home(home)
-    settings = load(home, environment)
+    settings = _settings(home, environment)
     _refuse_emptied(home)
     db = Database(home.database)
     checked_by = uptime if clock is None else None  # a clock that is given is believed

@@ -150,7 +150,7 @@ class Life:
     def _serve(self, team: Orchestrator) -> End:
         settings, clock = self._records.settings, self._records.clock
         self._epochs.ready(self._number, clock.now())
-        self._say(f"ready: {settings.target.name}; next: {comes_next(settings, clock.now())}")
+        self._say(f"ready: {settings.target.name}; {comes_next(self._records)}")
         after = partial(self._after, team.desk, Ping(settings.secrets.get("PING_URL")))
         outside = Outside(self._ticking, self._check, after)
         return Daemon(team, settings.schedules.schedule, outside).serve()

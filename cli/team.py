@@ -38,7 +38,7 @@ from shared.edge import lock, ourselves
 from shared.edge.engine.engine import Engine
 from shared.edge.epochs import Epochs
 from shared.edge.gate_book import BaseRuns
-from shared.edge.llm.llm_client import LlmClient
+from shared.edge.llm.llm_client import PATIENCE, LlmClient
 from shared.edge.llm.llm_replies import Replies
 from shared.edge.log import Log
 from shared.edge.money.ledger_course import LedgerCourse
@@ -59,6 +59,7 @@ TRACE_MOST = 7_000  # characters of a bug's trace: its end tells most
 TYPICAL_PROMPT = 20_000  # tokens: the price band that a forecast assumes
 
 
+BRIEF = 5.0  # seconds that the daemon lets the meter wait for a busy model: it asks again in ten minutes
 MODEL_CALLS_END = 3.0  # seconds that calls in flight get when the team is being stopped
 
 MakeWorkshop = Callable[[Records, Callable[[str], None], Callable[[], bool]], Workshop]
@@ -101,7 +102,8 @@ def open_team(
             desk = _desk(records, log, code, outgoing, pricing, messages, tell, quit_)
             quit_.hush = lambda: _hush(meter, desk, quit_)
             workshop = make_workshop(records, desk.tell, quit_.asked)
-            team = _team(records, desk, outgoing, code.sync, workshop)
+            patience = BRIEF if daemon else PATIENCE
+            team = _team(records, desk, outgoing, code.sync, workshop, patience)
             orchestrator = Orchestrator(desk, team, lasts=daemon)
             orchestrator.recover()
             try:
@@ -216,7 +218,9 @@ def named_files(commands: str) -> tuple[str, ...]:
     return tuple(re.findall(r"[\w./-]+\.(?:py|sh|cfg|ini|toml|txt|mk|ya?ml)\b", commands))
 
 
-def _team(records: Records, desk: Desk, outgoing: Outgoing, sync: Callable[[], str], workshop: Workshop) -> Team:
+def _team(
+    records: Records, desk: Desk, outgoing: Outgoing, sync: Callable[[], str], workshop: Workshop, patience: float
+) -> Team:
     settings, mirror = records.settings, desk.mirror
     prompts, analyzer = Prompts(CHECKOUT / "agents"), CodebaseAnalyzer()
     agents = settings.agents
@@ -235,6 +239,7 @@ def _team(records: Records, desk: Desk, outgoing: Outgoing, sync: Callable[[], s
         desk.clock,
         lambda _: settings.policy.budget.task,
         host_of(settings.secrets.base_url),
+        patience,
     )
     planner = Planner(asker, prompts, analyzer)
     return Team(

@@ -13,7 +13,7 @@ from cli.arguments import DONE, INTERRUPTED, Arguments
 from cli.records import require_home
 from cli.text import plain
 from shared.edge.clock import SystemClock
-from shared.edge.log import Line, Tail, newest
+from shared.edge.log import Line, Tail, moment, newest
 from shared.edge.paths import Home
 
 LONGEST_LINE = 300  # of a log line on the screen; the file has it whole
@@ -56,7 +56,7 @@ def logs(arguments: Arguments) -> int:
 
 def _print(tail: Tail, arguments: Arguments, most: int | None, tell: Callable[[Line], None]) -> None:
     wanted = (line for line in tail.new() if _is_wanted(line, arguments))
-    for line in newest(wanted, most) if most is not None else sorted(wanted, key=lambda line: str(line.get("at"))):
+    for line in newest(wanted, most) if most is not None else sorted(wanted, key=moment):
         tell(line)
 
 

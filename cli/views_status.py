@@ -20,7 +20,7 @@ from cli.views_runs import in_zone, problems, runs
 from cli.views_tasks import sight
 from shared.domain.board import Board, Card, waits_for
 from shared.domain.errors import Misconfigured
-from shared.domain.lifecycle import FOLDERS, State
+from shared.domain.lifecycle import FOLDERS, Event, State
 from shared.domain.token_budget import next_cap
 from shared.edge import lock
 from shared.edge.activity import locked_since
@@ -80,7 +80,7 @@ def _facts(records: Records) -> dict[str, Any]:
     return {
         "home": str(records.home.root),
         "target": records.settings.target.name,
-        "daemon": daemon_facts(records.db, pid, comes_next(records.settings, records.clock.now())),
+        "daemon": daemon_facts(records.db, pid, comes_next(records)),
         "pid": pid or None,
         "since": in_zone(locked_since(records.home.lock), records) if pid else "",
         "runs": runs(records, seen.board, bool(pid)),
@@ -90,7 +90,7 @@ def _facts(records: Records) -> dict[str, Any]:
         "month": money(records.ledger.totals(day[:7], caps.month)),
         "stopped": [stopped] if stopped else [],
         "waits_for_you": [_parked(card, records) for card in seen.board.cards if _is_parked(card, records)],
-        "failed": [_failed(card, records) for card in seen.board.cards if card.state is State.FAILED],
+        "failed": [_failed(card, records) for card in seen.board.cards if _has_failed(card, records)],
         "answers": [vars(answer) for answer in answers],
         "problems": list(problems(records, bool(pid))),
         **moving,
@@ -143,6 +143,14 @@ def _is_parked(card: Card, records: Records) -> bool:
     return parked is not None and not records.gates.is_approved(card.id, parked.subject)
 
 
+def _has_failed(card: Card, records: Records) -> bool:
+    """What its owner cancelled, or dropped with its goal, is no question to him."""
+    if card.state is not State.FAILED:
+        return False
+    history = records.journal.history(card.id)
+    return not history or history[-1].event is Event.EXHAUSTED
+
+
 def _parked(card: Card, records: Records) -> str:
     return f"{_line(card)}: {_reasons(card, records)} | approve, reject or retry {card.id}"
 
@@ -184,7 +192,7 @@ def _answers(records: Records, board: Board) -> Iterator[Answer]:
             others = (f"reject {card.id} --why TEXT", f"retry {card.id} --why TEXT")
             yield Answer(card.id, f"{_line(card)}: {_reasons(card, records)}", _typed(home, "approve", card), others)
     for card in board.cards:
-        if card.state is State.FAILED:
+        if _has_failed(card, records):
             text = f"{_line(card)}: failed: {_last_note(card, records)}"
             yield Answer(card.id, text, _typed(home, "retry", card), (f"retry {card.id} --why TEXT",))
 

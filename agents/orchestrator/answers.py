@@ -54,8 +54,7 @@ def move(
     if owner_moved(source, meaning.target) not in meaning.events:
         raise Misconfigured(f"{task} lies in {source}/; {word} does nothing there")
     parked = gates.parked(task)
-    if parked or why:
-        gates.rule(task, Ruling(meaning.said, parked.subject if parked else "", why, now))
+    gates.rule(task, Ruling(meaning.said, parked.subject if parked else "", why, now))
     if not store.move(task, source, meaning.target):
         raise Misconfigured(f"{task} has just been moved; look again with: python main.py tasks")
     return meaning.target

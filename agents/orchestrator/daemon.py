@@ -144,14 +144,15 @@ class Daemon:
 
     def _begin(self, seen: Outlook) -> None:
         """The next phase that is due; without one, what was made of a vision that has changed since."""
-        day = self.desk.day()
         if self._orchestrator.pauses.rests(Service.MODEL) and not (seen.due and seen.due.name == "wrap_up"):
             return  # what would be read or planned needs it
         if seen.due:
             self._begin_phase(seen.due)
-        elif self._vision.is_unread and self._vision.has_rested and self._may_try(day, "morning"):
-            if names := self._to_repeat(day):
-                self.crew.give(PHASE, partial(self._phases, day, names), beside=True)
+            return
+        day, vision = self.desk.day(), self._vision
+        may_read = vision.is_unread and vision.has_rested and self._may_try(day, "morning")
+        if names := self._to_repeat(day) if may_read else ():
+            self.crew.give(PHASE, partial(self._phases, day, names), beside=True)
 
     def _to_repeat(self, day: str) -> tuple[str, ...]:
         """What was run of the day, until its evening; after a missed morning only for what is written from now on."""
@@ -164,11 +165,13 @@ class Daemon:
         return tuple(name for name in ("morning", "planning") if name in ran)
 
     def _begin_phase(self, due: Due) -> None:
-        if due.late > WORTH_TELLING and due.name not in self.desk.plans.phases_of(due.day):
+        ran = self.desk.plans.phases_of(due.day)
+        if due.late > WORTH_TELLING and due.name not in ran:
             self.desk.tell(f"{due.name} is begun {in_words(due.late)} late: nobody was there at its time")
         if due.name == "wrap_up":
             self.desk.plans.phase_ended(due.day, WORK, self.desk.clock.now(), None)
-        self.crew.give(PHASE, partial(self._phases, due.day, (due.name,)), beside=True)
+        rests_on_it = ("planning",) if due.name == "morning" and "planning" in ran else ()
+        self.crew.give(PHASE, partial(self._phases, due.day, (due.name, *rests_on_it)), beside=True)
 
     def _phases(self, day: str, names: tuple[str, ...]) -> None:
         for name in names:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,10 +39,11 @@ class Held:
 @contextmanager
 def hold(path: Path) -> Iterator[Held]:
     """Held until the block ends. The file is never deleted: a second file would be a second lock."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    descriptor = _opened(path, os.O_RDWR | os.O_CREAT)
     try:
         if not _taken(descriptor):
-            raise Taken(f"the team is already at work on this home (pid {_pid(descriptor)}); wait for it")
+            pid = _pid(descriptor)
+            raise Taken(f"the team is already at work on this home (pid {pid}); see: main.py status, or: main.py stop")
         if not _is_still(descriptor, path):
             raise Taken(f"{path} was replaced while it was locked; type the command again")
         os.truncate(descriptor, 0)
@@ -54,7 +56,7 @@ def hold(path: Path) -> Iterator[Held]:
 def holder(path: Path) -> str:
     """The pid of whoever works on the home now; empty if nobody does."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        descriptor = _opened(path, os.O_RDONLY)
     except FileNotFoundError:
         return ""
     try:
@@ -64,6 +66,20 @@ def holder(path: Path) -> str:
     finally:
         os.close(descriptor)
     return ""
+
+
+def _opened(path: Path, flags: int) -> int:
+    """FileNotFoundError, or Misconfigured: what lies there is no plain file."""
+    try:
+        descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise Misconfigured(f"{path} cannot be opened ({error.strerror}); remove it, or become its owner") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise Misconfigured(f"{path} is no plain file; remove it")
+    return descriptor
 
 
 def is_held_by(path: Path, pid: int) -> bool:

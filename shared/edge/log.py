@@ -9,6 +9,7 @@ import heapq
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -101,8 +102,16 @@ class Tail:
 def newest(lines: Iterable[Line], most: int) -> list[Line]:
     """The last `most` of them by their time, the oldest first."""
     numbered = enumerate(lines)
-    found = heapq.nlargest(most, numbered, key=lambda pair: (str(pair[1].get("at", "")), pair[0]))
+    found = heapq.nlargest(most, numbered, key=lambda pair: (moment(pair[1]), pair[0]))
     return [line for _, line in reversed(found)]
+
+
+def moment(line: Line) -> float:
+    """Seconds since 1970, whatever the owner's zone was then; a line that does not say comes first."""
+    try:
+        return datetime.fromisoformat(str(line.get("at"))).timestamp()
+    except ValueError:
+        return 0.0
 
 
 def _is_still(file: BinaryIO, path: Path) -> bool:

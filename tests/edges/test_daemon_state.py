@@ -27,7 +27,11 @@ def db(tmp_path: Path) -> Iterator[Database]:
 
 
 def line(db: Database, holder: str = "", now: datetime = NOW) -> str:
-    facts = {"daemon": daemon_facts(db, holder, "wrap_up at 23:00"), "pid": holder or None, "since": ""}
+    facts = {
+        "daemon": daemon_facts(db, holder, "next: the evening's report at 23:00"),
+        "pid": holder or None,
+        "since": "",
+    }
     return who_works(facts, HOME, now)
 
 
@@ -44,7 +48,7 @@ def test_where_none_ever_began_none_is_missed(db: Database) -> None:
 )
 def test_one_at_work_says_since_when_and_what_comes_next(db: Database, now: datetime, since: str) -> None:
     began(db)
-    assert line(db, "70", now) == f"at work (pid 70) since {since}; next: wrap_up at 23:00"
+    assert line(db, "70", now) == f"at work (pid 70) since {since}; next: the evening's report at 23:00"
     assert daemon_facts(db, "70", "x") == {
         "state": "running", "pid": 70, "since": "2026-11-20T09:32:05+00:00", "ended": "", "how": "", "next": "x",
     }  # fmt: skip
@@ -63,9 +67,9 @@ def test_one_that_broke_off_says_why_and_cannot_speak_to_the_terminal(db: Databa
 
 def test_one_that_ended_without_a_word_is_told_from_its_last_sign_of_life(db: Database) -> None:
     Epochs(db).seen(began(db), NOW)
-    why = "it ended at about 10:32 without a word (killed, or a power cut); nothing is lost"
+    why = "it ended at about 10:32 without a word (killed, or a power cut); no work is lost"
     assert line(db, now=NOW + timedelta(hours=3)) == f"not running: {why}; type: {START}"
-    facts = daemon_facts(db, "", "wrap_up at 23:00")
+    facts = daemon_facts(db, "", "next: the evening's report at 23:00")
     assert (facts["state"], facts["ended"], facts["next"]) == ("dead", "2026-11-20T10:32:05+00:00", "")
 
 

@@ -127,6 +127,8 @@ def test_what_is_no_line_of_ours_is_passed_over(tail: Tail, tmp_path: Path, text
 
 
 def test_the_newest_are_those_with_the_latest_time_whatever_file_they_are_in() -> None:
-    lines = [{"at": at, "event": at + name} for name in "ab" for at in ("1", "2", "3")]
+    lines = [{"at": f"2026-11-20T0{at}:00+00:00", "event": at + name} for name in "ab" for at in ("1", "2", "3")]
     assert [line["event"] for line in newest(lines, 3)] == ["2b", "3a", "3b"]
+    elsewhere = {"at": "2026-11-20T00:30-02:00", "event": "half past two, as others count"}
+    assert newest([*lines, elsewhere], 3)[0] == elsewhere
     assert newest(lines, 0) == []

@@ -442,16 +442,16 @@ def test_a_vision_that_was_mended_is_read(stage: Stage, clock: ManualClock, mode
 def test_a_model_that_is_away_in_the_morning_does_not_cost_the_day(
     stage: Stage, clock: ManualClock, model: ScriptedModel
 ) -> None:
+    """Each try may have to be booked at its worst case: there are few, and far between."""
     model.play([{"agent": "orchestrator", "times": "any", "status": 529}])
     stage.given_vision(VISION + "\n## Notes\n- Don't touch the webhook\n")
-    stage.given_config("agents", engine="{launcher: shim, patience: 0}")
     with days(stage, clock) as day:
-        day.until(at(8.5))
-        spent = day.records.ledger.totals(TODAY, 0).used
+        day.until(at(8.2))
+        assert day.records.ledger.totals(TODAY, 0).used < 2_500_000_000
         model.play([reads(), plans(fix()), CODES, APPROVES])
         day.until(at(12))
     assert list(stage.states().values()) == ["completed"]
-    assert spent < 2_000_000_000
+    assert any("the model is away" in line for line in stage.said)
 
 
 def test_a_home_works_on_one_repository(stage: Stage, clock: ManualClock) -> None:

@@ -33,6 +33,7 @@ from shared.edge.llm.llm_replies import Replies, key_of
 T = TypeVar("T")
 
 TICKET_LIFE = timedelta(hours=2)
+PATIENCE = 120.0  # seconds
 QUOTED = 4_000  # characters of an unreadable answer that its repair repeats
 COMPLAINT = 300  # characters of what a vendor says of our request
 WRONG_REQUEST = "our request was refused: {}; correct config/agents.yaml, or report it if all is right there"
@@ -54,7 +55,8 @@ class Tickets(Protocol):
 class LlmClient:
     """`meter` is the meter's socket, or an address; `models` are by agent; `ticket_budget` is in nano-dollars.
 
-    `upstream`: where the meter sends the calls, to be named when nobody is there.
+    `upstream`: where the meter sends the calls, to be named when nobody is there. `patience`: seconds that the meter
+    may wait for a busy model; each of its tries may have to be booked at its worst case.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class LlmClient:
         clock: Clock,
         ticket_budget: Callable[[Run], int],
         upstream: str = "",
+        patience: float = PATIENCE,
     ) -> None:
         self._ledger = ledger
         self._replies = replies
@@ -73,6 +76,7 @@ class LlmClient:
         self._models = models
         self._clock = clock
         self._budget = ticket_budget
+        self._patience = patience
         self._upstream = f" at {upstream}" if upstream else ""
 
     def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T:
@@ -96,7 +100,8 @@ class LlmClient:
     def _line(self, run: Run, choice: ModelChoice) -> Iterator[Callable[[Question], Outcome]]:
         """Calls on a ticket that ends with them."""
         now = self._clock.now()
-        order = TicketOrder(run, self._budget(run), (choice.model, *choice.fallback), now + TICKET_LIFE)
+        models = (choice.model, *choice.fallback)
+        order = TicketOrder(run, self._budget(run), models, now + TICKET_LIFE, retry_s=self._patience)
         ticket = self._ledger.open_ticket(order, now)
         fault_point("ask.ticket")
         try:

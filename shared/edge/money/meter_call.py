@@ -65,9 +65,14 @@ class Call:
         self._began = time.monotonic()
 
     async def run(self) -> None:
-        waited = 0.0
+        waited, failure = 0.0, None
         for retry in range(self._parts.patience.tries):
-            reservation = await self._reserve(retry)
+            try:
+                reservation = await self._reserve(retry)
+            except Rejected:
+                if failure:  # no money for another try: what the caller has to know is why the last one failed
+                    raise failure.rejected from None
+                raise
             failure = await self._try(reservation)
             if failure is None:
                 return
