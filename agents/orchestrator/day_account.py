@@ -26,7 +26,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class DayBooks:
-    """What the books say of one day. `aside`: tasks that nobody touches until the next start, and why."""
+    """What the books say of one day. `aside`: tasks that nobody touches for a while, and why."""
 
     def __init__(self, desk: Desk, day: str, aside: Mapping[str, str] = NOTHING) -> None:
         accepted = desk.plans.accepted()

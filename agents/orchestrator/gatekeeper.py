@@ -167,7 +167,7 @@ class Gatekeeper:
                 self._mover.set_aside(known.id, f"not merged: {reason}")  # the forge sees what we do not
             return
         except MergeBlocked as reason:
-            self._mover.set_aside(known.id, f"not merged: {reason}; the next start tries again")
+            self._mover.set_aside(known.id, f"not merged: {reason}; tried again later, or with the next start")
             return
         self._team.sync()
         self._compare(known, found, merged)
@@ -256,7 +256,7 @@ class Gatekeeper:
     def _address(self, known: Known, found: Submission) -> Address:
         pull = self._sight.pulls.get(known.id)
         if pull is None:
-            raise Unavailable(f"{known.id}: its pull request is not at the forge; the next start looks again")
+            raise Unavailable(f"{known.id}: its pull request is not at the forge")
         return Address(known.id, _number(known), pull.number, found.commit)
 
 

@@ -38,7 +38,7 @@ class Standing:
 
 
 class Reporting:
-    """`aside`: tasks that nobody touches until the next start, and why."""
+    """`aside`: tasks that nobody touches for a while, and why."""
 
     def __init__(self, desk: Desk, aside: Callable[[], Mapping[str, str]]) -> None:
         self._desk = desk

@@ -157,7 +157,7 @@ class Gathering:
         """Unavailable if it was ended for a reason that has nothing to do with it."""
         raw = self._bench.run(order)
         if raw.end in NOT_THEIRS:
-            raise Unavailable(f"the tests were interrupted: {raw.end}; they are run again at the next start")
+            raise Unavailable(f"the tests were interrupted: {raw.end}; they are run again")
         run = read_run(raw, frozenset(asked))
         self._log(
             self._of.run, "tests", which=which, end=run.end, code=run.code, tests=len(run.outcomes), seconds=run.seconds
