@@ -13,6 +13,7 @@ from shared.domain.work import Goal, Remark
 
 BULLET, PROSE, NOTE, ISSUE = "g-", "p-", "n-", "i-"  # where the thing was found that an id stands for
 SAME_GOAL = 0.6  # of the words of two titles
+FEW = 3  # words that say what is meant, whatever follows them
 
 
 def normalised(text: str) -> tuple[str, ...]:
@@ -78,8 +79,11 @@ def _give_to_reworded(ids: dict[int, str], goals: Sequence[Goal], known: Sequenc
 
 
 def similarity(one: str, other: str) -> float:
-    """0 to 1: how much of the words of two titles is the same, in the same order."""
+    """0 to 1: how much of the words of two titles is the same, in the same order. Who says more of it says the same."""
     first, second = normalised(one), normalised(other)
+    shorter, longer = sorted((first, second), key=len)
+    if len(shorter) >= FEW and longer[: len(shorter)] == shorter:
+        return max(SAME_GOAL, len(shorter) / len(longer))
     shared = (Counter(first) & Counter(second)).total()
     if 2 * shared < SAME_GOAL * (len(first) + len(second)):  # cannot reach it: most pairs end here
         return 0.0

@@ -292,6 +292,21 @@ def test_a_goal_moved_to_another_priority_and_reworded_is_the_same_goal() -> Non
     assert not change.new + change.removed
 
 
+@pytest.mark.parametrize(
+    ("longer", "is_same"),
+    [
+        pytest.param(
+            "Make it faster: an exam of 50 questions opens in less than 300 ms", True, id="a question answered"
+        ),
+        pytest.param("Make the coffee for an exam of 50 questions in less than 300 ms", False, id="something else"),
+    ],
+)
+def test_who_says_more_of_a_goal_means_the_same(longer: str, is_same: bool) -> None:
+    before = read("## Priority: HIGH\n- Make it faster\n")
+    after = read(f"## Priority: HIGH\n- {longer}\n", before)
+    assert (ids(after) == ids(before)) is is_same
+
+
 def test_another_goal_is_new_and_the_old_one_removed() -> None:
     before = read("## Priority: HIGH\n- Migrate from SQLite to PostgreSQL\n")
     after = read("## Priority: HIGH\n- Write a privacy policy\n", before)
