@@ -30,6 +30,13 @@ def model_key(settings: Settings) -> str:
     return key or "none"
 
 
+def open_to_others(home: Home) -> str:
+    """What to type about a file of keys that others can read; empty: nobody else can."""
+    path = home.config / ".env"
+    is_open = path.exists() and path.stat().st_mode & 0o077
+    return f"others can read {path}; type: chmod 600 {path}" if is_open else ""
+
+
 class ConfigWatch:
     """`settings`: the newest that can be used. What cannot is told once, and changes nothing.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agents.orchestrator.daily_planner import cents
 from cli.arguments import CHECKOUT, DONE, Arguments
-from cli.config_watch import usable
+from cli.config_watch import open_to_others, usable
 from cli.daemon_state import comes_next
 from cli.records import Records, open_records, require_home
 from cli.text import command, plain
@@ -21,11 +21,11 @@ from shared.edge.activity import Activity
 from shared.edge.clock import SystemClock
 from shared.edge.database import Database
 from shared.edge.epochs import Epochs
+from shared.edge.housekeeping.log_rotation import cut
 from shared.edge.money.ledger import Ledger
 from shared.edge.paths import Home
 from shared.edge.process import Other, detached, other
 
-OUTPUT_MOST = 1_000_000  # bytes; more is thrown away at the next start: the logs have all of it
 BEGINS_WITHIN = 30  # seconds
 LAST_LINE_MOST = 20_000  # bytes that are read for it
 
@@ -44,6 +44,8 @@ def start(arguments: Arguments, environment: Mapping[str, str] = os.environ) -> 
     if holder := lock.holder(home.lock):
         raise lock.Taken(f"the team is already at work on this home (pid {holder}); see: python main.py status")
     usable(home, environment)
+    if problem := open_to_others(home):
+        print(f"warning: {problem}")
     with open_records(home.root, environment) as records:
         pid, is_ready = _begin(records, environment)
         following = comes_next(records)
@@ -57,12 +59,14 @@ def _begin(records: Records, environment: Mapping[str, str]) -> tuple[int, bool]
     output = records.home.logs / "daemon.out"
     before = _shortened(output)
     main = (sys.executable, str(CHECKOUT / "main.py"), "--home", str(records.home.root))
-    pid = detached((*main, "start", "--foreground"), env=environment, output=output)
     epochs = Epochs(records.db)
+    last = epochs.last()
+    pid = detached((*main, "start", "--foreground"), env=environment, output=output)
     with other(pid) as process:
         for _ in range(BEGINS_WITHIN * 10):
             epoch = epochs.last()
-            if epoch and epoch.pid == pid and epoch.ready and not epoch.ended:
+            is_new = epoch is not None and (last is None or epoch.number > last.number)
+            if epoch and is_new and epoch.pid == pid and epoch.ready and not epoch.ended:
                 return pid, True
             if process is None or process.has_ended(0.1):
                 raise TeamError(f"it has ended at once: {_last_words(output, before)}")
@@ -70,13 +74,10 @@ def _begin(records: Records, environment: Mapping[str, str]) -> tuple[int, bool]
 
 
 def _shortened(output: Path) -> int:
-    """Its size, after what is too long was thrown away."""
-    try:
-        if output.lstat().st_size > OUTPUT_MOST:
-            os.truncate(output, 0)
-        return output.lstat().st_size
-    except FileNotFoundError:
-        return 0
+    """Its size, after what is too long was cut to its end."""
+    for _ in cut(output):
+        pass
+    return output.stat().st_size if output.exists() else 0
 
 
 def _last_words(output: Path, before: int) -> str:

@@ -12,6 +12,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from cli.arguments import Arguments
+from cli.config_watch import open_to_others
 from cli.records import aider_python
 from cli.text import pasteable, plain
 from shared.domain.errors import Misconfigured, TeamError
@@ -149,8 +150,8 @@ def _keys(home: Home, secrets: Secrets | None) -> str:
 
     secrets = secrets or read_secrets(home)
     path = home.config / ".env"
-    if path.exists() and path.stat().st_mode & 0o077:
-        raise Misconfigured(f"others can read {path}; type: chmod 600 {path}")
+    if problem := open_to_others(home):
+        raise Misconfigured(problem)
     if not secrets.get("ANTHROPIC_API_KEY") and secrets.base_url == ANTHROPIC:
         raise Misconfigured(f"no ANTHROPIC_API_KEY; write it into {path}")
     return ", ".join(sorted(secrets.values)) + " set"

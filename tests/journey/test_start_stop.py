@@ -24,13 +24,14 @@ from agents.orchestrator.agent import Orchestrator
 from cli import views
 from cli.arguments import Arguments
 from cli.config_watch import ConfigWatch
-from cli.daemon import OUTPUT_MOST, Patience, start, stopped
+from cli.daemon import Patience, start, stopped
 from cli.quitting import Quitting
 from cli.records import Records, open_records
 from cli.serving import Life
 from cli.text import command
 from cli.views_runs import problems
 from shared.domain.errors import Misconfigured, Replaced, Stumble
+from shared.domain.keeping import FULL_OUTPUT
 from shared.edge import lock
 from shared.edge.clock import ManualClock
 from shared.edge.database import Database
@@ -216,12 +217,12 @@ def test_what_is_wrong_is_said_before_anything_is_begun(
 def test_the_last_words_of_one_that_cannot_work_are_said_and_kept(stage: Stage) -> None:
     with (stage.home.targets / "site.yaml").open("a") as file:
         file.write("forge: github\n")
-    (stage.home.logs / "daemon.out").write_text("x" * (OUTPUT_MOST + 1))
+    (stage.home.logs / "daemon.out").write_text("x" * (FULL_OUTPUT + 1))
     said = in_one_line(at(stage, "start"))
     assert said.startswith("start: it has ended at once: `forge: github` needs a `repo:` at https://github.com")
     line, daemon = status(stage)
     assert ": `forge: github` needs a `repo:`" in line and daemon["how"].startswith("`forge: github` needs")
-    assert (stage.home.logs / "daemon.out").stat().st_size < 1000  # it was too long
+    assert (stage.home.logs / "daemon.out").stat().st_size < FULL_OUTPUT  # only its end is kept
 
 
 def test_a_bug_is_named_with_the_file_that_has_its_trace(stage: Stage) -> None:
