@@ -216,7 +216,9 @@ class Stage:
         repository(self.root / "site", files)
         with redirect_stdout(StringIO()):
             assert init(Arguments("init", self.home.root, target=str(self.root / "site"))) == 0
-        (self.home.config / ".env").write_text(f"ANTHROPIC_API_KEY={KEY}\nANTHROPIC_BASE_URL={self.model_url}\n")
+        keys = self.home.config / ".env"
+        keys.write_text(f"ANTHROPIC_API_KEY={KEY}\nANTHROPIC_BASE_URL={self.model_url}\n")
+        keys.chmod(0o600)
         self.given_config("policy", capacity="{parallel: 1}")
         self.given_vision(vision)
         return self
