@@ -13,9 +13,11 @@ import pytest
 
 from agents.orchestrator.daemon import End
 from cli.arguments import Arguments
-from cli.hands import resume
+from cli.hands import cancel, resume
 from cli.money_hands import raise_cap
-from shared.domain.errors import Misconfigured, Stopping
+from cli.team import open_team
+from shared.domain.errors import Misconfigured, Replaced, Stopping
+from shared.domain.lifecycle import State
 from shared.edge.clock import ManualClock
 from shared.edge.engine.engine import EngineJob
 from shared.edge.scripted.scripted_model import ScriptedModel
@@ -462,3 +464,43 @@ def test_a_home_works_on_one_repository(stage: Stage, clock: ManualClock) -> Non
     target.write_text(target.read_text().replace(str(stage.root / "site"), str(stage.root / "another")))
     with pytest.raises(Misconfigured, match="this home has worked on"), days(stage, clock):
         pass
+
+
+def test_what_the_owner_has_to_mend_is_told_and_tried_ever_more_rarely(
+    stage: Stage, clock: ManualClock, model: ScriptedModel
+) -> None:
+    def unfit(folder: Path, job: EngineJob) -> None:
+        raise Misconfigured("there is no engine of a story; type: make setup")
+
+    stage.change = unfit
+    with days(stage, clock) as day:
+        day.until(at(9.5))
+        assert len(stage.jobs) <= 4  # after 10, 20, 40 minutes
+        day.until(at(23.2))
+    assert "there is no engine of a story" in (stage.home.reports / f"{TODAY}.md").read_text()
+
+
+def test_a_word_of_the_owner_ends_a_tasks_rest(stage: Stage, clock: ManualClock, model: ScriptedModel) -> None:
+    def unfit(folder: Path, job: EngineJob) -> None:
+        raise Misconfigured("there is no engine of a story; type: make setup")
+
+    stage.change = unfit
+    with days(stage, clock) as day:
+        day.until(at(8.1))
+        cancel(Arguments("cancel", stage.home.root, id=ID))
+        day.tick()
+        assert day.records.journal.known()[ID].seen_in is State.FAILED
+
+
+def test_who_was_replaced_writes_nothing(stage: Stage) -> None:
+    """Also without a daemon: somebody has removed the lock's file, and begun a second day."""
+    with (
+        pytest.raises(Replaced),
+        stage.records() as ours,
+        open_team(ours, print, make_services=lambda _: []),
+    ):
+        stage.home.lock.unlink()
+        with stage.records() as theirs, open_team(theirs, print, make_services=lambda _: []):
+            ours.plans.phase_begins(TODAY, "work", at(9))
+    with stage.records() as records:
+        assert records.plans.phases_of(TODAY) == {}
