@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import signal
 import sys
 from typing import Any
 
@@ -13,6 +14,10 @@ OURS = ("SISIMPUR_EVERY_POINT",)  # `make crash`
 os.environ["HOME"] = "/nonexistent/home-of-a-test"
 for _name in [name for name in os.environ if name.startswith(OWNERS) and name not in OURS]:
     del os.environ[_name]
+
+
+# Whoever was started in the background ignores Ctrl-C, and so would everything that a test starts and interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class LeftTheMachine(Exception):
