@@ -339,10 +339,11 @@ def test_a_storm_that_outlasts_the_runs_patience_ends_it(meter: Scene) -> None:
 
 
 def test_each_repetition_needs_its_own_money(meter: Scene) -> None:
-    """A lost try stays booked at $0.0039, so a run of $0.01 pays two of them and no third."""
+    """A lost try stays booked at $0.0039, so a run of $0.01 pays two of them and no third. What failed was the model."""
     meter.ticket(budget="0.01")
     meter.upstream.script = lambda request: Step(status=500)
-    assert code(meter.post(body())) == "meter_ticket_cap"
+    assert code(meter.post(body())) == "meter_upstream"
+    assert meter.calls()[-1].code == "meter_ticket_cap"
     assert [call.state for call in meter.calls()] == ["lost", "lost", "refused"]
 
 

@@ -69,8 +69,8 @@ class Call:
         for retry in range(self._parts.patience.tries):
             try:
                 reservation = await self._reserve(retry)
-            except Rejected:
-                if failure:  # no money for another try: what the caller has to know is why the last one failed
+            except Rejected as refused:
+                if failure and refused.refusal.code.endswith("_cap"):  # what he has to know is why the last try failed
                     raise failure.rejected from None
                 raise
             failure = await self._try(reservation)
