@@ -339,7 +339,7 @@ def test_a_storm_that_outlasts_the_runs_patience_ends_it(meter: Scene) -> None:
 
 
 def test_each_repetition_needs_its_own_money(meter: Scene) -> None:
-    """A lost try stays booked at $0.0039, so a run of $0.01 pays two of them and no third. What failed was the model."""
+    """A lost try stays booked at $0.0039: a run of $0.01 pays two of them and no third. What failed was the model."""
     meter.ticket(budget="0.01")
     meter.upstream.script = lambda request: Step(status=500)
     assert code(meter.post(body())) == "meter_upstream"

@@ -295,9 +295,7 @@ def test_a_goal_moved_to_another_priority_and_reworded_is_the_same_goal() -> Non
 @pytest.mark.parametrize(
     ("longer", "is_same"),
     [
-        pytest.param(
-            "Make it faster: an exam of 50 questions in 300 ms", True, id="a question answered"
-        ),
+        pytest.param("Make it faster: an exam of 50 questions in 300 ms", True, id="a question answered"),
         pytest.param("Make the coffee for an exam of 50 questions in less than 300 ms", False, id="something else"),
     ],
 )
