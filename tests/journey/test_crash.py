@@ -19,7 +19,7 @@ from tests.mailbox import Mailbox
 SCRIPT = [reads(), plans(fix()), CODES, APPROVES]
 SLICES = 4  # so that two workers share the kills
 AT_LEAST = 120  # points of a day; fewer: somebody has removed some
-STEP = 1 if os.environ.get("SISIMPUR_EVERY_POINT") else 16  # `make crash` kills at every one of them
+STEP = 1 if os.environ.get("SISIMPUR_EVERY_POINT") else 32  # `make crash` kills at every one of them
 TWICE = 6 if STEP == 1 else 2  # recoveries that are killed too
 
 
