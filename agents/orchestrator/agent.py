@@ -84,9 +84,9 @@ class Orchestrator:
         desk.plans.phase_begins(day, name, desk.clock.now())
         try:
             phase(day)
-        except Stopping:
-            return False  # the next start resumes it
         except TeamError as error:
+            if isinstance(error, Stopping) or desk.stopping():
+                return False  # it was cut, and the next start resumes it
             if isinstance(error, ModelAway):
                 self.pauses.away(Service.MODEL, error)
             self._failed(day, name, str(error), before)

@@ -177,6 +177,8 @@ class Daemon:
         for name in names:
             read = self._vision.stamp()
             ended = self._orchestrator.phase(day, name)
+            if self.desk.stopping() and not ended:
+                return  # nobody has to be alarmed
             if name == "morning" and ended:
                 self._vision.was_read(read)
             with self.desk.chair.left():

@@ -504,3 +504,20 @@ def test_who_was_replaced_writes_nothing(stage: Stage) -> None:
             ours.plans.phase_begins(TODAY, "work", at(9))
     with stage.records() as records:
         assert records.plans.phases_of(TODAY) == {}
+
+
+def test_a_phase_that_is_cut_by_a_stop_alarms_nobody(stage: Stage, clock: ManualClock, model: ScriptedModel) -> None:
+    """What its model call ends with is our own doing; the next start resumes it."""
+    model.play([reads(), {"agent": "planner", "times": "any", "text": "I would rather not."}])
+
+    class Said(list[str]):
+        def append(self, line: str) -> None:
+            super().append(line)
+            day.stop.asked = day.stop.asked or line.startswith("planning ")
+
+    stage.said = Said()
+    with days(stage, clock) as day:
+        day.until(at(8))
+        assert day.after == [("morning", True)]
+        assert day.phases()["planning"] == "begun"
+    assert not any(line.startswith("planning:") for line in stage.said)
