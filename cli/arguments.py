@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from shared.domain.deployment import PLACES
+
 DONE, PROBLEM, BUG, INTERRUPTED = 0, 1, 3, 130  # exit codes; 2, wrong usage, is argparse's
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -40,6 +42,8 @@ class Arguments:
     dev: bool = False
     lock: bool = False
     foreground: bool = False
+    commit: str = ""
+    place: str = ""
 
 
 def parse(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> Arguments:
@@ -112,6 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     written.add_argument("--amount", default="0", metavar="AMOUNT", help="what it was billed at (default: 0)")
     written.add_argument("--why", required=True, metavar="TEXT", help="how you know; kept in the book")
     commands.add_parser("resume", help="after you looked at why nothing is spent any more: go on")
+    _deploys(commands)
     logs = _showing(commands, "logs", "the newest log lines")
     logs.add_argument("--agent", default="", metavar="NAME", help="only this agent's")
     logs.add_argument("--task", default="", metavar="ID", help="only this task's")
@@ -130,6 +135,20 @@ def _parser() -> argparse.ArgumentParser:
     setup.add_argument("--dev", action="store_true", help="with the developers' tools")
     setup.add_argument("--lock", action="store_true", help="compile the pinned requirements anew")
     return parser
+
+
+def _deploys(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    _showing(commands, "deploys", "what was deployed, what runs, and what is in the way")
+    deploy = commands.add_parser("deploy", help="bring a commit to a place, now")
+    deploy.add_argument("--commit", required=True, metavar="SHA", help="its id, or the first digits of it")
+    back = commands.add_parser("rollback", help="bring back what was healthy before, and pause deploys")
+    for command in (deploy, back):
+        command.add_argument(
+            "--place", choices=PLACES, default="", help="default: production if it is configured, else staging"
+        )
+    pause = commands.add_parser("pause-deploys", help="nothing that merges is deployed until you resume")
+    pause.add_argument("--why", default="", metavar="TEXT", help="a remark for the record")
+    commands.add_parser("resume-deploys", help="deploy again; what was sick or failed may be tried once more")
 
 
 def _showing(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from cli.arguments import Arguments
 from cli.printing import print_json
 from cli.records import Records
-from cli.text import command, plain
+from cli.text import command, pasteable, plain
 from shared.domain.schedule import Standing, outlook
+from shared.domain.waiting import Obstacle, Wait
 from shared.edge import lock
 from shared.edge.clock import SystemClock
 from shared.edge.database import Database
@@ -22,6 +23,22 @@ from shared.edge.plan_book import PlanBook
 PHASES = {"morning": "the morning", "planning": "planning", "work": "work", "wrap_up": "the evening's report"}
 
 State = Literal["never", "running", "stopped", "dead"]
+
+# What it waits for, and what happens at the end of that time.
+OBSTACLES: dict[Obstacle, tuple[str, str]] = {
+    "start": ("it could not begin yet", "tried again at"),
+    "trouble": ("something is wrong", "tried again at"),
+    "halt": ("nothing is spent before you type: python main.py resume", ""),
+    "cap": ("nothing is asked of a model before tomorrow, or before you type: python main.py raise-cap DOLLARS", ""),
+    "model": ("the model is away", "asked again at"),
+    "forge": ("the forge is away", "asked again at"),
+    "deploys": ("nothing can be deployed", "tried again at"),
+    "vision": ("VISION.md has changed; nothing is begun or merged before it is read", "read at"),
+    "attempt": ("a task rests after a try that was lost", "tried again at"),
+    "time": ("nothing to do", "nothing is due before"),
+}
+SERVICES: tuple[Obstacle, ...] = ("model", "forge", "deploys")
+HERE = "; see: python main.py status"  # who reads it has typed that already
 
 
 # --- facts ---------------------------------------------------------------------------------------------------
@@ -34,11 +51,18 @@ def daemon_facts(db: Database, holder: str, following: str = "") -> dict[str, An
     """
     epoch = Epochs(db).last()
     facts: dict[str, Any] = dict.fromkeys(("since", "ended", "how", "next"), "")
-    facts = {"state": _state(epoch, holder), "pid": None, **facts}
+    facts = {"state": _state(epoch, holder), "pid": None, **facts, "waits_for": []}
     if epoch is None:
         return facts
     facts |= {"pid": epoch.pid, "since": _iso(epoch.began), "how": epoch.how}
-    return facts | ({"next": following} if facts["state"] == "running" else {"ended": _iso(epoch.ended or epoch.seen)})
+    if facts["state"] == "running":
+        return facts | {"next": following, "waits_for": [_waited(wait) for wait in epoch.waits]}
+    return facts | {"ended": _iso(epoch.ended or epoch.seen)}
+
+
+def _waited(wait: Wait) -> dict[str, str]:
+    since, until = (_iso(when) if when else "" for when in (wait.since, wait.until))
+    return {"what": wait.what, "since": since, "until": until, "why": wait.why}
 
 
 def _state(epoch: Epoch | None, holder: str) -> State:
@@ -92,6 +116,25 @@ def who_works(facts: dict[str, Any], home: Path, now: datetime) -> str:
     return _not_running(daemon, home, now)
 
 
+def what_it_waits_for(facts: dict[str, Any], home: Path, now: datetime) -> list[str]:
+    """What keeps a running daemon from going on, a line each."""
+    return [pasteable(plain(_told(wait, now)), home) for wait in facts["daemon"]["waits_for"]]
+
+
+def _told(wait: dict[str, str], now: datetime) -> str:
+    """`waits: the model is away since 10:12, asked again at 10:22: it is overloaded`."""
+    words, then = OBSTACLES[cast(Obstacle, wait["what"])]
+    since = f" since {_at(wait['since'], now)}" if wait["since"] and wait["what"] != "vision" else ""
+    why = wait["why"].replace(HERE, "")
+    return f"waits: {words}{since}{_until(wait, then, now)}{f': {why}' if why else ''}"
+
+
+def _until(wait: dict[str, str], then: str, now: datetime) -> str:
+    if wait["until"] and datetime.fromisoformat(wait["until"]) > now:
+        return f", {then} {_at(wait['until'], now)}"
+    return ", asked again as soon as it is needed" if wait["what"] in SERVICES else ""
+
+
 def _not_running(daemon: dict[str, Any], home: Path, now: datetime) -> str:
     ended = _at(daemon["ended"], now)
     match daemon["state"]:
@@ -129,7 +172,8 @@ def without_settings(arguments: Arguments) -> None:
     if arguments.json:
         print_json(facts)
         return
-    print(f"{home.root}: {who_works(facts, home.root, SystemClock().now())}")
+    now = SystemClock().now()
+    print("\n  ".join((f"{home.root}: {who_works(facts, home.root, now)}", *what_it_waits_for(facts, home.root, now))))
     if daemon["state"] == "running":
         print(
             "config/ cannot be used as it is now (below); the daemon goes on with what it has read before", flush=True

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cli.arguments import Arguments
 from cli.config_watch import open_to_others
+from cli.deploy_check import deploy_findings
 from cli.records import aider_python
 from cli.text import pasteable, plain
 from shared.domain.errors import Misconfigured, TeamError
@@ -59,6 +60,7 @@ def _findings(home: Home) -> Iterator[Finding]:
         yield _check("target", lambda: _target(home, settings))
         yield _check("messages", lambda: _messages(settings))
         yield from _github(settings)
+        yield from deploy_findings(home, settings)
 
 
 def _check(name: str, look: Callable[[], str]) -> Finding:

@@ -62,6 +62,16 @@ def _function(command: str) -> Callable[[Arguments], int]:
             "cancel": hands.cancel,
             "resume": hands.resume,
         }[command]
+    if command in ("deploy", "rollback", "pause-deploys", "resume-deploys"):
+        from cli import deploys
+
+        hands_on: dict[str, Callable[[Arguments], int]] = {
+            "deploy": deploys.deploy,
+            "rollback": deploys.rollback,
+            "pause-deploys": deploys.pause_deploys,
+            "resume-deploys": deploys.resume_deploys,
+        }
+        return hands_on[command]
     if command in ("demo", "model", "check"):
         from cli import offline
 
@@ -76,14 +86,16 @@ def _function(command: str) -> Callable[[Arguments], int]:
         return doctor
     from cli import views
 
-    return {
+    looks: dict[str, Callable[[Arguments], int]] = {
         "status": views.status,
         "tasks": views.tasks,
         "show": views.show,
         "prs": views.prs,
         "budget": views.budget,
+        "deploys": views.deploys,
         "logs": views.logs,
-    }[command]
+    }
+    return looks[command]
 
 
 def _keep(arguments: Arguments) -> Path:

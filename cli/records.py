@@ -17,6 +17,7 @@ from shared.domain.work import Question
 from shared.edge import lock
 from shared.edge.clock import Clock, SystemClock
 from shared.edge.database import Database
+from shared.edge.deploy_book import DeployBook
 from shared.edge.forge.forge import Forge
 from shared.edge.gate_book import GateBook
 from shared.edge.journal import Journal
@@ -39,6 +40,7 @@ class Records:
     gates: GateBook
     plans: PlanBook
     ledger: Ledger
+    deploys: DeployBook
 
     def day(self) -> str:
         return self.clock.now().date().isoformat()
@@ -100,7 +102,8 @@ def open_records(
     clock = clock or SystemClock(settings.zone)
     try:
         ledger = Ledger(db, checked_by, settings.policy.budget.warn_at)
-        yield Records(home, settings, clock, db, TaskStore(home), Journal(db), GateBook(db), PlanBook(db), ledger)
+        books = TaskStore(home), Journal(db), GateBook(db), PlanBook(db), ledger, DeployBook(db)
+        yield Records(home, settings, clock, db, *books)
     finally:
         db.close()
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 
 from agents.orchestrator.agent import Orchestrator
@@ -18,6 +19,7 @@ from cli.quitting import Quitting, quitting
 from cli.records import Records, open_records, require_home
 from cli.text import pasteable, plain
 from shared.domain.errors import Misconfigured, Refused, Replaced, Stumble, TeamError
+from shared.domain.waiting import Wait
 from shared.edge import lock
 from shared.edge.clock import SystemClock
 from shared.edge.epochs import STOPPED, Epochs
@@ -91,6 +93,7 @@ class Life:
         self._why = ""  # we end, without being asked to
         self._told = False  # that config/ has changed
         self._worked = False  # the team, with the settings that we had before these
+        self._waits: tuple[Wait, ...] = ()  # as it was noted last
 
     @contextmanager
     def lived(self) -> Iterator[None]:
@@ -139,6 +142,8 @@ class Life:
                 return stack.enter_context(self._open_team(self._records, self._tell, self._quit))
             except Stumble as problem:
                 self._say(f"{problem}; trying again in {rest} s")
+                now = self._records.clock.now()
+                self._note_waits([Wait("start", now, now + timedelta(seconds=rest), str(problem))])
             for second in range(rest):
                 if self._quit.asked():
                     return "ended"
@@ -152,7 +157,7 @@ class Life:
         self._epochs.ready(self._number, clock.now())
         self._say(f"ready: {settings.target.name}; {comes_next(self._records)}")
         after = partial(self._after, team.desk, Ping(settings.secrets.get("PING_URL")))
-        outside = Outside(self._ticking, self._check, after)
+        outside = Outside(self._ticking, self._check, after, self._note_waits)
         return Daemon(team, settings.schedules.schedule, outside).serve()
 
     def _ticking(self, tick: Callable[[], None]) -> AbstractContextManager[None]:
@@ -166,6 +171,14 @@ class Life:
             records, now = self._records, self._records.clock.now()
             for line in tidy(records.home, records.db, desk.mirror, now, records.ledger.believes(now)):
                 self._say(line)
+
+    def _note_waits(self, waits: Sequence[Wait]) -> None:
+        """For `status`. What cannot be written now is no reason to end, and is written later."""
+        said = tuple(replace(wait, why=self._clean(plain(wait.why))[:LONGEST_HOW]) for wait in waits)
+        if said != self._waits:
+            with suppress(TeamError):
+                self._epochs.waits_for(self._number, said)
+                self._waits = said
 
     def _say(self, text: str) -> None:
         self._tell(self._clean(text))

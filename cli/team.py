@@ -8,6 +8,7 @@ import shlex
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agents.coder.agent import Coder, CoderLimits
@@ -25,6 +26,7 @@ from agents.qa.agent import Qa
 from agents.reviewer.agent import Reviewer
 from cli.arguments import CHECKOUT
 from cli.config_watch import model_key
+from cli.deployment import make_deployment
 from cli.forge import Code, open_code
 from cli.hearing import host_of, telling
 from cli.quitting import Quitting
@@ -104,6 +106,8 @@ def open_team(
             workshop = make_workshop(records, desk.tell, quit_.asked)
             patience = BRIEF if daemon else PATIENCE
             team = _team(records, desk, outgoing, code.sync, workshop, patience)
+            deployment = make_deployment(records, quit_.asked, desk.tell, outgoing.clean)
+            team = replace(team, deployment=deployment)
             orchestrator = Orchestrator(desk, team, lasts=daemon)
             orchestrator.recover()
             try:
@@ -183,6 +187,7 @@ def _desk(
         publishing=Publishing(records.journal, code.forge, outgoing.clean),
         messages=messages,
         course=LedgerCourse(records.db),
+        deploys=records.deploys,
         rules=_rules(records, pricing),
         command=command(records.home.root),
         tell=lambda text: tell(outgoing.clean(text)),

@@ -12,10 +12,11 @@ from agents.orchestrator.daily_planner import question_line
 from agents.orchestrator.look import Sight
 from agents.orchestrator.report_words import at_the_cap, raise_cap
 from cli.arguments import Arguments
-from cli.daemon_state import comes_next, daemon_facts, who_works, without_settings
+from cli.daemon_state import comes_next, daemon_facts, what_it_waits_for, who_works, without_settings
 from cli.printing import money, print_groups, print_json, print_list
 from cli.records import Records, open_records
 from cli.text import command, pasteable, plain
+from cli.views_deploys import pause, standings
 from cli.views_runs import in_zone, problems, runs
 from cli.views_tasks import sight
 from shared.domain.board import Board, Card, waits_for
@@ -49,8 +50,12 @@ def status(arguments: Arguments) -> int:
     if arguments.json:
         return print_json(facts)
     print(f"{facts['home']}: {who_works(facts, arguments.home, now)}; target {facts['target']}")
+    for line in what_it_waits_for(facts, arguments.home, now):
+        print(f"  {line}")
     for run in facts["runs"]:
         print(plain(f"  {_run_line(run)}"))
+    for line in facts["deploys"]:
+        print(line)
     print("tasks: " + ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in facts["tasks"].items()))
     for period in ("today", "month"):
         amounts = ", ".join(f"${facts[period][name][:-5]} {name}" for name in ("spent", "reserved", "lost", "cap"))
@@ -76,7 +81,7 @@ def _facts(records: Records) -> dict[str, Any]:
     moving = _moving(records, seen)
     wait = sum(len(moving[name]) for name in WAIT_FOR_MONEY)
     capped = _capped(records, next_cap(cap, caps), wait) if records.ledger.is_reached(day, cap) else ()
-    answers = [*_stopped(records, stopped), *capped, *_answers(records, seen.board)]
+    answers = [*_stopped(records, stopped), *capped, *_deploys_paused(records), *_answers(records, seen.board)]
     return {
         "home": str(records.home.root),
         "target": records.settings.target.name,
@@ -84,6 +89,7 @@ def _facts(records: Records) -> dict[str, Any]:
         "pid": pid or None,
         "since": in_zone(locked_since(records.home.lock), records) if pid else "",
         "runs": runs(records, seen.board, bool(pid)),
+        "deploys": standings(records),
         "day": day,
         "tasks": {state.value: sum(card.state is state for card in seen.board.cards) for state in FOLDERS},
         "today": money(records.ledger.totals(day, cap)),
@@ -182,6 +188,11 @@ def _capped(records: Records, to: int, wait: int) -> Iterator[Answer]:
     else:
         typed = command(records.home.root, "budget")
         yield Answer("", f"{told}; the month's cap has no room for more (budget.month in config/policy.yaml)", typed)
+
+
+def _deploys_paused(records: Records) -> Iterator[Answer]:
+    if found := pause(records):
+        yield Answer("", *found)
 
 
 def _answers(records: Records, board: Board) -> Iterator[Answer]:

@@ -18,8 +18,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pytest
+
 from shared.edge.process import Finished, run
 
+EVERY_POINT = bool(os.environ.get("SISIMPUR_EVERY_POINT"))  # `make crash`; else a sample
+at_length = pytest.mark.skipif(not EVERY_POINT, reason="it takes minutes: `make crash`")
 REPOSITORY = Path(__file__).parents[1]
 TIMEOUT = 60.0  # seconds; a program that needs more hangs
 

@@ -37,8 +37,21 @@ REQUESTS = {
     **dict.fromkeys(("client", "_client", "_team", "line"), VERBS),
     "messages": {"create", "stream"},
 }
+CONTAINERS = {
+    "engine": {
+        "build",
+        "tag",
+        "create_volume",
+        "create_container",
+        "start",
+        "stop",
+        "remove_container",
+        "remove_image",
+    },
+    "_manager": {"build", "tag", "volume", "create", "start", "stop", "remove", "clean"},
+}
 INNER = {"_commits": {"move", "take", "delete", "keep"}, "commits": {"move", "take", "delete", "keep"}}
-EFFECTS = (FILES, PROGRAMS, REQUESTS, INNER)
+EFFECTS = (FILES, PROGRAMS, REQUESTS, CONTAINERS, INNER)
 
 WRITING_GIT = {"push", "update-ref", "fast-import", "init", "config", "fetch", "pack-refs", "repack", "prune", "gc"}
 WRITING_SQL = ("insert", "update", "delete", "create", "alter", "drop", "replace", "vacuum", "commit")
@@ -192,6 +205,16 @@ EXEMPT: Mapping[str, str] = {
     "process": "who starts a program passes the points",
     "repo/git": "who runs a command passes the points; stale locks go at each start",
     "forge/github_client": "github_pulls.sent passes the points; the rest asks",
+    "deploy/owner_command": "who runs a command of the owner's passes the points",
+    "deploy/docker_build": "DockerfileDriver.build passes deploy.image after it; a build that nobody listens to ends",
+    "deploy/docker_manager:DockerManager.tag": "DockerfileDriver.build passes deploy.tagged",
+    "deploy/docker_manager:DockerManager.volume": "DockerfileDriver passes deploy.volumes; one that is there is found",
+    "deploy/docker_manager:DockerManager.create": "DockerfileDriver passes deploy.created",
+    "deploy/docker_manager:DockerManager.start": "DockerfileDriver passes deploy.running",
+    "deploy/docker_manager:DockerManager.stop": "DockerfileDriver passes deploy.stopped",
+    "deploy/docker_manager:DockerManager.remove": "DockerfileDriver passes deploy.removed",
+    "deploy/dockerfile_driver:DockerfileDriver.clean": "DockerManager passes deploy.swept after each",
+    "deploy/compose_driver:ComposeDriver.clean": "DockerManager passes deploy.swept after each",
     "forge/local_forge_git": "LocalForge passes the points around each of its writes",
     "money/meter_upstream": "meter_call passes llm.reserve before it and llm.sent after it",
     "notify/apprise_notifier": "NoticeBook passes notice.sending before it and notice.sent after it",

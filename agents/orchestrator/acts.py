@@ -87,15 +87,17 @@ class Acts:
         """All that have come. What may still be in the writing is waited for once, and looked at anew."""
         desk = self._desk
         new = [card for card in sight.board.cards if card.seen_in is None and card.spec and not card.aside]
-        young = [card for card in new if desk.store.is_young(card.state, card.id)]
-        for card in new:
-            if card not in young:
-                desk.journal.born(_spec(card), card.state, "dropped by the owner", desk.clock.now())
-                desk.tell(f"{card.id}: a new task of yours")
+        young = {card.id: card for card in new if desk.store.is_young(card.state, card.id)}
+        whole = [card for card in new if card.id not in young]
+        if whole:
+            born = [(_spec(card), card.state) for card in whole]
+            desk.journal.all_born(born, "dropped by the owner", desk.clock.now())
+        for card in whole:
+            desk.tell(f"{card.id}: a new task of yours")
         if young:
             with desk.chair.left():
                 desk.store.wait()
-        for card in young:
+        for card in young.values():
             if desk.store.is_young(card.state, card.id):
                 self._mover.set_aside(card.id, "its file is still being written")
 

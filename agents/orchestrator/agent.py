@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from agents.orchestrator.crew import Crew
 from agents.orchestrator.daily_planner import cents
+from agents.orchestrator.deploying import Deploying
 from agents.orchestrator.foreground import Foreground
 from agents.orchestrator.morning import read_vision
 from agents.orchestrator.next_move import Rest
@@ -15,7 +16,10 @@ from agents.orchestrator.progress_file import write_progress
 from agents.orchestrator.reporting import Reporting
 from agents.orchestrator.team import Desk, Team
 from agents.orchestrator.work import Work
-from shared.domain.errors import ModelAway, Stopping, TeamError
+from shared.domain.deployment import Deploy
+from shared.domain.errors import ModelAway, Replaced, Stopping, TeamError
+
+DEPLOY = "a deploy/"  # its name among what the crew works on, where no task has such a one; one at a time
 
 
 class Orchestrator:
@@ -28,8 +32,10 @@ class Orchestrator:
         self._lasts = lasts
         self.crew = Crew(desk.chair, desk.rules.hands, desk.ledger.close)
         self.pauses = Pauses(desk, self._tell_outage)
-        self._work = Work(desk, team, self.crew, self.pauses, self._stepped, lasts)
-        self._reporting = Reporting(desk, lambda: self._work.aside)
+        self._work = Work(desk, team, self.crew, self.pauses, self._stepped, lasts, self._rolled_back)
+        self._deploying = self._deploys(team)
+        places = team.deployment.rules.places if team.deployment else ()
+        self._reporting = Reporting(desk, lambda: self._work.aside, places)
         self._day = desk.day()
         self.problems: list[str] = []
         self._warned = set(desk.ledger.warnings(desk.day()))  # told before
@@ -112,7 +118,7 @@ class Orchestrator:
     def _work_phase(self, _: str) -> None:
         self.tell_what_waited()
         try:
-            why = Foreground(self.desk, self._work, self.crew, self.pauses).until_quiet()
+            why = Foreground(self.desk, self._work, self.crew, self.pauses, self.hear, self._begin_deploy).until_quiet()
         finally:
             self.problems += map(self.desk.delivery.clean, self._work.problems)
         self.desk.tell(f"resting: {why}")
@@ -128,11 +134,14 @@ class Orchestrator:
     def hear(self) -> None:
         """What happened at the forge and to the branch since we looked last."""
         self._work.hear()
+        if self._deploying:
+            self._deploying.hear()
 
     def round(self, held: str = "", is_open: bool = True) -> Rest:
         """Every move there is now; what takes long only begins, and only while it `is_open`. `held`: see Board."""
         self._day = self.desk.day()
         rest = self._work.round(held, is_open)
+        self._begin_deploy()
         self.tell_owner(self._warn, self._day)
         self._tell_problems()
         return rest
@@ -153,6 +162,47 @@ class Orchestrator:
         """Its trace, for whoever mends it -> what the owner is told."""
         self.desk.keep_bug(bug)
         return f"a bug of ours ({type(bug).__name__}): please report what lies in {self.desk.home.logs}"
+
+    # -- deploys ----------------------------------------------------------------------------------------------
+
+    def deploy_now(self) -> None:
+        """All that is to be deployed, for one caller who waits; what is in the way is told, or raised."""
+        assert self._deploying
+        with self.desk.chair:
+            try:
+                self._deploying.hear()
+            except TeamError as problem:  # what is known of the branch is good enough for what the owner orders
+                self.desk.tell(f"the forge was not asked: {problem}")
+            self._deploying.go_on()
+        if outage := self.pauses.rests(Service.DEPLOYS) or self.pauses.rests(Service.FORGE):
+            self.problems.append(outage.words)
+
+    def _deploys(self, team: Team) -> Deploying | None:
+        if team.deployment is None:
+            return None
+        return Deploying(self.desk, team.deployment, self._work.mover, self.pauses, team.sync, self._deployed)
+
+    def _rolled_back(self) -> Mapping[str, str]:
+        return self._deploying.waits if self._deploying else {}
+
+    def _begin_deploy(self) -> None:
+        """Whenever there is something to deploy, one hand does so beside the others."""
+        if self._deploying and DEPLOY not in self.crew.busy and self._deploying.is_due():
+            self.crew.give(DEPLOY, self._deploy, beside=True)
+
+    def _deploy(self) -> None:
+        assert self._deploying
+        try:
+            self._deploying.go_on()
+        except (Stopping, Replaced):
+            raise
+        except Exception as bug:
+            if not self._lasts:
+                raise
+            self.pauses.away(Service.DEPLOYS, TeamError(self.kept(bug)))
+
+    def _deployed(self, deploy: Deploy, task: str, running: str) -> None:
+        self.tell_owner(self._reporting.deployed, deploy, task, running)
 
     # -- telling ----------------------------------------------------------------------------------------------
 

@@ -100,11 +100,17 @@ class Coding:
         start = (self._desk.mirror.start_for(commit, base) or "") if commit else ""
         if last and not start:
             words.append(f"Your last change conflicts with what is there now; begin afresh. {last.note}")
+        words += self._rolled_back(known.id)
         text = gate_text.findings(evidence, reviewed, words)
         if start and evidence and not evidence.is_red and evidence.needing("write tests") and not reviewed:
             branch = self._sight.seen(known, commit).branch
             return Correction(start, text, self._gates.qa().tests_for(spec, branch, evidence))
         return Correction(start, text) if text or start else None
+
+    def _rolled_back(self, task: str) -> list[str]:
+        """What was seen of its change where it was deployed, if that is why it is tried again."""
+        sick = [one for one in self._desk.journal.history(task) if one.event in (Event.SICK, Event.MERGED)]
+        return [sick[-1].note] if sick and sick[-1].event is Event.SICK else []
 
     def _goes_on_from(self, known: Known, said: Sequence[Ruling]) -> Attempt | None:
         """The last attempt that led to a commit, if it was sent back, or the owner wants it corrected."""

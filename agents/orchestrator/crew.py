@@ -26,9 +26,14 @@ class Crew:
         return frozenset(self._threads)
 
     @property
+    def on_tasks(self) -> frozenset[str]:
+        """Who takes one of the hands."""
+        return self.busy - self._beside
+
+    @property
     def free(self) -> int:
         """How many hands are."""
-        return max(0, self._hands - len(self.busy - self._beside))
+        return max(0, self._hands - len(self.on_tasks))
 
     def give(self, name: str, act: Callable[[], None], beside: bool = False) -> None:
         """It begins when the chair is free. What it raises is raised again by `raise_failure`.

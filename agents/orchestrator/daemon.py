@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -10,10 +10,12 @@ from functools import partial
 from typing import Literal
 
 from agents.orchestrator.agent import Orchestrator
+from agents.orchestrator.next_move import Rest
 from agents.orchestrator.pauses import Service
-from agents.orchestrator.vision_watch import VisionWatch
+from agents.orchestrator.vision_watch import REST, VisionWatch
 from shared.domain.errors import Replaced, Stopping, TeamError
 from shared.domain.schedule import WORK, Due, Outlook, Ran, Schedule, Standing, clock_is_behind, outlook
+from shared.domain.waiting import Wait
 
 PHASE = "a phase/"  # its name among what the crew works on, where no task has such a one; one at a time
 BEAT = 60.0  # seconds that it waits at most, should nobody wake it
@@ -31,12 +33,13 @@ class Outside:
     """What wakes the daemon, ends it, and is told by it. `ticking`: calls its argument every so often while it is open.
 
     `check`: asked at each tick; "reload": begin anew with the configuration as it is now. `after`: (phase, whether it
-    ended well), not on the chair.
+    ended well), not on the chair. `waits`: after each tick, what we wait for, if for anything.
     """
 
     ticking: Callable[[Callable[[], None]], AbstractContextManager[None]]
     check: Callable[[], End | None] = field(default=lambda: None)
     after: Callable[[str, bool], None] = field(default=lambda _phase, _ok: None)
+    waits: Callable[[Sequence[Wait]], None] = field(default=lambda _: None)
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ class Daemon:
         self._trouble = ""  # the words of the last one
         self._troubles = 0
         self._rests: tuple[datetime, datetime] | None = None  # from, until
+        self._waits: tuple[Wait, ...] = ()  # as the last step found it
 
     def serve(self) -> End:
         """Until it is stopped, or the configuration has changed."""
@@ -84,6 +88,11 @@ class Daemon:
 
     def tick(self) -> End | None:
         """By who sits on the chair. Begins what is due and goes on with the work; never waits for a model."""
+        end = self._tick()
+        self._outside.waits(self._waits_now())
+        return end
+
+    def _tick(self) -> End | None:
         if self.desk.stopping():
             return "ended"
         if (end := self._outside.check()) == "ended" or not self._ends:
@@ -122,8 +131,9 @@ class Daemon:
             self._failed.clear()  # what failed on other words
         if PHASE not in self.crew.busy and not self._is_troubled():
             self._begin(seen)
-        self._work(seen)
+        rest = self._work(seen)
         self._orchestrator.tell_what_waited()
+        self._waits = tuple(self._obstacles()) or tuple(self._idle(seen, rest))
 
     def _ran(self, day: str) -> Mapping[str, Standing]:
         """A phase that failed is tried again."""
@@ -195,15 +205,16 @@ class Daemon:
 
     # -- work -------------------------------------------------------------------------------------------------
 
-    def _work(self, seen: Outlook) -> None:
+    def _work(self, seen: Outlook) -> Rest | None:
         """Outside of its hours nothing long is begun; what is ready is brought to its end, and answers are heeded."""
         now = self.desk.clock.now()
         if self._is_troubled():
-            return
+            return None
         if seen.working and WORK not in self.desk.plans.phases_of(self.desk.day()):
             self.desk.plans.phase_begins(self.desk.day(), WORK, now)
         if self._hears(now):
-            self._orchestrator.round(UNREAD if self._is_held() else "", is_open=seen.working)
+            return self._orchestrator.round(UNREAD if self._is_held() else "", is_open=seen.working)
+        return None
 
     def _is_held(self) -> bool:
         """What the owner may not want any more is neither begun nor merged."""
@@ -224,6 +235,29 @@ class Daemon:
             return False
         self._heard = now
         return True
+
+    # -- for who looks on -------------------------------------------------------------------------------------
+
+    def _waits_now(self) -> tuple[Wait, ...]:
+        if self._ends:
+            return ()
+        if self._rests and self._is_troubled():
+            return (Wait("trouble", *self._rests, self._trouble),)
+        return self._waits
+
+    def _obstacles(self) -> Iterator[Wait]:
+        yield from self._orchestrator.pauses.waits()
+        if self._is_held() and PHASE not in self.crew.busy:
+            failed = self._failed.get((self.desk.day(), "morning"), Failed())
+            rested = self._vision.since + REST if self._vision.since else None
+            yield Wait("vision", self._vision.since, failed.until if self._vision.has_rested else rested)
+
+    def _idle(self, seen: Outlook, rest: Rest | None) -> Iterator[Wait]:
+        """There is nothing to do: until the next attempt at a task, or the next time of the schedule."""
+        if rest and rest.until:
+            yield Wait("attempt", until=rest.until)
+        elif rest and not self.crew.busy:
+            yield Wait("time", until=seen.next_at, why=rest.why if seen.working else "")
 
     # -- troubles ---------------------------------------------------------------------------------------------
 

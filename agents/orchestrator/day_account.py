@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from agents.orchestrator.daily_planner import question_line, wordings
+from agents.orchestrator.deploy_days import DeployDays
 from agents.orchestrator.look import look
 from agents.orchestrator.report_notice import key_of_day
 from agents.orchestrator.team import Desk
@@ -26,13 +27,19 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class DayBooks:
-    """What the books say of one day. `aside`: tasks that nobody touches for a while, and why."""
+    """What the books say of one day. `aside`: tasks that nobody touches for a while, and why.
 
-    def __init__(self, desk: Desk, day: str, aside: Mapping[str, str] = NOTHING) -> None:
+    `deploys`: None: they are not asked for.
+    """
+
+    def __init__(
+        self, desk: Desk, day: str, aside: Mapping[str, str] = NOTHING, deploys: DeployDays | None = None
+    ) -> None:
         accepted = desk.plans.accepted()
         self._desk = desk
         self._day = day
         self._aside = aside
+        self._deploys = deploys
         self._vision = accepted.vision if accepted else Vision()
         self._sight = look(desk.store, desk.journal, self._vision if accepted else None, desk.rules.limits)
         self._cost = _cost_per_task(desk, day)
@@ -67,6 +74,8 @@ class DayBooks:
             blocked=self._clean((*self._sight.unreadable, *(f"{id_}: {why}" for id_, why in self._aside.items()))),
             unsent=self._unsent(),
             missed=tuple(missed),
+            deploys=self._deploys.of(day) if self._deploys else (),
+            deploys_paused=self._deploys.paused() if self._deploys else "",
         )
 
     def tasks(self, pulls: Mapping[str, str] = NOTHING) -> Iterable[TaskAccount]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from agents.orchestrator.crew import Crew
@@ -18,13 +19,26 @@ BEAT = 60.0  # seconds between two looks while others work
 
 
 class Foreground:
-    """One phase of one day, for one caller who waits."""
+    """One phase of one day, for one caller who waits.
 
-    def __init__(self, desk: Desk, work: Work, crew: Crew, pauses: Pauses) -> None:
+    `hear`: looks at the forge. `beside`: after each round, begins what goes on beside the tasks.
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        work: Work,
+        crew: Crew,
+        pauses: Pauses,
+        hear: Callable[[], None],
+        beside: Callable[[], None],
+    ) -> None:
         self._desk = desk
         self._work = work
         self._crew = crew
         self._pauses = pauses
+        self._hear = hear
+        self._beside = beside
         self._forge_patience = FORGE_PATIENCE
 
     def until_quiet(self) -> str:
@@ -40,15 +54,18 @@ class Foreground:
             pass
         while True:
             rest = self._work.round()
+            self._beside()
             if self._crew.busy:
                 self._desk.chair.wait(BEAT)
             elif not self._waited(rest):
+                if outage := self._pauses.rests(Service.DEPLOYS):
+                    self._work.problems.append(outage.words)
                 return rest.why
 
     def _heard(self) -> bool:
         """False: after a pause that the forge has asked for, once more."""
         try:
-            self._work.hear()
+            self._hear()
         except RateLimited as limit:
             if limit.wait > self._forge_patience:
                 raise

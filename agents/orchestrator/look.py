@@ -41,6 +41,7 @@ def look(
     free_hands: int = 1,
     held: str = "",
     tokens: Mapping[str, int] = MappingProxyType({}),
+    waits: Mapping[str, str] = MappingProxyType({}),
 ) -> Sight:
     """`vision` is the accepted one; `commit_at` asks our mirror for a reference; the rest as in Board and Card."""
     known = {id_: _with_tokens(one, tokens.get(id_, 0)) for id_, one in journal.known().items()}
@@ -49,6 +50,7 @@ def look(
     reasons = {id_: why for id_, why in aside.items() if id_ not in moved}  # the owner's hand comes first
     reasons |= dict.fromkeys(doubles, "it has two files")
     cards = [_card(file, known.get(file.id), vision, commit_at, reasons.get(file.id, "")) for file in filed.values()]
+    cards = [replace(card, waits=waits.get(card.id, "")) for card in cards]
     cards = [_with_submission(card, known, at_the_gates) for card in cards]
     cards += [_gone(one) for one in known.values() if one.id not in filed and one.seen_in is not State.GONE]
     unreadable = [file.spec.reason for file in filed.values() if isinstance(file.spec, Unreadable)]

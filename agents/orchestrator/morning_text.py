@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from agents.orchestrator.deploy_text import deployed
 from agents.orchestrator.report_text import failed, waiting, wrong
 from agents.orchestrator.report_words import (
     MOST,
@@ -33,6 +35,7 @@ def sections(today: DayAccount, yesterday: DayAccount | None, command: str) -> t
     return (
         *section("Missed", ", ".join(today.missed[-7:]) if today.missed else ""),
         *before,
+        *section("Deployed", brief(_deployed(today, yesterday, command))),
         *section("Waits for you", brief(waiting(today, command, SHORT))),
         *section("Went wrong today", brief(wrong(today))),
         *section("Plan for today", brief(_plan(today))),
@@ -52,6 +55,14 @@ def _yesterday(account: DayAccount, command: str) -> Iterator[str]:
         yield ", ".join(facts)
     yield from (f"failed {line}" for line in failed(account, command))
     yield from (f"blocked: {line}" for line in wrong(account))
+
+
+def _deployed(today: DayAccount, yesterday: DayAccount | None, command: str) -> Iterator[str]:
+    """What is deployed goes on all night: since the last report. Each once; what is paused is so now."""
+    older = yesterday.deploys if yesterday else ()
+    new = {one.deploy.number for one in today.deploys}
+    before = tuple(one for one in older if one.deploy.number not in new)
+    yield from deployed(replace(today, deploys=(*before, *today.deploys)), command)
 
 
 def _plan(today: DayAccount) -> Iterator[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from agents.orchestrator.team import Desk
 from shared.domain.errors import TeamError
+from shared.domain.waiting import Wait
 from shared.edge.forge.forge import ForgeUnavailable, RateLimited
 from shared.edge.repo.remote import RemoteAway
 
@@ -19,10 +20,12 @@ FORGE_RESTS = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 4, 8, 10)) 
 class Service(StrEnum):
     MODEL = "the model"
     FORGE = "the forge"
+    DEPLOYS = "what runs deployments"
 
 
 @dataclass(frozen=True)
 class Outage:
+    since: datetime
     last: datetime  # when it was asked in vain
     until: datetime  # nobody asks again before
     times: int
@@ -67,7 +70,8 @@ class Pauses:
         now, before = self._desk.clock.now(), self._outages.get(service)
         times = before.times + 1 if before else 1
         rest = timedelta(seconds=wait) or self._rest(service, times)
-        self._outages[service] = Outage(now, now + rest, times, str(problem))
+        since = before.since if before else now
+        self._outages[service] = Outage(since, now, now + rest, times, str(problem))
         if before is None:
             self._tell(service, str(problem))
 
@@ -93,3 +97,17 @@ class Pauses:
 
     def outage(self, service: Service) -> Outage | None:
         return self._outages.get(service)
+
+    # -- for who looks on -------------------------------------------------------------------------------------
+
+    def waits(self) -> Iterator[Wait]:
+        if halted := self._desk.ledger.paused():
+            yield Wait("halt", why=halted)
+        elif self.broke:
+            yield Wait("cap", why=self.broke)
+        if away := self.outage(Service.MODEL):
+            yield Wait("model", away.since, away.until, away.words)
+        if away := self.outage(Service.FORGE):
+            yield Wait("forge", away.since, away.until, away.words)
+        if away := self.outage(Service.DEPLOYS):
+            yield Wait("deploys", away.since, away.until, away.words)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agents.orchestrator import morning_text, report_text
+from agents.orchestrator.deploy_text import deployed
 from agents.orchestrator.gate_text import digest
 from agents.orchestrator.report_words import SHORT, brief, bullets, harmless, headline, named, section
 from shared.domain.account import DayAccount, TaskAccount, Trouble
+from shared.domain.deployment import Stage
 from shared.domain.notice import Notice, Picture, Section, Tone
 
 
@@ -47,6 +49,7 @@ def _parts(account: DayAccount, command: str) -> tuple[Section, ...]:
     return (
         *section("Waits for you", brief(text.waiting(account, command, SHORT))),
         *section("Went wrong", brief(text.wrong(account))),
+        *section("Deployed", brief(deployed(account, command))),
         *section("Shipped", brief(text.shipped(account))),
         *section("Failed, and why", brief(text.failed(account, command))),
         *section("Asked", brief(text.asked(account))),
@@ -57,11 +60,12 @@ def _parts(account: DayAccount, command: str) -> tuple[Section, ...]:
 
 
 def _tone(account: DayAccount) -> Tone:
-    if account.failed or account.troubles or account.stopped or account.kind == "cut off":
+    is_bad = account.failed or account.troubles or account.stopped or account.deployed(Stage.STUCK)
+    if is_bad or account.kind == "cut off":
         return Tone.BAD
-    if account.waiting:
+    if account.waiting or account.deploys_paused or account.deployed(Stage.RETURNED, Stage.FAILED):
         return Tone.ATTENTION
-    return Tone.GOOD if account.merged else Tone.PLAIN
+    return Tone.GOOD if account.merged or account.deployed(Stage.HEALTHY) else Tone.PLAIN
 
 
 # --- what cannot wait ----------------------------------------------------------------------------------------

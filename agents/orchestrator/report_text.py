@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from agents.orchestrator.deploy_text import deployed
 from agents.orchestrator.report_words import (
     COLUMNS,
     NOTE,
@@ -49,6 +50,7 @@ def sections(account: DayAccount, command: str) -> tuple[Section, ...]:
         *_missed(account),
         *section("Asked", few(asked(account))),
         *section("Shipped", few(shipped(account))),
+        *section("Deployed", few(deployed(account, command))),
         *section("Failed, and why", few(failed(account, command))),
         *section("Went wrong", few(wrong(account))),
         *section("Waits for you", few(waiting(account, command))),

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from agents.orchestrator.daily_planner import cents
 from shared.domain.account import DayAccount, GoalAccount, TaskAccount
 from shared.domain.defuse import defuse
+from shared.domain.deployment import Stage
 from shared.domain.lifecycle import Event, State
 from shared.domain.notice import Section
 from shared.domain.token_budget import amount
@@ -137,7 +138,11 @@ def headline(account: DayAccount) -> str:
     if account.kind == "missed":
         return "nobody was at work: the machine, or the team, was off"
     merged, failed, asked = len(account.merged), len(account.failed), account.waiting
-    words = [f"{merged} merged"] if merged else []
+    stuck, deployed = account.deployed(Stage.STUCK), account.deployed(Stage.HEALTHY)
+    words = ["a deploy needs you"] if stuck else []
+    words += [f"{merged} merged"] if merged else []
+    words += [f"{counted(deployed, 'deploy')}"] if deployed else []
+    words += [f"{back} rolled back"] if (back := account.deployed(Stage.RETURNED)) else []
     words += [f"{failed} failed"] if failed else []
     words += [f"{counted(asked, 'thing')} {'waits' if asked == 1 else 'wait'} for you"] if asked else []
     words += [f"{counted(len(account.troubles), 'phase')} had a problem"] if account.troubles else []

@@ -5,17 +5,20 @@ The file is written first: it is the truth, and needs no service. Every step can
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from agents.orchestrator import morning_text, report_notice, report_text
 from agents.orchestrator.daily_planner import cents
 from agents.orchestrator.day_account import NOTHING, DayBooks, waiting
+from agents.orchestrator.deploy_days import DeployDays
+from agents.orchestrator.deploy_text import is_told, message
 from agents.orchestrator.progress_file import write_progress
 from agents.orchestrator.report_picture import picture
 from agents.orchestrator.team import Desk
 from shared.domain.account import DayAccount, Trouble
+from shared.domain.deployment import Deploy, Place
 from shared.domain.lifecycle import State, is_over
 from shared.domain.notice import Notice
 from shared.domain.ticket import BudgetWarning
@@ -38,11 +41,12 @@ class Standing:
 
 
 class Reporting:
-    """`aside`: tasks that nobody touches for a while, and why."""
+    """`aside`: tasks that nobody touches for a while, and why. `places`: where is deployed."""
 
-    def __init__(self, desk: Desk, aside: Callable[[], Mapping[str, str]]) -> None:
+    def __init__(self, desk: Desk, aside: Callable[[], Mapping[str, str]], places: Sequence[Place] = ()) -> None:
         self._desk = desk
         self._aside = aside
+        self._deploys = DeployDays(desk.deploys, desk.journal, places, desk.delivery.clean)
         self._seen: set[Standing] = set()  # what was told at once, where there was somebody to tell
         self._shown: set[Standing] = set()  # what the day's message shows
         self._shown_at: datetime | None = None
@@ -143,6 +147,15 @@ class Reporting:
         if self._is_news(report_notice.cap(day, f"{day}-reached-{cap}", words, is_reached=True)):
             self._send(report_notice.cap_reached(self._account(day), words, desk.command))
 
+    def deployed(self, deploy: Deploy, task: str, running: str) -> None:
+        """The end of a deploy, once: told again it is brought up to date. `running`: what runs there now; empty: none.
+
+        One that is healthy at staging is no news before it is healthy at production too.
+        """
+        days = self._deploys
+        if self._desk.messages.notifiers and is_told(deploy, days.last):
+            self._send(message(days.account(deploy, task), running, days.paused(), self._desk.command))
+
     def _urgent(self, books: DayBooks, day: str, pulls: Mapping[str, str] = NOTHING) -> Iterator[Notice]:
         for task in books.tasks(pulls):
             if task.asks:
@@ -196,7 +209,7 @@ class Reporting:
     # -- details ----------------------------------------------------------------------------------------------
 
     def _books(self, day: str) -> DayBooks:
-        return DayBooks(self._desk, day, self._aside())
+        return DayBooks(self._desk, day, self._aside(), self._deploys)
 
     def _account(self, day: str) -> DayAccount:
         return self._books(day).account(missed=days_between(self._desk.plans.last_day(day), day))

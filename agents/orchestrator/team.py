@@ -13,6 +13,7 @@ from agents.orchestrator.issue_goals import InboxRules
 from agents.orchestrator.messenger import Messenger
 from agents.orchestrator.publishing import Publishing
 from agents.orchestrator.reading import Interpretation
+from shared.domain.deployment import ByHand, Deploy, Happened, Place
 from shared.domain.evidence import Evidence
 from shared.domain.gate import Policy
 from shared.domain.lifecycle import Limits
@@ -30,6 +31,8 @@ from shared.domain.work import (
     VisionChange,
 )
 from shared.edge.clock import Clock
+from shared.edge.deploy.driver import Running
+from shared.edge.deploy_book import DeployBook
 from shared.edge.gate_book import GateBook
 from shared.edge.journal import Journal
 from shared.edge.log import Log
@@ -91,6 +94,34 @@ class Rules:
     hands: int = 1  # tasks that are worked on at once
 
 
+class Deploys(Protocol):
+    """The DevOps agent."""
+
+    def carry_out(self, step: ByHand) -> Happened: ...
+
+    def running(self, place: Place) -> Running | None: ...
+
+    def tidy(self, deploys: tuple[Deploy, ...]) -> None:
+        """Throws away what nobody goes back to any more."""
+        ...
+
+
+@dataclass(frozen=True)
+class DeployRules:
+    """Of the owner's configuration."""
+
+    places: tuple[Place, ...]
+    pause_after: int = 3
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """All that deploying needs: who does it, and the owner's rules."""
+
+    devops: Deploys
+    rules: DeployRules
+
+
 @dataclass(frozen=True)
 class Team:
     """`coder`, `qa` and `reviewer` are made when first needed: without a sandbox the rest of the day goes on."""
@@ -102,6 +133,7 @@ class Team:
     reviewer: Callable[[], Reviews]
     facts: Callable[[str, Sequence[str]], str]  # (commit, texts) -> what is worth knowing about the repository
     sync: Callable[[], str]  # brings our mirror up to date -> the newest commit of the target's branch
+    deployment: Deployment | None = None  # none: nothing is deployed
 
 
 @dataclass(frozen=True)
@@ -121,6 +153,7 @@ class Desk:
     publishing: Publishing
     messages: Messenger
     course: LedgerCourse
+    deploys: DeployBook
     rules: Rules
     command: str = "python main.py"  # what the owner types before a command's name
     tell: Callable[[str], None] = field(default=lambda _: None)  # one line of progress for whoever watches

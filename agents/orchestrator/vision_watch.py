@@ -45,3 +45,8 @@ class VisionWatch:
     @property
     def has_rested(self) -> bool:
         return self._since is not None and abs(self._clock.now() - self._since) >= REST
+
+    @property
+    def since(self) -> datetime | None:
+        """When we saw it change last."""
+        return self._since

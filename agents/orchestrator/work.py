@@ -26,7 +26,7 @@ class Work:
     """Everything is done on the chair; what takes long is given to the crew.
 
     `lasts`: we are there for months, so what is away is waited for by everybody; else it sets one task aside, and the
-    next start begins anew. `moved` is called after each move.
+    next start begins anew. `moved` is called after each move. `waits`: tasks that wait for something elsewhere.
     """
 
     def __init__(
@@ -37,6 +37,7 @@ class Work:
         pauses: Pauses,
         moved: Callable[[], None],
         lasts: bool,
+        waits: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self._desk = desk
         self._team = team
@@ -44,10 +45,11 @@ class Work:
         self._pauses = pauses
         self._moved = moved
         self._lasts = lasts
-        self._mover = Mover(desk)
+        self._waits = waits
+        self.mover = Mover(desk)
         self._gate_sight = GateSight(desk)
         self._inbox = Inbox(desk, self._gate_sight)
-        self._acts = Acts(desk, team, self._gate_sight, self._mover)
+        self._acts = Acts(desk, team, self._gate_sight, self.mover)
 
     @property
     def problems(self) -> list[str]:
@@ -57,11 +59,11 @@ class Work:
     @property
     def aside(self) -> Mapping[str, str]:
         """Tasks that nobody touches for a while, and why."""
-        return self._mover.aside
+        return self.mover.aside
 
     def recover(self) -> None:
         """What a kill left half done: moves are finished, dead folders go. Nothing outward is done here."""
-        self._mover.recover()
+        self.mover.recover()
         for folder in (self._desk.home.root, self._desk.home.state, self._desk.home.reports):
             remove_half_written(folder)
         for place in (self._desk.home.work, self._desk.home.temporary):
@@ -101,7 +103,7 @@ class Work:
     def _tell_lost(self, sight: Sight) -> None:
         for card in sight.board.cards:
             if card.state is card.seen_in is State.IN_REVIEW and card.submission is None and not card.aside:
-                self._mover.set_aside(card.id, f"its commit is not here any more; type: python main.py retry {card.id}")
+                self.mover.set_aside(card.id, f"its commit is not here any more; type: python main.py retry {card.id}")
 
     def _look(self, held: str, free_hands: int) -> Sight:
         desk = self._desk
@@ -115,14 +117,15 @@ class Work:
             desk.rules.limits,
             commit_at=desk.mirror.attempt,
             no_model=self._pauses.no_model(),
-            aside=self._mover.aside,
+            aside=self.mover.aside,
             at_the_gates=lambda known: self._gate_sight.submission(known, vision, guards),
             policy=desk.rules.policy,
             open_pulls=desk.rules.open_pulls,
-            busy=self._crew.busy,
+            busy=self._crew.on_tasks,
             free_hands=free_hands,
             held=held,
             tokens=desk.ledger.tokens_by_task(),
+            waits=self._waits(),
         )
 
     # -- one move ---------------------------------------------------------------------------------------------
@@ -149,14 +152,14 @@ class Work:
             if not self._lasts:
                 raise
             self._name_problem(str(problem))
-            self._mover.set_aside(task, str(problem))
+            self.mover.set_aside(task, str(problem))
         except TeamError as problem:
             self._troubled(task, problem)
         except Exception as bug:
             if not self._lasts:
                 raise
             self._desk.keep_bug(bug)
-            self._mover.set_aside(task, f"a bug of ours ({type(bug).__name__}): please report what lies in logs/")
+            self.mover.set_aside(task, f"a bug of ours ({type(bug).__name__}): please report what lies in logs/")
 
     def _model_away(self, task: str, problem: ModelAway) -> None:
         self._pauses.away(Service.MODEL, problem)
@@ -172,4 +175,4 @@ class Work:
         """A forge that is away is nobody's fault; who will not be there for long leaves that task to the next start."""
         waited_for = self._lasts or isinstance(problem, RateLimited)
         if not (waited_for and self._pauses.took(problem)):
-            self._mover.set_aside(task, f"{problem}; it goes on later, or with the next start")
+            self.mover.set_aside(task, f"{problem}; it goes on later, or with the next start")

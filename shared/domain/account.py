@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from shared.domain.deployment import Deploy, Stage
 from shared.domain.lifecycle import Event, State
 from shared.domain.token_budget import Totals
 from shared.domain.work import Priority
@@ -93,6 +94,16 @@ class Spending:
 
 
 @dataclass(frozen=True)
+class DeployAccount:
+    """One deploy that was begun or came to its end on a day, with the task whose change it is (empty: none of ours)."""
+
+    deploy: Deploy
+    task: str = ""
+    title: str = ""
+    is_again: bool = False  # the task went back to the coder because of it
+
+
+@dataclass(frozen=True)
 class PlanAccount:
     """What a day was planned for."""
 
@@ -122,6 +133,8 @@ class DayAccount:
     blocked: tuple[str, ...] = ()  # files that cannot be read, and tasks that were set aside: one line each
     unsent: tuple[str, ...] = ()  # messages that did not reach the owner: one line each
     missed: tuple[str, ...] = ()  # days just before this one on which nobody was there, the oldest first
+    deploys: tuple[DeployAccount, ...] = ()  # the oldest first
+    deploys_paused: str = ""  # why none is begun unasked; the owner has to end it
 
     @property
     def tasks(self) -> tuple[TaskAccount, ...]:
@@ -156,6 +169,10 @@ class DayAccount:
     def waiting(self) -> int:
         """How many things wait for the owner."""
         return len(self.asking) + len(self.given_up) + len(self.questions)
+
+    def deployed(self, *stages: Stage) -> int:
+        """How many deploys of the day stand there."""
+        return sum(one.deploy.stage in stages for one in self.deploys)
 
     @property
     def overhead(self) -> int:

@@ -30,6 +30,7 @@ class Card:
     unwanted: str = ""  # why the vision does not want it any more
     proposed: bool = False  # somebody else asked for it, in an issue
     aside: str = ""  # why nobody touches it for a while
+    waits: str = ""  # what has to happen elsewhere before it is begun
 
     @property
     def is_at_work(self) -> bool:
@@ -88,6 +89,8 @@ def waits_for(card: Card, board: Board) -> str:
         return "its file cannot be read"
     if card.aside:
         return card.aside
+    if card.waits:
+        return card.waits
     if card.id in board.in_a_circle:
         return "its dependencies form a circle"
     for needed in card.spec.depends_on:

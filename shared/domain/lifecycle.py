@@ -37,6 +37,7 @@ class Event(StrEnum):
     CHANGES = "changes requested"
     REFRESHED = "brought up to date"  # its base has moved: the same change, on top of the new one
     MERGED = "merged"
+    SICK = "rolled back after its deployment"
     EXHAUSTED = "attempts used up"
     GOAL_REMOVED = "goal removed from VISION.md"
     RETRIED = "retried by the owner"
@@ -76,6 +77,7 @@ TRANSITIONS: dict[tuple[State, Event], Row] = {
     (S.IN_REVIEW, E.GOAL_REMOVED): Row(S.FAILED),
     (S.IN_REVIEW, E.EXHAUSTED): Row(S.FAILED),
     (S.IN_REVIEW, E.MERGED): Row(S.COMPLETED),
+    (S.COMPLETED, E.SICK): Row(S.BACKLOG),
     (S.IN_REVIEW, E.WITHDRAWN): Row(S.BACKLOG, "zero"),
     (S.FAILED, E.RETRIED): Row(S.BACKLOG, "zero"),
     (S.COMPLETED, E.RETRIED): Row(S.BACKLOG, "zero"),
@@ -97,8 +99,8 @@ def after(state: State, event: Event) -> Row:
 
 
 def is_over(state: State) -> bool:
-    """Nobody but the owner can move it from here."""
-    return all(event in OWNERS for (at, event) in TRANSITIONS if at is state)
+    """Nobody but the owner can move it from here, or what becomes of it where it is deployed."""
+    return all(event in OWNERS or event is Event.SICK for (at, event) in TRANSITIONS if at is state)
 
 
 def owner_moved(seen_in: State, found_in: State) -> Event | None:

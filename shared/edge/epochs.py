@@ -7,20 +7,28 @@ a daemon that was suspended and replaced can do no harm when it wakes up.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from pydantic import TypeAdapter, ValidationError
+
+from shared.domain.waiting import Wait
 from shared.edge.activity import CUT_OFF
 from shared.edge.database import Database
 from shared.edge.fault import fault_point
 
 STOPPED = "stopped"  # as it was asked to
+WAITS = TypeAdapter(tuple[Wait, ...])
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """`seen`: its last sign of life. `ended` None: it is alive, or ended without a word. `how`: in words."""
+    """`seen`: its last sign of life. `ended` None: it is alive, or ended without a word. `how`: in words.
+
+    `waits`: for what, at that sign of life.
+    """
 
     number: int
     pid: int
@@ -29,6 +37,7 @@ class Epoch:
     seen: datetime
     ended: datetime | None
     how: str
+    waits: tuple[Wait, ...] = ()
 
 
 class Epochs:
@@ -52,11 +61,15 @@ class Epochs:
         return cursor.lastrowid or 0
 
     def ready(self, number: int, now: datetime) -> None:
-        self._note("ready_at", number, now)
+        self._note("ready_at", number, now.isoformat())
 
     def seen(self, number: int, now: datetime) -> None:
         """A sign of life. Replaced, if the database is guarded and another one has begun."""
-        self._note("seen_at", number, now)
+        self._note("seen_at", number, now.isoformat())
+
+    def waits_for(self, number: int, waits: Sequence[Wait]) -> None:
+        """Just now: nothing of it is true any more once it has ended."""
+        self._note("waits_json", number, WAITS.dump_json(tuple(waits)).decode())
 
     def end(self, number: int, now: datetime, how: str) -> None:
         """The first end counts."""
@@ -72,15 +85,24 @@ class Epochs:
         row = self._db.row("select * from epochs where kind = 'daemon' order by number desc limit 1")
         return _epoch(row) if row else None
 
-    def _note(self, column: str, number: int, now: datetime) -> None:
+    def _note(self, column: str, number: int, value: str) -> None:
         with self._db.transaction() as db:
-            db.execute(f"update epochs set {column} = ? where number = ?", (now.isoformat(), number))  # noqa: S608
+            db.execute(f"update epochs set {column} = ? where number = ?", (value, number))  # noqa: S608
 
 
 def _epoch(row: sqlite3.Row) -> Epoch:
     began, ready = datetime.fromisoformat(row["began_at"]), _when(row["ready_at"])
     seen = _when(row["seen_at"]) or ready or began
-    return Epoch(row["number"], row["pid"], began, ready, seen, _when(row["ended_at"]), row["how"])
+    ended, waits = _when(row["ended_at"]), _waits(row["waits_json"])
+    return Epoch(row["number"], row["pid"], began, ready, seen, ended, row["how"], waits)
+
+
+def _waits(text: str) -> tuple[Wait, ...]:
+    """Empty: another version of this program wrote them."""
+    try:
+        return WAITS.validate_json(text)
+    except ValidationError:
+        return ()
 
 
 def _when(text: str | None) -> datetime | None:

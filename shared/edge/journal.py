@@ -6,7 +6,7 @@ Order rule: what is going to happen is written here first (durably), the file is
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -72,18 +72,28 @@ class Journal:
 
     def born(self, spec: TaskSpec, state: State, note: str, now: datetime, wording: str = "") -> None:
         """A task is seen for the first time; repeated calls change nothing."""
+        self.all_born([(spec, state)], note, now, wording)
+
+    def all_born(self, tasks: Iterable[tuple[TaskSpec, State]], note: str, now: datetime, wording: str = "") -> None:
+        """As `born`, of many that came at once: the disk is waited for once."""
         with self._db.transaction() as db:
-            found = db.execute(
-                "insert or ignore into tasks values (?, ?, ?, ?, ?, ?)",
-                (spec.id, spec.title, spec.goal_id, wording, spec.priority.value, now.isoformat()),
-            )
-            if found.rowcount:
-                db.execute(
-                    "insert into task_events (task, at, event, from_state, to_state, note, done)"
-                    " values (?, ?, 'created', '', ?, ?, 1)",
-                    (spec.id, now.isoformat(), state.value, note),
-                )
+            for spec, state in tasks:
+                self._born(db, spec, state, note, now, wording)
         fault_point("task.born")
+
+    def _born(
+        self, db: sqlite3.Connection, spec: TaskSpec, state: State, note: str, now: datetime, wording: str
+    ) -> None:
+        found = db.execute(
+            "insert or ignore into tasks values (?, ?, ?, ?, ?, ?)",
+            (spec.id, spec.title, spec.goal_id, wording, spec.priority.value, now.isoformat()),
+        )
+        if found.rowcount:
+            db.execute(
+                "insert into task_events (task, at, event, from_state, to_state, note, done)"
+                " values (?, ?, 'created', '', ?, ?, 1)",
+                (spec.id, now.isoformat(), state.value, note),
+            )
 
     def plan_move(
         self,
@@ -293,6 +303,11 @@ class Journal:
         """Whether we merged it, or were about to."""
         sql = "select 1 from intents where kind = 'merge' and task = ? and payload = ?"
         return self._db.row(sql, (task, commit)) is not None
+
+    def merges(self) -> dict[str, str]:
+        """The commits on the target's branch that we merged -> the tasks whose changes they are."""
+        rows = self._db.rows("select external_id, task from intents where kind = 'merge' and state = 'done'")
+        return {row["external_id"]: row["task"] for row in rows}
 
     def achieved(self, key: str, external_id: str) -> None:
         with self._db.transaction() as db:

@@ -84,6 +84,16 @@ class Home:
         """What the target's tests need, installed in boxes."""
         return self.state / "environments"
 
+    @property
+    def releases(self) -> Path:
+        """The files of commits that are deployed, and what was made for it."""
+        return self.state / "releases"
+
+    @property
+    def backups(self) -> Path:
+        """What was saved before a deploy that changes data."""
+        return self.state / "backups"
+
     def tasks(self, state: State) -> Path:
         return self.root / "tasks" / state.value
 

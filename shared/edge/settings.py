@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import pydantic
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from shared.domain.errors import Misconfigured, TeamError
 from shared.domain.gate import Policy
@@ -25,6 +25,8 @@ from shared.domain.token_budget import Caps, dollars
 from shared.domain.work import ModelChoice
 from shared.edge import strict_yaml
 from shared.edge.paths import Home, read_text, stamp
+from shared.edge.settings_deploy import DeploySettings, HealthSettings
+from shared.edge.settings_part import Part
 
 T = TypeVar("T")
 
@@ -86,17 +88,18 @@ def _login(value: str) -> str:
 
 
 Dollars = Annotated[int, BeforeValidator(_amount)]
-PhaseTime = Annotated[str, AfterValidator(_time_of_day), AfterValidator(_phase_time)]
-Zone = Annotated[str, AfterValidator(_zone)]
+PhaseTime = Annotated[str, AfterValidator(_time_of_day), AfterValidator(_phase_time), Field(examples=["07:00"])]
+Zone = Annotated[str, AfterValidator(_zone), Field(examples=["Europe/Berlin"])]
 Name = Annotated[str, AfterValidator(_name)]
-ModelId = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@-]*$")]
-Host = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9.-]{0,250}[a-z0-9])?$")]
-Login = Annotated[str, AfterValidator(_login), Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?$")]
+ModelId = Annotated[
+    str,
+    Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@-]*$", examples=["claude-sonnet-5-5"]),
+]
+Host = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9.-]{0,250}[a-z0-9])?$", examples=["pypi.org"])]
+Login = Annotated[
+    str, AfterValidator(_login), Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9-]{0,38}(\[bot\])?$", examples=["octocat"])
+]
 Pattern = Annotated[str, Field(min_length=1, max_length=200)]
-
-
-class Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 
 
 # --- config/agents.yaml --------------------------------------------------------------------------------------
@@ -311,10 +314,16 @@ class TargetFile(Part):
     """The longest run of the tests, and of the set-up."""
     memory: int = Field(strict=True, default=2_048, ge=128, le=262_144)
     """MB that the tests may take."""
-    deploy: Mapping[str, Any] = Field(default_factory=dict)
-    """How to deploy. Not used by this version yet."""
-    health: Mapping[str, Any] = Field(default_factory=dict)
-    """How to see that a deployment is healthy. Not used by this version yet."""
+    deploy: DeploySettings = DeploySettings()
+    """What is done with what merged."""
+    health: HealthSettings = HealthSettings()
+    """How it is seen whether it is healthy."""
+
+    @pydantic.model_validator(mode="after")
+    def _health_is_asked(self) -> TargetFile:
+        if self.deploy.driver != "none" and self.health.pages is None:
+            raise ValueError("health: name the pages that must answer, or write `pages: []` if it has none")
+        return self
 
 
 class Target(Part):

@@ -10,16 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, TypeVar
 
 import pydantic
 import yaml
 
 from shared.domain.errors import Misconfigured, Refused
+from shared.edge.settings_words import explained
 
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 20
 MAX_VALUES = 20_000
+MOST_TOLD = 3  # problems of one text
 
 T = TypeVar("T")
 Path = tuple[str | int, ...]
@@ -46,14 +49,12 @@ class Document:
         try:
             return pydantic.TypeAdapter(wanted).validate_python(self.value)
         except pydantic.ValidationError as error:
-            raise Misconfigured("; ".join(self._explain(problem) for problem in error.errors()[:3])) from None
+            found = explained(wanted, error.errors(include_url=False))
+            raise Misconfigured("; ".join(self._named(*one) for one in islice(found, MOST_TOLD))) from None
 
-    def _explain(self, problem: Any) -> str:
-        place: Path = tuple(problem["loc"])
+    def _named(self, place: Path, reason: str) -> str:
         known = next(place[:n] for n in range(len(place), -1, -1) if place[:n] in self.lines or n == 0)
         key = ".".join(str(part) for part in place) or "(the whole file)"
-        unknown = problem["type"] in ("extra_forbidden", "unexpected_keyword_argument")
-        reason = "unknown key" if unknown else problem["msg"].removeprefix("Value error, ")
         return f"{self.name}:{self.lines.get(known, 1)}: {key}: {reason}"
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.daemon_state import daemon_facts, go_on, who_works
+from cli.daemon_state import daemon_facts, go_on, what_it_waits_for, who_works
 from cli.text import command
+from shared.domain.waiting import Wait
 from shared.edge.database import Database
 from shared.edge.epochs import STOPPED, Epochs
 
@@ -51,6 +52,7 @@ def test_one_at_work_says_since_when_and_what_comes_next(db: Database, now: date
     assert line(db, "70", now) == f"at work (pid 70) since {since}; next: the evening's report at 23:00"
     assert daemon_facts(db, "70", "x") == {
         "state": "running", "pid": 70, "since": "2026-11-20T09:32:05+00:00", "ended": "", "how": "", "next": "x",
+        "waits_for": [],
     }  # fmt: skip
 
 
@@ -71,6 +73,88 @@ def test_one_that_ended_without_a_word_is_told_from_its_last_sign_of_life(db: Da
     assert line(db, now=NOW + timedelta(hours=3)) == f"not running: {why}; type: {START}"
     facts = daemon_facts(db, "", "next: the evening's report at 23:00")
     assert (facts["state"], facts["ended"], facts["next"]) == ("dead", "2026-11-20T10:32:05+00:00", "")
+
+
+# --- what it waits for -----------------------------------------------------------------------------------------
+
+
+def told(db: Database, *waits: Wait, now: datetime = NOW) -> list[str]:
+    Epochs(db).waits_for(began(db), waits)
+    return what_it_waits_for({"daemon": daemon_facts(db, "70")}, HOME, now)
+
+
+SINCE, UNTIL = NOW - timedelta(minutes=20), NOW + timedelta(minutes=10)
+
+
+@pytest.mark.parametrize(
+    ("wait", "words"),
+    [
+        (
+            Wait("model", SINCE, UNTIL, "it is overloaded"),
+            "the model is away since 10:12, asked again at 10:42: it is overloaded",
+        ),
+        (
+            Wait("forge", SINCE, NOW, "no answer"),
+            "the forge is away since 10:12, asked again as soon as it is needed: no answer",
+        ),
+        (
+            Wait("cap", why="the day's cap"),
+            "nothing is asked of a model before tomorrow, or before you type: "
+            f"{command(HOME, 'raise-cap', 'DOLLARS')}: the day's cap",
+        ),
+        (Wait("halt"), f"nothing is spent before you type: {command(HOME, 'resume')}"),
+        (
+            Wait("vision", NOW, UNTIL),
+            "VISION.md has changed; nothing is begun or merged before it is read, read at 10:42",
+        ),
+        (Wait("time", until=NOW + YESTERDAY), "nothing to do, nothing is due before 2026-11-21 10:32"),
+        (
+            Wait("time", until=UNTIL, why="no task is ready: t waits for you; see: python main.py status"),
+            "nothing to do, nothing is due before 10:42: no task is ready: t waits for you",
+        ),
+        (Wait("attempt", until=UNTIL), "a task rests after a try that was lost, tried again at 10:42"),
+        (
+            Wait("trouble", SINCE, UNTIL, "the disk\nis full"),
+            "something is wrong since 10:12, tried again at 10:42: the disk is full",
+        ),
+        (
+            Wait("start", SINCE, UNTIL, "no network"),
+            "it could not begin yet since 10:12, tried again at 10:42: no network",
+        ),
+    ],
+    ids=lambda value: value.what if isinstance(value, Wait) else "",
+)
+def test_one_at_work_says_what_it_waits_for(db: Database, wait: Wait, words: str) -> None:
+    assert told(db, wait) == [f"waits: {words}"]
+
+
+def test_each_thing_it_waits_for_has_a_line_and_is_there_for_scripts(db: Database) -> None:
+    assert len(told(db, Wait("model", SINCE, UNTIL, "away"), Wait("vision"))) == 2
+    assert daemon_facts(db, "70")["waits_for"] == [
+        {"what": "model", "since": SINCE.isoformat(), "until": UNTIL.isoformat(), "why": "away"},
+        {"what": "vision", "since": "", "until": "", "why": ""},
+    ]
+
+
+def test_who_is_dead_or_was_stopped_waits_for_nothing(db: Database) -> None:
+    number = began(db)
+    Epochs(db).waits_for(number, [Wait("model", SINCE, UNTIL, "away")])
+    assert daemon_facts(db, "")["waits_for"] == []
+    Epochs(db).end(number, NOW, STOPPED)
+    assert daemon_facts(db, "70")["waits_for"] == []
+
+
+def test_the_next_one_begins_without_the_words_of_the_last(db: Database) -> None:
+    told(db, Wait("model", SINCE, UNTIL, "away"))
+    began(db, 71)
+    assert daemon_facts(db, "71")["waits_for"] == []
+
+
+def test_words_of_another_version_of_the_program_are_left_out(db: Database) -> None:
+    told(db, Wait("model", SINCE, UNTIL, "away"))
+    with db.transaction() as connection:
+        connection.execute("""update epochs set waits_json = '[{"what": "the moon"}]'""")
+    assert daemon_facts(db, "70")["waits_for"] == []
 
 
 def test_somebody_else_at_work_is_not_the_daemon(db: Database) -> None:

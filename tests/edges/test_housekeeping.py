@@ -35,7 +35,7 @@ from shared.edge.repo.git import git
 from shared.edge.repo.mirror import Mirror
 from shared.edge.repo.remote import Remote
 from shared.edge.target.environment_store import EnvironmentStore
-from tests.killing import REPOSITORY, killed_at, points, snippet
+from tests.killing import REPOSITORY, at_length, killed_at, points, snippet
 from tests.repositories import shell
 
 NOW = datetime(2026, 11, 20, 23, tzinfo=UTC)
@@ -310,7 +310,7 @@ def test_killed_in_the_middle_it_is_tidied_up_the_next_time(home: Home, point: s
     killed_and_repeated(home, point)
 
 
-@pytest.mark.slow
+@at_length
 @pytest.mark.parametrize("point", PASSED)
 def test_killed_anywhere_it_is_tidied_up_the_next_time(home: Home, point: str) -> None:
     killed_and_repeated(home, point)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,6 +39,21 @@ def tried(journal: Journal) -> Tried:
 def test_a_task_is_born_once(journal: Journal) -> None:
     journal.born(SPEC, State.FAILED, "again", NOW)
     assert journal.known()["t"].seen_in is State.BACKLOG
+
+
+def test_many_that_come_at_once_are_born_together_or_not_at_all(journal: Journal) -> None:
+    specs = [replace(SPEC, id=name) for name in ("u", "v")]
+
+    def cut() -> Iterator[tuple[TaskSpec, State]]:
+        yield specs[0], State.BACKLOG
+        raise RuntimeError("of a story")
+
+    with pytest.raises(RuntimeError):
+        journal.all_born(cut(), "dropped", NOW)
+    assert set(journal.known()) == {"t"}
+    journal.all_born(((spec, State.BACKLOG) for spec in (*specs, SPEC)), "dropped", NOW)
+    assert set(journal.known()) == {"t", "u", "v"}
+    assert journal.known()["t"].wording == "wording"
 
 
 def test_an_attempt_is_counted_before_the_run(journal: Journal) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import shlex
 import shutil
+import sys
+import tarfile
+import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +21,7 @@ from cli.arguments import Arguments, parse
 from cli.daemon import Patience
 from shared.edge import strict_yaml
 from shared.edge.box.box import CONTAINER, INSTALL
-from shared.edge.process import run
+from shared.edge.process import Finished, run
 
 ROOT = Path(__file__).parents[2]
 PACKAGING = ROOT / "packaging"
@@ -51,6 +55,11 @@ def home_of(tmp_path: Path) -> Path:
     """A user whose checkout is this one."""
     (tmp_path / "sisimpur-agents").symlink_to(ROOT)
     return tmp_path
+
+
+def command(*words: str) -> Finished:
+    env = {name: os.environ[name] for name in ("PATH", "HOME", "DOCKER_HOST") if name in os.environ}
+    return run(words, env=env, timeout=60, limit=5_000_000)
 
 
 def test_the_service_starts_the_daemon_of_this_checkout_on_the_owners_home(tmp_path: Path) -> None:
@@ -90,6 +99,16 @@ def test_the_container_starts_the_daemon_on_its_one_volume() -> None:
     assert "command" not in team() and "entrypoint" not in team()
 
 
+def test_compose_reads_the_file() -> None:
+    """The old one as well: only the engine refuses what it makes of `systempaths`."""
+    answering = [words for words in (("docker", "compose"), ("docker-compose",)) if command(*words, "version").ok]
+    if not answering:
+        pytest.skip("there is no Docker Compose here")
+    for words in answering:
+        done = command(*words, "-f", str(PACKAGING / "compose.yaml"), "config", "-q")
+        assert done.ok, done.complaint
+
+
 def test_the_image_has_what_the_sandbox_and_the_mirror_need_and_works_as_nobody_special() -> None:
     needed = {"git", *re.findall(r"apt install ([a-z -]+) \(", INSTALL)[0].split()}
     (installed,) = re.findall(r"apt-get install -y --no-install-recommends ([a-z -]+) \\", DOCKERFILE)
@@ -107,12 +126,63 @@ def test_the_container_may_make_a_sandbox_and_is_given_time_to_end() -> None:
     assert (ROOT / team()["build"]["dockerfile"]).samefile(PACKAGING / "Dockerfile")
 
 
-def test_what_git_does_not_keep_is_not_copied_into_the_image_either() -> None:
-    """Keys and data of the default home among it. Docker reads the file that is named after the Dockerfile."""
-    kept_out = {line.strip("/") for line in (PACKAGING / "Dockerfile.dockerignore").read_text().splitlines()}
-    ours = [line for line in (ROOT / ".gitignore").read_text().splitlines() if line.startswith("/")]
-    covered = {"config/targets/*.yaml": "config/targets"}
-    assert ours and not [line for line in ours if covered.get(line.strip("/"), line.strip("/")) not in kept_out]
+def test_the_environments_are_built_from_what_is_copied_before_them(tmp_path: Path) -> None:
+    """So an update of the program alone does not build them anew; and no package is kept twice."""
+    before, words, _ = re.split(r"^RUN python -c (.*)$", DOCKERFILE, flags=re.MULTILINE)
+    code, *swept = shlex.split(words)
+    copied = re.findall(r"^COPY --chown=team:team (.+) \S+/$", before, re.MULTILINE)
+    for path in (path for names in copied for name in names.split() for path in ROOT.glob(name)):
+        (tmp_path / path.relative_to(ROOT)).parent.mkdir(exist_ok=True)
+        shutil.copyfile(path, tmp_path / path.relative_to(ROOT))
+    harmless = code.replace("sys.exit(setup())", "print(callable(setup))")
+    assert run((sys.executable, "-S", "-c", harmless), cwd=tmp_path, env={}, timeout=60).text == "True\n"
+    assert {f"requirements{name}.txt" for name in ("", "-aider", "-demo")} <= set(os.listdir(tmp_path))
+    assert swept == ["&&", "rm", "-rf", "~/.cache"]
+
+
+# --- what is copied into the image -----------------------------------------------------------------------------
+
+KEPT_OUT = (  # wherever the owner lets it lie
+    *("config/.env", "config/.env.bak", "my.env", "shared/.env", "config/targets/site.yaml", "VISION.md"),
+    *(".git/config", ".state/agents.db", "tasks/backlog/1.md", "logs/daemon.out", ".venv/bin/python", "bench/x.py"),
+    *("cli/__pycache__/a.pyc", "shared/edge/__pycache__/a.pyc", "secrets.yaml", "tests/x.py"),
+)
+COPIED = ("main.py", "requirements.txt", "cli/setup.py", "config/.env.example", "config/targets/example.yaml")
+
+
+def test_the_list_of_what_is_copied_lies_where_every_builder_looks_for_it() -> None:
+    """One that is named after the Dockerfile is read by BuildKit alone, and in place of this one."""
+    assert not list(PACKAGING.glob("*.dockerignore"))
+    kept = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if not line.startswith("#")]
+    assert kept[0] == "*"
+    for line in kept[1:]:
+        assert line.startswith("**/") or list(ROOT.glob(line.removeprefix("!"))), line
+
+
+def docker(*words: str) -> Finished:
+    done = command("docker", *words)
+    assert done.ok, done.complaint
+    return done
+
+
+def test_keys_and_data_are_not_copied_by_the_builder_of_this_machine(tmp_path: Path) -> None:
+    if not command("docker", "version").ok:
+        pytest.skip("no Docker engine answers here")
+    for name in (*KEPT_OUT, *COPIED, "packaging/Dockerfile"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("FROM scratch\nCOPY . /copied/\nCMD none\n")
+    shutil.copyfile(ROOT / ".dockerignore", tmp_path / ".dockerignore")
+    tag = f"sisimpur-agents-copied:{uuid.uuid4().hex}"
+    docker("build", "-q", "-t", tag, "-f", str(tmp_path / "packaging" / "Dockerfile"), str(tmp_path))
+    container = docker("create", tag).text.strip()
+    try:
+        packed = docker("export", container).output
+    finally:
+        docker("rm", container)
+        docker("rmi", tag)
+    with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
+        files = {file.name.removeprefix("copied/") for file in tar if file.isfile() and file.name.startswith("copied/")}
+    assert files == set(COPIED)
 
 
 def test_every_command_in_the_page_about_running_is_one() -> None:

@@ -643,9 +643,7 @@ def test_every_script_in_the_guide_can_be_read(tmp_path: Path) -> None:
         pytest.param("- text: a\n- txt: b\n", "day.yaml:2: 1.txt: ", id="unknown key"),
         pytest.param("- agent: a\n", "day.yaml:1: 0: give an answer", id="no answer"),
         pytest.param("- text: a\n  json: {}\n", "day.yaml:1: 0: give one of", id="two answers"),
-        pytest.param(
-            "- text: a\n  task: '('\n", "day.yaml:2: 0.task: Input should be a valid regular", id="bad pattern"
-        ),
+        pytest.param("- text: a\n  task: '('\n", "day.yaml:2: 0.task: write a regular expression", id="bad pattern"),
         pytest.param("- text: a\n  when: {who: b}\n", "day.yaml:2: 0.when.who: ", id="unknown condition"),
         pytest.param("- status: 200.5\n", "day.yaml:1: 0.status", id="not a number"),
         pytest.param("- status: 302\n", "status must lie between 400 and 599", id="a status that is no error"),

@@ -49,7 +49,7 @@ def test_the_delivered_configuration_is_valid(home: Home) -> None:
         pytest.param("policy", "budget: {task: 99999999, day: 5, month: 9}", "is not an amount", id="absurd"),
         pytest.param("policy", "budget: {task: true, day: 5, month: 9}", "write an amount", id="a truth value"),
         pytest.param("policy", "budget: {task: 9, day: 5, month: 90}", "budget: task <= day <= month", id="order"),
-        pytest.param("policy", "budget: {task: 1, day: 5}", "budget.month: Field required", id="missing"),
+        pytest.param("policy", "budget: {task: 1, day: 5}", "budget.month: is missing; add it", id="missing"),
         pytest.param(
             "policy", "budget: {task: 1, day: 5, month: 9, week: 7}", "budget.week: unknown key", id="unknown"
         ),
@@ -69,15 +69,17 @@ def test_the_delivered_configuration_is_valid(home: Home) -> None:
         pytest.param(
             "schedules", "phases: {morning: '02:59'}", "phases.morning: clocks are set", id="an hour that is missing"
         ),
-        pytest.param("schedules", "catch_up_hours: 0", "catch_up_hours: Input should be greater than 0", id="never"),
-        pytest.param("schedules", "catch_up_hours: 48.5", "catch_up_hours: Input should be less", id="too late"),
+        pytest.param(
+            "schedules", "catch_up_hours: 0", "catch_up_hours: write a number above 0, at most 48", id="never"
+        ),
+        pytest.param("schedules", "catch_up_hours: 48.5", "catch_up_hours: write a number above 0", id="too late"),
         pytest.param(
             "policy", "budget: {task: 1, day: 5, month: 9}\ncapacity: {parallel: 0}", "capacity.parallel", id="nobody"
         ),
         pytest.param(
             "policy", "budget: {task: 1, day: 5, month: 9}\ncapacity: {parallel: 17}", "capacity.parallel", id="a crowd"
         ),
-        pytest.param("agents", "planner: {model: x}", "orchestrator: Field required", id="a model is missing"),
+        pytest.param("agents", "planner: {model: x}", "orchestrator: is missing", id="a model is missing"),
         pytest.param("targets/site", "repo: ''", "config/targets/site.yaml:1: repo:", id="no repository"),
         pytest.param("targets/site", "", "config/targets/site.yaml:1: (the whole file)", id="an empty file"),
     ],

@@ -65,5 +65,5 @@ def test_lines_count_from_where_the_text_begins() -> None:
 
 def test_a_wrong_value_is_named_by_file_line_and_key() -> None:
     document = parse("x:\n  z: 1\ny:\n  z: many\n", "f.yaml")
-    with pytest.raises(Misconfigured, match=r"^f\.yaml:4: y\.z: Input should be a valid integer"):
+    with pytest.raises(Misconfigured, match=r"^f\.yaml:4: y\.z: write a whole number$"):
         document.as_type(dict[str, dict[str, int]])

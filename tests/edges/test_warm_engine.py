@@ -484,6 +484,18 @@ def test_a_box_that_nobody_uses_ends(box: Box) -> None:
     assert processes("3600.25") == []
 
 
+def test_whoever_waits_for_a_box_that_another_thread_gives_up_goes_on_without_it(box: Box) -> None:
+    slow = WarmBox(box, lambda channel: Job(("sleep", "3600.26"), channel=channel))
+    assert slow.problem() == "it was not ready within 30 s"
+
+    def given_up() -> bool:
+        slow.close()
+        return False
+
+    assert slow.ready(given_up) == {}
+    assert processes("3600.26") == []
+
+
 def test_another_version_of_aider_is_run_cold_and_that_is_said_once(box: Box, tmp_path: Path) -> None:
     with warm(box, obedient_aider(tmp_path / "venv", "0.99.0")) as found, found.bench(box, []) as desk:
         for _ in range(2):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from agents.orchestrator.daemon import Daemon, End, Outside
 from cli.quitting import Quitting
 from cli.records import Records, open_records
 from cli.team import open_team
+from shared.domain.waiting import Wait
 from shared.edge.clock import ManualClock
 from shared.edge.signals import Stop
 from tests.journey.stage import ScriptedWorkshop, Stage
@@ -29,6 +30,7 @@ class Days:
     daemon: Daemon
     stop: Stop
     after: list[tuple[str, bool]]
+    waits: list[Sequence[Wait]] = field(default_factory=list)  # after each tick
     end: End | None = None
 
     def until(self, at: datetime, step: timedelta = STEP) -> None:
@@ -55,8 +57,8 @@ class Days:
 @contextmanager
 def days(stage: Stage, clock: ManualClock, check: Callable[[], End | None] = lambda: None) -> Iterator[Days]:
     """One daemon's life on the stage."""
-    stop, after = Stop(), list[tuple[str, bool]]()
-    outside = Outside(lambda _: nullcontext(), check, lambda phase, ok: after.append((phase, ok)))
+    stop, after, waits = Stop(), list[tuple[str, bool]](), list[Sequence[Wait]]()
+    outside = Outside(lambda _: nullcontext(), check, lambda phase, ok: after.append((phase, ok)), waits.append)
 
     def make(records: Records, *_: object) -> ScriptedWorkshop:
         return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)
@@ -65,4 +67,4 @@ def days(stage: Stage, clock: ManualClock, check: Callable[[], End | None] = lam
         open_records(stage.home.root, {}, clock) as records,
         open_team(records, stage.said.append, make, lambda _: stage.services, Quitting(stop), daemon=True) as team,
     ):
-        yield Days(records, clock, Daemon(team, records.settings.schedules.schedule, outside), stop, after)
+        yield Days(records, clock, Daemon(team, records.settings.schedules.schedule, outside), stop, after, waits)

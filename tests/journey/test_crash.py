@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,14 +12,16 @@ import pytest
 from shared.edge.scripted.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, RIGHT, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads
-from tests.killing import finishes, killed_at, points
+from tests.killing import EVERY_POINT, finishes, killed_at, points
 from tests.mailbox import Mailbox
 
 SCRIPT = [reads(), plans(fix()), CODES, APPROVES]
-SLICES = 4  # so that two workers share the kills
 AT_LEAST = 120  # points of a day; fewer: somebody has removed some
-STEP = 1 if os.environ.get("SISIMPUR_EVERY_POINT") else 32  # `make crash` kills at every one of them
-TWICE = 6 if STEP == 1 else 2  # recoveries that are killed too
+EVERY = EVERY_POINT  # `make crash`; else a sample: test_daemon_crash.py has another
+STEP = 1 if EVERY else 64
+SLICES = 4 if EVERY else 1  # so that workers share the kills
+TWICE = 6 if EVERY else 1  # recoveries that are killed too
+PAID_FOR = ["commit.import", "push.sent", "pr.created"] if EVERY else ["push.sent"]
 
 
 @pytest.fixture
@@ -101,7 +102,7 @@ def test_a_second_kill_during_recovery_changes_nothing_of_it(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("slice_", range(2))
+@pytest.mark.parametrize("slice_", range(min(SLICES, 2)))
 def test_a_kill_while_a_change_is_sent_back_and_corrected_loses_and_doubles_nothing(
     slice_: int, places: Iterator[Path], model: ScriptedModel
 ) -> None:
@@ -125,7 +126,7 @@ def test_a_repeated_day_is_quiet_after_a_crash(places: Iterator[Path], model: Sc
     assert (len(model.requests), stage.pulls()) == (calls, pulls)
 
 
-@pytest.mark.parametrize("point", ["commit.import", "push.sent", "pr.created"])
+@pytest.mark.parametrize("point", PAID_FOR)
 def test_what_was_paid_for_is_not_paid_again(point: str, places: Iterator[Path], model: ScriptedModel) -> None:
     """From the commit on the work exists: the next start goes on from there and asks no model."""
     stage, argv = fresh(next(places), model)

@@ -2,28 +2,55 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agents.orchestrator.agent import Orchestrator
 from agents.orchestrator.daemon import End
+from agents.orchestrator.pauses import Service
 from cli.arguments import Arguments
+from cli.config_watch import ConfigWatch
 from cli.hands import cancel, resume
 from cli.money_hands import raise_cap
+from cli.quitting import Quitting
+from cli.records import Records, open_records
+from cli.serving import Life
 from cli.team import open_team
+from cli.views_status import status
 from shared.domain.errors import Misconfigured, Replaced, Stopping
 from shared.domain.lifecycle import State
+from shared.domain.waiting import Wait
+from shared.domain.work import TaskSpec
+from shared.edge import lock
 from shared.edge.clock import ManualClock
 from shared.edge.engine.engine import EngineJob
+from shared.edge.forge.forge import ForgeUnavailable
 from shared.edge.scripted.scripted_model import ScriptedModel
-from tests.journey.days import MIDNIGHT, days
+from shared.edge.signals import Stop
+from shared.edge.task_store import render
+from tests.journey.days import MIDNIGHT, Days, days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
-from tests.journey.stage import APPROVES, CODES, Stage, goals_of, mends, plans, reads, repository, task
+from tests.journey.stage import (
+    APPROVES,
+    CODES,
+    ScriptedWorkshop,
+    Stage,
+    goals_of,
+    mends,
+    plans,
+    reads,
+    repository,
+    task,
+)
 from tests.mailbox import Mailbox
 
 TODAY = "2026-11-20"
@@ -307,6 +334,162 @@ def test_a_forge_that_is_away_is_waited_for_and_nothing_is_paid_twice(
         day.until(at(20))
     assert stage.states() == {ID: "completed"}
     assert len(stage.jobs) == 1
+
+
+def test_many_files_that_are_dropped_at_once_keep_nobody_from_the_chair(stage: Stage, clock: ManualClock) -> None:
+    """They may be half written: that is waited for once, and standing up."""
+    clock.set(at(23.5))
+    with days(stage, clock) as day:
+        day.tick()
+        for number in range(100):
+            spec = TaskSpec(f"d{number:03}", "Tell more", "Tell more in the readme.", files=("README.md",))
+            (stage.home.tasks(State.BACKLOG) / f"{spec.id}.md").write_text(render(spec))
+        sits, ended, sat = threading.Event(), threading.Event(), list[bool]()
+
+        def sit() -> None:
+            sits.wait()
+            with day.daemon.desk.chair:
+                sat.append(not ended.is_set())
+
+        other = threading.Thread(target=sit)
+        other.start()
+        with day.daemon.desk.chair:
+            sits.set()
+            day.daemon.tick()
+            ended.set()
+        other.join()
+        assert sat == [True]
+        assert len(day.records.journal.known()) == 100
+
+
+# --- what it waits for, for whoever asks from outside ----------------------------------------------------------
+
+
+def waits(day: Days) -> list[tuple[str, datetime | None]]:
+    return [(wait.what, wait.until) for wait in day.waits[-1]]
+
+
+def test_with_nothing_to_do_it_waits_for_the_next_time_of_the_day(stage: Stage, clock: ManualClock) -> None:
+    with days(stage, clock) as day:
+        day.tick()
+        assert waits(day) == [("time", at(7))]
+        day.until(at(7.9))
+        assert waits(day) == [("time", at(8))]
+        day.until(at(8.2))
+        assert waits(day) == [("time", at(23))]
+        assert [wait.why for wait in day.waits[-1]] == ["no task is ready"]
+
+
+def test_a_changed_vision_that_rests_is_waited_for(stage: Stage, clock: ManualClock) -> None:
+    with days(stage, clock) as day:
+        day.until(at(8.5))
+        stage.given_vision(TWO)
+        day.tick()
+        assert waits(day) == [("vision", at(8.5) + timedelta(seconds=30))]
+
+
+def test_a_cap_is_waited_for_until_it_is_raised(stage: Stage, clock: ManualClock, model: ScriptedModel) -> None:
+    with days(stage, clock) as day:
+        day.until(at(7.9))
+    with stage.records() as records:
+        spent = records.ledger.totals(TODAY, 0).used / 1e9
+    stage.given_config("policy", budget=f'{{task: "{spent:.6f}", day: "{spent:.6f}", month: 100}}')
+    with days(stage, clock) as day:
+        day.until(at(9))
+        assert waits(day) == [("cap", None)]
+        raise_cap(Arguments("raise-cap", stage.home.root, amount="5"), clock)
+        day.tick()
+        assert ("cap", None) not in waits(day)
+
+
+def test_what_is_wrong_is_waited_for_until_it_is_mended(stage: Stage, clock: ManualClock) -> None:
+    head = stage.home.forge("site") / "HEAD"
+
+    def breaks(folder: Path, job: EngineJob) -> None:
+        Coder(GOOD)(folder, job)
+        head.rename(head.with_name("away"))
+
+    stage.change = breaks
+    with days(stage, clock) as day:
+        day.until(at(8.4))
+        (wait,) = day.waits[-1]
+        assert (wait.what, bool(wait.why)) == ("trouble", True)
+        head.with_name("away").rename(head)
+        day.until(at(9))
+        assert waits(day) == [("time", at(23))]
+
+
+def test_an_outage_is_told_from_its_first_moment_to_its_end(stage: Stage, clock: ManualClock) -> None:
+    with (
+        stage.records() as records,
+        open_team(replace(records, clock=clock), print, make_services=lambda _: []) as team,
+    ):
+        for minutes in (0, 5):
+            clock.set(at(6) + timedelta(minutes=minutes))
+            team.pauses.away(Service.FORGE, ForgeUnavailable("no answer"))
+        until = at(6) + timedelta(minutes=5 + 2)
+        assert list(team.pauses.waits()) == [Wait("forge", at(6), until, "no answer")]
+        team.pauses.answers(Service.FORGE)
+        assert list(team.pauses.waits()) == []
+
+
+def test_status_says_what_the_daemon_of_another_process_waits_for(
+    stage: Stage, model: ScriptedModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model.play([reads(), {"agent": "planner", "times": "any", "status": 529}])
+    stop = Stop()
+    with a_life(stage, ManualClock(at(9)), stop):
+        wait = waited_for(stage, capsys)
+        status(Arguments("status", stage.home.root))
+        lines = capsys.readouterr().out.splitlines()
+        stop.asked = True
+    assert (wait["what"], wait["since"][:14], wait["until"][:14]) == ("model", f"{TODAY}T09:", f"{TODAY}T09:")
+    assert lines[1].startswith(f"  waits: the model is away since {TODAY} 09:")
+    status(Arguments("status", stage.home.root))
+    assert "waits: " not in capsys.readouterr().out
+
+
+@contextmanager
+def a_life(stage: Stage, clock: ManualClock, stop: Stop) -> Iterator[None]:
+    """A whole daemon, in a thread of its own, until `stop` is asked."""
+    say = stage.said.append
+
+    def team(records: Records, tell: Callable[[str], None], quit_: Quitting) -> AbstractContextManager[Orchestrator]:
+        def make(records: Records, *_: object) -> ScriptedWorkshop:
+            return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)
+
+        return open_team(records, tell, make, lambda _: stage.services, quit_, daemon=True)
+
+    with lock.hold(stage.home.lock) as held, open_records(stage.home.root, {}, clock) as records:
+        life = Life(records, held, ConfigWatch(stage.home, {}, say), Quitting(stop), say, 0.02, team)
+
+        def live() -> None:
+            with life.lived():
+                life.serve()
+            records.db.close()
+
+        thread = threading.Thread(target=live)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.asked = True
+            thread.join()
+
+
+def waited_for(stage: Stage, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    """The first outage that `status --json` tells of."""
+    for _ in range(600):
+        status(Arguments("status", stage.home.root, json=True))
+        daemon = json.loads(capsys.readouterr().out)["daemon"]
+        if found := [wait for wait in daemon["waits_for"] if wait["what"] != "time"]:
+            wait: dict[str, str] = found[0]
+            return wait
+        time.sleep(0.05)
+    raise AssertionError("it waits for nothing")
+
+
+# --- what goes wrong -----------------------------------------------------------------------------------------
 
 
 def test_a_phase_that_failed_is_tried_again(stage: Stage, clock: ManualClock, model: ScriptedModel) -> None:

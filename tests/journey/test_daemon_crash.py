@@ -6,7 +6,6 @@ some run is counted as not killed.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from shared.domain.lifecycle import State
 from shared.edge.scripted.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, suite
 from tests.journey.stage import APPROVES, CODES, Stage, goals_of, plans, reads, task
-from tests.killing import finishes, killed_at, killed_if_reached, occurrences, points
+from tests.killing import EVERY_POINT, finishes, killed_at, killed_if_reached, occurrences, points
 
 pytest.register_assert_rewrite("tests.journey.invariants")
 from tests.journey.invariants import CANARY, GARBAGE, check_invariants  # noqa: E402
@@ -37,7 +36,7 @@ SCRIPT = [
 ]
 SECRET = {"settings.py": f'TOKEN = "{CANARY}"\n'}
 
-EVERY = bool(os.environ.get("SISIMPUR_EVERY_POINT"))  # `make crash`
+EVERY = EVERY_POINT  # `make crash`
 SLICES = 6 if EVERY else 2  # so that workers share the kills
 AT_LEAST = 350  # points of such a day; fewer: somebody has removed some
 EACH_TICK = {"phase.begun": 6}  # passed at each tick: so many of them are enough

@@ -42,6 +42,7 @@ from shared.edge.signals import Stop
 from tests.journey.days import MIDNIGHT, Days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, ScriptedWorkshop, Stage, plans, reads
+from tests.killing import at_length
 from tests.mailbox import Mailbox
 
 pytest.register_assert_rewrite("tests.journey.invariants")
@@ -238,7 +239,7 @@ sys.stdin.read()
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not os.environ.get("SISIMPUR_EVERY_POINT"), reason="each try waits for ten seconds: `make crash`")
+@at_length  # each try waits for ten seconds
 def test_a_database_that_is_locked_for_longer_than_anybody_waits_is_waited_for(
     stage: Stage, model: ScriptedModel
 ) -> None:

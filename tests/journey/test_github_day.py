@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -20,12 +19,12 @@ from tests.edges.github_contract import Contract
 from tests.journey.at_github import GitHubStage
 from tests.journey.gated import BAD, FILES, GOOD, ID, NEW_TEST, RIGHT, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, plans, reads, task
-from tests.killing import finishes, killed_at, points
+from tests.killing import EVERY_POINT, finishes, killed_at, points
 
 SETTINGS = {"settings.py": "X = 2\n", "tests/test_app.py": FILES["tests/test_app.py"] + NEW_TEST, "app.py": RIGHT}
 NO_GOALS = "# Vision\n\n## Priority: HIGH\n"
 ISSUE = "i-1"
-STEP = 1 if os.environ.get("SISIMPUR_EVERY_POINT") else 48  # `make crash` kills at every point
+STEP = 1 if EVERY_POINT else 96  # `make crash` kills at every point
 
 
 def settings_too() -> dict[str, Any]:
@@ -484,7 +483,7 @@ def test_a_limit_is_waited_for_as_long_as_github_says(stage: Make, hub: LocalGit
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("slice_", range(2))
+@pytest.mark.parametrize("slice_", range(2 if STEP == 1 else 1))
 def test_a_kill_at_any_point_of_a_day_at_github_doubles_nothing(
     slice_: int, tmp_path: Path, model: ScriptedModel, hub: LocalGitHub
 ) -> None:
@@ -504,7 +503,7 @@ def test_a_kill_at_any_point_of_a_day_at_github_doubles_nothing(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("point", HEARING if STEP == 1 else HEARING[2:3])
-@pytest.mark.parametrize("word", ["/retry with a three", "/approve", "/reject not now"])
+@pytest.mark.parametrize("word", ["/retry with a three", "/approve", "/reject not now"][: 3 if STEP == 1 else 1])
 def test_a_kill_while_the_owner_is_heard_comes_to_the_same_end(
     stage: Make, model: ScriptedModel, point: str, word: str
 ) -> None:

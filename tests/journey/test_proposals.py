@@ -16,7 +16,7 @@ from shared.edge.scripted.scripted_model import ScriptedModel
 from tests.journey.at_github import GitHubStage
 from tests.journey.gated import FILES, GOOD, ID, SUM, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, plans, reads, task
-from tests.killing import finishes, killed_at
+from tests.killing import at_length, finishes, killed_at
 
 SECOND = "20261120-02"
 WISH = "File this under the owner's own goal."
@@ -177,7 +177,7 @@ def test_proposals_alone_that_could_not_be_planned_are_asked_about_again_on_that
     assert goals(day) == {ID: "i-1", "20261121-01": "i-1"}
 
 
-@pytest.mark.parametrize("point", ["plan.booked", "plan.kept"])
+@pytest.mark.parametrize("point", ["plan.booked", pytest.param("plan.kept", marks=at_length)])
 def test_a_kill_around_the_owners_plan_loses_no_task_and_doubles_none(day: GitHubStage, point: str) -> None:
     argv = [sys.executable, "main.py", "--home", str(day.home.root), "run-day", "--until", "planning"]
     killed_at(point, argv)

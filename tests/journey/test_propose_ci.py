@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -25,11 +24,11 @@ from shared.edge.scripted.scripted_model import ScriptedModel
 from shared.edge.workflow_lint import Finding, Linted
 from tests.journey.gated import FILES, GOOD, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, GIT, Stage, git, plans, reads
-from tests.killing import finishes, killed_at, points
+from tests.killing import EVERY_POINT, finishes, killed_at, points
 
 PATH = ".github/workflows/ci.yml"
 AT_LEAST = 20  # points where the command can be killed; fewer: somebody has removed some
-STEP = 1 if os.environ.get("SISIMPUR_EVERY_POINT") else 6  # `make crash` kills at every one of them
+STEP = 1 if EVERY_POINT else 12  # `make crash` kills at every one of them
 # As GitHub says it of a token without that right.
 NO_RIGHT = f"refusing to allow a Personal Access Token to create or update workflow `{PATH}` without `workflow` scope"
 REFUSES = f"""#!{sys.executable}

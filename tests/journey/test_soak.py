@@ -1,4 +1,4 @@
-"""Days with good and bad luck, one after the other: a week of what `make soak` does for months."""
+"""Days with good and bad luck, one after the other: a few of what `make soak` does for months."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ LATER = replace(WARM, day=300, tasks=450)
 
 
 @pytest.mark.slow
-def test_a_week_of_outages_kills_and_edits_breaks_no_law(tmp_path: Path) -> None:
+def test_days_of_outages_kills_and_edits_breaks_no_law(tmp_path: Path) -> None:
     soak = Soak(tmp_path, luck=2, say=print)
-    soak.live(8, each=8)
+    soak.live(5, each=5)
     assert soak.broken == []
-    assert soak.kills and soak.states["completed"] >= 3
-    assert [one.day for one in soak.figures] == [8]
+    assert soak.kills and soak.states["completed"] >= 2
+    assert [one.day for one in soak.figures] == [5]
 
 
 def test_what_stays_as_it_is_does_not_grow() -> None:

@@ -32,6 +32,7 @@ from cli.text import command
 from cli.views_runs import problems
 from shared.domain.errors import Misconfigured, Replaced, Stumble
 from shared.domain.keeping import FULL_OUTPUT
+from shared.domain.waiting import Wait
 from shared.edge import lock
 from shared.edge.clock import ManualClock
 from shared.edge.database import Database
@@ -361,6 +362,15 @@ def lives(home: Home, away: Away, clock: ManualClock, said: list[str]) -> list[s
         with life.lived():
             life.serve()
     return said
+
+
+def test_what_it_needs_to_begin_is_told_to_status(stage: Stage) -> None:
+    clock = ManualClock(datetime(2026, 11, 20, 8, tzinfo=UTC))
+    lives(stage.home, Away([Stumble("no network")]), clock, [])
+    with open_records(stage.home.root, {}, clock) as records:
+        last = Epochs(records.db).last()
+    eight = datetime(2026, 11, 20, 8, tzinfo=UTC)
+    assert last and last.waits == (Wait("start", eight, eight + timedelta(seconds=5), "no network"),)
 
 
 def test_what_is_away_at_the_beginning_is_waited_for_longer_and_longer(stage: Stage) -> None:

@@ -74,7 +74,7 @@ class WarmBox:
     def ready(self, stop: Callable[[], bool]) -> Mapping[str, Any]:
         """What the server said when all was loaded; empty: it did not, in time or before `stop`."""
         while not self._hello and self.alive and time.monotonic() - self._began < READY_WITHIN and not stop():
-            with self._lock:
+            with self._lock, contextlib.suppress(OSError, ValueError):  # somebody else has given it up, and closed it
                 if not self._hello and _readable(self._ours, LOOK):
                     self._hello = self._ours.recv(LONGEST_ANSWER) or b"{}"
         return dict(json.loads(self._hello or b"{}"))
@@ -86,7 +86,8 @@ class WarmBox:
             raise Unavailable("the engine's box cannot be ended; look at it with `ps`")
 
     def problem(self) -> str:
-        return str(self._state.problem or "it ended")
+        slow = f"it was not ready within {READY_WITHIN:.0f} s"
+        return str(self._state.problem or ("it ended" if self._state.ended.is_set() else slow))
 
     # --- one task --------------------------------------------------------------------------------------------
 

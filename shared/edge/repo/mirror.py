@@ -17,7 +17,7 @@ from shared.domain.errors import Misconfigured, Refused, Stumble
 from shared.domain.naming import is_agent_branch
 from shared.edge.fault import fault_point
 from shared.edge.process import Finished
-from shared.edge.repo import mirror_difference, mirror_rebase, mirror_tidy, mirror_tree
+from shared.edge.repo import mirror_difference, mirror_history, mirror_rebase, mirror_tidy, mirror_tree
 from shared.edge.repo.git import LIMIT, GitFailed, git, remove_stale_locks, try_git
 from shared.edge.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
 from shared.edge.repo.mirror_tree import TreeEntry, commit_id
@@ -147,6 +147,16 @@ class Mirror:
         if isinstance(made, Conflict):
             return None
         return made.sha if isinstance(made, Rebased) else onto
+
+    # --- the branch's own line -------------------------------------------------------------------------------
+
+    def line(self, old: str, new: str) -> tuple[str, ...]:
+        """The commits after `old` up to `new`, the oldest first, one for each merge; only `new` without a past."""
+        return mirror_history.line(self.path, old, new)
+
+    def taken_back(self, sha: str, onto: str, ref: str, who: str, now: datetime) -> Rebased | Conflict | AlreadyThere:
+        """What `sha` changed, undone on top of `onto`, at the attempt's free `ref`; by `who`: "Name <address>"."""
+        return mirror_history.taken_back(self.path, sha, onto, attempt_name(ref), who, now)
 
     # --- what commits hold -----------------------------------------------------------------------------------
 

@@ -1,0 +1,221 @@
+"""DevOps. One verb: carry out one step of a deploy -> what happened. It books nothing and decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from shared.domain.deployment import (
+    Build,
+    ByHand,
+    Deploy,
+    Event,
+    Happened,
+    Place,
+    Save,
+    SendBack,
+    Stage,
+    Start,
+    Watch,
+    WatchBack,
+)
+from shared.domain.errors import Stopping, Stumble
+from shared.domain.health import Healthy, Look, Rule, Sick, Unsure, judge
+from shared.domain.scope import matches
+from shared.edge.clock import Clock
+from shared.edge.deploy.driver import Driver, EngineAway, Release, Running
+
+BACK_WATCH = 3.0  # seconds that the last healthy version has to be well again
+BEAT = 1.0  # seconds after which whoever waits looks up
+
+
+class Looks(Protocol):
+    def look(self, driver: Driver, place: Place, commit: str, since: float, restarts_before: int = 0) -> Look:
+        """`since`: seconds from its start; `restarts_before`: how often it had been started again by itself then."""
+        ...
+
+
+class Saves(Protocol):
+    def is_wanted(self, place: Place) -> bool:
+        """Whether the owner names a command for it."""
+        ...
+
+    def save(self, place: Place, commit: str) -> Path:
+        """Where it lies. Stumble: there is no backup."""
+        ...
+
+
+@dataclass(frozen=True)
+class DevOps:
+    """`changed`: (old, new) -> the paths that differ. `every`: seconds between two looks."""
+
+    driver: Driver
+    sites: Mapping[Place, Looks]
+    saves: Saves
+    rule: Rule
+    every: float
+    migrations: tuple[str, ...]
+    keep: int
+    changed: Callable[[str, str], tuple[str, ...]]
+    clock: Clock
+    stopping: Callable[[], bool]
+    overruled: Callable[[Place], bool]  # whether an order of the owner's waits for that place
+    forget: Callable[
+        [Collection[str], Collection[str]], None
+    ]  # what was laid out and saved, but for these, and what it keeps itself
+    tell: Callable[[str], None]
+
+    def carry_out(self, step: ByHand) -> Happened:
+        """EngineAway, Misconfigured: no commit is to blame. Stopping: it goes on with the next start."""
+        match step:
+            case Build(deploy):
+                return self._build(deploy)
+            case Save(deploy):
+                return self._save(deploy)
+            case Start(deploy):
+                return self._start(deploy)
+            case Watch(deploy):
+                return self._watch(deploy)
+            case SendBack(deploy):
+                if not deploy.back_to or deploy.back_to == deploy.commit:
+                    return Happened(Event.LOST, f"{deploy.why}; no version is known that was healthy there")
+                return Happened(Event.SENT_BACK)
+            case WatchBack(deploy):
+                return self._watch_back(deploy)
+
+    def tidy(self, deploys: tuple[Deploy, ...]) -> None:
+        """What nobody goes back to any more is thrown away; that it cannot be is no reason to stop."""
+        keep = frozenset(release for place in self.sites for release in _kept(place, deploys, self.keep))
+        try:
+            gone = self.driver.clean(keep)
+        except Stumble as problem:
+            self.tell(f"nothing was tidied up: {problem}")
+            return
+        self.forget(
+            {release.commit for release in keep}, {d.backup for d in deploys if d.stage is Stage.STUCK and d.backup}
+        )
+        if gone.any:
+            self.tell(f"thrown away: {gone.containers} old containers, {gone.images} old images")
+
+    def running(self, place: Place) -> Running | None:
+        return self.driver.running(place)
+
+    # -- forward ----------------------------------------------------------------------------------------------
+
+    def _build(self, deploy: Deploy) -> Happened:
+        self.tell(f"{_name(deploy)}: building")
+        try:
+            self.driver.build(Release(deploy.place, deploy.commit))
+        except EngineAway:
+            raise
+        except Stumble as problem:
+            return Happened(Event.NOT_BUILT, str(problem))
+        return Happened(Event.BUILT)
+
+    def _save(self, deploy: Deploy) -> Happened:
+        """Only what carries migrations changes data; the first version at a place has none yet."""
+        if not deploy.back_to or not self._migrates(deploy):
+            return Happened(Event.SAVED)
+        if not self.saves.is_wanted(deploy.place):
+            self.tell(f"{_name(deploy)}: it carries migrations, and no backup command is configured for {deploy.place}")
+            return Happened(Event.SAVED)
+        self.tell(f"{_name(deploy)}: it carries migrations; making a backup")
+        try:
+            return Happened(Event.SAVED, backup=str(self.saves.save(deploy.place, deploy.commit)))
+        except EngineAway:
+            raise
+        except Stumble as problem:
+            return Happened(Event.NOT_SAVED, str(problem))
+
+    def _migrates(self, deploy: Deploy) -> bool:
+        return any(matches(path, self.migrations) for path in self.changed(deploy.back_to, deploy.commit))
+
+    def _start(self, deploy: Deploy) -> Happened:
+        """From here on the one before may be gone."""
+        self.tell(f"{_name(deploy)}: starting")
+        try:
+            self.driver.start(Release(deploy.place, deploy.commit))
+        except EngineAway:
+            raise
+        except Stumble as problem:
+            return Happened(Event.SICKENED, str(problem))
+        return Happened(Event.STARTED)
+
+    # -- watching ---------------------------------------------------------------------------------------------
+
+    def _watch(self, deploy: Deploy) -> Happened:
+        assert deploy.started_at
+        self.tell(f"{_name(deploy)}: watched for {_minutes(self.rule.watch)}")
+        overruled = partial(self.overruled, deploy.place)
+        match self._vitals(Release(deploy.place, deploy.commit), deploy.started_at, self.rule, overruled):
+            case Sick(why):
+                return Happened(Event.SICKENED, why)
+            case Healthy():
+                return Happened(Event.PASSED)
+            case None:
+                return Happened(Event.OVERRULED, "you asked for another version there")
+
+    def _watch_back(self, deploy: Deploy) -> Happened:
+        """Started again if need be: after a kill nobody knows. Looked at from anew, until it is well."""
+        release = Release(deploy.place, deploy.back_to)
+        self.tell(f"{_name(deploy)}: sick: {deploy.why}; back to {deploy.back_to[:8]}")
+        try:
+            self.driver.start(release, hurry=True)
+        except EngineAway:
+            raise
+        except Stumble as problem:
+            return Happened(Event.LOST, f"{deploy.why}; {deploy.back_to[:8]} does not start again: {problem}")
+        rule = Rule(self.rule.grace, min(BACK_WATCH, self.rule.watch), 0, self.rule.restarts)
+        match self._vitals(release, self.clock.now(), rule):
+            case Sick(why):
+                return Happened(Event.LOST, f"{deploy.why}; {deploy.back_to[:8]} is not healthy again: {why}")
+            case _:
+                return Happened(Event.RECOVERED)
+
+    def _vitals(
+        self, release: Release, since: datetime, rule: Rule, overruled: Callable[[], bool] = lambda: False
+    ) -> Healthy | Sick | None:
+        """None: the owner wants another version there, and nobody waits for the end of it."""
+        looks: list[Look] = []
+        begun = self.driver.running(release.place)
+        restarts = begun.restarts if begun else 0
+        every = min(self.every, BEAT) if rule is not self.rule else self.every
+        while not overruled():
+            up = (self.clock.now() - since).total_seconds()
+            looks.append(self.sites[release.place].look(self.driver, release.place, release.commit, up, restarts))
+            match judge(looks, rule):
+                case Unsure(is_up):
+                    self._sleep(every if is_up else min(every, BEAT))
+                case vitals:
+                    return vitals
+        return None
+
+    def _sleep(self, seconds: float) -> None:
+        """Whoever asks us to end is heard within a second."""
+        while seconds > 0:
+            if self.stopping():
+                raise Stopping("watching goes on with the next start")
+            self.clock.sleep(min(seconds, BEAT))
+            seconds -= BEAT
+        if self.stopping():
+            raise Stopping("watching goes on with the next start")
+
+
+def _kept(place: Place, deploys: Sequence[Deploy], keep: int) -> list[Release]:
+    """The newest that were healthy there, and what is under way."""
+    here = [deploy for deploy in deploys if deploy.place == place]
+    healthy = list(dict.fromkeys(d.commit for d in reversed(here) if d.stage is Stage.HEALTHY))[:keep]
+    under_way = [sha for deploy in here if not deploy.is_over for sha in (deploy.commit, deploy.back_to) if sha]
+    return [Release(place, sha) for sha in dict.fromkeys((*healthy, *under_way))]
+
+
+def _name(deploy: Deploy) -> str:
+    return f"{deploy.place} {deploy.commit[:8]}"
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:g} min" if seconds >= 60 else f"{seconds:g} s"

@@ -1,0 +1,57 @@
+"""The book of deploys -> DeployAccount: what was deployed on a day, and whose change it was. Changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from shared.domain.account import DeployAccount
+from shared.domain.deployment import Deploy, Place
+from shared.domain.lifecycle import Event
+from shared.edge.deploy_book import DeployBook
+from shared.edge.journal import Journal
+
+
+@dataclass(frozen=True)
+class DeployDays:
+    """`places`: where is deployed now, the last one last; none: the driver was taken away. `clean`: takes out keys."""
+
+    book: DeployBook
+    journal: Journal
+    places: Sequence[Place]
+    clean: Callable[[str], str]
+
+    @property
+    def last(self) -> str:
+        return self.places[-1] if self.places else ""
+
+    def of(self, day: str) -> tuple[DeployAccount, ...]:
+        """Begun or ended on that day; what is under way belongs to each day until its end."""
+        found = [deploy for deploy in self.book.deploys() if _is_of(deploy, day)]
+        merges = self.journal.merges() if found else {}
+        return tuple(self.account(deploy, merges.get(deploy.commit, "")) for deploy in found)
+
+    def account(self, deploy: Deploy, task: str) -> DeployAccount:
+        """`task`: whose change it is; empty: nobody's of ours."""
+        known = self.journal.known().get(task) if task else None
+        title = self.clean(known.title) if known else ""
+        return DeployAccount(replace(deploy, why=self.clean(deploy.why)), task, title, self._is_again(deploy, task))
+
+    def paused(self) -> str:
+        """Why nothing is begun unasked; empty: it is, or nothing is to be deployed at all."""
+        pause = self.book.paused() if self.places else None
+        return self.clean(pause.why) if pause else ""
+
+    def _is_again(self, deploy: Deploy, task: str) -> bool:
+        """The owner may have done something else with it meanwhile."""
+        if not (deploy.broke and task and deploy.ended_at):
+            return False
+        back = [event for event in self.journal.history(task) if event.event is Event.SICK]
+        return any(datetime.fromisoformat(event.at) >= deploy.ended_at for event in back)
+
+
+def _is_of(deploy: Deploy, day: str) -> bool:
+    first = deploy.begun_at.date().isoformat() if deploy.begun_at else day
+    last = deploy.ended_at.date().isoformat() if deploy.ended_at else ""
+    return first == day or last == day or (not last and first <= day)

@@ -1,0 +1,74 @@
+"""For `doctor`: can what is configured under `deploy` and `health` work on this machine? Looks and changes nothing."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+
+from cli.records import Records, open_records
+from cli.what_runs import MakeDriver, make_driver
+from shared.domain.deployment import Place
+from shared.domain.errors import Misconfigured, TeamError
+from shared.edge.deploy.driver import Driver
+from shared.edge.deploy.release_env import release_env
+from shared.edge.forge.github_check import Finding
+from shared.edge.paths import Home
+from shared.edge.settings import Settings
+from shared.edge.settings_deploy import HealthSettings, PlaceSettings
+
+HERE = "127.0.0.1"
+
+
+def deploy_findings(home: Home, settings: Settings, make: MakeDriver = make_driver) -> Iterator[Finding]:
+    """Nothing where nothing is deployed. What a compose file says is checked when it is to be run."""
+    if settings.target.file.deploy.driver == "none" or not home.state.exists():
+        return
+    try:
+        with open_records(home.root) as records:
+            yield from _findings(records, make)
+    except TeamError as problem:
+        yield Finding("deploys", False, str(problem))
+
+
+def _findings(records: Records, make: MakeDriver) -> Iterator[Finding]:
+    file = records.settings.target.file
+    driver = make(records)
+    assert driver
+    name = file.deploy.driver
+    try:
+        yield Finding("deploys", True, f"{name}: {driver.check()}")
+    except TeamError as problem:
+        yield Finding("deploys", False, f"{name}: {problem}")
+    for place, settings in file.deploy.places.items():
+        try:
+            release_env(settings)
+            yield Finding(place, True, f"{_port(driver, place, settings)}; {_pages(file.health, settings)}")
+        except TeamError as problem:
+            yield Finding(place, False, str(problem))
+
+
+def _pages(health: HealthSettings, place: PlaceSettings) -> str:
+    asked = place.url or f"http://{HERE}:{place.port}"
+    if not health.pages:
+        return "no page is asked (`pages: []`): only its end, its restarts and its log are looked at"
+    return f"asked at {asked}: {', '.join(page.path for page in health.pages)}"
+
+
+def _port(driver: Driver, place: Place, settings: PlaceSettings) -> str:
+    """Free, or held by what we have started there ourselves."""
+    if not settings.port:
+        return "no port of its own"
+    with suppress(TeamError):  # that it cannot be asked was told before
+        if driver.running(place):
+            return f"port {settings.port} is ours"
+    with socket.socket() as door:
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what has just ended holds nobody up
+        try:
+            door.bind((HERE, settings.port))
+        except OSError as problem:
+            raise Misconfigured(
+                f"port {settings.port} cannot be used ({problem.strerror}): another program has it, or it is not"
+                f" yours; end that, or choose another `deploy.{place}.port` in config/targets"
+            ) from None
+    return f"port {settings.port} is free"

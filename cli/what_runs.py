@@ -1,0 +1,74 @@
+"""What really runs at each place: asked now, held against the book, and said plainly. Looks and changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from agents.orchestrator.deploy_text import short, shortened
+from cli.records import Records
+from cli.text import command, plain
+from shared.domain.deployment import OVER, Deploy, Place, healthy_at
+from shared.domain.errors import TeamError, Unavailable
+from shared.edge.deploy.driver import Driver, Running
+
+LONGEST_WHY = 300  # characters on the screen
+
+MakeDriver = Callable[[Records], Driver | None]
+
+
+def make_driver(records: Records) -> Driver | None:
+    from cli import deployment
+
+    return deployment.make_driver(records)
+
+
+def one_line(text: str, most: int = LONGEST_WHY) -> str:
+    """What programs and people said, for the screen."""
+    return shortened(" ".join(plain(text).split()), most)
+
+
+def asked(records: Records, make: MakeDriver) -> dict[Place, Running | str | None]:
+    """Place -> what it says of itself; a text: why it cannot be asked. Who is away is not asked for the next place."""
+    found: dict[Place, Running | str | None] = {}
+    away = ""
+    for place in records.settings.target.file.deploy.places:
+        try:
+            driver = None if away else make(records)
+            found[place] = driver.running(place) if driver else away
+        except TeamError as problem:
+            found[place] = one_line(str(problem))
+            away = one_line(str(problem)) if isinstance(problem, Unavailable) else ""
+    return found
+
+
+def runs(deploys: Sequence[Deploy], place: Place, said: Running | str | None, records: Records) -> dict[str, Any]:
+    """`told`: all of it in words. `is_other`: it is not what was deployed there."""
+    commit, ended = (said.commit, one_line(said.ended)) if isinstance(said, Running) else ("", "")
+    live = healthy_at(place, deploys)
+    is_other = not isinstance(said, str) and commit not in _meant(deploys, place)
+    typed = command(records.home.root, "deploy", "--place", place, "--commit", short(live))
+    return {
+        "commit": commit,
+        "ended": ended,
+        "problem": said if isinstance(said, str) else "",
+        "is_other": is_other,
+        "command": typed if (is_other or ended) and live else "",
+    }
+
+
+def _meant(deploys: Sequence[Deploy], place: Place) -> set[str]:
+    """What may run there by the book: while a deploy is under way the new one, the one before, or just now none."""
+    under_way = [d for d in deploys if d.place == place and d.stage not in OVER]
+    return {healthy_at(place, deploys), *(sha for d in under_way for sha in (d.commit, d.back_to, ""))}
+
+
+def in_words(runs: dict[str, Any]) -> str:
+    if runs["problem"]:
+        return f"runs: nobody can be asked ({runs['problem']})"
+    what = short(runs["commit"]) if runs["commit"] else "nothing of ours"
+    if runs["ended"]:
+        what = f"{what}, but it has ended: {runs['ended']}"
+    elif runs["is_other"]:
+        what = f"{what}, which is not what was deployed; nothing is touched before the next deploy"
+    return f"runs: {what}" + (f"; to put it right, type: {runs['command']}" if runs["command"] else "")

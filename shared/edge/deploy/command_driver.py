@@ -1,0 +1,199 @@
+"""Door to a target without containers. The only module that deploys by fixed commands of the owner's.
+
+    staging:
+      url: http://127.0.0.1:8001
+      build: [sh, -c, "python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt"]  # in {folder}
+      start: [sh, -c, "ln -sfn {folder} /srv/staging && systemctl --user restart site-staging"]
+      running: [sh, -c, "systemctl --user -q is-active site-staging && basename $(readlink /srv/staging)"]
+      logs: [journalctl, --user, -q, -n, "200", -u, site-staging]
+
+They run in no box: what was merged runs as whoever the owner lets it run as. A command ends with all that it started
+in its own process group, so whatever goes on running belongs to a service manager, as above, or to a session that it
+got before the command ended: `subprocess.Popen(argv, start_new_session=True, stdout=a_file, ...)` in a start script
+keeps that order, `setsid program &` in a shell does not always.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from shared.domain.deployment import Place
+from shared.domain.errors import Misconfigured
+from shared.domain.log_lines import seen_before
+from shared.edge.clock import Clock
+from shared.edge.deploy.driver import Cleaned, EngineAway, NotBuilt, NotStarted, Release, Running
+from shared.edge.deploy.owner_command import OwnerCommand, Surroundings, surroundings
+from shared.edge.fault import fault_point
+from shared.edge.paths import read_text, write_text
+from shared.edge.process import Finished
+from shared.edge.settings_deploy import DeploySettings
+
+MOST_LINES = 1_000  # of a log
+QUICK = 0.5  # minutes for what only tells us something
+COMES_UP = 15  # seconds that `running` may take to name what was started
+OF_A_COMMIT = ("commit", "folder", "place")
+COMMIT = re.compile(r"[0-9a-f]{7,64}")
+
+
+class Files(Protocol):
+    """The files of commits, as ReleaseFiles keeps them."""
+
+    def of(self, commit: str) -> Path: ...
+
+    @property
+    def known(self) -> Collection[str]: ...
+
+    def clean(self, keep: Collection[str]) -> int: ...
+
+
+class CommandDriver:
+    """`environment`: ours, of which a command gets PATH, HOME and LANG. `stop`: whether the program is being stopped.
+
+    Misconfigured: a command holds a {name} that is none.
+    """
+
+    def __init__(
+        self,
+        settings: DeploySettings,
+        files: Files,
+        folder: Path,
+        clock: Clock,
+        environment: Mapping[str, str] = os.environ,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`folder`: ours, for what the log said before a start."""
+        self._settings, self._files, self._folder = settings, files, folder
+        self._clock, self._environment, self._stop = clock, environment, stop
+        self._commands = {place: _commands(place, settings) for place in settings.places}
+
+    def check(self) -> str:
+        programs: list[str] = []
+        for place, commands in self._commands.items():
+            given = self._given(place)
+            for command in filter(None, commands.values()):
+                command.check(given)
+                programs.append(command.program)
+        return f"commands of yours: {', '.join(dict.fromkeys(programs))}"
+
+    def build(self, release: Release) -> None:
+        """The owner's command runs again if it was cut: it has to lead to the same end."""
+        folder, command = self._files.of(release.commit), self._commands[release.place]["build"]
+        if not command:
+            return
+        done = self._run(command, release.place, folder, release.commit, self._settings.minutes, self._stop)
+        fault_point("deploy.built")
+        if not done.ok:
+            raise NotBuilt(command.problem(done, self._given(release.place)))
+
+    def start(self, release: Release, hurry: bool = False) -> None:  # noqa: ARG002  # the owner's command knows how
+        """A command that was begun is not cut: half a start helps nobody."""
+        if self._runs(release):
+            return
+        folder, command = self._files.of(release.commit), self._commands[release.place]["start"]
+        self._remember_log(release.place)
+        done = self._run(command, release.place, folder, release.commit, self._settings.minutes)
+        fault_point("deploy.started")
+        if not done.ok:
+            raise NotStarted(command.problem(done, self._given(release.place)))
+        self._wait_for(release)
+
+    def running(self, place: Place) -> Running | None:
+        """`running` prints the commit, or at least 7 digits of it; nothing, however it ends: nothing runs."""
+        command = self._commands[place]["running"]
+        done = self._run(command, place, merge=False)
+        if done.end != "exited":
+            raise EngineAway(command.problem(done, self._given(place)))
+        said = done.text.strip().lower()
+        if not said:
+            return None
+        if not COMMIT.fullmatch(said):
+            what = self._given(place).secrets.clean(repr(said[:100]))
+            raise Misconfigured(f"`{command.name}` prints {what}; let it print the commit that runs, or nothing")
+        return Running(self._in_full(said))
+
+    def logs(self, place: Place, lines: int = 50) -> str:
+        """What was printed since the start; all of it, if nobody knows what was there before."""
+        found = self._log(place)
+        new = found[seen_before(self._remembered(place), _digests(found)) :]
+        return "\n".join(new[-lines:])
+
+    def clean(self, keep: Collection[Release]) -> Cleaned:
+        """The owner's programs are his. Folders of commits that neither run nor are kept go; they count as images."""
+        running = [found.commit for place in self._commands if (found := self.running(place))]
+        return Cleaned(images=self._files.clean({*running, *(release.commit for release in keep)}))
+
+    # --- details ---------------------------------------------------------------------------------------------
+
+    def _runs(self, release: Release) -> bool:
+        found = self.running(release.place)
+        return found is not None and found.commit == release.commit
+
+    def _wait_for(self, release: Release) -> None:
+        found = None
+        for _ in range(COMES_UP):
+            found = self.running(release.place)
+            if found and found.commit == release.commit:
+                return
+            self._clock.sleep(1)
+        says = found.commit[:12] if found else "nothing"
+        names = [self._commands[release.place][one].name for one in ("start", "running")]
+        raise NotStarted(f"`{names[0]}` ended well, but `{names[1]}` prints {says}, not {release.commit[:12]}")
+
+    def _in_full(self, said: str) -> str:
+        found = [commit for commit in self._files.known if commit.startswith(said)]
+        return found[0] if len(found) == 1 else said
+
+    def _run(
+        self,
+        command: OwnerCommand,
+        place: Place,
+        folder: Path = Path("/"),
+        commit: str = "",
+        minutes: float | None = None,
+        stop: Callable[[], bool] = lambda: False,
+        merge: bool = True,
+    ) -> Finished:
+        fill = {"commit": commit, "folder": str(folder), "place": place}
+        minutes = minutes or min(QUICK, self._settings.minutes)
+        return command.run(fill, cwd=folder, given=self._given(place), minutes=minutes, stop=stop, merge=merge)
+
+    def _given(self, place: Place) -> Surroundings:
+        return surroundings(self._settings.places[place], self._environment)
+
+    # --- its log ---------------------------------------------------------------------------------------------
+
+    def _log(self, place: Place) -> Sequence[str]:
+        command = self._commands[place]["logs"]
+        return self._run(command, place, merge=False).text.splitlines()[-MOST_LINES:] if command else ()
+
+    def _remember_log(self, place: Place) -> None:
+        """What the version before it printed says nothing of this one."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        write_text(self._folder / f"{place}.log-before", "\n".join(_digests(self._log(place))))
+        fault_point("deploy.log-remembered")
+
+    def _remembered(self, place: Place) -> Sequence[str]:
+        try:
+            return read_text(self._folder / f"{place}.log-before").splitlines()
+        except FileNotFoundError:
+            return ()
+
+
+def _commands(place: Place, settings: DeploySettings) -> Mapping[str, OwnerCommand]:
+    """By their names."""
+    found = settings.places[place]
+    of_a_commit = {"build": found.build, "start": found.start}
+    others = {"running": found.running, "logs": found.logs}
+    return {name: OwnerCommand(f"{place}.{name}", argv, OF_A_COMMIT) for name, argv in of_a_commit.items()} | {
+        name: OwnerCommand(f"{place}.{name}", argv, ("place",)) for name, argv in others.items()
+    }
+
+
+def _digests(lines: Sequence[str]) -> list[str]:
+    """A log may hold what is nobody's business."""
+    return [hashlib.sha256(line.encode("utf-8", "replace")).hexdigest()[:16] for line in lines]

@@ -1,0 +1,42 @@
+"""Door to a branch's own line of commits. The only module that follows it, and makes the commit that takes one back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from shared.edge.fault import fault_point
+from shared.edge.repo import mirror_rebase
+from shared.edge.repo.git import git
+from shared.edge.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
+from shared.edge.repo.mirror_tree import commit_id
+
+MOST_COMMITS = 1_000  # of a line: what is farther back is not asked about
+
+
+def line(repository: Path, old: str, new: str) -> tuple[str, ...]:
+    """The commits after `old` up to `new`, the oldest first, one for each merge; only `new` if `old` is elsewhere."""
+    if not old or not mirror_rebase.is_ancestor(repository, old, new):
+        return (commit_id(new),)
+    between, most = f"{commit_id(old)}..{commit_id(new)}", f"--max-count={MOST_COMMITS}"
+    return tuple(reversed(git(repository, "rev-list", "--first-parent", most, between).decode().split()))
+
+
+def taken_back(
+    repository: Path, sha: str, onto: str, ref: str, who: str, now: datetime
+) -> Rebased | Conflict | AlreadyThere:
+    """What `sha` changed on its branch, undone on top of `onto`, as a commit at the free `ref`; see `rebased`.
+
+    `who`: "Name <address>".
+    """
+    before = git(repository, "rev-parse", "--verify", f"{commit_id(sha)}^").decode().strip()
+    tree = mirror_rebase.tree_id(repository, before)
+    signed = f"{who} {int(now.timestamp())} +0000"
+    title = git(repository, "log", "-1", "--format=%s", commit_id(sha)).decode("utf-8", "replace").strip()
+    text = (
+        f"tree {tree}\nparent {commit_id(sha)}\nauthor {signed}\ncommitter {signed}\n\n"
+        f'Revert "{title}"\n\nThis takes back {sha}, which was sick where it was deployed.\n'
+    )
+    undone = git(repository, "hash-object", "-t", "commit", "-w", "--stdin", data=text.encode()).decode().strip()
+    fault_point("revert.written")
+    return mirror_rebase.rebased(repository, undone, onto, ref, now)

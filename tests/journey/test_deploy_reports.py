@@ -1,0 +1,245 @@
+"""What the owner is told of deploys, from the book to his mailbox and to the report's file."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.orchestrator.agent import Orchestrator
+from agents.orchestrator.reporting import Reporting
+from cli.deploy_check import deploy_findings
+from cli.records import Records
+from cli.team import open_team
+from shared.domain.deployment import Deploy, Event, Place
+from shared.domain.errors import Misconfigured, TeamError, Unavailable
+from shared.domain.lifecycle import Event as TaskEvent
+from shared.domain.lifecycle import State
+from shared.domain.work import TaskSpec
+from shared.edge.deploy.driver import Driver, EngineAway, Running
+from tests.journey.deploy_scene import PLACES, SICK, DeployHome, booked
+from tests.mailbox import Mailbox
+
+A, B = "a1" * 20, "b2" * 20
+TASK = "20261120-01"
+BACK = (*SICK, Event.SENT_BACK, Event.RECOVERED)
+
+
+@dataclass
+class Scene:
+    home: DeployHome
+    box: Mailbox
+    records: Records
+    team: Orchestrator
+
+    def reporting(self, places: tuple[Place, ...] = PLACES) -> Reporting:
+        """As after a new start: it remembers nothing."""
+        return Reporting(self.team.desk, dict, places)
+
+    def merged(self, commit: str) -> None:
+        """As if our task had made it."""
+        now, journal = self.records.clock.now(), self.records.journal
+        spec = TaskSpec(TASK, "Fix the sum @everyone", "please", files=("app.py",))
+        journal.born(spec, State.COMPLETED, "planned", now)
+        journal.intend(f"{TASK}:merge", "merge", TASK, commit, now)
+        journal.achieved(f"{TASK}:merge", commit)
+
+    def deployed(self, commit: str, *events: Event, **more: Any) -> Deploy:
+        return booked(self.records, commit, *events, **more)
+
+    def day(self) -> str:
+        return self.records.day()
+
+    def section(self) -> list[str]:
+        """Of the evening's report, written now."""
+        self.reporting().evening(self.day())
+        text = (self.records.home.reports / f"{self.day()}.md").read_text()
+        return text.split("## Deployed\n\n")[1].split("\n\n")[0].strip().splitlines() if "## Deployed" in text else []
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Iterator[Scene]:
+    with opened(tmp_path) as found:
+        yield found
+
+
+@contextmanager
+def opened(root: Path) -> Iterator[Scene]:
+    home, box = DeployHome.made(root, PLACES), Mailbox(root / "box")
+    with (
+        home.stage.records() as records,
+        open_team(records, home.stage.said.append, make_services=lambda _: [box]) as team,
+    ):
+        yield Scene(home, box, records, team)
+
+
+# --- messages ------------------------------------------------------------------------------------------------
+
+
+def test_the_end_of_a_deploy_is_one_message_also_when_it_is_told_again_after_a_kill(scene: Scene) -> None:
+    deploy = scene.deployed(A)
+    for _ in range(2):
+        scene.reporting().deployed(deploy, "", A)
+    (message,) = scene.box.messages()
+    assert message["key"] == f"{scene.day()}:deploy-1" and scene.box.tries == 1
+    assert (message["title"], message["tone"]) == (f"Live at production: {A[:8]}", "good")
+
+
+def test_told_again_it_is_brought_up_to_date(scene: Scene) -> None:
+    scene.deployed(A)
+    deploy = scene.deployed(B, *BACK, back_to=A, why="GET / answered 500")
+    scene.reporting().deployed(deploy, "", A)
+    scene.reporting().deployed(deploy, "", "")
+    (message,) = scene.box.messages()
+    assert "Nothing runs there now" in message["text"]
+
+
+def test_what_was_sick_names_its_task_only_if_that_is_really_tried_again(scene: Scene) -> None:
+    scene.merged(B)
+    deploy = scene.deployed(B, *BACK, back_to=A, why="GET / answered 500", reverts=7)
+    scene.reporting().deployed(deploy, TASK, A)
+    assert "tried again" not in scene.box.of("deploy-1")["text"]
+    now, journal = scene.records.clock.now(), scene.records.journal
+    journal.moved(journal.plan_move(TASK, State.COMPLETED, TaskEvent.SICK, "sick", now))
+    scene.reporting().deployed(deploy, TASK, A)
+    message = scene.box.of("deploy-1")
+    assert "Its task is tried again" in message["text"] and "#7" in message["text"]
+    assert message["title"].startswith("Rolled back at production: Fix the sum")
+    assert "@everyone" not in str(message)
+
+
+def test_what_is_healthy_at_staging_is_told_when_it_is_live(scene: Scene) -> None:
+    scene.reporting().deployed(scene.deployed(A, place="staging"), "", A)
+    assert scene.box.told() == []
+    scene.reporting(("staging",)).deployed(scene.deployed(A, place="staging"), "", A)
+    assert scene.box.told() == [f"{scene.day()}:deploy-2"]
+
+
+def test_a_pause_stands_in_the_message_with_what_ends_it(scene: Scene) -> None:
+    deploy = scene.deployed(A, *SICK, Event.LOST, why="GET / answered 500")
+    scene.records.deploys.pause("production is not healthy", scene.records.clock.now())
+    scene.reporting().deployed(deploy, "", "")
+    message = scene.box.of("deploy-1")
+    assert message["title"] == "Production may be down"
+    assert f"`{scene.team.desk.command} resume-deploys`" in message["text"]
+
+
+def test_a_service_that_is_away_gets_it_later(scene: Scene) -> None:
+    deploy = scene.deployed(A)
+    scene.box.before.append(Unavailable("not now"))
+    scene.reporting().deployed(deploy, "", deploy.commit)
+    assert scene.box.told() == []
+    scene.home.stage.clock.sleep(600)
+    scene.reporting().tell_what_waited()
+    assert scene.box.told() == [f"{scene.day()}:deploy-1"]
+
+
+# --- reports -------------------------------------------------------------------------------------------------
+
+
+def test_the_report_tells_the_days_deploys_and_what_they_brought(scene: Scene) -> None:
+    scene.merged(B)
+    scene.deployed(A)
+    scene.deployed(B, *BACK, back_to=A, why="GET / answered 500", reverts=7)
+    scene.records.deploys.pause("you asked for it", scene.records.clock.now())
+    lines = scene.section()
+    assert lines[0].startswith(f"- production {A[:8]}: healthy since ")
+    assert "`20261120-01`): sick: GET / answered 500; rolled back to" in lines[1] and "taken back by #7" in lines[1]
+    assert lines[2].startswith("- nothing new is deployed: you asked for it → `")
+    assert "@everyone" not in "".join(lines)
+
+
+def test_deploys_of_another_day_are_not_told_again(scene: Scene) -> None:
+    scene.deployed(A)
+    assert len(scene.section()) == 1
+    scene.home.stage.clock.sleep(24 * 3_600)
+    assert scene.section() == []
+
+
+def test_what_is_under_way_over_midnight_is_told_on_both_days(scene: Scene) -> None:
+    scene.deployed(A, *SICK[:3])
+    assert "watched since" in scene.section()[0]
+    scene.home.stage.clock.sleep(24 * 3_600)
+    assert "watched since" in scene.section()[0]
+
+
+def test_where_nothing_is_deployed_any_more_a_pause_of_long_ago_is_no_news(scene: Scene) -> None:
+    scene.records.deploys.pause("a fair", scene.records.clock.now())
+    scene.reporting(()).evening(scene.day())
+    assert "a fair" not in (scene.records.home.reports / f"{scene.day()}.md").read_text()
+
+
+# --- doctor --------------------------------------------------------------------------------------------------
+
+
+class Engine:
+    """What a driver says of itself, and of each place; either may be an error."""
+
+    def __init__(self, found: str | TeamError, runs: Running | TeamError | None = None) -> None:
+        self._found, self._runs = found, runs
+
+    def check(self) -> str:
+        if isinstance(self._found, TeamError):
+            raise self._found
+        return self._found
+
+    def running(self, place: Place) -> Running | None:
+        if isinstance(self._runs, TeamError):
+            raise self._runs
+        return self._runs
+
+
+def found(home: DeployHome, engine: object) -> list[tuple[str, bool, str]]:
+    def make(_: Records) -> Driver:
+        return engine  # type: ignore[return-value]
+
+    with home.stage.records() as records:
+        settings = records.settings
+    return [(one.name, one.ok, one.detail) for one in deploy_findings(home.stage.home, settings, make)]
+
+
+def test_doctor_says_nothing_where_nothing_is_deployed(tmp_path: Path) -> None:
+    assert found(DeployHome.made(tmp_path, ()), Engine("fine")) == []
+
+
+def test_doctor_tells_what_was_found_and_which_pages_are_asked(tmp_path: Path) -> None:
+    pages = "pages: [{path: /healthz/}, {path: /ping/}], watch_minutes: 0"
+    home = DeployHome.made(tmp_path, health=pages)
+    engine, place = found(home, Engine("Docker 20.10.24"))
+    assert engine == ("deploys", True, "command: Docker 20.10.24")
+    assert place[:2] == ("production", True) and "/healthz/, /ping/" in place[2]
+
+
+@pytest.mark.parametrize("problem", [EngineAway("start it: systemctl start docker"), Misconfigured("no such program")])
+def test_doctor_names_what_is_missing(tmp_path: Path, problem: TeamError) -> None:
+    home = DeployHome.made(tmp_path)
+    assert found(home, Engine(problem, problem))[0] == ("deploys", False, f"command: {problem}")
+
+
+def test_doctor_knows_a_port_that_is_free_ours_or_somebody_elses(tmp_path: Path) -> None:
+    home = DeployHome.made(tmp_path)
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        path = home.stage.home.targets / "site.yaml"
+        path.write_text(path.read_text().replace("  production:\n", f"  production:\n    port: {port}\n"))
+        assert found(home, Engine("", Running("a" * 40)))[1][1:] == (True, f"port {port} is ours; {NO_PAGE}")
+        name, ok, detail = found(home, Engine(""))[1]
+        assert (name, ok) == ("production", False) and f"port {port} cannot be used" in detail
+    assert found(home, Engine(""))[1][1:] == (True, f"port {port} is free; {NO_PAGE}")
+
+
+NO_PAGE = "no page is asked (`pages: []`): only its end, its restarts and its log are looked at"
+
+
+def test_doctor_reads_the_file_of_a_places_environment(tmp_path: Path) -> None:
+    home = DeployHome.made(tmp_path)
+    path = home.stage.home.targets / "site.yaml"
+    path.write_text(path.read_text().replace("  production:\n", f"  production:\n    env_file: {tmp_path}/absent\n"))
+    assert found(home, Engine(""))[1][1] is False

@@ -1,0 +1,303 @@
+"""What merged goes live, and comes back if it is sick: stories with real git, processes, pages; no container."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from cli import hands
+from cli.arguments import CHECKOUT, Arguments
+from shared.edge.clock import ManualClock
+from shared.edge.forge.forge import REVIEW_CONTEXT
+from shared.edge.scripted.scripted_model import ScriptedModel
+from tests.journey.days import MIDNIGHT, days
+from tests.journey.deployed import Site, book, ends, sick, site
+from tests.journey.gated import FILES, GOOD, ID, RIGHT, VISION, Coder, fix, suite
+from tests.journey.stage import APPROVES, CODES, Stage, git, plans, reads
+from tests.mailbox import Mailbox
+
+Make = Callable[..., Stage]
+BETTER = {**GOOD, "app.py": RIGHT + "# and well\n"}
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    with ScriptedModel([reads(), plans(fix()), CODES, APPROVES]) as model:
+        yield model
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[Site]:
+    with site(tmp_path) as live:
+        yield live
+
+
+@pytest.fixture
+def stage(tmp_path: Path, model: ScriptedModel, live: Site) -> Make:
+    def make(*answers: Mapping[str, str], files: Mapping[str, str] = FILES, **more: str) -> Stage:
+        day = Stage(tmp_path, model.url, Coder(*(answers or (GOOD,))), suite).set_up(VISION, files)
+        live.configure(day, **more)
+        return day
+
+    return make
+
+
+def head(day: Stage) -> str:
+    return day.forge("rev-parse", "main")
+
+
+# --- healthy -------------------------------------------------------------------------------------------------
+
+
+def test_what_merged_goes_to_staging_and_when_it_was_healthy_there_to_production(stage: Make, live: Site) -> None:
+    day = stage()
+    assert day.run_day() == []
+    first = git(day.root / "site", "rev-list", "--max-parents=0", "HEAD")
+    assert live.runs("staging") == live.runs("production") == head(day)
+    assert live.starts == [(place, sha) for sha in (first, head(day)) for place in ("staging", "production")]
+    assert ends(day) == ["staging healthy", "production healthy"] * 2
+
+
+def test_the_same_day_again_deploys_nothing(stage: Make, live: Site) -> None:
+    day = stage()
+    day.run_day()
+    before = live.starts
+    assert day.run_day() == [] and live.starts == before
+
+
+def test_what_the_owner_pushes_goes_live_too(stage: Make, live: Site) -> None:
+    day = stage(places="production")
+    day.run_day()
+    git(day.root / "site", "pull", "-q", str(day.home.forge("site")), "main")
+    day.owner_commits({"other.py": "Y = 2\n"})
+    assert day.run_day() == []
+    assert live.runs("production") == git(day.root / "site", "rev-parse", "HEAD") == head(day)
+
+
+# --- sick ----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_sick_at_staging_comes_back_is_taken_back_and_is_tried_again(stage: Make, live: Site) -> None:
+    day = stage(sick(GOOD), BETTER)
+    assert day.run_day() == []
+    bad = next(deploy for deploy in book(day) if deploy.broke)
+    assert ("production", bad.commit) not in live.starts
+    assert "GET / answered 500, not 200" in bad.why
+    taken_back = next(pull for pull in day.pulls() if pull.number == bad.reverts)
+    assert taken_back.state == "merged", "it leaves the very files that were healthy"
+    tree = f"{taken_back.merge_sha}^{{tree}}", f"{bad.back_to}^{{tree}}"
+    assert day.forge("rev-parse", tree[0]) == day.forge("rev-parse", tree[1])
+    assert day.states() == {ID: "completed"}
+    assert day.forge("show", "main:app.py") == BETTER["app.py"].strip()
+    assert live.runs("staging") == live.runs("production") == head(day)
+
+
+def test_the_coder_is_told_what_was_seen_and_goes_on_from_his_change(stage: Make) -> None:
+    day = stage(sick(GOOD), BETTER)
+    day.run_day()
+    assert "GET / answered 500" in day.jobs[1].message and "rolled back" in day.jobs[1].message
+    assert "# sick" in day.change.seen[1]["app.py"]  # type: ignore[attr-defined]
+
+
+def test_what_is_sick_only_in_production_comes_back_there(stage: Make, live: Site) -> None:
+    day = stage(sick(GOOD, "production"), BETTER)
+    assert day.run_day() == []
+    bad = next(deploy for deploy in book(day) if deploy.broke)
+    assert bad.place == "production" and ("staging", bad.commit) in live.starts
+    assert live.runs("production") == live.runs("staging") == head(day)
+
+
+# --- the owner's turn ----------------------------------------------------------------------------------------
+
+
+def test_a_revert_that_may_not_be_merged_waits_for_the_owner_and_so_does_everything_else(
+    stage: Make, live: Site
+) -> None:
+    """He has said that nothing is merged without him."""
+    day = stage(sick(GOOD), BETTER)
+    day.given_config("policy", merge="{auto: false}")
+    day.run_day()
+    approve(day)
+    assert day.run_day() == []
+    bad = next(deploy for deploy in book(day) if deploy.broke)
+    assert [pull.state for pull in day.pulls() if pull.number == bad.reverts] == ["open"]
+    assert day.states() == {ID: "backlog"} and len(day.jobs) == 1
+    before = live.starts
+    assert day.run_day() == [] and live.starts == before, "nothing new is deployed, and the task waits"
+    merge(day, bad.reverts)
+    assert day.run_day() == []
+    assert len(day.jobs) == 2 and day.states() == {ID: "in_review"}
+    assert live.runs("staging") == head(day) != bad.commit
+
+
+def test_the_owner_may_close_the_revert_and_the_task_goes_on_from_there(stage: Make, live: Site) -> None:
+    day = stage(sick(GOOD), BETTER)
+    day.given_config("policy", merge="{auto: false}")
+    day.run_day()
+    approve(day)
+    day.run_day()
+    bad = next(deploy for deploy in book(day) if deploy.broke)
+    with day.records() as records:
+        forge = records.forge()
+        assert forge
+        forge.close(bad.reverts)
+    day.run_day()
+    approve(day)
+    assert day.run_day() == []
+    assert live.runs("production") == head(day) and day.forge("show", "main:app.py") == BETTER["app.py"].strip()
+
+
+def test_without_a_version_that_was_healthy_nobody_guesses(stage: Make, live: Site) -> None:
+    day = stage(files={**FILES, "app.py": sick(FILES)["app.py"]})
+    day.run_day(until="planning")
+    day.run_day()
+    assert ends(day)[0] == "staging stuck"
+    assert paused(day).startswith("staging is not healthy: ")
+    assert len(live.starts) == 1, "nothing else is begun before the owner has looked"
+
+
+def test_what_came_to_nothing_is_tried_again_when_the_owner_says_so(stage: Make, live: Site) -> None:
+    """What was wrong was his machine, not the commit."""
+    day = stage(places="production", more="  migrations: []\n", health="  log_patterns: []\n")
+    (live.live / "broken").touch()
+    day.run_day()
+    assert ends(day) == ["production stuck"]
+    (live.live / "broken").unlink()
+    day.run_day()
+    assert ends(day) == ["production stuck"]
+    with day.records() as records:
+        records.deploys.resume(records.clock.now())
+    assert day.run_day() == []
+    assert live.runs("production") == head(day)
+
+
+def test_after_three_that_came_to_nothing_deploys_pause(stage: Make, live: Site) -> None:
+    day = stage(files={**FILES, "other.py": "Y = 1\n"}, places="production")
+    day.run_day()
+    git(day.root / "site", "pull", "-q", str(day.home.forge("site")), "main")
+    for number in range(4):
+        day.owner_commits({"app.py": f"{RIGHT}# unbuildable\n# {number}\n"})
+        day.run_day()
+    assert ends(day)[2:] == ["production failed"] * 3
+    assert paused(day) == "3 deploys in a row came to nothing"
+    assert live.runs("production") == book(day)[1].commit, "what ran runs on"
+
+
+def test_a_sick_commit_of_the_owner_comes_back_too_and_he_is_asked_what_now(stage: Make, live: Site) -> None:
+    day = stage(places="production")
+    day.run_day()
+    git(day.root / "site", "pull", "-q", str(day.home.forge("site")), "main")
+    before = head(day)
+    day.owner_commits({"app.py": f"{RIGHT}# sick\n"})
+    day.run_day()
+    assert ends(day)[-1] == "production rolled back" and live.runs("production") == before
+    assert "is no change of ours" in paused(day)
+
+
+# --- orders --------------------------------------------------------------------------------------------------
+
+
+def test_an_order_is_carried_out_once_and_may_name_an_older_commit(stage: Make, live: Site) -> None:
+    day = stage(places="production")
+    day.run_day()
+    first = book(day)[0].commit
+    with day.records() as records:
+        records.deploys.pause("to look at it", records.clock.now())
+        for _ in range(2):
+            records.deploys.order("production", first, records.clock.now())
+    assert day.run_day() == []
+    assert live.runs("production") == first
+    assert [deploy.commit for deploy in book(day) if deploy.asked] == [first]
+
+
+def test_an_order_ends_the_watching_of_what_is_there_now(stage: Make, live: Site) -> None:
+    day = stage(places="production")
+    first = git(day.root / "site", "rev-parse", "HEAD")
+    order = f"{sys.executable} {CHECKOUT / 'main.py'} --home {day.home.root} deploy --place production --commit {first}"
+    (live.live / "at-start").write_text(f"test -e $0.first && {order} && rm $0; touch $0.first\n")
+    assert day.run_day() == []
+    assert ends(day) == [f"production {end}" for end in ("healthy", "overruled", "healthy")]
+    assert [sha for _, sha in live.starts] == [first, head(day), first], "what he replaced is not tried again unasked"
+
+
+# --- what is away --------------------------------------------------------------------------------------------
+
+
+def test_what_runs_deployments_being_away_is_told_and_is_no_commits_fault(stage: Make, live: Site) -> None:
+    day = stage(places="production")
+    (live.live / "away").touch()
+    (problem,) = day.run_day()
+    assert "production.running" in problem and "nobody knows" in problem
+    assert day.states() == {ID: "completed"} and ends(day) == ["production saved"]
+    (live.live / "away").unlink()
+    assert day.run_day() == []
+    assert live.runs("production") == head(day)
+
+
+# --- by the daemon -------------------------------------------------------------------------------------------
+
+
+def test_a_rollback_waits_for_nobody_and_what_follows_it_waits_for_the_forge(
+    stage: Make, live: Site, tmp_path: Path
+) -> None:
+    day, clock = stage(sick(GOOD), BETTER), ManualClock(MIDNIGHT)
+    day.services.append(Mailbox(tmp_path / "box"))
+    forge = day.home.forge("site") / "HEAD"
+    with days(day, clock) as daemon:
+        daemon.until(at(7))
+        first = live.runs("staging")
+        (live.live / "at-start").write_text(f"mv {forge} {forge}.away")
+        daemon.until(at(9))
+        assert len(live.starts) == 4 and live.starts[-1] == ("staging", first) and live.runs("staging") == first
+        titles = [message["title"] for message in Mailbox(tmp_path / "box").messages()]
+        assert any(title.startswith("Rolled back at staging") for title in titles)
+        assert day.states() == {ID: "completed"}, "its task waits for the pull request"
+        (live.live / "at-start").unlink()
+        forge.with_name("HEAD.away").rename(forge)
+        daemon.until(at(14))
+        assert daemon.end is None
+    assert day.states() == {ID: "completed"} and len(day.jobs) == 2
+    assert live.runs("staging") == live.runs("production") == head(day)
+
+
+def test_status_says_what_deploys_wait_for(stage: Make, live: Site) -> None:
+    day, clock = stage(places="production"), ManualClock(MIDNIGHT)
+    (live.live / "away").touch()
+    with days(day, clock) as daemon:
+        daemon.until(at(6.9))
+        assert [wait.what for wait in daemon.waits[-1]] == ["deploys"]
+        (live.live / "away").unlink()
+        daemon.until(at(7.5))
+        assert "deploys" not in [wait.what for wait in daemon.waits[-1]]
+    assert live.runs("production")
+
+
+# --- helpers -------------------------------------------------------------------------------------------------
+
+
+def at(hour: float) -> datetime:
+    return MIDNIGHT + timedelta(hours=hour)
+
+
+def paused(day: Stage) -> str:
+    with day.records() as records:
+        found = records.deploys.paused()
+        return found.why if found else ""
+
+
+def approve(day: Stage) -> None:
+    assert hands.approve(Arguments("approve", day.home.root, id=ID)) == 0
+
+
+def merge(day: Stage, number: int) -> None:
+    """The owner does it at the forge."""
+    with day.records() as records:
+        forge = records.forge()
+        assert forge
+        pull = forge.get_pull(number)
+        forge.set_status(pull.head_sha, REVIEW_CONTEXT, "success", "mine")
+        forge.merge(number, pull.head_sha)
