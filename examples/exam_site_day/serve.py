@@ -14,6 +14,7 @@ It needs Python 3.11 and uv. For a site that strangers visit put gunicorn in the
 in the place of `start` and `stop`: see docs/deploys.md.
 """
 
+import contextlib
 import fcntl
 import hashlib
 import logging
@@ -64,25 +65,18 @@ def run(*words):
 
 
 def start(place, folder, commit, port):
-    """A session of its own: the server outlives this command. It inherits the lock, so there is no moment without."""
+    """A session of its own: the server outlives this command, and inherits the lock from it."""
     live = opened(place)
     end(live)
     write(live, commit, folder, port)
     with open(place / "log", "ab") as log:
-        subprocess.Popen(
-            [environment(place, folder) / "bin" / "python", __file__, place, "serve", folder, port, str(live.fileno())],
-            cwd=place,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-            pass_fds=[live.fileno()],
-        )
+        channels = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+        subprocess.Popen(server(place, live), cwd=place, start_new_session=True, pass_fds=[live.fileno()], **channels)
 
 
 def running(place):
     live = opened(place)
-    if not free(live):
+    if is_served(live):
         print(read(live)[0])
 
 
@@ -91,45 +85,51 @@ def stop(place):
 
 
 def show(place):
-    """In the foreground, with a log that one can see."""
+    """In the foreground: its log is what one sees."""
     live = opened(place)
     end(live)
     commit, folder, port = read(live)[:3]
+    write(live, commit, folder, port)
     print(f"http://127.0.0.1:{port}/ serves {commit[:8]}; Ctrl-C ends it", flush=True)
-    words = [environment(place, folder) / "bin" / "python", __file__, place, "serve", folder, port, str(live.fileno())]
-    try:
-        subprocess.run(words, cwd=place, pass_fds=[live.fileno()])
-    except KeyboardInterrupt:
-        pass
+    with contextlib.suppress(KeyboardInterrupt):  # the server hears it too
+        subprocess.run(server(place, live), cwd=place, pass_fds=[live.fileno()])
+
+
+def server(place, live):
+    commit, folder, port = read(live)
+    return [environment(place, folder) / "bin" / "python", __file__, place, "serve", folder, port, str(live.fileno())]
+
+
+# --- the lock ---
 
 
 def end(live):
-    """What runs is asked to end, then ended; the lock is ours afterwards."""
+    """What runs is asked to end, then ended. The lock is ours afterwards, until the file is closed."""
     began = time.monotonic()
-    while not free(live):
+    while is_served(live):
         pid = read(live)[3:]  # a server that has only just begun has not written it yet
         late = time.monotonic() - began > POLITE
         if pid:
-            try:
+            with contextlib.suppress(ProcessLookupError):  # it has just ended by itself
                 os.kill(int(pid[0]), signal.SIGKILL if late else signal.SIGTERM)
-            except ProcessLookupError:
-                pass  # it ended by itself
         elif late:
-            sys.exit(f"something holds {live.name} and does not say who it is")
+            sys.exit(f"{live.name} is locked by somebody who does not say who he is")
         time.sleep(0.05)
+    fcntl.flock(live, fcntl.LOCK_EX)
+
+
+def is_served(live):
+    """Whether a server holds the lock. Many may ask at once."""
+    try:
+        fcntl.flock(live, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    fcntl.flock(live, fcntl.LOCK_UN)
+    return False
 
 
 def opened(place):
     return open(place / "live", "a+", encoding="utf-8")
-
-
-def free(live):
-    """Whether nobody else holds the lock. If so it is ours until the file is closed."""
-    try:
-        fcntl.flock(live, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def read(live):
@@ -163,7 +163,8 @@ def serve(place, folder, port, lock):
     log.setFormatter(OneLine())
     logging.getLogger("django.request").addHandler(log)
     with make_server("127.0.0.1", int(port), application, Server, Quiet) as server:
-        server.serve_forever()
+        with contextlib.suppress(KeyboardInterrupt):
+            server.serve_forever()
 
 
 class OneLine(logging.Formatter):
