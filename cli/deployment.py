@@ -74,6 +74,7 @@ def make_deployment(
                 health.retries,
                 clock,
                 partial(_cleaned, clean, one),
+                stopping,
             )
             for place, one in deploy.places.items()
         },

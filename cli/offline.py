@@ -36,7 +36,7 @@ GIT = {
 
 def demo(arguments: Arguments) -> int:
     """A new home, a sample project as its target, a scripted model as its endpoint; then a day like any other."""
-    from cli import day, hands, views
+    from cli import day, hands, offline_site, views, views_deploys
     from shared.edge.notify.local_webhook import LocalWebhook
     from shared.edge.scripted.scripted_model import ScriptedModel
     from shared.edge.scripted.scripted_script import read_script
@@ -52,16 +52,21 @@ def demo(arguments: Arguments) -> int:
         ScriptedModel(read_script(DAY / "script.yaml"), heard=_heard) as model,
         LocalWebhook(place / "discord") as discord,
         _forge(arguments.forge, place) as (target, keys),
+        offline_site.site(place / "site") as site,
     ):
         _write_keys(home / "config" / ".env", ANTHROPIC_BASE_URL=model.url, DISCORD_WEBHOOK_URL=discord.url, **keys)
-        print(hands.make_home(Home(home), target) + "\n", flush=True)
-        _install_from(home / "config" / "targets" / "exam_site.yaml")
+        print(hands.make_home(Home(home), target))
+        print(f"what merges is served at {site.url}/ while the day lasts, on this machine and in no sandbox")
+        print(f"  (it ends with the day; by hand: {site.typed('stop')})\n", flush=True)
+        _configure(home / "config" / "targets" / "exam_site.yaml", site.deploys_of(PACKAGES))
         shutil.copyfile(DAY / "VISION.md", home / "VISION.md")
         code = day.run_day(Arguments("run-day", home), environment={})
         print()
-        for view in (views.status, views.prs, views.budget):
+        for view in (views.status, views.prs, views.budget, views_deploys.deploys):
             view(Arguments(view.__name__, home))
             print()
+        print(f"the site:     {site.says()}")
+    print(f"it has ended; to see it again: {site.typed('show')}")
     print(f"look around:  python main.py --home {shlex.quote(str(home))} show ID   (and: tasks, logs, status)")
     print(f"the report:   {home / 'reports' / 'daily'} and, as Discord got it, {place / 'discord'}")
     forge = place / "github" / f"{SAMPLE}.git" if keys else home / ".state" / "forge" / "exam_site.git"
@@ -100,12 +105,12 @@ def _repository(target: Path) -> None:
         assert done.ok, done.complaint
 
 
-def _install_from(target: Path) -> None:
-    """The tests' environment is built from packages that `make setup` has fetched: no network from here on."""
+def _configure(target: Path, deploys: str) -> None:
+    """All that is installed comes from packages that `make setup` has fetched: no network from here on."""
     if not (PACKAGES / "fetched").exists():
         raise Misconfigured("the packages of the demo are missing; type: make setup")
     with target.open("a", encoding="utf-8") as file:
-        file.write(f"packages: {json.dumps(str(PACKAGES))}\n")
+        file.write(f"packages: {json.dumps(str(PACKAGES))}\n\n{deploys}")
 
 
 def _write_keys(path: Path, **keys: str) -> None:

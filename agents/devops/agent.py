@@ -23,7 +23,7 @@ from shared.domain.deployment import (
     Watch,
     WatchBack,
 )
-from shared.domain.errors import Stopping, Stumble
+from shared.domain.errors import Stopping, Stumble, TeamError
 from shared.domain.health import Healthy, Look, Rule, Sick, Unsure, judge
 from shared.domain.scope import matches
 from shared.edge.clock import Clock
@@ -36,6 +36,10 @@ BEAT = 1.0  # seconds after which whoever waits looks up
 class Looks(Protocol):
     def look(self, driver: Driver, place: Place, commit: str, since: float, restarts_before: int = 0) -> Look:
         """`since`: seconds from its start; `restarts_before`: how often it had been started again by itself then."""
+        ...
+
+    def last_words(self, driver: Driver, place: Place) -> str:
+        """The newest of what it printed, on one line; empty: nothing."""
         ...
 
 
@@ -91,13 +95,13 @@ class DevOps:
         """What nobody goes back to any more is thrown away; that it cannot be is no reason to stop."""
         keep = frozenset(release for place in self.sites for release in _kept(place, deploys, self.keep))
         try:
+            running = [found.commit for place in self.sites if (found := self.driver.running(place))]
             gone = self.driver.clean(keep)
-        except Stumble as problem:
+        except TeamError as problem:
             self.tell(f"nothing was tidied up: {problem}")
             return
-        self.forget(
-            {release.commit for release in keep}, {d.backup for d in deploys if d.stage is Stage.STUCK and d.backup}
-        )
+        saved = {deploy.backup for deploy in deploys if deploy.stage is Stage.STUCK and deploy.backup}
+        self.forget({*running, *(release.commit for release in keep)}, saved)
         if gone.any:
             self.tell(f"thrown away: {gone.containers} old containers, {gone.images} old images")
 
@@ -153,11 +157,19 @@ class DevOps:
         overruled = partial(self.overruled, deploy.place)
         match self._vitals(Release(deploy.place, deploy.commit), deploy.started_at, self.rule, overruled):
             case Sick(why):
-                return Happened(Event.SICKENED, why)
+                return Happened(Event.SICKENED, f"{why}{self._last_words(deploy.place)}")
             case Healthy():
                 return Happened(Event.PASSED)
             case None:
                 return Happened(Event.OVERRULED, "you asked for another version there")
+
+    def _last_words(self, place: Place) -> str:
+        """For whoever has to mend it. That there are none must not hold up what follows."""
+        try:
+            said = self.sites[place].last_words(self.driver, place)
+        except TeamError:
+            return ""
+        return f"; its log ends: {said}" if said else ""
 
     def _watch_back(self, deploy: Deploy) -> Happened:
         """Started again if need be: after a kill nobody knows. Looked at from anew, until it is well."""

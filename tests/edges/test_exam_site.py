@@ -178,7 +178,7 @@ class Morning:
     plan: PlanAnswer
     calls: Sequence[str]
     edits: Mapping[str, str]  # task id -> reply to the coding engine
-    correction: str  # of the task that is sent back
+    corrections: Mapping[str, str]  # of those that are sent back
 
 
 VISION = vision_parser.parse(markdown.outline((DAY / "VISION.md").read_text(encoding="utf-8")))
@@ -196,8 +196,12 @@ def morning() -> Morning:
     order = PlanOrder(goals, capacity=5, guards=reading.guards, notes=VISION.notes)
     plan = Planner(model, prompts, CodebaseAnalyzer()).plan(Run(2, "planner", "2026-02-17"), order, Site())
     edits = {task.id: model.edit(task) for task in plan.tasks}
-    correction = model.edit(plan.tasks[-1], "What was found:")
-    return Morning(reading.guards, reading.questions, plan, model.calls, edits, correction)
+    _, settings, views = plan.tasks
+    corrections = {
+        settings.id: model.edit(settings, "What was found:"),
+        views.id: model.edit(views, "What was found:\n\nit was merged, deployed and rolled back: ..."),
+    }
+    return Morning(reading.guards, reading.questions, plan, model.calls, edits, corrections)
 
 
 def edited(files: Files, reply: str) -> dict[str, str]:
@@ -249,23 +253,37 @@ def test_each_edit_fits_the_files_and_changes_those_that_its_task_names(morning:
 
 def test_the_edits_together_repair_all_three_bugs(morning: Morning) -> None:
     files: Files = SOURCES
-    for reply in (*morning.edits.values(), morning.correction):
+    for reply in (*morning.edits.values(), *morning.corrections.values()):
         files = edited(files, reply)
     assert defined_twice(files) == {}
     assert schemes(files) == [1, 1, 1]
     assert broken_imports(files) == set()
 
 
-def test_the_first_repair_of_the_command_line_mixes_up_two_arguments_and_its_correction_does_not(
+def test_the_first_test_of_the_settings_forgets_the_token_of_the_form_and_its_correction_does_not(
     morning: Morning,
 ) -> None:
-    first = edited(SOURCES, morning.edits[morning.plan.tasks[-1].id])
-    assert "generate_questions(args.count, read(args.file), seed=args.seed)" in first["brain_cli.py"]
-    corrected = edited(first, morning.correction)
-    assert "generate_questions(read(args.file), args.count, seed=args.seed)" in corrected["brain_cli.py"]
+    first, corrected = before_and_after(morning, "core/settings.py", "tests/test_accounts.py")
+    assert "csrfmiddlewaretoken" not in first
+    assert "csrfmiddlewaretoken" in corrected
+
+
+def test_the_first_views_look_for_their_titles_where_the_program_was_started_and_the_next_ones_do_not(
+    morning: Morning,
+) -> None:
+    first, corrected = before_and_after(morning, "apps/authentication/views.py", "apps/authentication/views.py")
+    assert 'open("apps/authentication/titles.json"' in first
+    assert 'Path(__file__).with_name("titles.json")' in corrected and "open(" not in corrected
+
+
+def before_and_after(morning: Morning, of: str, path: str) -> tuple[str, str]:
+    """A file as the first answer leaves it, and as the second one does; `of`: a file that the task changes."""
+    (task,) = (task.id for task in morning.plan.tasks if of in task.files)
+    first = edited(SOURCES, morning.edits[task])
+    return first[path], edited(first, morning.corrections[task])[path]
 
 
 def test_one_reply_has_words_around_its_edit_and_no_block_is_lost_by_a_slip_in_its_form(morning: Morning) -> None:
     replies = list(morning.edits.values())
     assert [text.count("<<<<<<< SEARCH") for text in replies] == [len(EDIT.findall(text)) for text in replies]
-    assert [bool(EDIT.sub("", text).strip()) for text in replies] == [True, False, False]
+    assert [bool(EDIT.sub("", text).strip()) for text in replies] == [False, False, True]

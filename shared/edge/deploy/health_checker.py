@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from shared.domain.defuse import defuse
 from shared.domain.deployment import Place
+from shared.domain.errors import Stopping
 from shared.domain.health import Look
 from shared.domain.log_lines import seen_before
 from shared.edge.clock import Clock
@@ -20,12 +21,16 @@ from shared.edge.settings_deploy import Page, PlaceSettings
 LINES = 500  # of the log, at each look
 LONGEST_LINE = 2_000  # characters that are searched
 LONGEST_QUOTE = 200  # characters
+LAST_WORDS = 3  # lines of its log that are told of what is sick
 BETWEEN = 1.0  # seconds between two tries
 WHERE = "health.pages in config/targets"
 
 
 class HealthChecker:
-    """Of one place. `retries`: of a page that fails, a second apart. `clean`: takes out what may not leave."""
+    """Of one place. `retries`: of a page that fails, a second apart. `clean`: takes out what may not leave.
+
+    `stop`: whether the program is being stopped; Stopping is raised then, between two tries.
+    """
 
     def __init__(
         self,
@@ -35,12 +40,13 @@ class HealthChecker:
         retries: int,
         clock: Clock,
         clean: Callable[[str], str] = str,
+        stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self._pages = pages
         self._line = PageLine(base_url)
         self._patterns = [re.compile(pattern) for pattern in log_patterns]
         self._retries = retries
-        self._clock, self._clean = clock, clean
+        self._clock, self._clean, self._stop = clock, clean, stop
         self._log_of: tuple[Place, str] | None = None
         self._seen: Sequence[str] = ()
 
@@ -69,6 +75,8 @@ class HealthChecker:
         wrong = self._try(page)
         tries = 1
         while wrong and tries <= self._retries:
+            if self._stop():
+                raise Stopping("looking goes on with the next start")
             self._clock.sleep(BETWEEN)
             wrong = self._try(page)
             tries += 1
@@ -104,6 +112,11 @@ class HealthChecker:
             if any(pattern.search(line[:LONGEST_LINE]) for pattern in self._patterns):
                 return self._quoted(line)
         return ""
+
+    def last_words(self, driver: Driver, place: Place) -> str:
+        """The newest of what it printed, on one line, cleaned; empty: nothing."""
+        printed = [line for line in driver.logs(place, LINES).splitlines() if line.strip()]
+        return self._quoted(" | ".join(printed[-LAST_WORDS:])[-LONGEST_LINE:])
 
     def _quoted(self, text: str) -> str:
         """Words from outside, on one line, short and harmless; cleaned before they are cut."""
