@@ -8,7 +8,6 @@ class TestMyDriver(DriverContract):
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -18,12 +17,11 @@ import pytest
 from shared.domain.deployment import PLACES, Place
 from shared.edge.deploy.driver import Driver, EngineAway, NotBuilt, NotStarted, Release, Running
 from tests.docker_scene import COMPLAINT, App, Kind, Releases, client, occupied, page, within
-from tests.killing import finishes, killed_at, points, snippet
+from tests.killing import at_length, finishes, killed_at, points, snippet
 
 STAGING = PLACES[0]
 PATIENCE = 15.0  # seconds until something has to be seen
 POLITE = 10.0  # seconds that are given to what does not end
-at_length = pytest.mark.skipif(not os.environ.get("SISIMPUR_EVERY_POINT"), reason="takes a minute or two: `make crash`")
 
 
 class DriverHome(ABC):

@@ -35,8 +35,8 @@ from tests.docker_scene import (
     page,
     within,
 )
-from tests.edges.deploy_contract import PATIENCE, STAGING, DriverContract, DriverHome, at_length
-from tests.killing import killed_at
+from tests.edges.deploy_contract import PATIENCE, STAGING, DriverContract, DriverHome
+from tests.killing import at_length, killed_at
 
 NOWHERE = {"DOCKER_HOST": "unix:///nowhere/docker.sock"}
 FILE = "services: {web: {build: .}}\n"

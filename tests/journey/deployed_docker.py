@@ -6,17 +6,20 @@ python -m tests.journey.deployed_docker ROOT      a day of that home, to be kill
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
 
 from shared.domain.deployment import Deploy
 from shared.edge.clock import SystemClock
+from shared.edge.process import Finished, run
 from tests.docker_scene import base_image, clean_up, client, free_port
 from tests.journey.gated import Coder, suite
 from tests.journey.stage import Stage, git
+from tests.killing import REPOSITORY
 
 IDLE = "# Vision\n\n## Priority: HIGH\n"
 CONFIG = """
@@ -31,8 +34,9 @@ health:
   every: 0.3
   retries: 1
 """
-# `WAY` is what a version does: well; exit; build (it does not); page (only / is sick); later (sick after a second);
-# poison (it leaves something behind that makes every version sick).
+STEPS = {"build": "RUN exit 7\n", "large": "RUN python3 -c \"open('/large', 'wb').write(b'x' * 90_000_000)\"\n"}
+# `WAY` is what a version does: well; exit; build (it does not); large (90 MB); page (only / is sick); later (sick after
+# a second); poison (it leaves something behind that makes every version sick).
 APP = """import os, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -67,8 +71,7 @@ class Containers:
 
     def pushes(self, way: str, text: str) -> str:
         """A new version of the owner's -> its commit."""
-        broken = "RUN exit 7\n" if way == "build" else ""
-        dockerfile = f"FROM {base_image()}\nCOPY . /app\n{broken}"
+        dockerfile = f"FROM {base_image()}\nCOPY . /app\n{STEPS.get(way, '')}"
         folder = self.stage.root / "site"
         for name, content in {"Dockerfile": dockerfile, "app.py": APP.format(way=way, text=text)}.items():
             (folder / name).write_text(content)
@@ -79,6 +82,10 @@ class Containers:
     @property
     def argv(self) -> list[str]:
         return [sys.executable, "-m", "tests.journey.deployed_docker", str(self.stage.root)]
+
+    def day(self, environment: Mapping[str, str]) -> Finished:
+        """In a process of its own, with another engine, say."""
+        return run(self.argv, cwd=REPOSITORY, env={**os.environ, **environment}, timeout=120)
 
     def deploys(self) -> tuple[Deploy, ...]:
         with self.stage.records() as records:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from shared.edge.process import Finished, run
+from shared.edge.deploy.page_line import Answer, PageLine
+from shared.edge.process import Finished, run, running
 from tests.journey.stage import git
 
 ROOT = Path(__file__).parents[2]
@@ -26,37 +31,87 @@ BUGS = {  # file -> what stands there as long as the bug does
 }
 
 
+@dataclass(frozen=True)
+class Demo:
+    """One day of it, for all who look at it."""
+
+    place: Path
+    done: Finished
+
+    def asked(self, view: str) -> Any:
+        return json.loads(main_py("--home", str(self.place / "home"), view, "--json").text)
+
+    def git(self, *words: str) -> str:
+        return git(self.place / "home" / ".state" / "forge" / "exam_site.git", *words)
+
+
 def main_py(*words: str) -> Finished:
-    return run((sys.executable, str(ROOT / "main.py"), *words), env={"PATH": "/usr/bin:/bin"}, timeout=300)
+    return run((sys.executable, str(ROOT / "main.py"), *words), env={"PATH": "/usr/bin:/bin"}, timeout=600)
 
 
 @pytest.mark.aider
 @pytest.mark.slow
-def test_the_demo_merges_corrects_and_asks_and_says_what_is_scripted(tmp_path: Path) -> None:
-    done = main_py("--home", str(tmp_path), "demo")
-    assert done.ok, done.text + done.complaint
-    assert f"home: {tmp_path / 'home'}\n" in done.text
-    assert "everything is real but the model" in done.text
-    home = ("--home", str(tmp_path / "home"))
-    pulls = json.loads(main_py(*home, "prs", "--json").text)
-    ends = sorted((pull["state"], pull["base"], bool(pull["task"])) for pull in pulls)  # two are worked on at once
-    assert ends == [("merged", "main", True), ("merged", "main", True), ("open", "main", True)]
-    assert done.text.count("sent back to the coder") == 1
-    status = json.loads(main_py(*home, "status", "--json").text)
-    assert ["core/settings.py" in line for line in status["waits_for_you"]] == [True]
-    forge = tmp_path / "home" / ".state" / "forge" / "exam_site.git"
+def test_the_demo_merges_corrects_rolls_back_and_asks_and_says_what_is_scripted(tmp_path: Path) -> None:
+    """One day for all that is asked of it: it takes a minute."""
+    demo = Demo(tmp_path, main_py("--home", str(tmp_path), "demo"))
+    the_bugs_are_mended_in_what_merged_and_there_alone(demo)
+    one_change_is_sick_where_it_is_deployed_and_goes_live_when_it_is_mended(demo)
+    nothing_runs_any_more_and_the_site_can_be_seen_again(demo)
+
+
+def the_bugs_are_mended_in_what_merged_and_there_alone(demo: Demo) -> None:
+    text = demo.done.text
+    assert demo.done.ok, text + demo.done.complaint
+    assert f"home: {demo.place / 'home'}\n" in text
+    assert "everything is real but the model" in text
+    pulls = [pull for pull in demo.asked("prs") if pull["task"]]
+    assert [pull["state"] for pull in pulls].count("open") == 1
+    assert text.count("sent back to the coder") == 1
+    assert ["core/settings.py" in line for line in demo.asked("status")["waits_for_you"]] == [True]
     for pull in pulls:
         assert pull["branch"].startswith(f"agent/{pull['task']}-")
         before = f"{pull['head']}^"
-        changed = git(forge, "diff", "--name-only", before, pull["head"]).split()
+        changed = demo.git("diff", "--name-only", before, pull["head"]).split()
         (mended,) = (name for name in changed if name in BUGS)
-        assert re.search(BUGS[mended], git(forge, "show", f"{before}:{mended}"))
-        assert not re.search(BUGS[mended], git(forge, "show", f"{pull['head']}:{mended}"))
-        assert bool(re.search(BUGS[mended], git(forge, "show", f"main:{mended}"))) is (pull["state"] == "open")
-    (today,) = json.loads(main_py(*home, "budget", "--json").text)
+        assert re.search(BUGS[mended], demo.git("show", f"{before}:{mended}"))
+        assert not re.search(BUGS[mended], demo.git("show", f"{pull['head']}:{mended}"))
+        assert bool(re.search(BUGS[mended], demo.git("show", f"main:{mended}"))) is (pull["state"] == "open")
+    (today,) = demo.asked("budget")
     assert set(today) >= {"day", "cap", "spent", "reserved", "lost"}
     assert re.fullmatch(r"0\.\d{9}", today["spent"]) and today["spent"] > "0.0"
     assert (today["reserved"], today["lost"]) == ("0.000000000", "0.000000000")
+
+
+def one_change_is_sick_where_it_is_deployed_and_goes_live_when_it_is_mended(demo: Demo) -> None:
+    deploys = demo.asked("deploys")["deploys"][::-1]
+    assert [row["stage"] for row in deploys] == ["healthy", "healthy", "rolled back", "healthy", "healthy"]
+    before, sick, taken_back, again = deploys[1:]
+    assert "FileNotFoundError" in sick["why"] and "/accounts/sign-in/" in sick["why"]
+    assert sick["back_to"] == before["commit"] and sick["task"] == again["task"]
+    (pull,) = (pull for pull in demo.asked("prs") if pull["number"] == sick["reverted_by"])
+    assert pull["state"] == "merged"
+    trees = [demo.git("rev-parse", f"{row['commit']}^{{tree}}") for row in (before, taken_back, sick)]
+    assert trees[0] == trees[1] != trees[2]
+    assert again["commit"] == demo.git("rev-parse", "main")
+    assert f"  runs: {again['commit'][:8]}\n" in demo.done.text, "asked before the day's end"
+    assert "GET /accounts/sign-in/ answers 200: " in demo.done.text
+    (report,) = (demo.place / "home" / "reports" / "daily").glob("*.md")
+    assert "1 rolled back" in report.read_text("utf-8").splitlines()[0]
+    told = [path.read_text("utf-8") for path in (demo.place / "discord").glob("*.json")]
+    assert sum('"title": "Rolled back at production' in text for text in told) == 1
+
+
+def nothing_runs_any_more_and_the_site_can_be_seen_again(demo: Demo) -> None:
+    (place,) = demo.asked("deploys")["places"]
+    assert place["runs"]["commit"] == ""
+    url = re.search(r"is served at (http://\S+)/ while", demo.done.text)
+    typed = re.search(r"to see it again: (.+)\)\n", demo.done.text)
+    assert url and typed
+    line = PageLine(url[1])
+    assert "nobody takes the call" in str(line.ask("/", 5))
+    with running(shlex.split(typed[1]), env={"PATH": "/usr/bin:/bin"}):
+        answers = (line.ask("/accounts/sign-in/", 5) for _ in beats(30))
+        assert next(answer.status for answer in answers if isinstance(answer, Answer)) == 200
 
 
 def test_nothing_in_the_pipeline_knows_of_a_demo() -> None:
@@ -73,6 +128,14 @@ def test_nothing_in_the_pipeline_knows_of_a_stand_in() -> None:
 
 def test_every_stand_in_is_there() -> None:
     assert {name for name in STAND_INS if any(path.startswith(name) for path, _ in sources())} == set(STAND_INS)
+
+
+def beats(seconds: float) -> Iterator[None]:
+    """Ten in a second, for so long."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        yield
+        time.sleep(0.1)
 
 
 def sources() -> Iterator[tuple[str, str]]:

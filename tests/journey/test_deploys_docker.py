@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import pytest
 
 from shared.domain.deployment import Stage as At
 from shared.edge.scripted.scripted_model import ScriptedModel
-from tests.docker_scene import engine_or_skip, occupied, page
+from tests.docker_scene import base_image, engine_or_skip, occupied, page
 from tests.journey.deployed_docker import Containers, containers
-from tests.killing import EVERY_POINT, at_length, finishes, killed_at, points
+from tests.killing import at_length, finishes, killed_at, points
+from tests.own_engine import OwnEngine, own_engine
 
 
 @pytest.fixture
@@ -39,8 +41,8 @@ def test_a_version_that_is_well_goes_live_and_the_next_one_replaces_it(home: Con
     ("way", "end", "said"),
     [
         pytest.param("page", At.RETURNED, "GET / answered 500", id="a real page, while /healthz/ is well"),
-        pytest.param("exit", At.RETURNED, "its log ends: no data, no pages", id="it exits"),
-        pytest.param("later", At.RETURNED, "GET / answered 500", id="after a while of watching"),
+        pytest.param("exit", At.RETURNED, "its log ends: no data, no pages", id="it exits", marks=at_length),
+        pytest.param("later", At.RETURNED, "GET / answered 500", id="after a while of watching", marks=at_length),
         pytest.param("build", At.FAILED, "7", id="it cannot be built"),
     ],
 )
@@ -56,6 +58,7 @@ def test_what_is_sick_or_cannot_be_built_leaves_the_last_good_one_serving(
     assert page(home.port) == "first" and home.running() == [(first, "running")]
 
 
+@at_length
 def test_a_rollback_that_is_sick_itself_stops_and_calls_the_owner(home: Containers) -> None:
     """What the sick one did to the data cannot be taken back by starting the old one."""
     first = home.pushes("well", "first")
@@ -69,6 +72,7 @@ def test_a_rollback_that_is_sick_itself_stops_and_calls_the_owner(home: Containe
     assert len(home.deploys()) == 2, "nobody guesses"
 
 
+@at_length
 def test_a_port_that_somebody_has_is_named_and_nothing_else_is_touched(home: Containers) -> None:
     first = home.pushes("well", "first")
     with occupied(home.port):
@@ -81,15 +85,15 @@ def test_a_port_that_somebody_has_is_named_and_nothing_else_is_touched(home: Con
     assert page(home.port) == "first" and home.running() == [(first, "running")]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("slice_", range(4 if EVERY_POINT else 1))
+@at_length
+@pytest.mark.parametrize("slice_", range(4))
 def test_a_kill_at_any_point_of_a_rollback_in_containers_leads_to_the_same_end(slice_: int, home: Containers) -> None:
     first = home.pushes("well", "first")
     home.stage.run_day()
     home.pushes("page", "sick")
     passed = points(home.argv)
     ours = [number for number, name in enumerate(passed, 1) if name.startswith("deploy.")]
-    for number in ours[slice_::4] if EVERY_POINT else ours[len(ours) // 2 :: len(ours)]:
+    for number in ours[slice_::4]:
         home.pushes("page", f"sick {number}")
         with home.stage.records() as records:
             records.deploys.resume(records.clock.now())
@@ -98,6 +102,54 @@ def test_a_kill_at_any_point_of_a_rollback_in_containers_leads_to_the_same_end(s
         assert home.running() == [(first, "running")], passed[number - 1]
         assert page(home.port) == "first"
         assert home.deploys()[-1].stage is At.RETURNED and home.deploys()[-1].settled
+
+
+@pytest.fixture
+def engine(request: pytest.FixtureRequest) -> Iterator[OwnEngine]:
+    """Another one than everybody's; the parameter: megabytes of its disk."""
+    engine_or_skip()
+    with own_engine(getattr(request, "param", 0)) as engine:
+        engine.has(base_image())
+        yield engine
+
+
+@at_length
+def test_docker_that_is_stopped_in_the_middle_is_waited_for(home: Containers, engine: OwnEngine) -> None:
+    here = {"DOCKER_HOST": engine.host}
+    first = home.pushes("well", "first")
+
+    def stop() -> None:
+        page(home.port, seconds=60)
+        engine.stop()
+
+    stopping = threading.Thread(target=stop)
+    stopping.start()
+    done = home.day(here)
+    stopping.join()
+    assert done.code == 1 and "Docker" in done.complaint
+    (begun,) = home.deploys()
+    assert begun.stage is At.STARTED, "nobody takes that for a sick version"
+    engine.start()
+    assert home.day(here).ok
+    assert [(d.commit, d.stage) for d in home.deploys()] == [(first, At.HEALTHY)]
+    assert page(home.port) == "first"
+
+
+@at_length
+@pytest.mark.parametrize("engine", [90], indirect=True, ids=["a disk of 90 MB"])
+def test_a_full_disk_leaves_what_runs_alone_and_is_named(home: Containers, engine: OwnEngine) -> None:
+    here = {"DOCKER_HOST": engine.host}
+    home.pushes("well", "first")
+    assert home.day(here).ok
+    home.pushes("large", "second")
+    home.day(here)
+    assert home.deploys()[-1].stage is At.FAILED and "No space left on device" in home.deploys()[-1].why
+    assert page(home.port) == "first"
+    engine.grow(600)
+    with home.stage.records() as records:
+        records.deploys.resume(records.clock.now())
+    assert home.day(here).ok
+    assert page(home.port) == "second"
 
 
 @at_length
