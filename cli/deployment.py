@@ -9,9 +9,11 @@ from functools import partial
 from agents.devops.agent import DevOps
 from agents.orchestrator.team import Deployment, DeployRules
 from cli.records import Records
+from shared.domain.deployment import Deploy
 from shared.edge.deploy.driver import Driver
 from shared.edge.deploy.owner_command import surroundings
 from shared.edge.deploy.release_files import ReleaseFiles
+from shared.edge.deploy_book import DeployBook
 from shared.edge.repo.mirror import Mirror
 from shared.edge.repo.remote import Remote
 from shared.edge.settings_deploy import PlaceSettings
@@ -86,11 +88,15 @@ def make_deployment(
         changed=lambda old, new: tuple(change.path for change in mirror.changed(old, new)),
         clock=clock,
         stopping=stopping,
-        overruled=lambda place: any(order.place == place for order in records.deploys.orders()),
+        overruled=partial(_overruled, records.deploys),
         forget=forget,
         tell=tell,
     )
     return Deployment(devops, DeployRules(tuple(deploy.places), deploy.pause_after))
+
+
+def _overruled(book: DeployBook, deploy: Deploy) -> bool:
+    return any(order.place == deploy.place and order.commit != deploy.commit for order in book.orders())
 
 
 def _cleaned(clean: Callable[[str], str], place: PlaceSettings, text: str) -> str:

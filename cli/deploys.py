@@ -19,8 +19,8 @@ from cli.records import Records, open_records
 from cli.text import command, pasteable, plain
 from cli.views_deploys import configured
 from cli.what_runs import one_line
-from shared.domain.deployment import PLACES, Deploy, Place, Stage, healthy_at
-from shared.domain.errors import Misconfigured
+from shared.domain.deployment import PLACES, Deploy, Place, Stage, healthy_at, left_behind
+from shared.domain.errors import Misconfigured, TeamError
 from shared.edge import lock
 from shared.edge.clock import Clock
 from shared.edge.repo.commit_names import commits_like
@@ -40,7 +40,7 @@ OpenTeam = Callable[[Records, Tell, Quitting], "AbstractContextManager[Orchestra
 def _open_team(records: Records, tell: Tell, quit_: Quitting) -> AbstractContextManager[Orchestrator]:
     from cli.team import open_team
 
-    return open_team(records, tell, quit_=quit_)
+    return open_team(records, tell, quit_=quit_, asks_models=False)
 
 
 # --- deploy, rollback ----------------------------------------------------------------------------------------
@@ -89,11 +89,8 @@ def before(place: Place, deploys: Sequence[Deploy]) -> str:
     here = [one for one in deploys if one.place == place]
     if here and here[-1].stage in (Stage.STARTED, Stage.SICK, Stage.RETURNING):
         return here[-1].back_to
-    healthy = [one.commit for one in here if one.stage is Stage.HEALTHY]
-    live = healthy_at(place, deploys)
-    older = healthy[: healthy.index(live)] if live in healthy else healthy
-    unfit = here[-1].commit if here and not live else ""  # it is stuck: nobody knows what runs
-    return next((commit for commit in reversed(older) if commit != unfit), "")
+    unfit = here[-1].commit if here and not healthy_at(place, deploys) else ""  # it is stuck: nobody knows what runs
+    return next((commit for commit in reversed(left_behind(place, deploys)) if commit != unfit), "")
 
 
 def _place(records: Records, typed: str) -> Place:
@@ -151,7 +148,11 @@ def _now(records: Records, place: Place, commit: str, word: str, open_team: Open
         print(f"{place} {short(commit)}: {by}; see: {see}")
         return DONE
     newest = max((one.number for one in records.deploys.deploys()), default=0)
-    problems = _in_the_foreground(records, open_team)
+    try:
+        problems = _in_the_foreground(records, open_team)
+    except TeamError:
+        records.deploys.withdraw(place, commit)  # what failed is not carried out days later
+        raise
     deploys = records.deploys.deploys()
     tried = [one for one in deploys if (one.place, one.commit) == (place, commit) and one.number > newest]
     runs = healthy_at(place, deploys)

@@ -56,8 +56,8 @@ def demo(arguments: Arguments) -> int:
     ):
         _write_keys(home / "config" / ".env", ANTHROPIC_BASE_URL=model.url, DISCORD_WEBHOOK_URL=discord.url, **keys)
         print(hands.make_home(Home(home), target))
-        print(f"what merges is served at {site.url}/ while the day lasts, on this machine and in no sandbox")
-        print(f"  (it ends with the day; by hand: {site.typed('stop')})\n", flush=True)
+        print(f"what merges is served at {site.url}/ while the day lasts: code that a model wrote, in no sandbox")
+        print(f"to end it by hand: {site.typed('stop')}\n", flush=True)
         _configure(home / "config" / "targets" / "exam_site.yaml", site.deploys_of(PACKAGES))
         shutil.copyfile(DAY / "VISION.md", home / "VISION.md")
         code = day.run_day(Arguments("run-day", home), environment={})
@@ -66,7 +66,7 @@ def demo(arguments: Arguments) -> int:
             view(Arguments(view.__name__, home))
             print()
         print(f"the site:     {site.says()}")
-    print(f"it has ended; to see it again: {site.typed('show')}")
+    print(f"              (it has ended; to see it again: {site.typed('show')})")
     print(f"look around:  python main.py --home {shlex.quote(str(home))} show ID   (and: tasks, logs, status)")
     print(f"the report:   {home / 'reports' / 'daily'} and, as Discord got it, {place / 'discord'}")
     forge = place / "github" / f"{SAMPLE}.git" if keys else home / ".state" / "forge" / "exam_site.git"

@@ -20,6 +20,7 @@ from shared.edge.deploy.page_line import PageLine
 from shared.edge.process import run
 
 DAY = CHECKOUT / "examples" / "exam_site_day"
+SERVE = DAY / "serve.py"
 PAGE = "/accounts/sign-in/"  # the one that the day is about
 PLAIN = {"PATH": "/usr/bin:/bin"}
 
@@ -41,7 +42,7 @@ class Site:
             "port": str(self.port),
             "place": str(self.folder),
             "python": str(BASE_PYTHON),
-            "serve": str(DAY / "serve.py"),
+            "serve": str(SERVE),
             "programs": str(CHECKOUT / ".venv" / "bin"),
             "packages": str(packages),
             "keys": str(self.folder / "keys.env"),
@@ -50,8 +51,9 @@ class Site:
         return text.substitute({name: json.dumps(value)[1:-1] for name, value in filled.items()})
 
     def typed(self, command: str) -> str:
-        """What the owner types for one of serve.py's commands."""
-        return shlex.join(self._argv(command))
+        """What the owner types, from here, for one of serve.py's commands."""
+        serve = SERVE.relative_to(CHECKOUT) if Path.cwd() == CHECKOUT else SERVE
+        return shlex.join(("python3", str(serve), str(self.folder), command))
 
     def says(self) -> str:
         """What a visitor of its page sees, in one line."""
@@ -62,11 +64,8 @@ class Site:
         return plain(f"GET {PAGE} answers {answer.status}" + (f": {title[1]}" if title else ""))
 
     def stop(self) -> None:
-        done = run(self._argv("stop"), env=PLAIN, timeout=60)
+        done = run((str(BASE_PYTHON), str(SERVE), str(self.folder), "stop"), env=PLAIN, timeout=60)
         assert done.ok, done.complaint
-
-    def _argv(self, command: str) -> tuple[str, ...]:
-        return (str(BASE_PYTHON), str(DAY / "serve.py"), str(self.folder), command)
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
@@ -37,12 +37,21 @@ INTRODUCTION = (
 
 def _rows(model: type[BaseModel], prefix: str) -> Iterator[str]:
     for name, field in model.model_fields.items():
-        inner = field.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            yield from _rows(inner, f"{prefix}{name}.")
-        else:
+        below = list(_below(field.annotation))
+        if field.annotation not in [inner for inner, _ in below]:
             default = _default(name, field.get_default(call_default_factory=True))
             yield f"| `{prefix}{name}` | {field.description} | {default} |"
+        for inner, step in below:
+            yield from _rows(inner, f"{prefix}{name}{step}.")
+
+
+def _below(annotation: Any, step: str = "") -> Iterator[tuple[type[BaseModel], str]]:
+    """What has keys of its own in a field, and how one comes there: `[]` for each of a list, `.<name>` for each name."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation, step
+    step += {tuple: "[]", Mapping: ".<name>"}.get(get_origin(annotation), "")
+    for part in get_args(annotation):
+        yield from _below(part, step)
 
 
 def _default(name: str, value: Any) -> str:
@@ -52,7 +61,7 @@ def _default(name: str, value: Any) -> str:
         return as_dollars(value)
     if isinstance(value, tuple):
         return "`[" + ", ".join(map(str, value)) + "]`"
-    return f"`{value}`" if value not in ("", {}) else "(empty)"
+    return f"`{value}`" if value not in ("", {}, None) else "(empty)"
 
 
 if __name__ == "__main__":

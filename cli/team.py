@@ -75,15 +75,18 @@ def open_team(
     make_services: Callable[[Records], Sequence[Notifier]] = services,
     quit_: Quitting | None = None,
     daemon: bool = False,
+    asks_models: bool = True,
 ) -> Iterator[Orchestrator]:
     """Holds the home's lock; a `daemon` holds it already. Keys stay in this process; what runs elsewhere gets tickets.
+
+    Who `asks_models` needs a key for them.
 
     What works in a sandbox is made when it is first needed: without one the rest of the day goes on.
     """
     from shared.edge.money.meter import Meter, Upstream
 
     settings, home, clock, quit_ = records.settings, records.home, records.clock, quit_ or Quitting()
-    key = model_key(settings)
+    key = model_key(settings) if asks_models else ""
     _same_target(records)
     ourselves.keep_private()
     outgoing = Outgoing(settings.secrets.to_hide)

@@ -27,9 +27,11 @@ from shared.domain.errors import Stopping, Stumble, TeamError
 from shared.domain.health import Healthy, Look, Rule, Sick, Unsure, judge
 from shared.domain.scope import matches
 from shared.edge.clock import Clock
-from shared.edge.deploy.driver import Driver, EngineAway, Release, Running
+from shared.edge.deploy.driver import Driver, EngineAway, NotTouched, Release, Running
 
 BACK_WATCH = 3.0  # seconds that the last healthy version has to be well again
+WATCHED_ANEW = 60.0  # seconds that are watched after a start of ours, however long ago it was started
+LONGEST_GAP = 120.0  # seconds between two looks that count: a clock may jump, a machine may sleep
 BEAT = 1.0  # seconds after which whoever waits looks up
 
 
@@ -67,7 +69,7 @@ class DevOps:
     changed: Callable[[str, str], tuple[str, ...]]
     clock: Clock
     stopping: Callable[[], bool]
-    overruled: Callable[[Place], bool]  # whether an order of the owner's waits for that place
+    overruled: Callable[[Deploy], bool]  # whether the owner has ordered another commit for its place
     forget: Callable[
         [Collection[str], Collection[str]], None
     ]  # what was laid out and saved, but for these, and what it keeps itself
@@ -122,7 +124,7 @@ class DevOps:
 
     def _save(self, deploy: Deploy) -> Happened:
         """Only what carries migrations changes data; the first version at a place has none yet."""
-        if not deploy.back_to or not self._migrates(deploy):
+        if deploy.is_first or not self._migrates(deploy):
             return Happened(Event.SAVED)
         if not self.saves.is_wanted(deploy.place):
             self.tell(f"{_name(deploy)}: it carries migrations, and no backup command is configured for {deploy.place}")
@@ -136,15 +138,22 @@ class DevOps:
             return Happened(Event.NOT_SAVED, str(problem))
 
     def _migrates(self, deploy: Deploy) -> bool:
-        return any(matches(path, self.migrations) for path in self.changed(deploy.back_to, deploy.commit))
+        """What nobody can compare with what ran before may."""
+        try:
+            changed = self.changed(deploy.back_to, deploy.commit) if deploy.back_to else None
+        except TeamError:
+            changed = None
+        return changed is None or any(matches(path, self.migrations) for path in changed)
 
     def _start(self, deploy: Deploy) -> Happened:
-        """From here on the one before may be gone."""
+        """From here on the one before may be gone; unless it is found out before that it cannot be started."""
         self.tell(f"{_name(deploy)}: starting")
         try:
             self.driver.start(Release(deploy.place, deploy.commit))
         except EngineAway:
             raise
+        except NotTouched as problem:
+            return Happened(Event.NOT_TOUCHED, str(problem))
         except Stumble as problem:
             return Happened(Event.SICKENED, str(problem))
         return Happened(Event.STARTED)
@@ -154,7 +163,7 @@ class DevOps:
     def _watch(self, deploy: Deploy) -> Happened:
         assert deploy.started_at
         self.tell(f"{_name(deploy)}: watched for {_minutes(self.rule.watch)}")
-        overruled = partial(self.overruled, deploy.place)
+        overruled = partial(self.overruled, deploy)
         match self._vitals(Release(deploy.place, deploy.commit), deploy.started_at, self.rule, overruled):
             case Sick(why):
                 return Happened(Event.SICKENED, f"{why}{self._last_words(deploy.place)}")
@@ -176,6 +185,7 @@ class DevOps:
         release = Release(deploy.place, deploy.back_to)
         self.tell(f"{_name(deploy)}: sick: {deploy.why}; back to {deploy.back_to[:8]}")
         try:
+            self.driver.build(release)  # somebody may have thrown away what was built
             self.driver.start(release, hurry=True)
         except EngineAway:
             raise
@@ -193,11 +203,14 @@ class DevOps:
     ) -> Healthy | Sick | None:
         """None: the owner wants another version there, and nobody waits for the end of it."""
         looks: list[Look] = []
+        last = self.clock.now()
+        up = min(_seconds(since, last), max(0.0, rule.watch - WATCHED_ANEW))
         begun = self.driver.running(release.place)
         restarts = begun.restarts if begun else 0
         every = min(self.every, BEAT) if rule is not self.rule else self.every
         while not overruled():
-            up = (self.clock.now() - since).total_seconds()
+            last, before = self.clock.now(), last
+            up += min(_seconds(before, last), LONGEST_GAP)
             looks.append(self.sites[release.place].look(self.driver, release.place, release.commit, up, restarts))
             match judge(looks, rule):
                 case Unsure(is_up):
@@ -223,6 +236,11 @@ def _kept(place: Place, deploys: Sequence[Deploy], keep: int) -> list[Release]:
     healthy = list(dict.fromkeys(d.commit for d in reversed(here) if d.stage is Stage.HEALTHY))[:keep]
     under_way = [sha for deploy in here if not deploy.is_over for sha in (deploy.commit, deploy.back_to) if sha]
     return [Release(place, sha) for sha in dict.fromkeys((*healthy, *under_way))]
+
+
+def _seconds(since: datetime, now: datetime) -> float:
+    """A clock that was set back makes it none."""
+    return max(0.0, (now - since).total_seconds())
 
 
 def _name(deploy: Deploy) -> str:

@@ -187,7 +187,14 @@ class Orchestrator:
 
     def _begin_deploy(self) -> None:
         """Whenever there is something to deploy, one hand does so beside the others."""
-        if self._deploying and DEPLOY not in self.crew.busy and self._deploying.is_due():
+        if not self._deploying or DEPLOY in self.crew.busy:
+            return
+        try:
+            is_due = self._deploying.is_due()
+        except TeamError as problem:  # that nothing can be deployed is no reason for the others to stop
+            self.pauses.away(Service.DEPLOYS, problem)
+            return
+        if is_due:
             self.crew.give(DEPLOY, self._deploy, beside=True)
 
     def _deploy(self) -> None:
@@ -225,8 +232,9 @@ class Orchestrator:
         self.tell_owner(self._reporting.step, self._day)
 
     def _tell_outage(self, service: Service, words: str) -> None:
-        self.desk.tell(f"{service} is away: {words}" if words else f"{service} answers again")
-        self.tell_owner(self._reporting.outage, self._day, service, words)
+        away, back = service.verbs
+        self.desk.tell(f"{service} {away}: {words}" if words else f"{service} {back}")
+        self.tell_owner(self._reporting.outage, self._day, service, away if words else back, words)
 
     def _warn(self, day: str) -> None:
         """Once per day, and per month: most of a cap is used."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from shared.domain.account import DeployAccount
-from shared.domain.deployment import Deploy, Place
+from shared.domain.account import DeployAccount, Live
+from shared.domain.deployment import PLACES, Deploy, Place, Stage, healthy_at, unwatched
 from shared.domain.lifecycle import Event
 from shared.edge.deploy_book import DeployBook
 from shared.edge.journal import Journal
@@ -15,12 +15,16 @@ from shared.edge.journal import Journal
 
 @dataclass(frozen=True)
 class DeployDays:
-    """`places`: where is deployed now, the last one last; none: the driver was taken away. `clean`: takes out keys."""
+    """`places`: where is deployed now, the last one last; none: the driver was taken away. `clean`: takes out keys.
+
+    `subjects`: commits -> the first line of the message of each, where it is known.
+    """
 
     book: DeployBook
     journal: Journal
     places: Sequence[Place]
     clean: Callable[[str], str]
+    subjects: Callable[[Iterable[str]], Mapping[str, str]]
 
     @property
     def last(self) -> str:
@@ -35,8 +39,26 @@ class DeployDays:
     def account(self, deploy: Deploy, task: str) -> DeployAccount:
         """`task`: whose change it is; empty: nobody's of ours."""
         known = self.journal.known().get(task) if task else None
-        title = self.clean(known.title) if known else ""
-        return DeployAccount(replace(deploy, why=self.clean(deploy.why)), task, title, self._is_again(deploy, task))
+        deploys = self.book.deploys()
+        return DeployAccount(
+            replace(deploy, why=self.clean(deploy.why)),
+            task,
+            self.clean(known.title) if known else self._subject(deploy.commit),
+            self._is_again(deploy, task),
+            any(_is_of_before(one, deploy) for one in deploys),
+            unwatched(deploy, deploys),
+            tuple(self._live(place, deploys) for place in self._ahead(deploy.place)),
+        )
+
+    def _ahead(self, place: Place) -> Sequence[Place]:
+        return [one for one in self.places if PLACES.index(one) > PLACES.index(place)]
+
+    def _live(self, place: Place, deploys: Sequence[Deploy]) -> Live:
+        commit = healthy_at(place, deploys)
+        return Live(place, commit, self._subject(commit))
+
+    def _subject(self, commit: str) -> str:
+        return self.clean(self.subjects([commit]).get(commit, "")) if commit else ""
 
     def paused(self) -> str:
         """Why nothing is begun unasked; empty: it is, or nothing is to be deployed at all."""
@@ -49,6 +71,12 @@ class DeployDays:
             return False
         back = [event for event in self.journal.history(task) if event.event is Event.SICK]
         return any(datetime.fromisoformat(event.at) >= deploy.ended_at for event in back)
+
+
+def _is_of_before(one: Deploy, deploy: Deploy) -> bool:
+    """The same commit, healthy there."""
+    is_same = (one.place, one.commit) == (deploy.place, deploy.commit)
+    return is_same and one.number < deploy.number and one.stage is Stage.HEALTHY
 
 
 def _is_of(deploy: Deploy, day: str) -> bool:

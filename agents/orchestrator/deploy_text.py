@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from agents.orchestrator.report_words import NOTE, TITLE, bullets, harmless
-from shared.domain.account import DayAccount, DeployAccount
+from shared.domain.account import DayAccount, DeployAccount, Live
 from shared.domain.deployment import Deploy, Stage
 from shared.domain.notice import Notice, Tone
 
@@ -48,9 +48,13 @@ def line(one: DeployAccount, day: str) -> str:
 
 
 def _whose(one: DeployAccount) -> str:
-    if not one.task:
-        return ""
-    return f" (**{harmless(one.title or one.task, TITLE)}**, `{one.task}`)"
+    if one.task:
+        return f" (**{harmless(one.title or one.task, TITLE)}**, `{one.task}`)"
+    return _called(one.title)
+
+
+def _called(subject: str) -> str:
+    return f" ({harmless(subject, TITLE)})" if subject else ""
 
 
 def how_it_went(one: DeployAccount, day: str) -> str:
@@ -62,7 +66,7 @@ def how_it_went(one: DeployAccount, day: str) -> str:
         case Stage.RETURNED:
             return "; ".join((f"sick: {why}", f"rolled back to {back}", *_follows(one)))
         case Stage.FAILED:
-            return f"never ran: {why}; {_runs_on(deploy)}"
+            return f"never ran: {why}; {_runs_on(one)}"
         case Stage.OVERRULED:
             return f"not watched to its end: {why}"
         case Stage.STUCK:
@@ -79,8 +83,11 @@ def _follows(one: DeployAccount) -> Iterator[str]:
         yield "its task is tried again"
 
 
-def _runs_on(deploy: Deploy) -> str:
-    return f"{short(deploy.back_to)} runs on" if deploy.back_to else "nothing ran there before"
+def _runs_on(one: DeployAccount) -> str:
+    if one.unwatched:
+        return f"{short(one.unwatched)} runs there still, and nobody watched it to its end"
+    back = one.deploy.back_to
+    return f"{short(back)} runs on" if back else "nothing ran there before"
 
 
 # --- the message ---------------------------------------------------------------------------------------------
@@ -109,13 +116,14 @@ def _told(one: DeployAccount, running: str, command: str) -> tuple[str, Tone, li
     why = cut(deploy.why, SAID)
     match deploy.stage:
         case Stage.HEALTHY:
-            return f"Live at {deploy.place}: {_name(one)}", Tone.GOOD, [f"{what} is healthy there."]
+            return _live(one), Tone.GOOD, [f"{what} is healthy there."]
         case Stage.RETURNED:
             title = f"Rolled back at {deploy.place}: {_name(one)}"
-            return title, Tone.BAD, [f"{what} was sick: {why}", _now(deploy, running), _next(one, command)]
+            now = " ".join((_now(deploy, running), *map(_ahead, one.ahead)))
+            return title, Tone.BAD, [f"{what} was sick: {why}", now, _next(one, command)]
         case Stage.FAILED:
-            after = f"{_runs_on(deploy).capitalize()}: it was not touched." if deploy.back_to else ""
-            return f"Not deployed to {deploy.place}: {_name(one)}", Tone.ATTENTION, [f"{what} never ran: {why}", after]
+            title = f"Not deployed to {deploy.place}: {_name(one)}"
+            return title, Tone.ATTENTION, [f"{what} never ran: {why}", _untouched(one)]
         case Stage.OVERRULED:
             return (
                 f"Replaced at {deploy.place}: {_name(one)}",
@@ -128,6 +136,25 @@ def _told(one: DeployAccount, running: str, command: str) -> tuple[str, Tone, li
 
 def _name(one: DeployAccount) -> str:
     return harmless(one.title, 150) or short(one.deploy.commit)
+
+
+def _live(one: DeployAccount) -> str:
+    deploy = one.deploy
+    if deploy.asked and one.was_live:
+        what = f"{short(deploy.commit)}{_called(one.title)}"
+        return f"{deploy.place.capitalize()} runs {what} again, as you asked"
+    return f"Live at {deploy.place}: {_name(one)}"
+
+
+def _ahead(live: Live) -> str:
+    runs = f": {short(live.commit)}{_called(live.subject)} runs on there" if live.commit else ""
+    return f"{live.place.capitalize()} was not touched{runs}."
+
+
+def _untouched(one: DeployAccount) -> str:
+    if one.unwatched:
+        return f"{_runs_on(one)}."
+    return f"{_runs_on(one)}: it was not touched." if one.deploy.back_to else ""
 
 
 def _now(deploy: Deploy, running: str) -> str:

@@ -22,9 +22,12 @@ from shared.domain.deployment import (
     Settle,
     Sight,
     Stage,
-    Step,
+    following,
     healthy_at,
+    in_vain,
     next_step,
+    unwatched,
+    waiting_for_revert,
 )
 from shared.domain.errors import Replaced, Stopping, TeamError
 from shared.domain.lifecycle import Event, State
@@ -54,20 +57,24 @@ class Deploying:
         self._mover = mover
         self._taking_back = TakingBack(desk, sync)
         self._ended = ended
+        self._has_heard = False
         self.waits: Mapping[str, str] = {}  # tasks that were rolled back, and what has to happen first, in words
 
     def is_due(self) -> bool:
         """By who sits on the chair: whether there is something to do that nobody waits for."""
-        if self._pauses.rests(Service.DEPLOYS):
-            return False
-        step = self._next()
-        return not isinstance(step, Rest) and not (isinstance(step, Settle) and self._pauses.rests(Service.FORGE))
+        return self._due() is not None
+
+    def _due(self) -> Plan | ByHand | Settle | None:
+        """Asked once for each step: the owner types meanwhile, in another process."""
+        step = None if self._pauses.rests(Service.DEPLOYS) else next_step(self._look())
+        waits = isinstance(step, Settle) and self._pauses.rests(Service.FORGE)
+        return None if waits or isinstance(step, Rest) else step
 
     def go_on(self) -> None:
         """Step after step, until there is nothing left to do, or we are being stopped. A hand's act, on the chair."""
         try:
-            while self.is_due() and not self._desk.stopping():
-                self._do(self._next())
+            while (step := self._due()) and not self._desk.stopping():
+                self._do(step)
         except (Stopping, Replaced):
             raise
         except TeamError as problem:
@@ -77,32 +84,39 @@ class Deploying:
     def hear(self) -> None:
         """What is new on the branch, and whether the owner has merged or closed what takes a sick commit back."""
         self._sync()
-        deploys, forgiven = self._book.deploys(), self._book.forgiven()
-        waiting = [d for d in deploys if d.broke and d.reverts and d.number > forgiven and self._is_open(d.reverts)]
+        waiting = [deploy for deploy in self._may_be_sick() if self._is_open(deploy.reverts)]
         self.waits = {
             self._task(d): f"{d.commit[:8]} was sick at {d.place}: merge #{d.reverts}, which takes it back, or close it"
             for d in waiting
         }
+        self._has_heard = True
+
+    def _may_be_sick(self) -> tuple[Deploy, ...]:
+        return waiting_for_revert(self._book.deploys(), self._book.forgiven())
 
     def _is_open(self, pull: int) -> bool:
         return self._desk.delivery.forge.get_pull(pull).state == "open"
 
-    def _next(self) -> Step:
-        return next_step(self._look())
-
     # -- look -------------------------------------------------------------------------------------------------
 
     def _look(self) -> Sight:
-        deploys, paused = self._book.deploys(), self._book.paused()
+        deploys = tuple(deploy for deploy in self._book.deploys() if deploy.place in self._rules.places)
+        paused = self._book.paused()
         held = f"paused: {paused.why}; type: {self._desk.command} resume-deploys" if paused else ""
         return Sight(
             places=self._rules.places,
             deploys=deploys,
             candidates=self._candidates(deploys),
             orders=self._orders(),
-            held=held or next(iter(self.waits.values()), ""),
+            held=held or self._waits_for_a_revert(),
             forgiven=self._book.forgiven(),
         )
+
+    def _waits_for_a_revert(self) -> str:
+        """While nobody knows whether a sick commit was taken back, nothing that may hold it is begun."""
+        if not self._has_heard and self._may_be_sick():
+            return "the forge has not said yet whether what was sick is taken back"
+        return next(iter(self.waits.values()), "")
 
     def _candidates(self, deploys: tuple[Deploy, ...]) -> tuple[str, ...]:
         """Each merge of ours after what is healthy at the first place, and the branch's newest commit."""
@@ -119,17 +133,16 @@ class Deploying:
 
     # -- act --------------------------------------------------------------------------------------------------
 
-    def _do(self, step: Step) -> None:
+    def _do(self, step: Plan | ByHand | Settle) -> None:
         match step:
             case Plan():
                 self._plan(step)
+                return
             case Settle(deploy):
                 self._settle(deploy)
-            case Rest():
-                raise AssertionError("resting is no act")
             case _:
                 self._carry_out(step)
-                self._pauses.answers(Service.DEPLOYS)
+        self._pauses.answers(Service.DEPLOYS)
 
     def _plan(self, plan: Plan) -> None:
         order = next((o.number for o in self._orders()), None) if plan.asked else None
@@ -145,27 +158,30 @@ class Deploying:
                 deploy = self._book.happened(
                     step.deploy, happened.event, desk.clock.now(), desk.delivery.clean(happened.why), happened.backup
                 )
-                following = next_step(Sight(self._rules.places, (deploy,)))
-                if isinstance(following, Plan | Settle | Rest):
+                if (next_one := following(deploy)) is None:
                     break
-                step = following
+                step = next_one
+        ends = f": {deploy.why}" if deploy.why else ""
+        desk.tell(f"{deploy.place} {deploy.commit[:8]}: {deploy.stage}{ends}")
         self._tell(deploy)
 
     # -- settle -----------------------------------------------------------------------------------------------
 
     def _settle(self, deploy: Deploy) -> None:
         task = self._task(deploy)
-        if deploy.broke and task and not deploy.asked:
+        self._pause_if_needed(deploy, task)  # before the forge is asked: whoever resumes meanwhile resumes this
+        if deploy.stage is Stage.RETURNED and task and not deploy.asked:
             deploy = self._take_back(deploy, task)
-        self._pause_if_needed(deploy, task)
         self._tell(deploy)
         self._book.settled(deploy)
-        self._devops.tidy(self._book.deploys())
+        with self._desk.chair.left():
+            self._devops.tidy(self._book.deploys())
 
     def _tell(self, deploy: Deploy) -> None:
         """Told again it is brought up to date: by then there is a pull request."""
         if deploy.is_over:
-            running = self._devops.running(deploy.place)
+            with self._desk.chair.left():
+                running = self._devops.running(deploy.place)
             self._ended(deploy, self._task(deploy), running.commit if running and not running.ended else "")
 
     def _task(self, deploy: Deploy) -> str:
@@ -193,17 +209,19 @@ class Deploying:
         if known and known.seen_in is State.COMPLETED and self._desk.store.find(task) == [State.COMPLETED]:
             note = f"it was merged, deployed and rolled back: {deploy.place}: {deploy.why}"
             self._mover.move(task, State.COMPLETED, Event.SICK, note[:2_000], "sent back")
+            self._desk.chair.wake()  # a hand may be free for it, while this one deploys what takes the commit back
 
     def _pause_if_needed(self, deploy: Deploy, task: str) -> None:
         """What nobody can mend but the owner, and what comes to nothing again and again."""
-        why = ""
-        forgiven = self._book.forgiven()
-        last = [one for one in self._book.deploys() if one.number > forgiven][-self._rules.pause_after :]
+        deploys, why = self._book.deploys(), ""
+        many = in_vain(deploy.place, deploys, self._book.forgiven(), self._desk.journal.reverts())
         if deploy.stage is Stage.STUCK:
             why = f"{deploy.place} is not healthy: {deploy.why}"
+        elif commit := unwatched(deploy, deploys):
+            why = f"{commit[:8]} runs at {deploy.place}, and nobody watched it to its end"
         elif deploy.broke and not task and not deploy.asked:
             why = f"{deploy.commit[:8]}, which is no change of ours, was sick at {deploy.place}"
-        elif len(last) == self._rules.pause_after and all(d.broke or d.stage is Stage.FAILED for d in last):
-            why = f"{len(last)} deploys in a row came to nothing"
+        elif many >= self._rules.pause_after:
+            why = f"{many} deploys in a row came to nothing at {deploy.place}"
         if why:
             self._book.pause(why, self._desk.clock.now())

@@ -20,7 +20,12 @@ FORGE_RESTS = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 4, 8, 10)) 
 class Service(StrEnum):
     MODEL = "the model"
     FORGE = "the forge"
-    DEPLOYS = "what runs deployments"
+    DEPLOYS = "deploying"
+
+    @property
+    def verbs(self) -> tuple[str, str]:
+        """Of its outage, and of its end."""
+        return ("is held up", "goes on") if self is Service.DEPLOYS else ("is away", "answers again")
 
 
 @dataclass(frozen=True)

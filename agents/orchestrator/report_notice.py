@@ -90,9 +90,9 @@ def phase_failed(day: str, trouble: Trouble) -> Notice:
     return Notice(key, f"{day}: a problem in {trouble.phase}", harmless(trouble.text, 1_000), Tone.BAD)
 
 
-def outage(day: str, service: str, words: str) -> Notice:
-    title = f"{day}: {service} {'is away' if words else 'answers again'}"
-    again = "It is asked again from time to time; nothing is lost."
+def outage(day: str, service: str, verb: str, words: str) -> Notice:
+    title = f"{day}: {service} {verb}"
+    again = "It is tried again from time to time; nothing is lost."
     text = f"{harmless(words, 1_000)}\n\n{again}" if words else "Work goes on."
     return Notice(f"{day}:outage:{service}", title, text, Tone.ATTENTION if words else Tone.GOOD)
 

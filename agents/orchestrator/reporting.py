@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from functools import partial
 
 from agents.orchestrator import morning_text, report_notice, report_text
 from agents.orchestrator.daily_planner import cents
@@ -25,6 +26,7 @@ from shared.domain.ticket import BudgetWarning
 from shared.domain.token_budget import month_of
 from shared.edge.fault import fault_point
 from shared.edge.paths import write_bytes, write_text
+from shared.edge.repo.commit_names import subjects
 
 MORNING, EVENING = "morning report", "evening report"  # recorded beside the day's phases
 MOST_MISSED = 7  # files for days on which nobody was there
@@ -46,7 +48,8 @@ class Reporting:
     def __init__(self, desk: Desk, aside: Callable[[], Mapping[str, str]], places: Sequence[Place] = ()) -> None:
         self._desk = desk
         self._aside = aside
-        self._deploys = DeployDays(desk.deploys, desk.journal, places, desk.delivery.clean)
+        named = partial(subjects, desk.mirror.path)
+        self._deploys = DeployDays(desk.deploys, desk.journal, places, desk.delivery.clean, named)
         self._seen: set[Standing] = set()  # what was told at once, where there was somebody to tell
         self._shown: set[Standing] = set()  # what the day's message shows
         self._shown_at: datetime | None = None
@@ -128,9 +131,9 @@ class Reporting:
     def phase_failed(self, day: str, name: str, problem: str) -> None:
         self._send(report_notice.phase_failed(day, Trouble(name, self._desk.delivery.clean(problem))))
 
-    def outage(self, day: str, service: str, words: str) -> None:
+    def outage(self, day: str, service: str, verb: str, words: str) -> None:
         """One message per service and day, brought up to date; no `words`: it answers again."""
-        self._send(report_notice.outage(day, service, self._desk.delivery.clean(words)))
+        self._send(report_notice.outage(day, service, verb, self._desk.delivery.clean(words)))
 
     def cap_nearly_used(self, day: str, warning: BudgetWarning) -> None:
         """Once for its day or month, and once more against a raised cap."""

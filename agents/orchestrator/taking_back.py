@@ -9,7 +9,6 @@ from agents.orchestrator.pull_text import LABELS
 from agents.orchestrator.team import Desk
 from shared.domain.defuse import defuse
 from shared.domain.deployment import Deploy
-from shared.domain.errors import Refused
 from shared.domain.protected import needs_owner
 from shared.edge.fault import fault_point
 from shared.edge.forge.forge import REVIEW_CONTEXT, HeadMoved, MergeBlocked, MergeConflict, Pull, marked
@@ -37,13 +36,24 @@ class TakingBack:
         """Repeatable at any point: what is there already is found, not made again."""
         desk, name = self.desk, _branch(deploy)
         found = desk.delivery.forge.find_pull(name, desk.rules.branch)
-        if found is None:
+        is_ours = desk.journal.intended(_key(deploy, "push"))
+        if found and not is_ours:
+            return NotTakenBack(f"pull request #{found.number} comes from {name}, and is not ours: close it")
+        if found is None or found.state == "open":
             sha = self._commit(deploy)
             if isinstance(sha, NotTakenBack):
                 return sha
-            self._push(deploy, sha, name)
-            found = self._pull(deploy, task, name)
-        return self._merged_if_proved(deploy, found) if found.state == "open" else found
+            if why := self._push(deploy, sha, name):
+                return NotTakenBack(why)
+            return self._merged_if_proved(deploy, self._pull(deploy, task, name))
+        self._book_end(deploy, found)
+        return found
+
+    def _book_end(self, deploy: Deploy, pull: Pull) -> None:
+        """What a kill kept from being booked."""
+        key = _key(deploy, "merge")
+        if pull.merge_sha and self.desk.journal.intended(key):
+            self.desk.journal.achieved(key, pull.merge_sha)
 
     def _commit(self, deploy: Deploy) -> str | NotTakenBack:
         """The one that stands in our mirror, or a new one."""
@@ -62,20 +72,21 @@ class TakingBack:
             case AlreadyThere():
                 return NotTakenBack(f"{deploy.commit[:8]} is taken back already", is_done=True)
 
-    def _push(self, deploy: Deploy, sha: str, name: str) -> None:
-        """Create-only: a branch of this name that is not ours is somebody's."""
-        desk, key = self.desk, f"revert-{deploy.number}:push"
+    def _push(self, deploy: Deploy, sha: str, name: str) -> str:
+        """Create-only -> why not: a branch of this name that is not ours is somebody's. Empty: it is there."""
+        desk, key = self.desk, _key(deploy, "push")
+        there = "" if desk.journal.intended(key) else desk.mirror.remote_head(name)
+        if there:
+            return f"{name} is there already, and not ours: remove that branch"
         if desk.journal.intend(key, "push", "", sha, desk.clock.now()):
-            return
-        there = desk.mirror.remote_head(name)
-        if there not in (None, sha):
-            raise Refused(f"{name} is there already, and not ours; remove that branch")
-        if there is None:
+            return ""
+        if desk.mirror.remote_head(name) is None:
             desk.mirror.push(sha, name)
         desk.journal.achieved(key, sha)
+        return ""
 
     def _pull(self, deploy: Deploy, task: str, name: str) -> Pull:
-        desk, key = self.desk, f"revert-{deploy.number}:pr"
+        desk, key = self.desk, _key(deploy, "pr")
         desk.journal.intend(key, "pull request", "", name, desk.clock.now())
         title = f"Take back {deploy.commit[:8]}, which was sick at {deploy.place}"
         body = marked(f"{task}:revert", defuse(desk.delivery.clean(_body(deploy, task))))
@@ -90,7 +101,7 @@ class TakingBack:
         desk, sha = self.desk, self.desk.mirror.attempt(_ref(deploy))
         if not sha or pull.head_sha != sha or not self._may_be_merged(deploy, sha):
             return pull
-        key = f"revert-{deploy.number}:merge"
+        key = _key(deploy, "merge")
         desk.journal.intend(key, "merge of a revert", "", sha, desk.clock.now())
         try:
             note = f"the same files as {deploy.back_to[:12]}, which was healthy"
@@ -106,7 +117,7 @@ class TakingBack:
 
     def _may_be_merged(self, deploy: Deploy, sha: str) -> bool:
         desk, mirror = self.desk, self.desk.mirror
-        if not desk.rules.policy.auto or not deploy.back_to or mirror.parent(sha) != mirror.head(desk.rules.branch):
+        if not desk.rules.policy.auto or mirror.parent(sha) != mirror.head(desk.rules.branch):
             return False
         changes = mirror.changed(mirror.parent(sha), sha)
         is_proved = mirror.tree_id(sha) == mirror.tree_id(deploy.back_to)
@@ -117,21 +128,21 @@ def _branch(deploy: Deploy) -> str:
     return f"agent/revert-{deploy.commit[:12]}"
 
 
+def _key(deploy: Deploy, effect: str) -> str:
+    return f"revert-{deploy.commit[:12]}:{effect}"
+
+
 def _ref(deploy: Deploy) -> str:
-    return f"refs/attempts/_revert-{deploy.commit[:12]}.a{deploy.number}"
+    return f"refs/attempts/_revert-{deploy.commit[:12]}.a1"
 
 
 def _body(deploy: Deploy, task: str) -> str:
-    back = f"{deploy.place} runs {deploy.back_to} again." if deploy.stage.value == "rolled back" else ""
-    return "\n\n".join(
-        part
-        for part in (
-            f"{deploy.commit} was sick where it was deployed ({deploy.place}):",
-            f"> {deploy.why}",
-            back,
-            f"It is the change of the task `{task}`, which is worked on again once this is merged."
-            " What else came with it may be the cause as well: look before you merge.",
-            "Until this is merged or closed, nothing new is deployed.",
-        )
-        if part
+    parts = (
+        f"{deploy.commit} was sick where it was deployed ({deploy.place}):",
+        f"> {deploy.why}",
+        f"{deploy.place} runs {deploy.back_to} again.",
+        f"It is the change of the task `{task}`, which is worked on again once this is merged."
+        " What else came with it may be the cause as well: look before you merge.",
+        "Until this is merged or closed, nothing new is deployed.",
     )
+    return "\n\n".join(parts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from shared.domain.deployment import Deploy, Stage
+from shared.domain.deployment import Deploy, Place, Stage
 from shared.domain.lifecycle import Event, State
 from shared.domain.token_budget import Totals
 from shared.domain.work import Priority
@@ -94,13 +94,25 @@ class Spending:
 
 
 @dataclass(frozen=True)
+class Live:
+    """What is healthy at a place; without a commit nothing is, or nobody knows."""
+
+    place: Place
+    commit: str = ""
+    subject: str = ""
+
+
+@dataclass(frozen=True)
 class DeployAccount:
     """One deploy that was begun or came to its end on a day, with the task whose change it is (empty: none of ours)."""
 
     deploy: Deploy
     task: str = ""
-    title: str = ""
+    title: str = ""  # of the task; of a commit of nobody of ours, the first line of its message
     is_again: bool = False  # the task went back to the coder because of it
+    was_live: bool = False  # it had been healthy at its place before
+    unwatched: str = ""  # the commit that runs there, if nobody watched it to its end
+    ahead: tuple[Live, ...] = ()  # what is healthy at the places that it did not come to
 
 
 @dataclass(frozen=True)

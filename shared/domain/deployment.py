@@ -6,7 +6,7 @@ there is none, or that is sick too, nobody guesses: the owner is called.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -37,6 +37,7 @@ class Stage(StrEnum):
 class Event(StrEnum):
     BUILT = "built"
     NOT_BUILT = "it could not be built"
+    NOT_TOUCHED = "it could not be started, and nothing was touched for it"
     SAVED = "a backup was made"
     NOT_SAVED = "no backup could be made"
     STARTED = "started"
@@ -56,6 +57,7 @@ TRANSITIONS: dict[tuple[Stage, Event], Stage] = {
     (S.BUILT, E.SAVED): S.SAVED,  # also if nothing had to be saved
     (S.BUILT, E.NOT_SAVED): S.FAILED,
     (S.SAVED, E.STARTED): S.STARTED,
+    (S.SAVED, E.NOT_TOUCHED): S.FAILED,
     (S.SAVED, E.SICKENED): S.SICK,  # it could not even be started
     (S.STARTED, E.PASSED): S.HEALTHY,
     (S.STARTED, E.SICKENED): S.SICK,
@@ -66,7 +68,7 @@ TRANSITIONS: dict[tuple[Stage, Event], Stage] = {
     (S.STARTED, E.OVERRULED): S.OVERRULED,
 }
 
-OVER = frozenset({S.HEALTHY, S.RETURNED, S.FAILED, S.STUCK, S.OVERRULED})  # nothing more is done at its place
+OVER = frozenset(Stage) - {stage for stage, _ in TRANSITIONS}  # nothing more is done at its place
 BROKE = frozenset({S.RETURNED, S.STUCK})  # it ran, and was sick
 
 
@@ -82,8 +84,9 @@ def after(stage: Stage, event: Event) -> Stage:
 class Deploy:
     """`commit` comes to `place`; `back_to` was healthy there before it (empty: nothing was).
 
-    `asked`: the owner's own order. `reverts`: number of the pull request that takes the commit's change back, 0: none.
-    `settled`: all that follows its end was done: the owner's message, after a sick one pull request and task too.
+    `asked`: the owner's own order. `is_first`: nothing was ever started there before. `reverts`: number of the pull
+    request that takes the commit's change back, 0: none. `settled`: all that follows its end was done: the owner's
+    message, after a sick one pull request and task too.
     """
 
     number: int
@@ -93,6 +96,7 @@ class Deploy:
     back_to: str = ""
     why: str = ""  # what is wrong, or went wrong
     asked: bool = False
+    is_first: bool = False
     begun_at: datetime | None = None
     started_at: datetime | None = None  # the time of watching counts from here
     ended_at: datetime | None = None
@@ -225,14 +229,14 @@ class Sight:
 def next_step(sight: Sight) -> Step:
     """What was begun is brought to its end, and settled, before anything new; the owner's orders come first."""
     for deploy in sight.deploys:
-        if not deploy.is_over:
-            return _go_on(deploy)
+        if step := following(deploy):
+            return step
+    if sight.orders:  # before what is settled: that may need the forge, and what is down waits for nobody
+        order = sight.orders[0]
+        return Plan(order.place, order.commit, healthy_at(order.place, sight.deploys), asked=True)
     for deploy in sight.deploys:
         if not deploy.settled:
             return Settle(deploy)
-    if sight.orders:
-        order = sight.orders[0]
-        return Plan(order.place, order.commit, healthy_at(order.place, sight.deploys), asked=True)
     if sight.held:
         return Rest(sight.held)
     for place in reversed(sight.places):  # what is farther on the way comes first
@@ -241,7 +245,8 @@ def next_step(sight: Sight) -> Step:
     return Rest()
 
 
-def _go_on(deploy: Deploy) -> Step:
+def following(deploy: Deploy) -> ByHand | None:
+    """What is done for it now, by hand; None: it is over."""
     steps: Mapping[Stage, type[Build | Save | Start | Watch | SendBack | WatchBack]] = {
         S.PLANNED: Build,
         S.BUILT: Save,
@@ -250,7 +255,7 @@ def _go_on(deploy: Deploy) -> Step:
         S.SICK: SendBack,
         S.RETURNING: WatchBack,
     }
-    return steps[deploy.stage](deploy)
+    return steps[deploy.stage](deploy) if deploy.stage in steps else None
 
 
 def healthy_at(place: Place, deploys: Sequence[Deploy]) -> str:
@@ -266,4 +271,33 @@ def _due_at(place: Place, sight: Sight) -> str:
     before = healthy_at(sight.places[at - 1], sight.deploys) if at else ""
     due = ([before] if before else []) if at else sight.candidates
     live = healthy_at(place, sight.deploys)
-    return next((commit for commit in due if commit not in tried and commit != live), "")
+    behind = left_behind(place, sight.deploys) if at else ()  # no place goes back by itself since another one did
+    return next((commit for commit in due if commit not in tried and commit != live and commit not in behind), "")
+
+
+def left_behind(place: Place, deploys: Sequence[Deploy]) -> tuple[str, ...]:
+    """What was healthy there before the one that runs was, the oldest first."""
+    healthy = [deploy.commit for deploy in deploys if deploy.place == place and deploy.stage is Stage.HEALTHY]
+    live = healthy_at(place, deploys)
+    return tuple(healthy[: healthy.index(live)] if live in healthy else healthy)
+
+
+def unwatched(deploy: Deploy, deploys: Sequence[Deploy]) -> str:
+    """What an order of the owner's cut off, and did not replace: it runs still. Empty: there is no such thing."""
+    before = [d for d in deploys if d.place == deploy.place and d.number < deploy.number and d.stage is not S.FAILED]
+    cut = bool(before) and before[-1].stage is S.OVERRULED
+    return before[-1].commit if deploy.stage is S.FAILED and cut else ""
+
+
+def waiting_for_revert(deploys: Sequence[Deploy], forgiven: int) -> tuple[Deploy, ...]:
+    """Those that were sick, whose commit may be on the branch still, until the owner says that it does not matter."""
+    return tuple(deploy for deploy in deploys if deploy.broke and deploy.reverts and deploy.number > forgiven)
+
+
+def in_vain(place: Place, deploys: Sequence[Deploy], forgiven: int, reverts: Collection[str]) -> int:
+    """How many in a row came to nothing there. The owner's orders, and what only takes another back, do not count."""
+    count = 0
+    for deploy in deploys:
+        if deploy.place == place and deploy.number > forgiven and not deploy.asked and deploy.commit not in reverts:
+            count = 0 if deploy.stage is S.HEALTHY else count + deploy.is_over
+    return count

@@ -10,9 +10,14 @@ import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.domain.deployment import PLACES, Deploy, Event, Order, Place, Plan, Stage, after
+from shared.domain.deployment import OVER, PLACES, Deploy, Event, Order, Place, Plan, Stage, after
 from shared.edge.database import Database
 from shared.edge.fault import fault_point
+
+DEPLOYS = (
+    "select *, not exists (select 1 from deploys e where e.place = d.place and e.number < d.number"
+    " and e.started_at is not null) is_first from deploys d"
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class DeployBook:
                 (plan.place, plan.commit, plan.back_to, plan.asked, Stage.PLANNED.value, now.isoformat()),
             )
             db.execute("update deploy_orders set deploy = ? where number = ?", (cursor.lastrowid, order))
-            deploy = _deploy(db.execute("select * from deploys where number = ?", (cursor.lastrowid,)).fetchone())
+            deploy = _deploy(db.execute(f"{DEPLOYS} where number = ?", (cursor.lastrowid,)).fetchone())
         fault_point("deploy.planned")
         return deploy
 
@@ -58,10 +63,10 @@ class DeployBook:
                 (
                     *(stage.value, why, why, backup, backup),
                     *(event is Event.STARTED, when),
-                    *(Deploy(0, deploy.place, "", stage).is_over, when, deploy.number),
+                    *(stage in OVER, when, deploy.number),
                 ),
             )
-            changed = _deploy(db.execute("select * from deploys where number = ?", (deploy.number,)).fetchone())
+            changed = _deploy(db.execute(f"{DEPLOYS} where number = ?", (deploy.number,)).fetchone())
         fault_point("deploy.booked")
         return changed
 
@@ -77,7 +82,7 @@ class DeployBook:
 
     def deploys(self) -> tuple[Deploy, ...]:
         """All, the oldest first."""
-        return tuple(map(_deploy, self._db.rows("select * from deploys order by number")))
+        return tuple(map(_deploy, self._db.rows(f"{DEPLOYS} order by number")))
 
     # -- the owner's words ------------------------------------------------------------------------------------
 
@@ -91,6 +96,14 @@ class DeployBook:
                 (*values, now.isoformat(), *values),
             )
         fault_point("deploy.ordered")
+
+    def withdraw(self, place: Place, commit: str) -> None:
+        """An order that nobody has begun."""
+        with self._db.transaction() as db:
+            db.execute(
+                "delete from deploy_orders where place = ? and commit_id = ? and deploy is null", (place, commit)
+            )
+        fault_point("deploy.withdrawn")
 
     def orders(self) -> tuple[Order, ...]:
         """Those that wait, the oldest first."""
@@ -139,6 +152,7 @@ def _deploy(row: sqlite3.Row) -> Deploy:
         back_to=row["back_to"],
         why=row["why"],
         asked=bool(row["asked"]),
+        is_first=bool(row["is_first"]),
         begun_at=_when(row["begun_at"]),
         started_at=_when(row["started_at"]),
         ended_at=_when(row["ended_at"]),
@@ -149,7 +163,7 @@ def _deploy(row: sqlite3.Row) -> Deploy:
 
 
 def _place(text: str) -> Place:
-    return next(place for place in PLACES if place == text)
+    return {str(place): place for place in PLACES}[text]
 
 
 def _when(text: str | None) -> datetime | None:

@@ -309,6 +309,11 @@ class Journal:
         rows = self._db.rows("select external_id, task from intents where kind = 'merge' and state = 'done'")
         return {row["external_id"]: row["task"] for row in rows}
 
+    def reverts(self) -> frozenset[str]:
+        """The commits on the target's branch by which we took others back."""
+        rows = self._db.rows("select external_id from intents where kind = 'merge of a revert' and state = 'done'")
+        return frozenset(row["external_id"] for row in rows)
+
     def achieved(self, key: str, external_id: str) -> None:
         with self._db.transaction() as db:
             db.execute("update intents set state = 'done', external_id = ? where key = ?", (external_id, key))

@@ -323,6 +323,9 @@ class TargetFile(Part):
     def _health_is_asked(self) -> TargetFile:
         if self.deploy.driver != "none" and self.health.pages is None:
             raise ValueError("health: name the pages that must answer, or write `pages: []` if it has none")
+        unknown = [name for name, place in self.deploy.places.items() if not (place.url or place.port)]
+        if self.deploy.driver != "none" and self.health.pages and unknown:
+            raise ValueError(f"deploy.{unknown[0]}: write a `url` (or a port): its pages are asked there")
         return self
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Annotated, Literal
 
@@ -36,6 +36,26 @@ EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,100}$", exampl
 VolumeName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,40}$", examples=["uploads"])]
 ServiceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,60}$", examples=["web"])]
 Inside = Annotated[str, Field(pattern=r"^[^/\s][^\s]{0,200}$", examples=["docker/Dockerfile"])]  # the repository
+
+
+DRIVERS_OF: Mapping[str, tuple[str, ...]] = {  # a key -> the drivers that heed it; all others are heeded by each
+    "dockerfile": ("dockerfile",),
+    "compose_file": ("compose",),
+    "service": ("compose",),
+    "container_port": ("compose", "dockerfile"),
+    "memory": ("compose", "dockerfile"),
+    "cpus": ("compose", "dockerfile"),
+    "volumes": ("dockerfile",),
+    "build": ("command",),
+    "start": ("command",),
+    "running": ("command",),
+    "logs": ("command",),
+}
+INSTEAD = {  # how else it is said
+    ("compose", "volumes"): "name volumes in the compose file",
+    ("command", "volumes"): "your commands say where data is kept",
+    ("compose", "build"): "the compose file says how it is built",
+}
 
 
 class PlaceSettings(Part):
@@ -98,19 +118,43 @@ class DeploySettings(Part):
 
     @pydantic.model_validator(mode="after")
     def _is_whole(self) -> DeploySettings:
-        if self.driver == "none":
-            return self
+        if problem := "" if self.driver == "none" else next(self._problems(), ""):
+            raise ValueError(problem)
+        return self
+
+    def _problems(self) -> Iterator[str]:
         if not self.places:
-            raise ValueError("name a place: staging, production, or both")
+            yield "name a place: staging, production, or both"
+        yield from self._idle(self, "")
         for name, place in self.places.items():
+            yield from self._idle(place, f"{name}.")
             if self.driver == "command" and not (place.start and place.running):
-                raise ValueError(f"{name} needs the commands `start` and `running`")
+                yield f"{name} needs the commands `start` and `running`"
             if self.driver != "command" and not place.port:
-                raise ValueError(f"{name} needs a port")
+                yield f"{name} needs a port"
+            yield from _saved_in_vain(name, place)
         ports = [place.port for place in self.places.values() if place.port]
         if len(set(ports)) < len(ports):
-            raise ValueError("staging and production need different ports")
-        return self
+            yield "staging and production need different ports"
+
+    def _idle(self, part: Part, prefix: str) -> Iterator[str]:
+        """What was written, and would do nothing with this driver."""
+        for key, field in type(part).model_fields.items():
+            drivers = DRIVERS_OF.get(key, (self.driver,))
+            if self.driver not in drivers and getattr(part, key) != field.get_default(call_default_factory=True):
+                how = INSTEAD.get((self.driver, key), "take it out")
+                yield f"`{prefix}{key}` does nothing with `driver: {self.driver}`: {how} (it is for {_or(drivers)})"
+
+
+def _or(names: tuple[str, ...]) -> str:
+    return " or ".join(names)
+
+
+def _saved_in_vain(name: str, place: PlaceSettings) -> Iterator[str]:
+    if place.backup and not any("{backup}" in word for word in place.backup):
+        yield f"`{name}.backup` has to hold {{backup}}, the path to write to; add it"
+    if place.verify and not place.backup:
+        yield f"`{name}.verify` proves what `{name}.backup` has saved: write that too, or take it out"
 
 
 class Page(Part):

@@ -76,6 +76,10 @@ class _Type:
         return named or patterned or (others if isinstance(others, Mapping) else None)
 
     def _resolved(self, schema: Schema) -> Schema:
+        """Where a value may also be absent: what it is if it is there."""
+        members = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+        if len(members) == 1:
+            return self._resolved(members[0])
         name = schema.get("$ref", "").rpartition("/")[2]
         return {**self._whole["$defs"][name], **schema} if name else schema
 

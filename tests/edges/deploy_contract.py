@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from shared.domain.deployment import PLACES, Place
-from shared.edge.deploy.driver import Driver, EngineAway, NotBuilt, NotStarted, Release, Running
+from shared.edge.deploy.driver import Driver, EngineAway, NotBuilt, NotStarted, NotTouched, Release, Running
 from tests.docker_scene import COMPLAINT, App, Kind, Releases, client, occupied, page, within
 from tests.killing import at_length, finishes, killed_at, points, snippet
 
@@ -126,7 +126,7 @@ class DriverContract:
         if not home.has_images:
             pytest.skip("knows of no port")
         release, port = home.built(), home.ports[STAGING]
-        with occupied(port), pytest.raises(NotStarted, match=str(port)):
+        with occupied(port), pytest.raises(NotTouched, match=str(port)):
             home.driver.start(release)
         found = home.driver.running(STAGING)
         assert found is None or found.ended
@@ -188,7 +188,7 @@ class DriverContract:
         assert not home.driver.clean([kept]).any
         home.driver.start(kept)
         assert home.says(kept)
-        with pytest.raises(NotStarted):
+        with pytest.raises(NotTouched):
             home.driver.start(old)
 
     def test_nobody_elses_is_touched(self, home: DriverHome) -> None:

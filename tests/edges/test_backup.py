@@ -140,7 +140,6 @@ def test_nothing_is_saved_while_the_program_is_being_stopped(scene: Scene) -> No
 @pytest.mark.parametrize(
     ("argv", "why"),
     [
-        pytest.param(("pg_dump", "site"), r"staging.backup has to hold \{backup\}", id="nowhere to write"),
         pytest.param(("cp", "{folder}/db", "{backup}"), r"\{folder\} is not known there", id="an unknown name"),
     ],
 )

@@ -20,7 +20,7 @@ from shared.domain.errors import Misconfigured
 from shared.edge.deploy.compose_command import ComposeCommand
 from shared.edge.deploy.compose_driver import ComposeDriver
 from shared.edge.deploy.docker_manager import DockerManager
-from shared.edge.deploy.driver import Driver, EngineAway, NotBuilt, NotStarted, Release, Running
+from shared.edge.deploy.driver import Driver, EngineAway, NotBuilt, NotStarted, NotTouched, Release, Running
 from shared.edge.settings_deploy import DeploySettings
 from tests.docker_scene import (
     App,
@@ -32,6 +32,7 @@ from tests.docker_scene import (
     engine_or_skip,
     free_port,
     new_home_id,
+    occupied,
     page,
     within,
 )
@@ -271,7 +272,7 @@ def test_what_leads_out_of_the_repository_by_a_link_is_refused(home: ComposeHome
     folder = home.releases.of(release.commit)
     (folder / "out").symlink_to("/etc")
     (folder / "ignoring" / ".dockerignore").symlink_to("/etc/passwd")
-    for act, kind in ((home.driver.build, NotBuilt), (home.driver.start, NotStarted)):
+    for act, kind in ((home.driver.build, NotBuilt), (home.driver.start, NotTouched)):
         with pytest.raises(kind) as caught:
             act(release)
         assert key in str(caught.value)
@@ -330,6 +331,16 @@ def test_the_owners_values_are_not_told(home: ComposeHome) -> None:
     with contextlib.closing(client()) as engine:  # what was left of it is known to be ours
         assert engine.images(filters={"label": f"sisimpur.home={home.home}", "dangling": True})
     assert "hunter2" not in str(caught.value)
+
+
+def test_a_port_of_somebody_elses_is_found_before_anything_ends(home: ComposeHome) -> None:
+    first = home.started()
+    taken = free_port()
+    home.set(staging={"port": taken})
+    with occupied(taken), pytest.raises(NotTouched, match=f"port {taken} is taken by python.*deploy.staging.port"):
+        home.driver.start(home.built())
+    assert home.driver.running(STAGING) == Running(first.commit)
+    assert home.says(first)
 
 
 # --- compose itself ------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from shared.domain.deployment import PLACES, Place
 from shared.domain.errors import Misconfigured
 from shared.edge.deploy.docker_manager import DockerManager
 from shared.edge.deploy.dockerfile_driver import DockerfileDriver
-from shared.edge.deploy.driver import Cleaned, Driver, NotBuilt, NotStarted, Release, Running
+from shared.edge.deploy.driver import Cleaned, Driver, NotBuilt, NotStarted, NotTouched, Release, Running
 from shared.edge.settings_deploy import DeploySettings
 from tests.docker_scene import (
     App,
@@ -141,7 +141,7 @@ def test_an_image_of_our_name_that_is_none_of_ours_is_not_run(home: DockerfileHo
     with contextlib.closing(client()) as engine:
         engine.tag(base_image(), *name.split(":"))
         try:
-            with pytest.raises(NotStarted, match="built first"):
+            with pytest.raises(NotTouched, match="built first"):
                 home.driver.start(release)
             home.driver.build(release)
             assert engine.inspect_image(name)["Config"]["Labels"]["sisimpur.commit"] == release.commit
@@ -282,8 +282,9 @@ def test_why_it_does_not_start_is_told(
 def test_what_does_not_start_leaves_nothing(home: DockerfileHome) -> None:
     release = Release(STAGING, home.releases.add(files={"Dockerfile": f"FROM {base_image()}\nUSER nosuch\n"}))
     home.driver.build(release)
-    with pytest.raises(NotStarted, match="nosuch"):
+    with pytest.raises(NotStarted, match="nosuch") as failed:
         home.driver.start(release)
+    assert not isinstance(failed.value, NotTouched)
     assert home.parts(STAGING) == []
 
 
@@ -294,7 +295,7 @@ def test_the_container_that_has_the_port_is_named_and_what_runs_stays(home: Dock
     home.driver.start(there)
     home.set(staging={"port": home.ports["production"]}, production={"port": home.ports[STAGING]})
     next_one = home.built()
-    with pytest.raises(NotStarted, match=f"container sisimpur-{home.home}-production: .*deploy.staging.port"):
+    with pytest.raises(NotTouched, match=f"container sisimpur-{home.home}-production: .*deploy.staging.port"):
         home.driver.start(next_one)
     assert home.driver.running(STAGING) == Running(here.commit)
     assert home.says(here)

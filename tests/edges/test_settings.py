@@ -178,3 +178,8 @@ def test_every_field_says_what_it_is_for() -> None:
 
 def test_the_reference_in_the_docs_is_the_programs_own() -> None:
     assert (ROOT / "docs" / "configuration.md").read_text("utf-8") == reference()
+
+
+@pytest.mark.parametrize("key", ["deploy.staging.port", "deploy.production.backup", "health.pages[].contains"])
+def test_the_reference_has_the_keys_of_what_may_be_absent_or_come_often(key: str) -> None:
+    assert f"| `{key}` | " in reference()

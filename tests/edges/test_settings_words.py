@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import pytest
 from pydantic import BaseModel
@@ -36,10 +36,10 @@ def base(model: type[BaseModel]) -> dict[str, Any]:
 
 def fields(model: type[BaseModel], place: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     for name, field in model.model_fields.items():
-        inner = field.annotation
         yield (*place, name)
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            yield from fields(inner, (*place, name))
+        for inner in (field.annotation, *get_args(field.annotation)):  # also of what may be absent
+            if isinstance(inner, type) and issubclass(inner, BaseModel) and get_origin(field.annotation) is not Mapping:
+                yield from fields(inner, (*place, name))
 
 
 def with_value(document: Any, place: tuple[str, ...], value: Any) -> Any:

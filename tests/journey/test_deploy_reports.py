@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +88,30 @@ def test_the_end_of_a_deploy_is_one_message_also_when_it_is_told_again_after_a_k
     (message,) = scene.box.messages()
     assert message["key"] == f"{scene.day()}:deploy-1" and scene.box.tries == 1
     assert (message["title"], message["tone"]) == (f"Live at production: {A[:8]}", "good")
+
+
+def test_a_commit_of_the_owners_own_is_called_by_its_subject(scene: Scene) -> None:
+    commit = scene.home.commit("the owner's own")
+    scene.reporting().deployed(scene.deployed(commit), "", commit)
+    (message,) = scene.box.messages()
+    assert message["title"] == f"Live at production: {scene.home.site('log', '-1', '--format=%s').strip()}"
+
+
+def test_what_was_live_before_and_what_production_runs_are_told(scene: Scene) -> None:
+    scene.deployed(A)
+    scene.deployed(A, place="staging")
+    sick = scene.deployed(B, *BACK, place="staging", back_to=A, why="GET / answered 500")
+    scene.reporting().deployed(sick, "", A)
+    assert f"Production was not touched: {A[:8]} runs on there." in scene.box.of("deploy-3")["text"]
+    again = replace(scene.deployed(A), asked=True)
+    scene.reporting().deployed(again, "", A)
+    assert scene.box.of("deploy-4")["title"] == f"Production runs {A[:8]} again, as you asked"
+
+
+def test_what_an_order_cut_off_and_did_not_replace_is_told(scene: Scene) -> None:
+    scene.deployed(A, Event.BUILT, Event.SAVED, Event.STARTED, Event.OVERRULED)
+    scene.reporting().deployed(scene.deployed(B, Event.NOT_BUILT, why="no room"), "", A)
+    assert f"{A[:8]} runs there still, and nobody watched" in scene.box.of("deploy-2")["text"]
 
 
 def test_told_again_it_is_brought_up_to_date(scene: Scene) -> None:
@@ -209,7 +233,10 @@ def test_doctor_says_nothing_where_nothing_is_deployed(tmp_path: Path) -> None:
 
 def test_doctor_tells_what_was_found_and_which_pages_are_asked(tmp_path: Path) -> None:
     pages = "pages: [{path: /healthz/}, {path: /ping/}], watch_minutes: 0"
-    home = DeployHome.made(tmp_path, health=pages)
+    home = DeployHome.made(tmp_path)
+    path = home.stage.home.targets / "site.yaml"
+    told = path.read_text().replace("  production:\n", "  production:\n    url: http://127.0.0.1:8001\n")
+    path.write_text(told.replace("pages: [], watch_minutes: 0", pages))
     engine, place = found(home, Engine("Docker 20.10.24"))
     assert engine == ("deploys", True, "command: Docker 20.10.24")
     assert place[:2] == ("production", True) and "/healthz/, /ping/" in place[2]

@@ -183,7 +183,7 @@ def test_after_three_that_came_to_nothing_deploys_pause(stage: Make, live: Site)
         day.owner_commits({"app.py": f"{RIGHT}# unbuildable\n# {number}\n"})
         day.run_day()
     assert ends(day)[2:] == ["production failed"] * 3
-    assert paused(day) == "3 deploys in a row came to nothing"
+    assert paused(day) == "3 deploys in a row came to nothing at production"
     assert live.runs("production") == book(day)[1].commit, "what ran runs on"
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agents.orchestrator import deploy_text, morning_text, report_notice, report_text
-from shared.domain.account import DayAccount, DeployAccount
+from shared.domain.account import DayAccount, DeployAccount, Live
 from shared.domain.deployment import OVER, Deploy, Place, Stage
 from shared.domain.notice import Notice, Tone
 from shared.domain.token_budget import NANO, Totals
@@ -61,6 +61,11 @@ def section(text: str) -> list[str]:
         pytest.param(
             ended(Stage.FAILED, "no", back_to=""), "never ran: no; nothing ran there before", id="the first one"
         ),
+        pytest.param(
+            replace(FAILED, unwatched=OTHER),
+            "never ran: 'production.build' ended with 1; 99998888 runs there still, and nobody watched it to its end",
+            id="after what was cut off",
+        ),
         pytest.param(STUCK, "production may be down: GET / answered 500", id="stuck"),
         pytest.param(ended(Stage.STARTED, ""), "started, and watched since 13:42", id="under way"),
     ],
@@ -76,6 +81,12 @@ def test_whatever_is_under_way_has_words(stage: Stage) -> None:
 
 def test_a_commit_of_nobody_of_ours_has_no_name() -> None:
     assert deploy_text.line(replace(HEALTHY, task="", title=""), DAY) == "production ab12cd34: healthy since 14:02"
+
+
+def test_a_commit_of_nobody_of_ours_is_called_by_its_subject() -> None:
+    one = replace(HEALTHY, task="", title="Mend the `sum`")
+    assert deploy_text.line(one, DAY) == "production ab12cd34 (Mend the 'sum'): healthy since 14:02"
+    assert message(one, NEW).title == "Live at production: Mend the 'sum'"
 
 
 def test_a_pause_is_told_with_what_ends_it_also_on_a_day_without_a_deploy() -> None:
@@ -142,6 +153,25 @@ def test_what_is_live_is_a_short_good_word() -> None:
     assert notice.text == f"{WHOSE} is healthy there."
 
 
+def test_what_the_owner_has_brought_back_is_not_called_new() -> None:
+    one = replace(HEALTHY, deploy=replace(HEALTHY.deploy, asked=True), task="", was_live=True)
+    assert message(one, NEW).title == "Production runs ab12cd34 (Fix the sum) again, as you asked"
+    assert message(replace(one, was_live=False), NEW).title == "Live at production: Fix the sum"
+
+
+@pytest.mark.parametrize(
+    ("live", "told"),
+    [
+        (Live(PRODUCTION, OTHER, "Add b"), "Production was not touched: 99998888 (Add b) runs on there."),
+        (Live(PRODUCTION, OTHER), "Production was not touched: 99998888 runs on there."),
+        (Live(PRODUCTION), "Production was not touched."),
+    ],
+)
+def test_what_was_sick_at_staging_says_that_production_was_not_touched(live: Live, told: str) -> None:
+    text = message(replace(ended(Stage.RETURNED, place="staging"), ahead=(live,)), OLD).text
+    assert text.split("\n\n")[1].endswith(f"is healthy. {told}")
+
+
 def test_what_was_sick_tells_what_happened_what_runs_now_and_what_follows() -> None:
     notice = message(RETURNED, OLD)
     assert (notice.title, notice.tone) == ("Rolled back at production: Fix the sum", Tone.BAD)
@@ -181,6 +211,16 @@ def test_what_never_ran_says_that_what_ran_runs_on() -> None:
     notice = message(FAILED, OLD)
     assert (notice.title, notice.tone) == ("Not deployed to production: Fix the sum", Tone.ATTENTION)
     assert notice.text.endswith("11112222 runs on: it was not touched.")
+
+
+def test_the_id_of_a_commit_keeps_its_small_letters() -> None:
+    old = "c9f8bc97" * 5
+    assert message(ended(Stage.FAILED, back_to=old), old).text.endswith("\n\nc9f8bc97 runs on: it was not touched.")
+
+
+def test_what_runs_after_an_order_that_never_ran_is_not_called_healthy() -> None:
+    text = message(replace(FAILED, unwatched=OTHER), OTHER).text
+    assert text.endswith("\n\n99998888 runs there still, and nobody watched it to its end.")
 
 
 def test_what_is_stuck_is_loud_in_its_first_words_and_says_what_to_type() -> None:
@@ -232,9 +272,10 @@ HOSTILE = [
 @pytest.mark.parametrize("words", HOSTILE)
 def test_what_a_program_says_stays_one_harmless_bounded_line_everywhere(words: str) -> None:
     stages = (Stage.RETURNED, Stage.FAILED, Stage.STUCK)
-    deploys = tuple(replace(ended(stage, words, backup=words), title=words) for stage in stages)
+    ahead = (Live(PRODUCTION, OLD, words),)
+    deploys = tuple(replace(ended(stage, words, backup=words), title=words, ahead=ahead) for stage in stages)
     account = day(*deploys, paused=words)
-    notices = [message(one, OLD, paused=words) for one in deploys]
+    notices = [message(one, OLD, paused=words) for one in (*deploys, *(replace(one, task="") for one in deploys))]
     said = [report_text.evening(account, CALL), morning_text.morning(account, account, CALL)]
     said += [f"{notice.title}\n{notice.text}" for notice in notices]
     said += [part.text for part in report_notice.evening(account, CALL).sections]

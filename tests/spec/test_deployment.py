@@ -34,7 +34,9 @@ from shared.domain.deployment import (
     WatchBack,
     after,
     healthy_at,
+    in_vain,
     next_step,
+    unwatched,
 )
 from shared.domain.errors import ImpossibleTransition
 
@@ -105,13 +107,16 @@ def test_what_was_begun_goes_on_before_anything_else(stage: Stage, step: type[St
     begun = deploy(2, "b", stage)
     first = deploy(1, "a", Stage.RETURNED, settled=False)
     found = next_step(sight(first, begun, candidates=["c"], orders=(Order(1, "production", "x"),), held="it is paused"))
-    assert found == step(begun)  # type: ignore[call-arg]
+    assert found == step(begun)  # type: ignore[call-arg, arg-type]
 
 
 @pytest.mark.parametrize("stage", sorted(OVER))
-def test_an_end_is_settled_before_anything_new_also_in_a_pause(stage: Stage) -> None:
+def test_an_end_is_settled_before_anything_new_but_what_the_owner_orders(stage: Stage) -> None:
+    """What follows an end may need the forge; what the owner wants back waits for nobody."""
     ended = deploy(1, "a", stage, settled=False)
-    assert next_step(sight(ended, candidates=["b"], orders=(Order(1, "staging", "b"),), held="paused")) == Settle(ended)
+    assert next_step(sight(ended, candidates=["b"], held="paused")) == Settle(ended)
+    ordered = next_step(sight(ended, candidates=["b"], orders=(Order(1, "staging", "b"),), held="paused"))
+    assert isinstance(ordered, Plan) and (ordered.commit, ordered.asked) == ("b", True)
 
 
 def test_the_owners_order_is_carried_out_in_a_pause_too() -> None:
@@ -143,6 +148,29 @@ def test_what_came_to_nothing_is_not_tried_again_until_the_owner_says_so(end: St
     assert next_step(sight(ended, candidates=["a"])) == Rest()
     assert next_step(sight(ended, candidates=["a", "b"])) == Plan("staging", "b", back_to="")
     assert next_step(sight(ended, candidates=["a", "b"], forgiven=1)) == Plan("staging", "a", back_to="")
+
+
+def test_no_place_goes_back_unasked_since_the_one_before_it_did() -> None:
+    both = [deploy(n, sha, Stage.HEALTHY, place) for n, (sha, place) in enumerate(product("ab", PLACES), 1)]
+    back = deploy(5, "a", Stage.HEALTHY, "staging", asked=True)
+    assert next_step(sight(*both, back)) == Rest()
+
+
+def test_what_an_order_cut_off_and_did_not_replace_is_known() -> None:
+    cut = deploy(2, "b", Stage.OVERRULED, back_to="a")
+    failed = deploy(3, "c", Stage.FAILED, back_to="a")
+    assert unwatched(failed, [cut, failed]) == "b"
+    assert unwatched(deploy(3, "c", Stage.HEALTHY), [cut, failed]) == ""
+    assert unwatched(failed, [deploy(2, "b", Stage.HEALTHY), failed]) == ""
+
+
+def test_what_came_to_nothing_is_counted_for_each_place_and_reverts_do_not_interrupt() -> None:
+    ends = [(Stage.RETURNED, "bad"), (Stage.HEALTHY, "revert"), (Stage.RETURNED, "bad too")]
+    deploys = [deploy(n, sha, end, "production") for n, (end, sha) in enumerate(ends, 1)]
+    deploys += [deploy(4, "bad three", Stage.HEALTHY, "staging"), deploy(5, "x", Stage.STUCK, "production", asked=True)]
+    assert in_vain("production", deploys, 0, {"revert"}) == 2
+    assert in_vain("production", deploys, 0, ()) == in_vain("production", deploys, 1, {"revert"}) == 1
+    assert in_vain("staging", deploys, 0, {"revert"}) == 0
 
 
 # --- whole histories -----------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from shared.edge.deploy.compose_files import NotToRun
 from shared.edge.deploy.docker_engine import GONE, connected, unless
 from shared.edge.deploy.docker_manager import DockerManager
 from shared.edge.deploy.docker_words import COMMIT, HOME, PORT_TAKEN, Container, summed_up, why_away
-from shared.edge.deploy.driver import Cleaned, EngineAway, NotBuilt, NotStarted, Release, Running
+from shared.edge.deploy.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release, Running
 from shared.edge.deploy.owner_command import tail
 from shared.edge.deploy.release_env import release_env
 from shared.edge.fault import fault_point
@@ -78,9 +78,9 @@ class ComposeDriver:
         try:
             composed = self._composed(release)
         except NotToRun as problem:
-            raise NotStarted(str(problem)) from None
+            raise NotTouched(str(problem)) from None
         if missing := self._missing(release, composed):
-            raise NotStarted(f"{release.commit[:12]} has no image of {', '.join(missing)}: it is to be built first")
+            raise NotTouched(f"{release.commit[:12]} has no image of {', '.join(missing)}: it is to be built first")
         self._see_port(release.place)
         self._end_others(release, hurry)
         wait = str(HURRIED if hurry else POLITE)
@@ -203,21 +203,21 @@ class ComposeDriver:
         if why := why_away(said):
             raise EngineAway(why)
         if kind is NotStarted and PORT_TAKEN.search(said):
-            raise self._taken(release.place)
+            raise NotStarted(self._taken(release.place))
         how = f"took longer than {self._settings.minutes:g} minutes" if done.end == "timed out" else "failed"
         raise kind(f"{what} {how}; docker compose said:\n{tail(said)}")
 
     def _see_port(self, place: Place) -> None:
         """Before anything ends."""
-        up = any(one.is_up for one in self._manager.containers_of(place))
-        if not up and ports.is_taken(self._settings.places[place].port):
-            raise self._taken(place)
+        port, ours = self._settings.places[place].port, [one.name for one in self._manager.containers_of(place)]
+        if ports.is_taken(port) and self._manager.publisher(port) not in ours:
+            raise NotTouched(self._taken(place))
 
-    def _taken(self, place: Place) -> NotStarted:
+    def _taken(self, place: Place) -> str:
         port = self._settings.places[place].port
         publisher = self._manager.publisher(port)
         who = f"the container {publisher}" if publisher else ports.holder(port) or "another program"
-        return NotStarted(f"port {port} is taken by {who}: end it, or change deploy.{place}.port")
+        return f"port {port} is taken by {who}: end it, or change deploy.{place}.port"
 
     def _hidden(self, place: Place, text: str) -> str:
         """Without the owner's values: some of them are keys."""

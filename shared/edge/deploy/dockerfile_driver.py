@@ -20,7 +20,7 @@ from shared.edge.deploy.build_context import pack
 from shared.edge.deploy.docker_engine import IN_USE, EngineRefused
 from shared.edge.deploy.docker_manager import DockerManager, Wanted
 from shared.edge.deploy.docker_words import HOME, PORT_TAKEN, Container, Image
-from shared.edge.deploy.driver import Cleaned, EngineAway, NotStarted, Release, Running
+from shared.edge.deploy.driver import Cleaned, EngineAway, NotStarted, NotTouched, Release, Running
 from shared.edge.deploy.release_env import release_env
 from shared.edge.fault import fault_point
 from shared.edge.settings_deploy import DeploySettings, PlaceSettings
@@ -57,13 +57,13 @@ class DockerfileDriver:
     def start(self, release: Release, hurry: bool = False) -> None:
         image, place = self._image(release), self._settings.places[release.place]
         if image is None:
-            raise NotStarted(f"{release.commit[:12]} has no image at {release.place}: it is to be built first")
+            raise NotTouched(f"{release.commit[:12]} has no image at {release.place}: it is to be built first")
         there = self._manager.containers_of(release.place)
         if self._runs(release, there):
             return
         wanted = self._wanted(release, image, place)
         if ports.is_taken(place.port) and self._manager.publisher(place.port) not in [one.name for one in there]:
-            raise self._taken(release.place, place.port)
+            raise NotTouched(self._taken(release.place, place.port))
         for one in there:
             self._end(one, hurry)
         self._begin(wanted, release.place)
@@ -131,7 +131,7 @@ class DockerfileDriver:
 
     def _explain(self, refused: EngineRefused, wanted: Wanted, place: Place) -> NoReturn:
         if PORT_TAKEN.search(refused.said):
-            raise self._taken(place, wanted.port) from None
+            raise NotStarted(self._taken(place, wanted.port)) from None
         if refused.status == IN_USE:
             text = f"a container {wanted.name} is there that we did not make: type `docker rm -f {wanted.name}`"
             raise Misconfigured(text) from None
@@ -139,10 +139,10 @@ class DockerfileDriver:
             raise Misconfigured(f"`{word}` cannot be had here; {refused}") from None
         raise NotStarted(f"it does not start; {refused}") from None
 
-    def _taken(self, place: Place, port: int) -> NotStarted:
+    def _taken(self, place: Place, port: int) -> str:
         publisher = self._manager.publisher(port)
         who = f"the container {publisher}" if publisher else ports.holder(port) or "another program"
-        return NotStarted(f"port {port} is taken by {who}: end it, or change deploy.{place}.port")
+        return f"port {port} is taken by {who}: end it, or change deploy.{place}.port"
 
 
 def _pack(folder: Path, dockerfile: str, labels: Mapping[str, str], target: IO[bytes]) -> None:

@@ -22,6 +22,13 @@ class NotStarted(Stumble):
     """The commit is built, but does not start, e.g. for want of a port. What ran before may be gone."""
 
 
+class NotTouched(NotStarted):
+    """It does not start, and nothing was ended or begun for it: what ran when it was to be started runs on.
+
+    Of this one call: after a start that was cut off half way, that may be nothing.
+    """
+
+
 class EngineAway(Unavailable):
     """What runs containers does not answer, or has no room: no commit is to blame. The text says what to type."""
 
@@ -70,8 +77,8 @@ class Driver(Protocol):
     def start(self, release: Release, hurry: bool = False) -> None:
         """Makes it what the place runs; the one before ends. Returns when it was started, not when it is up.
 
-        `hurry`: the one before is sick, and ended without a last word. NotStarted. Nothing happens if the place runs
-        this commit already.
+        `hurry`: the one before is sick, and ended without a last word. NotTouched: found out before anything was done,
+        e.g. that somebody else has its port; NotStarted. Nothing happens if the place runs this commit already.
         """
         ...
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from shared.edge.fault import fault_point
 from shared.edge.repo import mirror_rebase
-from shared.edge.repo.git import git
+from shared.edge.repo.git import git, try_git
 from shared.edge.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
 from shared.edge.repo.mirror_tree import commit_id
 
@@ -16,7 +16,8 @@ MOST_COMMITS = 1_000  # of a line: what is farther back is not asked about
 
 def line(repository: Path, old: str, new: str) -> tuple[str, ...]:
     """The commits after `old` up to `new`, the oldest first, one for each merge; only `new` if `old` is elsewhere."""
-    if not old or not mirror_rebase.is_ancestor(repository, old, new):
+    is_here = bool(old) and try_git(repository, "cat-file", "-e", f"{commit_id(old)}^{{commit}}").ok
+    if not is_here or not mirror_rebase.is_ancestor(repository, old, new):
         return (commit_id(new),)
     between, most = f"{commit_id(old)}..{commit_id(new)}", f"--max-count={MOST_COMMITS}"
     return tuple(reversed(git(repository, "rev-list", "--first-parent", most, between).decode().split()))

@@ -2,7 +2,7 @@
 
 create table deploys (
     number      integer primary key,
-    place       text not null,      -- staging or production
+    place       text not null check (place in ('staging', 'production')),
     commit_id   text not null,
     back_to     text not null,      -- the commit that was healthy there before; empty: none
     asked       integer not null,   -- the owner's own order
@@ -31,6 +31,8 @@ create table deploy_pauses (        -- nothing is begun unasked between a pause 
     ended_at    text,
     forgiven    integer not null default 0      -- at its end: deploys up to this number may be tried again
 ) strict;
+
+create unique index one_pause on deploy_pauses ((1)) where ended_at is null;
 
 create table deploy_name (          -- what is ours at an engine is named after it
     only_one    integer primary key check (only_one = 1),
