@@ -118,7 +118,7 @@ class Orchestrator:
     def _work_phase(self, _: str) -> None:
         self.tell_what_waited()
         try:
-            why = Foreground(self.desk, self._work, self.crew, self.pauses, self.hear, self._begin_deploy).until_quiet()
+            why = Foreground(self.desk, self._work, self.crew, self.pauses, self.hear, self.begin_deploy).until_quiet()
         finally:
             self.problems += map(self.desk.delivery.clean, self._work.problems)
         self.desk.tell(f"resting: {why}")
@@ -141,7 +141,7 @@ class Orchestrator:
         """Every move there is now; what takes long only begins, and only while it `is_open`. `held`: see Board."""
         self._day = self.desk.day()
         rest = self._work.round(held, is_open)
-        self._begin_deploy()
+        self.begin_deploy()
         self.tell_owner(self._warn, self._day)
         self._tell_problems()
         return rest
@@ -185,8 +185,8 @@ class Orchestrator:
     def _rolled_back(self) -> Mapping[str, str]:
         return self._deploying.waits if self._deploying else {}
 
-    def _begin_deploy(self) -> None:
-        """Whenever there is something to deploy, one hand does so beside the others."""
+    def begin_deploy(self) -> None:
+        """By who sits on the chair: whenever there is something to deploy, one hand does so beside the others."""
         if not self._deploying or DEPLOY in self.crew.busy:
             return
         try:

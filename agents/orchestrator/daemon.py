@@ -131,6 +131,7 @@ class Daemon:
             self._failed.clear()  # what failed on other words
         if PHASE not in self.crew.busy and not self._is_troubled():
             self._begin(seen)
+        self._orchestrator.begin_deploy()  # what was begun, or ordered, waits for no forge
         rest = self._work(seen)
         self._orchestrator.tell_what_waited()
         self._waits = tuple(self._obstacles()) or tuple(self._idle(seen, rest))

@@ -262,6 +262,35 @@ def test_doctor_knows_a_port_that_is_free_ours_or_somebody_elses(tmp_path: Path)
     assert found(home, Engine(""))[1][1:] == (True, f"port {port} is free; {NO_PAGE}")
 
 
+@pytest.mark.parametrize(
+    ("more", "ok", "told"),
+    [
+        ("", True, "docker-compose.yml of "),
+        ("    privileged: true\n    network_mode: host\n", False, "services.web.privileged: not allowed here: "),
+        ("    privileged: true\n    network_mode: host\n", False, "services.web.network_mode: not allowed here: "),
+        ("    environment: [A=$WHO_KNOWS]\n", False, "the variable WHO_KNOWS has no value"),
+    ],
+)
+def test_doctor_reads_the_compose_file_of_the_branch(tmp_path: Path, more: str, ok: bool, told: str) -> None:
+    home = with_compose(tmp_path, more)
+    assert [one[0] for one in found(home, Engine(""))] == ["deploys", "staging", "production"], "it was never fetched"
+    home.commit()
+    (compose,) = [one for one in found(home, Engine("")) if one[0] == "compose file"]
+    assert compose[1] is ok and told in compose[2] and compose[2].count(told) == 1
+    assert not home.stage.home.releases.exists() or not list(home.stage.home.releases.iterdir())
+
+
+def with_compose(root: Path, more: str) -> DeployHome:
+    home = DeployHome.made(root, ())
+    (root / "site" / "docker-compose.yml").write_text(f"services:\n  web:\n    image: site\n{more}")
+    home.site("add", "docker-compose.yml")
+    home.stage.owner_commits({})
+    path = home.stage.home.targets / "site.yaml"
+    places = "".join(f"  {place}: {{port: {port}}}\n" for place, port in zip(PLACES, (1, 2), strict=True))
+    path.write_text(f"{path.read_text()}\ndeploy:\n  driver: compose\n{places}health: {{pages: []}}\n")
+    return home
+
+
 NO_PAGE = "no page is asked (`pages: []`): only its end, its restarts and its log are looked at"
 
 

@@ -257,6 +257,9 @@ def test_a_rollback_waits_for_nobody_and_what_follows_it_waits_for_the_forge(
         assert any(title.startswith("Rolled back at staging") for title in titles)
         assert day.states() == {ID: "completed"}, "its task waits for the pull request"
         (live.live / "at-start").unlink()
+        daemon.records.deploys.order("production", first, clock.now())
+        daemon.until(at(9.5))
+        assert live.starts[-1] == ("staging", first) and not daemon.records.deploys.orders(), "it runs there already"
         forge.with_name("HEAD.away").rename(forge)
         daemon.until(at(14))
         assert daemon.end is None
