@@ -10,22 +10,19 @@ PLACE is a folder of the owner's: packages, database, log, and the file `live`, 
 lock on that file for as long as it lives, so what it says is never older than the server. FOLDER holds the files of a
 commit. `deploy.yaml` beside this file shows how they are called.
 
-It needs Python 3.11 and uv. For a site that strangers visit put gunicorn in the place of wsgiref, and a service manager
-in the place of `start` and `stop`: see docs/deploys.md.
+It needs Python 3.11 and uv. For a site that strangers visit put gunicorn in the place of `server.py`, and a service
+manager in the place of `start` and `stop`: see docs/deploys.md.
 """
 
 import contextlib
 import fcntl
 import hashlib
-import logging
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from socketserver import ThreadingMixIn
-from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 POLITE = 5  # seconds between the polite signal and the other one
 
@@ -33,7 +30,7 @@ POLITE = 5  # seconds between the polite signal and the other one
 def main(place, command, *rest):
     place = Path(place).resolve()
     place.mkdir(parents=True, exist_ok=True)
-    commands = {"build": build, "start": start, "running": running, "stop": stop, "show": show, "serve": serve}
+    commands = {"build": build, "start": start, "running": running, "stop": stop, "show": show}
     commands[command](place, *rest)
 
 
@@ -97,7 +94,8 @@ def show(place):
 
 def server(place, live):
     commit, folder, port = read(live)
-    return [environment(place, folder) / "bin" / "python", __file__, place, "serve", folder, port, str(live.fileno())]
+    python, program = environment(place, folder) / "bin" / "python", Path(__file__).with_name("server.py")
+    return [python, program, place, folder, port, str(live.fileno())]
 
 
 # --- the lock ---
@@ -142,47 +140,6 @@ def write(live, *lines):
     live.truncate(0)
     live.write("".join(f"{line}\n" for line in lines))
     live.flush()
-
-
-# --- the server ---
-
-
-def serve(place, folder, port, lock):
-    """In the packages' own Python. Its folder is PLACE, not the version's: data does not belong to a version."""
-    live = open(int(lock), "a", encoding="utf-8")
-    live.write(f"{os.getpid()}\n")
-    live.flush()
-    os.environ["DJANGO_SETTINGS_MODULE"] = "core.settings"
-    os.environ.setdefault("DJANGO_DATABASE", str(place / "db.sqlite3"))
-    sys.path[0] = folder
-    from core.wsgi import application
-    from django.core.management import call_command
-
-    call_command("migrate", verbosity=0)
-    log = logging.StreamHandler()
-    log.setFormatter(OneLine())
-    logging.getLogger("django.request").addHandler(log)
-    with make_server("127.0.0.1", int(port), application, Server, Quiet) as server:
-        with contextlib.suppress(KeyboardInterrupt):
-            server.serve_forever()
-
-
-class OneLine(logging.Formatter):
-    """With DEBUG off Django keeps to itself why a page failed. A line that deploy.yaml can look for."""
-
-    def format(self, record):
-        error = record.exc_info[1] if record.exc_info else None
-        why = f": {type(error).__name__}: {error}" if error else ""
-        return f"{record.levelname} {record.getMessage()}{why}"
-
-
-class Server(ThreadingMixIn, WSGIServer):
-    daemon_threads = True
-
-
-class Quiet(WSGIRequestHandler):
-    def log_message(self, *_):
-        """Who looked at what is nobody's business."""
 
 
 if __name__ == "__main__":
