@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from contextlib import suppress
 
+from cli.compose_check import compose_findings
 from cli.records import Records, open_records
 from cli.what_runs import MakeDriver, make_driver
 from shared.domain.deployment import Place
 from shared.domain.errors import Misconfigured, TeamError
-from shared.edge.deploy.driver import Driver
+from shared.edge.deploy import ports
+from shared.edge.deploy.driver import Driver, HasPorts
 from shared.edge.deploy.release_env import release_env
 from shared.edge.forge.github_check import Finding
 from shared.edge.paths import Home
@@ -21,7 +22,7 @@ HERE = "127.0.0.1"
 
 
 def deploy_findings(home: Home, settings: Settings, make: MakeDriver = make_driver) -> Iterator[Finding]:
-    """Nothing where nothing is deployed. What a compose file says is checked when it is to be run."""
+    """Nothing where nothing is deployed."""
     if settings.target.file.deploy.driver == "none" or not home.state.exists():
         return
     try:
@@ -40,6 +41,7 @@ def _findings(records: Records, make: MakeDriver) -> Iterator[Finding]:
         yield Finding("deploys", True, f"{name}: {driver.check()}")
     except TeamError as problem:
         yield Finding("deploys", False, f"{name}: {problem}")
+    yield from compose_findings(records)
     for place, settings in file.deploy.places.items():
         try:
             release_env(settings)
@@ -57,18 +59,30 @@ def _pages(health: HealthSettings, place: PlaceSettings) -> str:
 
 def _port(driver: Driver, place: Place, settings: PlaceSettings) -> str:
     """Free, or held by what we have started there ourselves."""
-    if not settings.port:
+    port = settings.port
+    if not port:
         return "no port of its own"
-    with suppress(TeamError):  # that it cannot be asked was told before
-        if driver.running(place):
-            return f"port {settings.port} is ours"
     with socket.socket() as door:
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what has just ended holds nobody up
         try:
-            door.bind((HERE, settings.port))
+            door.bind((HERE, port))
         except OSError as problem:
-            raise Misconfigured(
-                f"port {settings.port} cannot be used ({problem.strerror}): another program has it, or it is not"
-                f" yours; end that, or choose another `deploy.{place}.port` in config/targets"
-            ) from None
-    return f"port {settings.port} is free"
+            return _taken(driver, place, port, problem)
+    return f"port {port} is free"
+
+
+def _taken(driver: Driver, place: Place, port: int, problem: OSError) -> str:
+    """Whose it is, if that is as it should be."""
+    who = ports.holder(port) or "another program"
+    try:
+        if isinstance(driver, HasPorts) and driver.has_port(place):
+            return f"port {port} is ours"
+        if not isinstance(driver, HasPorts) and driver.running(place):
+            return f"port {port} is taken by {who}, as it should be if that is what `{place}.start` starts"
+    except TeamError:  # what is wrong with it was told before
+        what = "Docker is away" if isinstance(driver, HasPorts) else f"`{place}.running` says nothing"
+        return f"port {port} is in use, and nobody can tell whose it is while {what}"
+    raise Misconfigured(
+        f"port {port} cannot be used ({problem.strerror}): {who} has it, or it is not yours; end that, or choose"
+        f" another `deploy.{place}.port` in config/targets"
+    )

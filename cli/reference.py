@@ -46,7 +46,7 @@ def _rows(model: type[BaseModel], prefix: str) -> Iterator[str]:
 
 
 def _below(annotation: Any, step: str = "") -> Iterator[tuple[type[BaseModel], str]]:
-    """What has keys of its own in a field, and how one comes there: `[]` for each of a list, `.<name>` for each name."""
+    """What has keys of its own in a field, and how one comes there: `[]` in a list, `.<name>` below names."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation, step
     step += {tuple: "[]", Mapping: ".<name>"}.get(get_origin(annotation), "")

@@ -14,7 +14,7 @@ from cli.records import Records, open_records
 from cli.text import command, pasteable, plain
 from cli.views_pulls import pulls
 from cli.what_runs import LONGEST_WHY, MakeDriver, asked, in_words, make_driver, one_line, runs
-from shared.domain.deployment import OVER, Deploy, Place, Stage, healthy_at
+from shared.domain.deployment import OVER, Deploy, Place, Stage, healthy_at, unwatched, waiting_for_revert
 from shared.domain.errors import Misconfigured
 from shared.edge.repo.commit_names import subjects
 from shared.edge.settings_deploy import DeploySettings
@@ -113,7 +113,10 @@ def _facts(records: Records, make: MakeDriver) -> dict[str, Any]:
 
 
 def _place(book: _Book, place: Place) -> dict[str, Any]:
-    """What the book says of it. `commit` empty: nothing was ever healthy there, or nobody knows (`stuck`: why)."""
+    """What the book says of it. `commit` empty: nothing was ever healthy there, or nobody knows (`stuck`: why).
+
+    `unwatched`: what runs there instead since an order that came to nothing; empty: there is no such thing.
+    """
     here = [deploy for deploy in book.deploys if deploy.place == place]
     over = [deploy for deploy in here if deploy.stage in OVER]
     under_way = next((deploy for deploy in here if deploy.stage not in OVER), None)
@@ -124,6 +127,7 @@ def _place(book: _Book, place: Place) -> dict[str, Any]:
         **book.about(live),
         "since": _iso(came[-1].ended_at) if live and came else "",
         "stuck": one_line(over[-1].why, 2_000) if over and over[-1].stage is Stage.STUCK else "",
+        "unwatched": unwatched(over[-1], here) if over else "",
         "under_way": _row(under_way, book) if under_way else None,
     }
 
@@ -161,8 +165,7 @@ def _held(records: Records, deploys: Sequence[Deploy]) -> Iterator[tuple[str, st
     """Why nothing new is begun, each with what the owner types."""
     if found := pause(records):
         yield found
-    forgiven = records.deploys.forgiven()
-    waiting = [deploy for deploy in deploys if deploy.broke and deploy.reverts and deploy.number > forgiven]
+    waiting = waiting_for_revert(deploys, records.deploys.forgiven())
     rows = pulls(records)[0] if waiting else []
     open_ = {row["number"] for row in rows if row["state"] == "open"}
     for deploy in waiting:
@@ -178,6 +181,9 @@ def _held(records: Records, deploys: Sequence[Deploy]) -> Iterator[tuple[str, st
 def _stands(place: dict[str, Any], now: datetime) -> str:
     if place["stuck"]:
         told = f"may be down: {shortened(place['stuck'], LONGEST_WHY)}"
+    elif place["unwatched"]:
+        before = f"; {_named(place)} was healthy before" if place["commit"] else ""
+        told = f"{short(place['unwatched'])} runs there still, and nobody watched it to its end{before}"
     elif place["commit"]:
         told = f"{_named(place)} healthy since {_at(place['since'], now)}"
     else:

@@ -8,10 +8,11 @@ from typing import Any
 from agents.orchestrator.deploy_text import short, shortened
 from cli.records import Records
 from cli.text import command, plain
-from shared.domain.deployment import OVER, Deploy, Place, healthy_at
+from shared.domain.deployment import OVER, Deploy, Place, Stage, healthy_at, unwatched
 from shared.domain.errors import TeamError, Unavailable
 from shared.edge.deploy.driver import Driver, Running
 
+NOBODY_KNOWS = (Stage.STUCK, Stage.OVERRULED)  # which of the two runs
 LONGEST_WHY = 300  # characters on the screen
 
 MakeDriver = Callable[[Records], Driver | None]
@@ -46,7 +47,7 @@ def runs(deploys: Sequence[Deploy], place: Place, said: Running | str | None, re
     """`told`: all of it in words. `is_other`: it is not what was deployed there."""
     commit, ended = (said.commit, one_line(said.ended)) if isinstance(said, Running) else ("", "")
     live = healthy_at(place, deploys)
-    is_other = not isinstance(said, str) and commit not in _meant(deploys, place)
+    is_other = not isinstance(said, str) and not _is_meant(said, _meant(deploys, place))
     typed = command(records.home.root, "deploy", "--place", place, "--commit", short(live))
     return {
         "commit": commit,
@@ -58,9 +59,22 @@ def runs(deploys: Sequence[Deploy], place: Place, said: Running | str | None, re
 
 
 def _meant(deploys: Sequence[Deploy], place: Place) -> set[str]:
-    """What may run there by the book: while a deploy is under way the new one, the one before, or just now none."""
-    under_way = [d for d in deploys if d.place == place and d.stage not in OVER]
-    return {healthy_at(place, deploys), *(sha for d in under_way for sha in (d.commit, d.back_to, ""))}
+    """What may run there by the book: while a deploy is under way the new one, the one before, or just now none.
+
+    After one that got stuck, or was cut off, nobody knows which of the two it is; that is another matter.
+    """
+    here = [d for d in deploys if d.place == place]
+    unsure = [d for d in here if d.stage not in OVER or (d is here[-1] and d.stage in NOBODY_KNOWS)]
+    cut = unwatched(here[-1], deploys) if here else ""
+    return {
+        healthy_at(place, deploys),
+        *(sha for d in unsure for sha in (d.commit, d.back_to, "")),
+        *([cut] if cut else ()),
+    }
+
+
+def _is_meant(said: Running | None, meant: set[str]) -> bool:
+    return any(said.is_of(commit) for commit in meant) if said else "" in meant
 
 
 def in_words(runs: dict[str, Any]) -> str:

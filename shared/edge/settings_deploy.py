@@ -118,6 +118,10 @@ class DeploySettings(Part):
 
     @pydantic.model_validator(mode="after")
     def _is_whole(self) -> DeploySettings:
+        if "driver" not in self.model_fields_set and self.places:
+            raise ValueError(
+                "name the `driver`: compose, dockerfile or command; or none, while nothing is to be deployed"
+            )
         if problem := "" if self.driver == "none" else next(self._problems(), ""):
             raise ValueError(problem)
         return self
