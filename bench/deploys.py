@@ -1,4 +1,4 @@
-"""Deploys in real containers: how fast a sick version is back at the last good one, and whether watching costs requests.
+"""Deploys in real containers: how fast a sick version is back at the last good one, and what watching costs.
 
 python -m bench.deploys
 """

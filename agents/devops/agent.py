@@ -153,10 +153,15 @@ class DevOps:
         except EngineAway:
             raise
         except NotTouched as problem:
-            return Happened(Event.NOT_TOUCHED, str(problem))
+            return Happened(Event.NOT_TOUCHED if self._is_as_before(deploy) else Event.SICKENED, str(problem))
         except Stumble as problem:
             return Happened(Event.SICKENED, str(problem))
         return Happened(Event.STARTED)
+
+    def _is_as_before(self, deploy: Deploy) -> bool:
+        """An earlier try to start it may have been cut off half way."""
+        found = self.driver.running(deploy.place)
+        return not deploy.back_to or (found is not None and found.is_of(deploy.back_to) and not found.ended)
 
     # -- watching ---------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from shared.domain.deployment import PLACES, Place
-from shared.edge.deploy.driver import Driver, EngineAway, NotBuilt, NotStarted, NotTouched, Release, Running
+from shared.edge.deploy.driver import Driver, EngineAway, NotBuilt, NotTouched, Release, Running
 from tests.docker_scene import COMPLAINT, App, Kind, Releases, client, occupied, page, within
 from tests.killing import at_length, finishes, killed_at, points, snippet
 

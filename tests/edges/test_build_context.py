@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import tarfile
+import time
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,20 @@ def test_the_builder_learns_what_is_left_out_and_always_gets_its_dockerfile(fold
         ("a?c", "abc", True),
         ("a?c", "a/c", False),
         ("a[b-c]d", "acd", True),
+        ("*a*b*c", "xaybzc", True),
+        ("*a*b*c", "xaybz", False),
+        ("*a*b*c", "a/b/c", False),
+        ("*ab*b", "ab", False),
+        ("*a", "ba/x", True),
+        ("a*/*b/c", "ax/yb/c/d", True),
+        ("**/a*/**/b", "x/ay/b", True),
+        ("**/a*/**/b", "x/ay/z/zz/b/c", True),
+        ("**/a*/**/b", "x/ay/z/cb", False),
+        ("docs/**", "docs", False),
+        ("**.pyc", "a/b.pyc", True),
+        ("a**c", "ab/bc", True),
+        ("a[[.]b", "a[b", True),
+        ("a[^x]b", "a/b", False),
         ("a[^b]d", "abd", False),
         ("a.b", "axb", False),
         ("#a", "#a", False),
@@ -114,6 +129,19 @@ def test_the_builder_learns_what_is_left_out_and_always_gets_its_dockerfile(fold
 )
 def test_what_a_dockerignore_leaves_out(patterns: str, path: str, out: bool) -> None:
     assert Ignored(patterns)(path) is out
+
+
+@pytest.mark.parametrize("line", ["*a*a*a*a*a*b", "**a*a*a*a*a*b", "**/*a*a*a*a*a*b", "**a**a**a**a**a**b"])
+def test_no_line_holds_up_the_program(line: str) -> None:
+    began = time.perf_counter()
+    assert not Ignored(line)("a" * 120)
+    assert time.perf_counter() - began < 0.3
+
+
+@pytest.mark.parametrize("text", ["a\n" * 501, "a" * 301])
+def test_too_many_lines_and_too_long_ones_are_the_commits_fault(text: str) -> None:
+    with pytest.raises(NotBuilt, match=r"\.dockerignore is too long: there may be at most 500 patterns, each of 300"):
+        Ignored(text)
 
 
 def test_a_pattern_that_is_none_is_the_commits_fault() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import sys
 import time
@@ -20,7 +21,7 @@ from shared.domain.deployment import PLACES, Place
 from shared.domain.errors import Misconfigured, Stopping
 from shared.edge.clock import ManualClock
 from shared.edge.deploy.command_driver import COMES_UP, CommandDriver
-from shared.edge.deploy.driver import Cleaned, EngineAway, NotBuilt, NotStarted, Release, Running
+from shared.edge.deploy.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release, Running
 from shared.edge.settings_deploy import DeploySettings
 from tests.docker_scene import SERVER, App, Kind, Releases, free_port, within
 from tests.edges.deploy_contract import PATIENCE, DriverContract, DriverHome
@@ -63,6 +64,24 @@ RUNNING = 'read pid commit < "$0.pid"; grep -q app.py "/proc/$pid/cmdline" && ec
 class Commits(Releases):
     """Of the scene, without an image: folders as ReleaseFiles keeps them."""
 
+    bad = False  # they cannot be laid out
+
+    def of(self, commit: str) -> Path:
+        if self.bad:
+            raise NotBuilt(f"the files of {commit[:12]} cannot be laid out")
+        return super().of(commit)
+
+    def _mark(self, commit: str, place: Place) -> Path:
+        return self.folder.with_name("marks") / f"{commit}.{place}"
+
+    def built(self, commit: str, place: Place) -> str:
+        mark = self._mark(commit, place)
+        return mark.read_text() if mark.exists() else ""
+
+    def set_built(self, commit: str, place: Place, how: str) -> None:
+        self._mark(commit, place).parent.mkdir(exist_ok=True)
+        self._mark(commit, place).write_text(how)
+
     def add(self, app: App | Kind = "healthy", files: Mapping[str, str] | None = None) -> str:
         app = App(app) if isinstance(app, str) else app
         number = len(self.known) + 1
@@ -78,6 +97,7 @@ class Commits(Releases):
         return tuple(sorted(path.name for path in self.folder.iterdir()))
 
     def clean(self, keep: Collection[str]) -> int:
+        shutil.rmtree(self.folder.with_name("marks"), ignore_errors=True)
         return len(set(self.known) - set(keep))
 
 
@@ -262,6 +282,40 @@ def test_without_a_build_the_files_are_all_that_is_needed(owner: Owner) -> None:
     assert not (owner.root / "now").exists()
 
 
+def test_what_was_built_is_not_built_again_unless_its_folder_its_words_or_its_start_say_so(owner: Owner) -> None:
+    def builds(driver: CommandDriver) -> int:
+        driver.build(owner.release)
+        return len(owner.read("builds").splitlines())
+
+    line = "echo x >> $0/builds"
+    driver = owner.driver(build=line)
+    assert [builds(driver), builds(driver), builds(owner.driver(build=line))] == [1, 1, 1]
+    assert builds(owner.driver(build=line, env={"DEBUG": "0"})) == 2
+    assert builds(driver) == 3
+    owner.commits.clean(())
+    owner.commits.of(owner.commit)
+    assert builds(driver) == 4
+    with pytest.raises(NotStarted):
+        owner.driver(build=line, start="false").start(owner.release)
+    assert builds(driver) == 5
+
+
+def test_a_build_that_failed_is_tried_again(owner: Owner) -> None:
+    driver = owner.driver(build="echo x >> $0/builds; exit 1")
+    for _ in range(2):
+        with pytest.raises(NotBuilt):
+            driver.build(owner.release)
+    assert owner.read("builds") == "x\nx\n"
+
+
+def test_files_that_cannot_be_laid_out_keep_what_runs_running(owner: Owner) -> None:
+    driver = owner.driver(start="touch $0/begun")
+    owner.commits.bad = True
+    with pytest.raises(NotTouched, match="cannot be laid out"):
+        driver.start(owner.release)
+    assert not (owner.root / "begun").exists()
+
+
 def test_a_stop_begins_no_build_but_looks_and_starts_on(owner: Owner) -> None:
     """What runs has to be known, and half a start helps nobody."""
     driver = owner.driver(build="touch $0/built", stop=True)
@@ -357,6 +411,18 @@ def test_a_command_that_does_not_end_is_no_commits_fault(owner: Owner) -> None:
         owner.driver(running="sleep 60", minutes=0.005).running("staging")
 
 
+def test_digits_are_those_of_the_commit_that_is_wanted_also_when_its_files_are_gone(owner: Owner) -> None:
+    """Else it would be started once more."""
+    driver = owner.driver(start="echo x >> $0/starts", running="echo 0101010")
+    shutil.rmtree(owner.commits.of(owner.commit))
+    found = driver.running("staging")
+    assert found == Running("0101010")
+    assert found.is_of(owner.commit)
+    assert not found.is_of("02" * 20)
+    driver.start(owner.release)
+    assert not (owner.root / "starts").exists()
+
+
 # --- its log -------------------------------------------------------------------------------------------------
 
 
@@ -371,6 +437,31 @@ def test_only_what_was_printed_since_the_start_is_its_log(owner: Owner) -> None:
     assert driver.logs("staging") == "it begins\nit serves"
     assert driver.logs("staging", 1) == "it serves"
     assert owner.driver(logs="tail -n 3 $0/log").logs("staging") == "it begins\nit serves"  # another process
+
+
+def test_a_note_that_cannot_be_written_keeps_nothing_from_being_started(owner: Owner) -> None:
+    (owner.root / "log").write_text("ERROR of the last one\n")
+    driver = owner.driver(logs="cat $0/log")
+    (owner.root / "state").write_text("as if the disk were full")
+    driver.start(owner.release)
+    assert driver.running("staging") == Running(owner.commit)
+    assert driver.logs("staging") == ""
+
+
+def test_an_old_note_that_cannot_be_written_anew_is_none(owner: Owner) -> None:
+    (owner.root / "log").write_text("a line\n")
+    note = owner.root / "state" / "staging.log-before"
+    note.mkdir(parents=True)
+    owner.driver(logs="cat $0/log").start(owner.release)
+    note.rmdir()
+    assert owner.driver(logs="cat $0/log").logs("staging") == "a line"
+
+
+def test_in_a_hurry_nobody_waits_for_a_log(owner: Owner) -> None:
+    began = time.monotonic()
+    owner.driver(logs="sleep 60").start(owner.release, hurry=True)
+    owner.driver(logs=["no-such-program"], start="echo {commit} > $0/now").start(owner.release, hurry=True)
+    assert time.monotonic() - began < 5
 
 
 def test_what_is_remembered_of_a_log_is_none_of_its_words(owner: Owner) -> None:

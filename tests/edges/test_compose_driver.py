@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from shared.domain.compose_values import MOST_TOLD
 from shared.domain.deployment import PLACES, Place
 from shared.domain.errors import Misconfigured
 from shared.edge.deploy.compose_command import ComposeCommand
@@ -291,6 +292,16 @@ def test_a_compose_file_that_is_not_there_or_is_a_link(home: ComposeHome) -> Non
         home.driver.build(release)
 
 
+def test_each_thing_that_is_wrong_is_told_whole_up_to_a_number(home: ComposeHome) -> None:
+    mounts = ", ".join(f"'./absent-{number}:/x{number}'" for number in range(50))
+    with pytest.raises(NotBuilt) as caught:
+        home.driver.build(home.given(f"services: {{web: {{build: ., volumes: [{mounts}]}}}}"))
+    _, *problems, last = str(caught.value).splitlines()
+    assert len(problems) == MOST_TOLD
+    assert all(f"there is no absent-{at} in the repository" in one for at, one in enumerate(problems))
+    assert last == f"and {50 - MOST_TOLD} more"
+
+
 class _NothingThere(BaseHTTPRequestHandler):
     """A registry without any image."""
 
@@ -328,6 +339,7 @@ def test_the_owners_values_are_not_told(home: ComposeHome) -> None:
     with pytest.raises(NotBuilt) as caught:
         home.driver.build(release)
     assert "it says ***" in str(caught.value)
+    assert " ---> " not in str(caught.value)
     with contextlib.closing(client()) as engine:  # what was left of it is known to be ours
         assert engine.images(filters={"label": f"sisimpur.home={home.home}", "dangling": True})
     assert "hunter2" not in str(caught.value)

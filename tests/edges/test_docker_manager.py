@@ -172,6 +172,15 @@ def test_the_engine_of_another_machine_is_not_asked() -> None:
         DockerManager(HOME, {"DOCKER_HOST": "tcp://10.0.0.1:2375"}).check()
 
 
+@pytest.mark.parametrize("host", ["tcp://127.0.0.1:1", "tcp://localhost:99999"])
+def test_a_port_at_which_nobody_answers_is_said_plainly(host: str) -> None:
+    with pytest.raises(
+        EngineAway, match=rf"nobody answers at {host}, which DOCKER_HOST names .*unset DOCKER_HOST"
+    ) as away:
+        DockerManager(HOME, {"DOCKER_HOST": host}).check()
+    assert "HTTPConnectionPool" not in str(away.value)
+
+
 def test_who_may_not_use_it_is_told_how_to(engine: Make) -> None:
     one = engine(VERSION)
     one.path.parent.chmod(0o755)

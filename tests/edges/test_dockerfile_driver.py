@@ -14,7 +14,7 @@ from shared.domain.deployment import PLACES, Place
 from shared.domain.errors import Misconfigured
 from shared.edge.deploy.docker_manager import DockerManager
 from shared.edge.deploy.dockerfile_driver import DockerfileDriver
-from shared.edge.deploy.driver import Cleaned, Driver, NotBuilt, NotStarted, NotTouched, Release, Running
+from shared.edge.deploy.driver import Cleaned, Driver, HasPorts, NotBuilt, NotStarted, NotTouched, Release, Running
 from shared.edge.settings_deploy import DeploySettings
 from tests.docker_scene import (
     App,
@@ -190,6 +190,17 @@ def test_an_image_that_lost_its_name_goes_but_not_what_somebody_made_of_one(home
         engine.remove_image(name)
 
 
+def test_the_last_lines_of_a_build_are_what_was_printed(home: DockerfileHome) -> None:
+    """Not what the builder says of its steps."""
+    steps = "".join(f"ENV A{number}=1\n" for number in range(8))
+    dockerfile = f"FROM {base_image()}\nRUN echo said long before\n{steps}RUN echo said at last; exit 1\n"
+    with pytest.raises(NotBuilt) as failed:
+        home.driver.build(Release(STAGING, home.releases.add(files={"Dockerfile": dockerfile})))
+    first, *lines = str(failed.value).splitlines()
+    assert "returned a non-zero code: 1" in first
+    assert lines == ["said long before", "said at last"]
+
+
 @pytest.mark.parametrize(
     ("files", "settings", "why"),
     [
@@ -293,7 +304,11 @@ def test_the_container_that_has_the_port_is_named_and_what_runs_stays(home: Dock
     there = Release("production", here.commit)
     home.driver.build(there)
     home.driver.start(there)
+    assert isinstance(home.driver, HasPorts)
+    assert home.driver.has_port(STAGING)
     home.set(staging={"port": home.ports["production"]}, production={"port": home.ports[STAGING]})
+    assert isinstance(home.driver, HasPorts)
+    assert not home.driver.has_port(STAGING)
     next_one = home.built()
     with pytest.raises(NotTouched, match=f"container sisimpur-{home.home}-production: .*deploy.staging.port"):
         home.driver.start(next_one)

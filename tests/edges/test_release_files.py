@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from shared.domain.deployment import PLACES
 from shared.domain.errors import Refused
 from shared.edge.deploy.driver import EngineAway, NotBuilt
 from shared.edge.deploy.release_files import ReleaseFiles
+from shared.edge.paths import remove_folder
 from shared.edge.repo.mirror import Mirror
 from shared.edge.repo.remote import Remote
 from tests.killing import killed_at, points, snippet
@@ -103,6 +105,32 @@ def test_only_what_is_kept_is_left(scene: Scene) -> None:
     assert scene.files.clean({second, "f" * 40}) == 2
     assert sorted(os.listdir(scene.folder)) == sorted([second, "notes"])
     assert scene.files.clean({second}) == 0
+
+
+def test_what_was_built_there_is_known_as_long_as_the_folder_is_there(scene: Scene) -> None:
+    files, here = scene.files, (scene.first, PLACES[0])
+    files.of(scene.first)
+    assert files.built(*here) == ""
+    files.set_built(*here, "so")
+    assert files.built(*here) == ReleaseFiles(scene.mirror, scene.folder).built(*here) == "so"
+    assert files.built(scene.first, PLACES[1]) == ""
+    assert files.known == (scene.first,)
+    remove_folder(scene.folder / scene.first)
+    assert files.built(*here) == ""
+    files.of(scene.first)
+    assert files.built(*here) == ""
+    files.set_built(*here, "so")
+    files.set_built(*here, "")
+    assert files.built(*here) == ""
+    files.set_built(*here, "so")
+    files.clean(())
+    assert os.listdir(scene.folder) == []
+
+
+def test_that_it_was_built_cannot_be_noted_is_no_harm(scene: Scene) -> None:
+    scene.files.of(scene.first)
+    (scene.folder / f"{scene.first}.built-staging").mkdir()
+    scene.files.set_built(scene.first, "staging", "so")
 
 
 def test_there_is_nothing_to_clean_before_anything_was_deployed(scene: Scene) -> None:

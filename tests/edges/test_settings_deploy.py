@@ -130,6 +130,13 @@ def test_what_its_own_driver_heeds_is_taken(driver: str, said: dict[str, str]) -
     assert target(driver=driver, **said).deploy.driver == driver
 
 
+def test_places_without_a_driver_are_not_taken_in_silence() -> None:
+    text = "repo: x\ndeploy: {staging: {port: 1}}\n"
+    with pytest.raises(Misconfigured, match="deploy: name the `driver`: compose, dockerfile or command; or none"):
+        parse(text, "f.yaml").as_type(TargetFile)
+    assert parse(text.replace("{staging", "{driver: none, staging"), "f.yaml").as_type(TargetFile)
+
+
 def test_pages_need_an_address() -> None:
     text = "repo: x\ndeploy: {driver: command, staging: {start: [a], running: [b]}}\nhealth: {pages: [{path: /}]}\n"
     with pytest.raises(Misconfigured, match=r"deploy\.staging: write a `url` \(or a port\): its pages are asked there"):

@@ -120,6 +120,36 @@ def test_while_a_deploy_is_under_way_the_old_the_new_and_nothing_are_all_as_they
     assert f"; {second[:8]} (the owner's own) started, and watched, since " in shown(home, capsys, "deploys")
 
 
+def test_after_one_that_got_stuck_either_of_the_two_is_no_surprise_but_after_a_healthy_one_the_last_is(
+    home: DeployHome, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second, third = home.commit(), home.commit("second"), home.commit("third")
+
+    def is_other(commit: str) -> bool:
+        home.runs().write_text(commit)
+        return bool(facts(home, capsys)["places"][0]["runs"]["is_other"])
+
+    home.deployed(first)
+    home.deployed(second, back_to=first)
+    assert [is_other(sha) for sha in (first, second, second[:7])] == [True, False, False]
+    home.deployed(third, *GOOD[:3], Event.SICKENED, Event.LOST, back_to=second)
+    assert [is_other(sha) for sha in (first, second, third, third[:7], "")] == [True, False, False, False, False]
+
+
+def test_what_an_order_cut_off_and_did_not_replace_is_not_called_healthy(
+    home: DeployHome, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second, third = home.commit(), home.commit("second"), home.commit("third")
+    home.deployed(first)
+    home.deployed(second, *GOOD[:3], Event.OVERRULED, back_to=first)
+    home.deployed(third, Event.NOT_BUILT, back_to=first, why="no room")
+    home.runs().write_text(second)
+    told = (
+        f"production: {second[:8]} runs there still, and nobody watched it to its end; {first[:8]} (first) was healthy"
+    )
+    assert told in shown(home, capsys, "deploys")
+
+
 def test_who_cannot_be_asked_costs_one_line(home: DeployHome, capsys: pytest.CaptureFixture[str]) -> None:
     home.deployed(home.commit())
     home.runs().write_text("a page of HTML")
@@ -133,7 +163,8 @@ def test_the_keys_of_json_are_stable(home: DeployHome, capsys: pytest.CaptureFix
     home.deployed(second, *SICK, Event.SENT_BACK, Event.RECOVERED, back_to=first, why="GET / answered 500", reverts=7)
     found = facts(home, capsys)
     assert set(found) == {"driver", "places", "paused", "held", "orders", "deploys"}
-    assert set(found["places"][0]) == {*("place", "commit", "subject", "task", "since", "stuck", "under_way", "runs")}
+    keys = ("place", "commit", "subject", "task", "since", "stuck", "unwatched", "under_way", "runs")
+    assert set(found["places"][0]) == {*keys}
     assert set(found["places"][0]["runs"]) == {"commit", "ended", "problem", "is_other", "command"}
     assert set(found["deploys"][0]) == {
         *("number", "place", "commit", "subject", "task", "stage", "why", "back_to", "asked", "reverted_by"),

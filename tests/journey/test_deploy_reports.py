@@ -218,6 +218,18 @@ class Engine:
         return self._runs
 
 
+class Docked(Engine):
+    """One that knows who has a port."""
+
+    def __init__(self, found: str | TeamError, runs: Running | TeamError | None = None, ours: bool = False) -> None:
+        super().__init__(found, runs)
+        self._ours = ours
+
+    def has_port(self, place: Place) -> bool:
+        self.running(place)
+        return self._ours
+
+
 def found(home: DeployHome, engine: object) -> list[tuple[str, bool, str]]:
     def make(_: Records) -> Driver:
         return engine  # type: ignore[return-value]
@@ -256,7 +268,18 @@ def test_doctor_knows_a_port_that_is_free_ours_or_somebody_elses(tmp_path: Path)
         port = other.getsockname()[1]
         path = home.stage.home.targets / "site.yaml"
         path.write_text(path.read_text().replace("  production:\n", f"  production:\n    port: {port}\n"))
-        assert found(home, Engine("", Running("a" * 40)))[1][1:] == (True, f"port {port} is ours; {NO_PAGE}")
+        said = found(home, Engine("", Running("a" * 40)))[1]
+        assert (
+            said[1] and f"port {port} is taken by python" in said[2] and "if that is what `production.start`" in said[2]
+        )
+        assert found(home, Docked("", ours=True))[1][1:] == (True, f"port {port} is ours; {NO_PAGE}")
+        name, ok, detail = found(home, Docked("", Running("a" * 40)))[1]  # at another port
+        assert (name, ok) == ("production", False)
+        assert f"port {port} cannot be used" in detail and "python" in detail
+        away = EngineAway("start it: systemctl start docker")
+        whose = f"port {port} is in use, and nobody can tell whose it is while"
+        assert found(home, Docked(away, away))[1][1:] == (True, f"{whose} Docker is away; {NO_PAGE}")
+        assert f"{whose} `production.running` says nothing" in found(home, Engine("", away))[1][2]
         name, ok, detail = found(home, Engine(""))[1]
         assert (name, ok) == ("production", False) and f"port {port} cannot be used" in detail
     assert found(home, Engine(""))[1][1:] == (True, f"port {port} is free; {NO_PAGE}")

@@ -77,8 +77,8 @@ def test_a_port_that_somebody_has_is_named_and_nothing_else_is_touched(home: Con
     first = home.pushes("well", "first")
     with occupied(home.port):
         home.stage.run_day()
-    (stuck,) = home.deploys()
-    assert stuck.stage is At.STUCK and str(home.port) in stuck.why
+    (failed,) = home.deploys()
+    assert failed.stage is At.FAILED and str(home.port) in failed.why
     with home.stage.records() as records:
         records.deploys.resume(records.clock.now())
     assert home.stage.run_day() == []

@@ -23,6 +23,7 @@ FROM = re.compile(r"\s*FROM\s", re.IGNORECASE)
 ESCAPE = re.compile(r"#\s*escape\s*=\s*(\S)", re.IGNORECASE)
 DIRECTIVE = re.compile(r"#\s*\w+\s*=")
 COMMENT = re.compile(r"\s*(#|$)")
+MOST_PATTERNS, LONGEST_PATTERN = 500, 300  # lines of a .dockerignore, characters of one
 
 
 def pack(folder: Path, dockerfile: str, labels: Mapping[str, str], target: IO[bytes]) -> None:
@@ -127,8 +128,12 @@ class Ignored:
     """What a .dockerignore leaves out: of all patterns that fit a path, or a folder above it, the last one counts."""
 
     def __init__(self, text: str) -> None:
-        lines = (line.strip() for line in text.splitlines() if not line.startswith("#"))
-        self._patterns = [pattern for line in lines if line and (pattern := _pattern(line))]
+        stripped = (line.strip() for line in text.splitlines() if not line.startswith("#"))
+        lines = [line for line in stripped if line]
+        if len(lines) > MOST_PATTERNS or max(map(len, lines), default=0) > LONGEST_PATTERN:
+            at_most = f"{MOST_PATTERNS} patterns, each of {LONGEST_PATTERN} characters"
+            raise NotBuilt(f"{IGNORE} is too long: there may be at most {at_most}")
+        self._patterns = [pattern for line in lines if (pattern := _pattern(line))]
 
     def __call__(self, path: str) -> bool:
         ignored = False
@@ -144,29 +149,42 @@ def _pattern(line: str) -> tuple[re.Pattern[str], bool] | None:
     if name == ".":
         return None
     try:
-        return re.compile(rf"(?:{_expression(name)})(?:/.*)?\Z", re.DOTALL), is_out
+        return re.compile(_expression(name), re.DOTALL), is_out
     except re.error:
         raise NotBuilt(f"{IGNORE}: {line[:100]!r} is no pattern") from None
 
 
-WORDS = re.compile(r"\*\*/?|\*|\?|\[\^?[^\]]+\]|\\.|.", re.DOTALL)
+# A path is gone through once for each wildcard, never again and again: whatever follows one is looked for where it
+# comes first, and that is never taken back (`(?>...)`), since each piece between two of them has one length, or ends at
+# the same slash. Otherwise a single line of stars could hold up this whole program for years.
+FOLDERS, ANYTHING, NAME = r"(?:[^/]*+/)*?", r".*?", r"[^/]*?"
+END = r"(?=/|\Z)"  # of a path, or of a folder above it
+WORDS = re.compile(r"(?:(?<=/)|^)\*\*/|\*{2,}|\*|\?|\[\^?[^\]]+\]|\\.|.", re.DOTALL)
 
 
 def _expression(pattern: str) -> str:
-    return "".join(map(_part, WORDS.findall(pattern)))
+    skips, pieces = [""], [[""]]  # what comes before each piece, and its parts, with a * between them
+    for word in WORDS.findall(pattern):
+        if word.startswith("**"):
+            skips.append(FOLDERS if word == "**/" else ANYTHING)
+            pieces.append([""])
+        elif word == "*":
+            pieces[-1].append("")
+        else:
+            pieces[-1][-1] += _part(word)
+    pieces[-1][-1] += END
+    return "".join(f"(?>{skip}{_joined(parts)})" for skip, parts in zip(skips, pieces, strict=True))
+
+
+def _joined(parts: list[str]) -> str:
+    return parts[0] + "".join(f"(?>{NAME}{part})" for part in parts[1:])
 
 
 def _part(word: str) -> str:
     match word:
-        case "**":
-            return ".*"
-        case "**/":
-            return "(?:.*/)?"
-        case "*":
-            return "[^/]*"
         case "?":
             return "[^/]"
         case _ if word[0] == "[" and len(word) > 1:
-            return word
+            return "(?!/)" + re.sub(r"(?<=.)([\[&|~])", r"\\\1", word)
         case _:
             return re.escape(word.removeprefix("\\") or word)

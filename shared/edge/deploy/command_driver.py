@@ -11,11 +11,16 @@ They run in no box: what was merged runs as whoever the owner lets it run as. A 
 in its own process group, so whatever goes on running belongs to a service manager, as above, or to a session that it
 got before the command ended: `subprocess.Popen(argv, start_new_session=True, stdout=a_file, ...)` in a start script
 keeps that order, `setsid program &` in a shell does not always.
+
+`build` ran once for a commit at a place, as long as its words and the commit's folder stay: what it makes belongs into
+{folder}, or elsewhere under a name with {commit}.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
 import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -26,7 +31,7 @@ from shared.domain.deployment import Place
 from shared.domain.errors import Misconfigured
 from shared.domain.log_lines import seen_before
 from shared.edge.clock import Clock
-from shared.edge.deploy.driver import Cleaned, EngineAway, NotBuilt, NotStarted, Release, Running
+from shared.edge.deploy.driver import FEWEST, Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release, Running
 from shared.edge.deploy.owner_command import OwnerCommand, Surroundings, surroundings
 from shared.edge.fault import fault_point
 from shared.edge.paths import read_text, write_text
@@ -35,15 +40,20 @@ from shared.edge.settings_deploy import DeploySettings
 
 MOST_LINES = 1_000  # of a log
 QUICK = 0.5  # minutes for what only tells us something
+HURRIED = 0.05  # minutes for what would only be good to know
 COMES_UP = 15  # seconds that `running` may take to name what was started
 OF_A_COMMIT = ("commit", "folder", "place")
-COMMIT = re.compile(r"[0-9a-f]{7,64}")
+COMMIT = re.compile(rf"[0-9a-f]{{{FEWEST},64}}")
 
 
 class Files(Protocol):
     """The files of commits, as ReleaseFiles keeps them."""
 
     def of(self, commit: str) -> Path: ...
+
+    def built(self, commit: str, place: Place) -> str: ...
+
+    def set_built(self, commit: str, place: Place, how: str) -> None: ...
 
     @property
     def known(self) -> Collection[str]: ...
@@ -69,6 +79,7 @@ class CommandDriver:
         """`folder`: ours, for what the log said before a start."""
         self._settings, self._files, self._folder = settings, files, folder
         self._clock, self._environment, self._stop = clock, environment, stop
+        self._before: dict[Place, Sequence[str]] = {}  # what was seen before a start, if it cannot be written
         self._commands = {place: _commands(place, settings) for place in settings.places}
 
     def check(self) -> str:
@@ -83,24 +94,32 @@ class CommandDriver:
     def build(self, release: Release) -> None:
         """The owner's command runs again if it was cut: it has to lead to the same end."""
         folder, command = self._files.of(release.commit), self._commands[release.place]["build"]
-        if not command:
+        if not command or self._files.built(release.commit, release.place) == (how := self._how(release.place)):
             return
         done = self._run(command, release.place, folder, release.commit, self._settings.minutes, self._stop)
         fault_point("deploy.built")
         if not done.ok:
             raise NotBuilt(command.problem(done, self._given(release.place)))
+        self._files.set_built(release.commit, release.place, how)
 
-    def start(self, release: Release, hurry: bool = False) -> None:  # noqa: ARG002  # the owner's command knows how
-        """A command that was begun is not cut: half a start helps nobody."""
+    def start(self, release: Release, hurry: bool = False) -> None:
+        """A command that was begun is not cut: half a start helps nobody. After one that fails it is built again."""
         if self._runs(release):
             return
-        folder, command = self._files.of(release.commit), self._commands[release.place]["start"]
-        self._remember_log(release.place)
+        try:
+            folder, command = self._files.of(release.commit), self._commands[release.place]["start"]
+        except NotBuilt as problem:
+            raise NotTouched(str(problem)) from None
+        self._remember_log(release.place, hurry)
         done = self._run(command, release.place, folder, release.commit, self._settings.minutes)
         fault_point("deploy.started")
-        if not done.ok:
-            raise NotStarted(command.problem(done, self._given(release.place)))
-        self._wait_for(release)
+        try:
+            if not done.ok:
+                raise NotStarted(command.problem(done, self._given(release.place)))
+            self._wait_for(release)
+        except NotStarted:
+            self._files.set_built(release.commit, release.place, "")
+            raise
 
     def running(self, place: Place) -> Running | None:
         """`running` prints the commit, or at least 7 digits of it; nothing, however it ends: nothing runs."""
@@ -130,23 +149,32 @@ class CommandDriver:
     # --- details ---------------------------------------------------------------------------------------------
 
     def _runs(self, release: Release) -> bool:
-        found = self.running(release.place)
-        return found is not None and found.commit == release.commit
+        return self._said(release) == release.commit
 
     def _wait_for(self, release: Release) -> None:
-        found = None
+        said = ""
         for _ in range(COMES_UP):
-            found = self.running(release.place)
-            if found and found.commit == release.commit:
+            said = self._said(release)
+            if said == release.commit:
                 return
             self._clock.sleep(1)
-        says = found.commit[:12] if found else "nothing"
+        says = said[:12] or "nothing"
         names = [self._commands[release.place][one].name for one in ("start", "running")]
         raise NotStarted(f"`{names[0]}` ended well, but `{names[1]}` prints {says}, not {release.commit[:12]}")
 
-    def _in_full(self, said: str) -> str:
-        found = [commit for commit in self._files.known if commit.startswith(said)]
+    def _said(self, wanted: Release) -> str:
+        """The commit that runs, in full also if that is all that is known of it."""
+        found = self.running(wanted.place)
+        return self._in_full(found.commit, wanted.commit) if found else ""
+
+    def _in_full(self, said: str, *more: str) -> str:
+        found = [commit for commit in {*self._files.known, *more} if commit.startswith(said)]
         return found[0] if len(found) == 1 else said
+
+    def _how(self, place: Place) -> str:
+        """Of the command that builds, with what the owner's config gives it; none of its words."""
+        words = [self._commands[place]["build"].argv, sorted(self._settings.places[place].env.items())]
+        return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
     def _run(
         self,
@@ -167,17 +195,36 @@ class CommandDriver:
 
     # --- its log ---------------------------------------------------------------------------------------------
 
-    def _log(self, place: Place) -> Sequence[str]:
+    def _log(self, place: Place, minutes: float | None = None) -> Sequence[str]:
         command = self._commands[place]["logs"]
-        return self._run(command, place, merge=False).text.splitlines()[-MOST_LINES:] if command else ()
+        done = self._run(command, place, minutes=minutes, merge=False) if command else None
+        return done.text.splitlines()[-MOST_LINES:] if done else ()
 
-    def _remember_log(self, place: Place) -> None:
-        """What the version before it printed says nothing of this one."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        write_text(self._folder / f"{place}.log-before", "\n".join(_digests(self._log(place))))
+    def _remember_log(self, place: Place, hurry: bool) -> None:
+        """What the version before it printed says nothing of this one. A full disk keeps nothing from being started."""
+        before, note = self._log_before(place, hurry), self._folder / f"{place}.log-before"
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_text(note, "\n".join(before))
+            self._before.pop(place, None)
+        except OSError:
+            self._before[place] = before
+            with contextlib.suppress(OSError):
+                note.unlink()
         fault_point("deploy.log-remembered")
 
+    def _log_before(self, place: Place, hurry: bool) -> Sequence[str]:
+        """In a hurry nobody waits for it, nor asks why it is not to be had."""
+        try:
+            return _digests(self._log(place, HURRIED if hurry else None))
+        except Misconfigured:
+            if not hurry:
+                raise
+            return ()
+
     def _remembered(self, place: Place) -> Sequence[str]:
+        if place in self._before:
+            return self._before[place]
         try:
             return read_text(self._folder / f"{place}.log-before").splitlines()
         except FileNotFoundError:

@@ -24,7 +24,7 @@ from shared.edge.deploy.compose_command import ComposeCommand
 from shared.edge.deploy.compose_files import NotToRun
 from shared.edge.deploy.docker_engine import GONE, connected, unless
 from shared.edge.deploy.docker_manager import DockerManager
-from shared.edge.deploy.docker_words import COMMIT, HOME, PORT_TAKEN, Container, summed_up, why_away
+from shared.edge.deploy.docker_words import COMMIT, HOME, PORT_TAKEN, Container, summed_up, why_away, without_noise
 from shared.edge.deploy.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release, Running
 from shared.edge.deploy.owner_command import tail
 from shared.edge.deploy.release_env import release_env
@@ -107,7 +107,14 @@ class ComposeDriver:
     def clean(self, keep: Collection[Release]) -> Cleaned:
         return self._manager.clean(keep)
 
+    def has_port(self, place: Place) -> bool:
+        return self._manager.has_port(place, self._settings.places[place].port)
+
     # --- the file --------------------------------------------------------------------------------------------
+
+    def look(self, release: Release) -> None:
+        """Nothing if its file may be run; whether it comes up is not known. NotToRun, Misconfigured as below."""
+        self._composed(release)
 
     def _composed(self, release: Release) -> Composed:
         """NotToRun: what is wrong with the repository's file. Misconfigured: with the owner's `env_file`."""
@@ -205,12 +212,11 @@ class ComposeDriver:
         if kind is NotStarted and PORT_TAKEN.search(said):
             raise NotStarted(self._taken(release.place))
         how = f"took longer than {self._settings.minutes:g} minutes" if done.end == "timed out" else "failed"
-        raise kind(f"{what} {how}; docker compose said:\n{tail(said)}")
+        raise kind(f"{what} {how}; docker compose said:\n{tail(without_noise(said))}")
 
     def _see_port(self, place: Place) -> None:
         """Before anything ends."""
-        port, ours = self._settings.places[place].port, [one.name for one in self._manager.containers_of(place)]
-        if ports.is_taken(port) and self._manager.publisher(port) not in ours:
+        if ports.is_taken(self._settings.places[place].port) and not self.has_port(place):
             raise NotTouched(self._taken(place))
 
     def _taken(self, place: Place) -> str:

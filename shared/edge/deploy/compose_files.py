@@ -10,7 +10,7 @@ from pathlib import Path
 from shared.domain import compose_rules
 from shared.domain.compose_parts import Inside, Site
 from shared.domain.compose_rules import Composed, Forbidden
-from shared.domain.compose_values import escaped, plain
+from shared.domain.compose_values import Problems, escaped, plain
 from shared.domain.errors import Misconfigured, Refused
 from shared.edge import strict_yaml
 from shared.edge.deploy import build_context
@@ -33,7 +33,7 @@ def composed(root: Path, site: Site) -> Composed:
     except Refused as refused:
         raise NotToRun(str(refused)) from None
     found = compose_rules.checked(parsed, replace(site, files=held))
-    problems = found.problems if isinstance(found, Forbidden) else tuple(_outside(root, found))
+    problems = found.problems if isinstance(found, Forbidden) else _told(_outside(root, found))
     if problems or isinstance(found, Forbidden):
         raise NotToRun("\n".join((f"{site.file} may not be run as it is:", *problems)))
     return found
@@ -55,6 +55,12 @@ def labelled(composed: Composed, folder: Path, labels: Mapping[str, str]) -> Com
         fault_point("deploy.dockerfile-written")
         services[name] = {**services[name], "build": {**build, "dockerfile": escaped(str(ours))}}
     return replace(composed, document={**composed.document, "services": services})
+
+
+def _told(problems: list[str]) -> tuple[str, ...]:
+    """Each whole, or only counted."""
+    told = Problems(problems)
+    return told.all()
 
 
 def _outside(root: Path, composed: Composed) -> list[str]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 from shared.edge.deploy.docker_engine import EngineRefused, broken, connected, lost
-from shared.edge.deploy.docker_words import one_line, plain, why_away
+from shared.edge.deploy.docker_words import one_line, plain, why_away, without_noise
 from shared.edge.deploy.driver import EngineAway, NotBuilt
 
 if TYPE_CHECKING:
@@ -96,7 +96,8 @@ class _Told:
         self._is_done |= "ID" in (event.get("aux") or {})
         *lines, self._open = (self._open + str(event.get("stream", ""))).split("\n")
         self._open = self._open[-MOST_HELD:]
-        self._lines.extend(line[:LONGEST_LINE] for line in map(str.rstrip, map(plain, lines)) if line)
+        said = without_noise("\n".join(map(plain, lines))).split("\n")
+        self._lines.extend(line[:LONGEST_LINE] for line in map(str.rstrip, said) if line)
 
     def judge(self) -> None:
         """NotBuilt, EngineAway; nothing if it came to a good end."""

@@ -14,6 +14,7 @@ import re
 import socket
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from shared.domain.errors import Misconfigured, Stumble
 from shared.edge.deploy.docker_words import one_line, why_away
@@ -27,6 +28,7 @@ SYSTEMS = f"{UNIX}/var/run/docker.sock"
 HERE = re.compile(r"(?:unix://|tcp://(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::|$)).*")
 OLDEST = (1, 41)  # of the API; that of Docker 20.10
 SECONDS = 60  # that an answer may take
+PORT = 2375  # of an engine that is asked without a file
 GONE, IN_USE = 404, 409
 
 
@@ -121,7 +123,7 @@ def _hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
 def _trouble(host: str) -> Stumble | Misconfigured | None:
     """Why nobody can be asked there. The SDK would say the same of all of these."""
     if not host.startswith(UNIX):
-        return None
+        return _trouble_at_port(host)
     path = host.removeprefix(UNIX)
     try:
         with socket.socket(socket.AF_UNIX) as one:
@@ -135,6 +137,17 @@ def _trouble(host: str) -> Stumble | Misconfigured | None:
     except OSError as error:
         return EngineAway(f"nobody answers at {path} ({error.strerror or error}): type `sudo systemctl start docker`")
     return None
+
+
+def _trouble_at_port(host: str) -> EngineAway | None:
+    found = urlsplit(host)
+    try:
+        with socket.create_connection((found.hostname or "localhost", found.port or PORT), SECONDS):
+            return None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        named = "correct DOCKER_HOST, or type `unset DOCKER_HOST`"
+        return EngineAway(f"nobody answers at {host[:200]}, which DOCKER_HOST names ({why}): {named}")
 
 
 def _client(host: str, environment: Mapping[str, str], seconds: int) -> docker.APIClient:

@@ -94,6 +94,10 @@ class DockerManager:
             rows = engine.containers()
         return next((_name(row) for row in rows for one in row["Ports"] or () if one.get("PublicPort") == port), "")
 
+    def has_port(self, place: Place, port: int) -> bool:
+        """Whether it is a container of ours at that place that has the port."""
+        return self.publisher(port) in [one.name for one in self.containers_of(place)]
+
     # --- what is done ----------------------------------------------------------------------------------------
 
     def build(self, context: IO[bytes], release: Release, dockerfile: str, seconds: float) -> None:

@@ -123,6 +123,7 @@ NO_REGISTRY = re.compile(
 )
 ENGINE_ENDS = re.compile(r"dial unix \S*containerd|transport is closing|server is shutting down|context canceled", re.I)
 PORT_TAKEN = re.compile(r"port is already allocated|address already in use", re.IGNORECASE)
+NOISE = re.compile(r"Step \d+/\d+ : | ---> |Removing intermediate container |Successfully (?:built|tagged) ")
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -140,6 +141,11 @@ def why_away(said: str) -> str:
 def one_line(said: str, limit: int = 300) -> str:
     text = " ".join(plain(said).split())
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def without_noise(said: str) -> str:
+    """Without what the older builder says of each step, so that the last lines say what is wrong."""
+    return "\n".join(line for line in said.split("\n") if not NOISE.match(line))
 
 
 def plain(said: str) -> str:

@@ -62,7 +62,7 @@ class DockerfileDriver:
         if self._runs(release, there):
             return
         wanted = self._wanted(release, image, place)
-        if ports.is_taken(place.port) and self._manager.publisher(place.port) not in [one.name for one in there]:
+        if ports.is_taken(place.port) and not self.has_port(release.place):
             raise NotTouched(self._taken(release.place, place.port))
         for one in there:
             self._end(one, hurry)
@@ -76,6 +76,9 @@ class DockerfileDriver:
 
     def clean(self, keep: Collection[Release]) -> Cleaned:
         return self._manager.clean(keep)
+
+    def has_port(self, place: Place) -> bool:
+        return self._manager.has_port(place, self._settings.places[place].port)
 
     # --- images ----------------------------------------------------------------------------------------------
 

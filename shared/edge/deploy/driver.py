@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from shared.domain.deployment import Place
 from shared.domain.errors import Stumble, Unavailable
+
+FEWEST = 7  # digits of a commit that say which one it is
 
 
 class NotBuilt(Stumble):
@@ -50,6 +52,10 @@ class Running:
     ended: str = ""
     restarts: int = 0
 
+    def is_of(self, commit: str) -> bool:
+        """Whether it is that commit, given in full. A place may know its first digits only, FEWEST or more."""
+        return len(self.commit) >= FEWEST and commit.startswith(self.commit)
+
 
 @dataclass(frozen=True)
 class Cleaned:
@@ -61,6 +67,15 @@ class Cleaned:
     @property
     def any(self) -> bool:
         return bool(self.containers or self.images)
+
+
+@runtime_checkable
+class HasPorts(Protocol):
+    """A driver that knows who has a port of this machine."""
+
+    def has_port(self, place: Place) -> bool:
+        """Whether it is a container of ours there that has the place's port. EngineAway."""
+        ...
 
 
 class Driver(Protocol):

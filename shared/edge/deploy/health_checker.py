@@ -134,6 +134,6 @@ def _death(running: Running | None, commit: str) -> str:
     """How it ended; empty: it runs."""
     if running is None:
         return f"nothing of ours runs, not even {commit[:12]}"
-    if running.commit != commit:
+    if not running.is_of(commit):
         return f"{running.commit[:12] or 'something else'} runs, not {commit[:12]}"
     return running.ended

@@ -11,10 +11,11 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
+from shared.domain.deployment import PLACES, Place
 from shared.domain.errors import Refused
 from shared.edge.deploy.driver import EngineAway, NotBuilt
 from shared.edge.fault import fault_point
-from shared.edge.paths import move, remove_folder
+from shared.edge.paths import move, read_text, remove_folder, write_text
 from shared.edge.repo.mirror import Mirror
 from shared.edge.repo.mirror_tree import commit_id
 
@@ -44,6 +45,23 @@ class ReleaseFiles:
                 raise EngineAway(f"{self._folder} cannot be written ({error.strerror}); make room there") from None
         return place
 
+    def built(self, commit: str, place: Place) -> str:
+        """How that was built in its folder which is there still, in the words of `set_built`; empty: it was not."""
+        with contextlib.suppress(FileNotFoundError, Refused):
+            return read_text(self._mark(commit, place)) if (self._folder / commit_id(commit)).is_dir() else ""
+        return ""
+
+    def set_built(self, commit: str, place: Place, how: str) -> None:
+        """Empty: it has to be built again. That it cannot be noted is no harm: it is built once more."""
+        mark = self._mark(commit, place)
+        with contextlib.suppress(OSError):
+            if how:
+                write_text(mark, how)
+                fault_point("deploy.marked")
+            else:
+                mark.unlink()
+                fault_point("deploy.unmarked")
+
     @property
     def known(self) -> tuple[str, ...]:
         """Commits whose files are there."""
@@ -53,6 +71,7 @@ class ReleaseFiles:
         """Throws away the files of all commits but these -> of how many. What cannot be removed now is tried again."""
         gone = [commit for commit in self.known if commit not in keep]
         for commit in gone:
+            self._unmark(commit)
             move(self._folder / commit, self._retired(commit))
             fault_point("deploy.files-retired")
         for name in filter(HALF.fullmatch, self._names()):
@@ -65,6 +84,7 @@ class ReleaseFiles:
         half = self._folder / f".{commit}.half"
         self._folder.mkdir(parents=True, exist_ok=True)
         remove_folder(half)
+        self._unmark(commit)
         fault_point("deploy.files-begun")
         try:
             self._mirror.check_out(commit, half)
@@ -75,6 +95,14 @@ class ReleaseFiles:
             remove_folder(half)
             raise
         fault_point("deploy.files")
+
+    def _mark(self, commit: str, place: Place) -> Path:
+        return self._folder / f"{commit_id(commit)}.built-{place}"
+
+    def _unmark(self, commit: str) -> None:
+        """Before the folder goes, and before it is there again: a mark never speaks of another one."""
+        for place in PLACES:
+            self.set_built(commit, place, "")
 
     def _retired(self, commit: str) -> Path:
         """A free name: what was half removed before goes first."""
