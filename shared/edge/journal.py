@@ -230,6 +230,11 @@ class Journal:
             " or (? and outcome is 'ok' and number = (select max(number) from attempts b where b.task = a.task)))",
             (outcome, note, now.isoformat(), task, judged_anew),
         )
+        if outcome != "ok":  # what a kill kept from being done for that attempt is not done any more
+            db.execute(
+                "update intents set state = 'void' where task = ? and state = 'planned' and key like task || '.a%'",
+                (task,),
+            )
 
     def _new_round(self, db: sqlite3.Connection, task: str, now: datetime) -> None:
         """The owner gives the attempts back: a void row opens the new round."""

@@ -151,6 +151,28 @@ def submitted(journal: Journal) -> None:
     go(journal, State.IN_PROGRESS, Event.SUBMITTED, "ok")
 
 
+def test_what_a_kill_kept_from_being_done_for_an_attempt_that_is_overtaken_is_void(journal: Journal) -> None:
+    go(journal, State.BACKLOG, Event.STARTED)
+    for key in ("t.a1:push", "t.a1:merge", "revert-1:push", "u.a1:merge"):
+        journal.intend(key, "effect", key.partition(".")[0], "c0ffee", NOW)
+    journal.achieved("t.a1:push", "c0ffee")
+    go(journal, State.IN_PROGRESS, Event.SUBMITTED, "ok")
+    assert states(journal)["t.a1:merge"] == "planned"
+    journal.moved(journal.plan_move("t", State.IN_REVIEW, Event.REFRESHED, "", NOW, "stale", refreshes="c0ffee"))
+    assert states(journal) == {
+        "t.a1:push": "done",
+        "t.a1:merge": "void",
+        "revert-1:push": "planned",
+        "u.a1:merge": "planned",
+    }
+
+
+def states(journal: Journal) -> dict[str, str]:
+    """Of all intents, by key."""
+    rows = journal._db.rows("select key, state from intents")
+    return {row["key"]: row["state"] for row in rows}
+
+
 def test_an_attempt_that_led_to_a_pull_request_is_judged_anew_by_the_gates(journal: Journal) -> None:
     submitted(journal)
     assert tried(journal) == Tried()
