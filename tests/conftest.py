@@ -8,6 +8,8 @@ import signal
 import sys
 from typing import Any
 
+import hypothesis
+
 OWNERS = ("ANTHROPIC", "GITHUB", "DISCORD", "APPRISE", "TAVILY", "PING", "SISIMPUR")
 OURS = ("SISIMPUR_EVERY_POINT",)  # `make crash`
 
@@ -18,6 +20,11 @@ for _name in [name for name in os.environ if name.startswith(OWNERS) and name no
 
 # Whoever was started in the background ignores Ctrl-C, and so would everything that a test starts and interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# How long one example takes says more about the others on this machine than about the code.
+hypothesis.settings.register_profile("suite", deadline=None)
+hypothesis.settings.load_profile("suite")
 
 
 class LeftTheMachine(Exception):

@@ -133,9 +133,9 @@ def test_what_a_dockerignore_leaves_out(patterns: str, path: str, out: bool) -> 
 
 @pytest.mark.parametrize("line", ["*a*a*a*a*a*b", "**a*a*a*a*a*b", "**/*a*a*a*a*a*b", "**a**a**a**a**a**b"])
 def test_no_line_holds_up_the_program(line: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     assert not Ignored(line)("a" * 120)
-    assert time.perf_counter() - began < 0.3
+    assert time.process_time() - began < 0.3
 
 
 @pytest.mark.parametrize("text", ["a\n" * 501, "a" * 301])

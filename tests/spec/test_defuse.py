@@ -71,6 +71,6 @@ def test_twice_is_as_good_as_once(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["<!--", "](", "\n", " ", "@a", "https://", "&#1;", "<!-- -->"])
 def test_a_long_text_does_not_take_long(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     defuse(text * (500_000 // len(text)), HOSTS)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1

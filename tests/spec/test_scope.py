@@ -55,9 +55,9 @@ def test_the_first_pattern_that_covers_is_named() -> None:
 
 @pytest.mark.parametrize("pattern", ["*a" * 100 + "b", "**/a*/" * 40 + "b", "[a-z]*" * 60 + "0", "?*" * 100 + "b"])
 def test_no_pattern_of_a_stranger_takes_long(pattern: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     matches("/".join(["a" * 250] * 40), [pattern])
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 @given(PATHS)
