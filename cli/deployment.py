@@ -19,11 +19,7 @@ from shared.edge.repo.remote import Remote
 from shared.edge.settings_deploy import PlaceSettings
 
 
-def never() -> bool:
-    return False
-
-
-def make_driver(records: Records, stopping: Callable[[], bool] = never) -> Driver | None:
+def make_driver(records: Records, stopping: Callable[[], bool] = lambda: False) -> Driver | None:
     """None: nothing is to be deployed. EngineAway, Misconfigured: only when it is used."""
     deploy, home, name = records.settings.target.file.deploy, records.home, records.deploys.name
     files = _files(records)
@@ -49,9 +45,15 @@ def make_driver(records: Records, stopping: Callable[[], bool] = never) -> Drive
 
 
 def make_deployment(
-    records: Records, stopping: Callable[[], bool], tell: Callable[[str], None], clean: Callable[[str], str]
+    records: Records,
+    stopping: Callable[[], bool],
+    yields: Callable[[], bool],
+    tell: Callable[[str], None],
+    clean: Callable[[str], str],
 ) -> Deployment | None:
-    """None: nothing is to be deployed. `clean`: the filter for outgoing text."""
+    """None: nothing is to be deployed. `yields`: whether watching is left to who comes next, while what is built and
+    started is brought to its end. `clean`: the filter for outgoing text.
+    """
     from shared.edge.deploy.backup import Backups
     from shared.edge.deploy.health_checker import HealthChecker, base_url
 
@@ -76,7 +78,7 @@ def make_deployment(
                 health.retries,
                 clock,
                 partial(_cleaned, clean, one),
-                stopping,
+                yields,
             )
             for place, one in deploy.places.items()
         },
@@ -87,7 +89,7 @@ def make_deployment(
         keep=deploy.keep,
         changed=lambda old, new: tuple(change.path for change in mirror.changed(old, new)),
         clock=clock,
-        stopping=stopping,
+        yields=yields,
         overruled=partial(_overruled, records.deploys),
         forget=forget,
         tell=tell,

@@ -109,7 +109,7 @@ def open_team(
             workshop = make_workshop(records, desk.tell, quit_.asked)
             patience = BRIEF if daemon else PATIENCE
             team = _team(records, desk, outgoing, code.sync, workshop, patience)
-            deployment = make_deployment(records, quit_.asked, desk.tell, outgoing.clean)
+            deployment = make_deployment(records, quit_.asked, desk.yields, desk.tell, outgoing.clean)
             team = replace(team, deployment=deployment)
             orchestrator = Orchestrator(desk, team, lasts=daemon)
             orchestrator.recover()

@@ -31,7 +31,7 @@ from shared.edge.deploy.driver import Driver, EngineAway, NotTouched, Release, R
 
 BACK_WATCH = 3.0  # seconds that the last healthy version has to be well again
 WATCHED_ANEW = 60.0  # seconds that are watched after a start of ours, however long ago it was started
-LONGEST_GAP = 120.0  # seconds between two looks that count: a clock may jump, a machine may sleep
+LONGEST_GAP = 120.0  # seconds that a look may be late, and count: a clock may jump, a machine may sleep
 BEAT = 1.0  # seconds after which whoever waits looks up
 
 
@@ -57,7 +57,10 @@ class Saves(Protocol):
 
 @dataclass(frozen=True)
 class DevOps:
-    """`changed`: (old, new) -> the paths that differ. `every`: seconds between two looks."""
+    """`changed`: (old, new) -> the paths that differ. `every`: seconds between two looks.
+
+    `forget`: (commits, backups) -> throws away what was laid out and saved for others.
+    """
 
     driver: Driver
     sites: Mapping[Place, Looks]
@@ -68,11 +71,9 @@ class DevOps:
     keep: int
     changed: Callable[[str, str], tuple[str, ...]]
     clock: Clock
-    stopping: Callable[[], bool]
+    yields: Callable[[], bool]  # whether watching is left to who comes next
     overruled: Callable[[Deploy], bool]  # whether the owner has ordered another commit for its place
-    forget: Callable[
-        [Collection[str], Collection[str]], None
-    ]  # what was laid out and saved, but for these, and what it keeps itself
+    forget: Callable[[Collection[str], Collection[str]], None]
     tell: Callable[[str], None]
 
     def carry_out(self, step: ByHand) -> Happened:
@@ -105,7 +106,7 @@ class DevOps:
         saved = {deploy.backup for deploy in deploys if deploy.stage is Stage.STUCK and deploy.backup}
         self.forget({*running, *(release.commit for release in keep)}, saved)
         if gone.any:
-            self.tell(f"thrown away: {gone.containers} old containers, {gone.images} old images")
+            self.tell(f"thrown away, of old versions: {gone.containers} containers, {gone.builds} builds")
 
     def running(self, place: Place) -> Running | None:
         return self.driver.running(place)
@@ -169,21 +170,22 @@ class DevOps:
         assert deploy.started_at
         self.tell(f"{_name(deploy)}: watched for {_minutes(self.rule.watch)}")
         overruled = partial(self.overruled, deploy)
-        match self._vitals(Release(deploy.place, deploy.commit), deploy.started_at, self.rule, overruled):
+        release = Release(deploy.place, deploy.commit)
+        match self._vitals(release, deploy.started_at, self.rule, self.every, overruled):
             case Sick(why):
-                return Happened(Event.SICKENED, f"{why}{self._last_words(deploy.place)}")
+                return Happened(Event.SICKENED, f"{why}{self._last_words(deploy.place, why)}")
             case Healthy():
                 return Happened(Event.PASSED)
             case None:
                 return Happened(Event.OVERRULED, "you asked for another version there")
 
-    def _last_words(self, place: Place) -> str:
+    def _last_words(self, place: Place, why: str) -> str:
         """For whoever has to mend it. That there are none must not hold up what follows."""
         try:
             said = self.sites[place].last_words(self.driver, place)
         except TeamError:
             return ""
-        return f"; its log ends: {said}" if said else ""
+        return f"; its log ends: {said}" if said and said not in why else ""
 
     def _watch_back(self, deploy: Deploy) -> Happened:
         """Started again if need be: after a kill nobody knows. Looked at from anew, until it is well."""
@@ -197,14 +199,19 @@ class DevOps:
         except Stumble as problem:
             return Happened(Event.LOST, f"{deploy.why}; {deploy.back_to[:8]} does not start again: {problem}")
         rule = Rule(self.rule.grace, min(BACK_WATCH, self.rule.watch), 0, self.rule.restarts)
-        match self._vitals(release, self.clock.now(), rule):
+        match self._vitals(release, self.clock.now(), rule, min(self.every, BEAT)):
             case Sick(why):
                 return Happened(Event.LOST, f"{deploy.why}; {deploy.back_to[:8]} is not healthy again: {why}")
             case _:
                 return Happened(Event.RECOVERED)
 
     def _vitals(
-        self, release: Release, since: datetime, rule: Rule, overruled: Callable[[], bool] = lambda: False
+        self,
+        release: Release,
+        since: datetime,
+        rule: Rule,
+        every: float,
+        overruled: Callable[[], bool] = lambda: False,
     ) -> Healthy | Sick | None:
         """None: the owner wants another version there, and nobody waits for the end of it."""
         looks: list[Look] = []
@@ -212,10 +219,9 @@ class DevOps:
         up = min(_seconds(since, last), max(0.0, rule.watch - WATCHED_ANEW))
         begun = self.driver.running(release.place)
         restarts = begun.restarts if begun else 0
-        every = min(self.every, BEAT) if rule is not self.rule else self.every
         while not overruled():
             last, before = self.clock.now(), last
-            up += min(_seconds(before, last), LONGEST_GAP)
+            up += min(_seconds(before, last), every + LONGEST_GAP)
             looks.append(self.sites[release.place].look(self.driver, release.place, release.commit, up, restarts))
             match judge(looks, rule):
                 case Unsure(is_up):
@@ -227,11 +233,13 @@ class DevOps:
     def _sleep(self, seconds: float) -> None:
         """Whoever asks us to end is heard within a second."""
         while seconds > 0:
-            if self.stopping():
-                raise Stopping("watching goes on with the next start")
+            self._leave_if_asked()
             self.clock.sleep(min(seconds, BEAT))
             seconds -= BEAT
-        if self.stopping():
+        self._leave_if_asked()
+
+    def _leave_if_asked(self) -> None:
+        if self.yields():
             raise Stopping("watching goes on with the next start")
 
 

@@ -98,6 +98,7 @@ class Daemon:
         if (end := self._outside.check()) == "ended" or not self._ends:
             self._ends = end
         if self._ends:
+            self.desk.leaving.set()
             return None if self.crew.busy else self._ends
         try:
             self._step()

@@ -71,9 +71,9 @@ class Deploying:
         return None if waits or isinstance(step, Rest) else step
 
     def go_on(self) -> None:
-        """Step after step, until there is nothing left to do, or we are being stopped. A hand's act, on the chair."""
+        """Step after step, until there is nothing left to do, or we have to leave. A hand's act, on the chair."""
         try:
-            while (step := self._due()) and not self._desk.stopping():
+            while (step := self._due()) and not self._desk.yields():
                 self._do(step)
         except (Stopping, Replaced):
             raise
@@ -212,10 +212,12 @@ class Deploying:
             self._desk.chair.wake()  # a hand may be free for it, while this one deploys what takes the commit back
 
     def _pause_if_needed(self, deploy: Deploy, task: str) -> None:
-        """What nobody can mend but the owner, and what comes to nothing again and again."""
+        """What nobody can mend but the owner, and what comes to nothing again and again; unless he forgave it."""
+        if deploy.number <= self._book.forgiven():
+            return
         deploys, why = self._book.deploys(), ""
         many = in_vain(deploy.place, deploys, self._book.forgiven(), self._desk.journal.reverts())
-        if deploy.stage is Stage.STUCK:
+        if deploy.stage is Stage.STUCK and not healthy_at(deploy.place, deploys):
             why = f"{deploy.place} is not healthy: {deploy.why}"
         elif commit := unwatched(deploy, deploys):
             why = f"{commit[:8]} runs at {deploy.place}, and nobody watched it to its end"

@@ -36,8 +36,7 @@ class TakingBack:
         """Repeatable at any point: what is there already is found, not made again."""
         desk, name = self.desk, _branch(deploy)
         found = desk.delivery.forge.find_pull(name, desk.rules.branch)
-        is_ours = desk.journal.intended(_key(deploy, "push"))
-        if found and not is_ours:
+        if found and not desk.journal.outcome_of(_key(deploy, "push")):
             return NotTakenBack(f"pull request #{found.number} comes from {name}, and is not ours: close it")
         if found is None or found.state == "open":
             sha = self._commit(deploy)
@@ -75,12 +74,13 @@ class TakingBack:
     def _push(self, deploy: Deploy, sha: str, name: str) -> str:
         """Create-only -> why not: a branch of this name that is not ours is somebody's. Empty: it is there."""
         desk, key = self.desk, _key(deploy, "push")
-        there = "" if desk.journal.intended(key) else desk.mirror.remote_head(name)
-        if there:
-            return f"{name} is there already, and not ours: remove that branch"
-        if desk.journal.intend(key, "push", "", sha, desk.clock.now()):
+        if desk.journal.outcome_of(key):
             return ""
-        if desk.mirror.remote_head(name) is None:
+        there = desk.mirror.remote_head(name)
+        if there and not (there == sha and desk.journal.intended(key)):
+            return f"{name} is there already, and not ours: remove that branch"
+        desk.journal.intend(key, "push", "", sha, desk.clock.now())
+        if not there:
             desk.mirror.push(sha, name)
         desk.journal.achieved(key, sha)
         return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 from typing import Protocol
 
 from agents.orchestrator.chair import Chair
@@ -159,7 +160,12 @@ class Desk:
     tell: Callable[[str], None] = field(default=lambda _: None)  # one line of progress for whoever watches
     chair: Chair = field(default_factory=Chair)
     stopping: Callable[[], bool] = field(default=lambda: False)  # nothing new is begun any more
+    leaving: Event = field(default_factory=Event)  # set: a new team takes over soon, with a new configuration
     keep_bug: Callable[[Exception], None] = field(default=lambda _: None)  # its trace, for whoever mends it
+
+    def yields(self) -> bool:
+        """Whether what only waits and looks has to make room: it goes on with the next team."""
+        return self.stopping() or self.leaving.is_set()
 
     def day(self) -> str:
         """Today, in the owner's time zone."""

@@ -121,10 +121,10 @@ class DeployBook:
         fault_point("deploy.paused")
 
     def resume(self, now: datetime) -> None:
-        """What came to nothing may be tried again, whether there was a pause or not."""
+        """What has come to nothing may be tried again, whether there was a pause or not."""
         when = now.isoformat()
         with self._db.transaction() as db:
-            (newest,) = db.execute("select coalesce(max(number), 0) from deploys").fetchone()
+            (newest,) = db.execute("select coalesce(max(number), 0) from deploys where ended_at is not null").fetchone()
             db.execute(
                 "insert into deploy_pauses (at, why) select ?, 'asked to go on'"
                 " where not exists (select 1 from deploy_pauses where ended_at is null)",

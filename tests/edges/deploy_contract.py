@@ -182,7 +182,7 @@ class DriverContract:
         if not home.has_images:
             pytest.skip("has no images")
         old, kept, runs = home.built(), home.built(), home.started()
-        assert home.driver.clean([kept]).images == 1
+        assert home.driver.clean([kept]).builds == 1
         assert len(home.images()) == 2
         assert home.says(runs)
         assert not home.driver.clean([kept]).any
@@ -235,6 +235,6 @@ class DriverContract:
             pytest.skip("has no images")
         releases = [home.built() for _ in range(50)]
         home.driver.start(releases[0])
-        assert home.driver.clean(releases[-3:]).images == 46
+        assert home.driver.clean(releases[-3:]).builds == 46
         assert len(home.images()) == 4
         assert home.says(releases[0])

@@ -483,4 +483,4 @@ def test_folders_that_neither_run_nor_are_kept_go(owner: Owner) -> None:
     kept, _gone = owner.commits.add(), owner.commits.add()
     driver = owner.driver()
     driver.start(owner.release)
-    assert driver.clean([Release("staging", kept)]) == Cleaned(images=1)
+    assert driver.clean([Release("staging", kept)]) == Cleaned(builds=1)

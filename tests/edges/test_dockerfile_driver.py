@@ -172,7 +172,7 @@ def test_what_failed_builds_leave_is_ours_and_only_the_newest_are_kept(home: Doc
             home.built(App("unbuildable", text=f"try {number}"))
     assert len(home.ends()) == 3
     keeping_two = DockerManager(home.home, cached=2)
-    assert keeping_two.clean([]) == Cleaned(images=1)
+    assert keeping_two.clean([]) == Cleaned(builds=1)
     assert len(home.ends()) == 2
     assert not keeping_two.clean([]).any
 

@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from cli.arguments import CHECKOUT
-from cli.deploys import before
+from cli.arguments import CHECKOUT, Arguments
+from cli.day import run_day
+from cli.deploys import before, deploy, rollback
 from cli.what_runs import make_driver
 from shared.domain.deployment import Deploy, Event, Place, Stage
+from shared.domain.errors import Misconfigured
 from shared.edge import lock
 from shared.edge.deploy.backup import Backups
 from shared.edge.epochs import Epochs
@@ -233,6 +235,28 @@ def test_what_is_due_on_the_branch_follows_what_was_ordered(
     text = shown(home, capsys, "deploy", "--commit", first)
     assert text.endswith(f"production {first[:8]}: healthy; then {second[:8]} was due, and runs there now\n")
     assert home.runs().read_text().strip() == second
+
+
+def test_no_model_is_needed_for_it(home: DeployHome) -> None:
+    """What is down at night does not wait until a key is found."""
+    (home.stage.home.config / ".env").write_text("")
+    with pytest.raises(Misconfigured, match="no key for the model"):
+        run_day(Arguments("run-day", home.stage.home.root), {})
+    first = home.commit()
+    for commit in (first, home.commit("second")):
+        assert deploy(Arguments("deploy", home.stage.home.root, commit=commit), {}) == 0
+    assert rollback(Arguments("rollback", home.stage.home.root), {}) == 0
+    assert home.runs().read_text().strip() == first
+
+
+def test_an_order_that_could_not_even_be_looked_at_is_not_carried_out_later(
+    home: DeployHome, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = home.commit()
+    with home.stage.records() as records:
+        records.plans.name_target("/another", records.clock.now())
+    assert "this home has worked on /another" in shown(home, capsys, "deploy", "--commit", first, code=1)
+    assert facts(home, capsys)["orders"] == []
 
 
 def test_what_was_pushed_a_moment_ago_is_looked_for(home: DeployHome) -> None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -162,13 +163,56 @@ def test_without_a_version_that_was_healthy_nobody_guesses(stage: Make, live: Si
 
 def test_what_came_to_nothing_is_tried_again_when_the_owner_says_so(stage: Make, live: Site) -> None:
     """What was wrong was his machine, not the commit."""
-    day = stage(places="production", more="  migrations: []\n", health="  log_patterns: []\n")
+    day = stage(places="production")
     (live.live / "broken").touch()
     day.run_day()
     assert ends(day) == ["production stuck"]
     (live.live / "broken").unlink()
     day.run_day()
     assert ends(day) == ["production stuck"]
+    with day.records() as records:
+        records.deploys.resume(records.clock.now())
+    assert day.run_day() == []
+    assert live.runs("production") == head(day)
+
+
+def test_what_the_owner_has_forgiven_is_not_held_against_it_again(stage: Make, live: Site) -> None:
+    """A kill came between the pause and the end of what leads to one; the owner was faster than the next start."""
+    day = stage(places="production")
+    (live.live / "broken").touch()
+    day.run_day()
+    with day.records() as records:
+        records.deploys.resume(records.clock.now())
+        with records.db.transaction() as db:
+            db.execute("update deploys set settled = 0")
+    (live.live / "broken").unlink()
+    assert day.run_day() == []
+    assert live.runs("production") == head(day) and not paused(day)
+
+
+def test_a_place_that_an_order_has_mended_is_not_called_sick_any_more(stage: Make, live: Site) -> None:
+    day = stage(places="production")
+    first = git(day.root / "site", "rev-parse", "HEAD")
+    day.owner_commits({"app.py": FILES["app.py"] + "# newer\n"})
+    (live.live / "at-start").write_text(f"test -e $0.first || {{ touch $0.first; {order(day, first)}; kill $PPID; }}\n")
+    assert day.run_day() == []
+    assert ends(day)[:2] == ["production stuck", "production healthy"] and live.runs("production") == first
+    assert "which is no change of ours, was sick at production" in paused(day)
+
+
+def test_a_branch_that_is_somebody_elses_is_left_alone(stage: Make, live: Site) -> None:
+    """It has the name of the one that would take the sick commit back."""
+    day = stage(sick(GOOD), BETTER)
+    forge = f"git -C {day.home.forge('site')}"
+    branch = "refs/heads/agent/revert-$(echo $sha | cut -c 1-12)"
+    (live.live / "at-start").write_text(f"sha=$({forge} rev-parse main); {forge} update-ref {branch} $sha\n")
+    assert day.run_day() == []
+    bad = next(deploy for deploy in book(day) if deploy.broke)
+    name = f"agent/revert-{bad.commit[:12]}"
+    assert paused(day) == f"{name} is there already, and not ours: remove that branch"
+    assert day.forge("rev-parse", name) == bad.commit and not bad.reverts
+    day.forge("branch", "-D", name)
+    (live.live / "at-start").unlink()
     with day.records() as records:
         records.deploys.resume(records.clock.now())
     assert day.run_day() == []
@@ -217,8 +261,7 @@ def test_an_order_is_carried_out_once_and_may_name_an_older_commit(stage: Make, 
 def test_an_order_ends_the_watching_of_what_is_there_now(stage: Make, live: Site) -> None:
     day = stage(places="production")
     first = git(day.root / "site", "rev-parse", "HEAD")
-    order = f"{sys.executable} {CHECKOUT / 'main.py'} --home {day.home.root} deploy --place production --commit {first}"
-    (live.live / "at-start").write_text(f"test -e $0.first && {order} && rm $0; touch $0.first\n")
+    (live.live / "at-start").write_text(f"test -e $0.first && {order(day, first)} && rm $0; touch $0.first\n")
     assert day.run_day() == []
     assert ends(day) == [f"production {end}" for end in ("healthy", "overruled", "healthy")]
     assert [sha for _, sha in live.starts] == [first, head(day), first], "what he replaced is not tried again unasked"
@@ -239,6 +282,30 @@ def test_what_runs_deployments_being_away_is_told_and_is_no_commits_fault(stage:
 
 
 # --- by the daemon -------------------------------------------------------------------------------------------
+
+
+def test_a_changed_configuration_does_not_wait_for_what_is_watched(stage: Make, live: Site) -> None:
+    day, changed = stage(places="production"), Event()
+
+    class Watched(ManualClock):
+        """Whoever waits for the next look finds that the configuration was changed meanwhile."""
+
+        def sleep(self, seconds: float) -> None:
+            if seconds == 1 and not changed.is_set():
+                changed.set()
+                with daemon.daemon.desk.chair as chair:
+                    chair.wake()
+                assert daemon.daemon.desk.leaving.wait(60)
+            super().sleep(seconds)
+
+    clock = Watched(MIDNIGHT)
+    with days(day, clock, lambda: "reload" if changed.is_set() else None) as daemon:
+        daemon.until(at(1))
+        assert daemon.end == "reload"
+    assert ends(day) == ["production started"]
+    with days(day, clock) as daemon:
+        daemon.until(at(2))
+    assert ends(day) == ["production healthy"] and len(live.starts) == 1
 
 
 def test_a_rollback_waits_for_nobody_and_what_follows_it_waits_for_the_forge(
@@ -290,6 +357,11 @@ def paused(day: Stage) -> str:
     with day.records() as records:
         found = records.deploys.paused()
         return found.why if found else ""
+
+
+def order(day: Stage, commit: str) -> str:
+    """What the owner types."""
+    return f"{sys.executable} {CHECKOUT / 'main.py'} --home {day.home.root} deploy --place production --commit {commit}"
 
 
 def approve(day: Stage) -> None:

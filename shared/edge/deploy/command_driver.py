@@ -144,7 +144,7 @@ class CommandDriver:
     def clean(self, keep: Collection[Release]) -> Cleaned:
         """The owner's programs are his. Folders of commits that neither run nor are kept go; they count as images."""
         running = [found.commit for place in self._commands if (found := self.running(place))]
-        return Cleaned(images=self._files.clean({*running, *(release.commit for release in keep)}))
+        return Cleaned(builds=self._files.clean({*running, *(release.commit for release in keep)}))
 
     # --- details ---------------------------------------------------------------------------------------------
 

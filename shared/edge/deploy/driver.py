@@ -62,11 +62,11 @@ class Cleaned:
     """What was thrown away, by number."""
 
     containers: int = 0
-    images: int = 0
+    builds: int = 0  # images, or folders
 
     @property
     def any(self) -> bool:
-        return bool(self.containers or self.images)
+        return bool(self.containers or self.builds)
 
 
 @runtime_checkable
