@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from bench import committer, daemon, demo, gates, meter, pipeline, recovery, status, warm
+from bench import committer, daemon, demo, gates, lessons, meter, pipeline, recovery, status, warm
 
 ALL = {
     "meter": meter,
     "committer": committer,
     "status": status,
+    "lessons": lessons,
     "pipeline": pipeline,
     "warm": warm,
     "daemon": daemon,

@@ -14,7 +14,7 @@ DONE, PROBLEM, BUG, INTERRUPTED = 0, 1, 3, 130  # exit codes; 2, wrong usage, is
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 AIDER = CHECKOUT / ".venv-aider" / "bin" / "python"
-PHASES = ("morning", "planning", "work", "wrap_up")
+PHASES = ("morning", "research", "planning", "work", "wrap_up")
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
         answer.add_argument("id", metavar="ID")
         answer.add_argument("--why", default="", required=name == "reject", metavar="TEXT", help=why)
     _showing(commands, "prs", "the pull requests of the team")
+    _showing(commands, "research", "what was looked up on the web, and where its notes are")
     _showing(commands, "status", "what runs, what waits for you, what was spent")
     _showing(commands, "budget", "what was spent: per day, month, agent, task and model")
     cap = commands.add_parser("raise-cap", help="today may cost up to this much; tomorrow the policy counts again")

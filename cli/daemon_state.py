@@ -20,7 +20,13 @@ from shared.edge.epochs import STOPPED, Epoch, Epochs
 from shared.edge.paths import Home
 from shared.edge.plan_book import PlanBook
 
-PHASES = {"morning": "the morning", "planning": "planning", "work": "work", "wrap_up": "the evening's report"}
+PHASES = {
+    "morning": "the morning",
+    "research": "research",
+    "planning": "planning",
+    "work": "work",
+    "wrap_up": "the evening's report",
+}
 
 State = Literal["never", "running", "stopped", "dead"]
 

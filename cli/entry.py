@@ -93,6 +93,7 @@ def _function(command: str) -> Callable[[Arguments], int]:
         "prs": views.prs,
         "budget": views.budget,
         "deploys": views.deploys,
+        "research": views.research,
         "logs": views.logs,
     }
     return looks[command]

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 LOOKS = 2  # per second
-PHASES = {"orchestrator": "morning", "planner": "planning"}  # whose work it is; everybody else's is the work phase
+PHASES = {
+    "orchestrator": "morning",
+    "researcher": "research",
+    "planner": "planning",
+}  # whose work it is; everybody else's is the work phase
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from shared.edge.journal import Journal
 from shared.edge.money.ledger import Ledger
 from shared.edge.paths import Home
 from shared.edge.plan_book import PlanBook
+from shared.edge.research_book import ResearchBook
 from shared.edge.settings import Settings, load
 from shared.edge.task_store import TaskStore
 from shared.edge.uptime import uptime
@@ -41,6 +42,7 @@ class Records:
     plans: PlanBook
     ledger: Ledger
     deploys: DeployBook
+    research: ResearchBook
 
     def day(self) -> str:
         return self.clock.now().date().isoformat()
@@ -102,7 +104,7 @@ def open_records(
     clock = clock or SystemClock(settings.zone)
     try:
         ledger = Ledger(db, checked_by, settings.policy.budget.warn_at)
-        books = TaskStore(home), Journal(db), GateBook(db), PlanBook(db), ledger, DeployBook(db)
+        books = TaskStore(home), Journal(db), GateBook(db), PlanBook(db), ledger, DeployBook(db), ResearchBook(db)
         yield Records(home, settings, clock, db, *books)
     finally:
         db.close()

@@ -23,12 +23,14 @@ from agents.planner.agent import Planner
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
 from agents.planner.source import Snapshot
 from agents.qa.agent import Qa
+from agents.researcher.agent import Bounds, Researcher
 from agents.reviewer.agent import Reviewer
 from cli.arguments import CHECKOUT
 from cli.config_watch import model_key
 from cli.deployment import make_deployment
 from cli.forge import Code, open_code
 from cli.hearing import host_of, telling
+from cli.library import make_library
 from cli.quitting import Quitting
 from cli.records import Records
 from cli.services import services
@@ -191,6 +193,7 @@ def _desk(
         messages=messages,
         course=LedgerCourse(records.db),
         deploys=records.deploys,
+        research=records.research,
         rules=_rules(records, pricing),
         command=command(records.home.root),
         tell=lambda text: tell(outgoing.clean(text)),
@@ -218,6 +221,7 @@ def _rules(records: Records, pricing: Pricing) -> Rules:
         open_pulls=policy.capacity.open_pulls,
         inbox=InboxRules(target.inbox.owners, target.inbox.label),
         hands=policy.capacity.parallel,
+        questions=policy.research.questions,
     )
 
 
@@ -236,6 +240,7 @@ def _team(
         "orchestrator": agents.orchestrator.choice,
         "planner": agents.planner.choice,
         "reviewer": agents.reviewer.choice,
+        "researcher": (agents.researcher or agents.planner).choice,
     }
     replies = Replies(records.db)
     replies.prune(desk.clock.now() - REPLY_AGE)
@@ -250,6 +255,9 @@ def _team(
         patience,
     )
     planner = Planner(asker, prompts, analyzer)
+    bounds = Bounds(settings.policy.research.turns, settings.policy.research.tokens)
+    researcher = Researcher(asker, prompts, lambda task: records.ledger.tokens_by_task().get(task, 0), bounds)
+    library = make_library(records, outgoing)
     return Team(
         reader=Interpreter(asker, prompts),
         plan=lambda run, order, commit: planner.plan(run, order, Snapshot(mirror, commit)),
@@ -258,6 +266,7 @@ def _team(
         reviewer=lambda: Reviewer(asker, prompts, mirror, workshop.linter(), outgoing),
         facts=lambda commit, texts: analyzer.facts(Snapshot(mirror, commit), texts),
         sync=sync,
+        research=lambda run, asked: researcher.research(run, asked, settings.target.name, library(run, asked)),
     )
 
 

@@ -6,7 +6,8 @@ from cli.views_budget import budget
 from cli.views_deploys import deploys
 from cli.views_logs import logs
 from cli.views_pulls import prs
+from cli.views_research import research
 from cli.views_status import status
 from cli.views_tasks import show, tasks
 
-__all__ = ["budget", "deploys", "logs", "prs", "show", "status", "tasks"]
+__all__ = ["budget", "deploys", "logs", "prs", "research", "show", "status", "tasks"]

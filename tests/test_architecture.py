@@ -23,6 +23,13 @@ HEAVY = {
     "apscheduler",
     "rich",
     "PIL",
+    "tavily",
+    "ddgs",
+    "requests",
+    "lxml",
+    "trafilatura",
+    "protego",
+    "charset_normalizer",
 }
 
 

@@ -220,6 +220,7 @@ EXEMPT: Mapping[str, str] = {
     "notify/apprise_notifier": "NoticeBook passes notice.sending before it and notice.sent after it",
     "notify/discord_line": "NoticeBook passes notice.sending before it and notice.sent after it",
     "llm/llm_call": "asks our own meter, which passes the points",
+    "web/apart": "what runs there leaves nothing; its caller takes a value",
     "box/": "what runs in a box ends with us and leaves only what its caller takes from it",
     # what is made anew when it is missing
     "money/meter:Meter.stop": "the next meter makes its socket anew",

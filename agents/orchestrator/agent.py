@@ -14,6 +14,7 @@ from agents.orchestrator.pauses import Pauses, Service
 from agents.orchestrator.planning import plan_day, write_plan_file, write_tasks
 from agents.orchestrator.progress_file import write_progress
 from agents.orchestrator.reporting import Reporting
+from agents.orchestrator.researching import research_day
 from agents.orchestrator.team import Desk, Team
 from agents.orchestrator.work import Work
 from shared.domain.deployment import Deploy
@@ -53,7 +54,7 @@ class Orchestrator:
         They belong to the day on which they are begun, also when midnight comes in between.
         """
         self._day = day = self.desk.day()
-        for name in ("morning", "planning", "work", "wrap_up"):
+        for name in ("morning", "research", "planning", "work", "wrap_up"):
             if self.desk.stopping():
                 break
             self.phase(day, name)
@@ -76,6 +77,7 @@ class Orchestrator:
     def _phases(self) -> Mapping[str, Callable[[str], None]]:
         return {
             "morning": lambda day: read_vision(self.desk, self._team, day),
+            "research": self._research,
             "planning": lambda day: plan_day(self.desk, self._team, day),
             "work": self._work_phase,
             "wrap_up": self._wrap_up,
@@ -114,6 +116,9 @@ class Orchestrator:
         self.tell_owner(self.desk.plans.phase_failed, day, name, "; ".join((*self.problems[before:], problem)))
         self.problems.append(f"{name}: {problem}")
         self.tell_owner(self._reporting.phase_failed, day, name, problem)
+
+    def _research(self, day: str) -> None:
+        self.problems += research_day(self.desk, self._team, day)
 
     def _work_phase(self, _: str) -> None:
         self.tell_what_waited()

@@ -17,6 +17,7 @@ from shared.domain.errors import Replaced, Stopping, TeamError
 from shared.domain.schedule import WORK, Due, Outlook, Ran, Schedule, Standing, clock_is_behind, outlook
 from shared.domain.waiting import Wait
 
+REST_ON_THE_MORNING = ("research", "planning")  # what a vision that was read anew leads to
 PHASE = "a phase/"  # its name among what the crew works on, where no task has such a one; one at a time
 BEAT = 60.0  # seconds that it waits at most, should nobody wake it
 HEARING = timedelta(minutes=2)  # between two looks at the forge, while nothing else leads there
@@ -174,7 +175,7 @@ class Daemon:
         if ran["morning"].missed and not self._vision.was_ever_read:
             self._vision.was_read(self._vision.stamp())
             return ()
-        return tuple(name for name in ("morning", "planning") if name in ran)
+        return tuple(name for name in ("morning", *REST_ON_THE_MORNING) if name in ran)
 
     def _begin_phase(self, due: Due) -> None:
         ran = self.desk.plans.phases_of(due.day)
@@ -182,7 +183,7 @@ class Daemon:
             self.desk.tell(f"{due.name} is begun {in_words(due.late)} late: nobody was there at its time")
         if due.name == "wrap_up":
             self.desk.plans.phase_ended(due.day, WORK, self.desk.clock.now(), None)
-        rests_on_it = ("planning",) if due.name == "morning" and "planning" in ran else ()
+        rests_on_it = [name for name in REST_ON_THE_MORNING if due.name == "morning" and name in ran]
         self.crew.give(PHASE, partial(self._phases, due.day, (due.name, *rests_on_it)), beside=True)
 
     def _phases(self, day: str, names: tuple[str, ...]) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from agents.orchestrator.goal_ids import ISSUE, note_id
 from shared.domain.board import Board, Card, wording
 from shared.domain.lifecycle import State
 from shared.domain.token_budget import as_dollars
-from shared.domain.work import DailyPlan, Difficulty, Goal, Question, TaskSpec, Vision
+from shared.domain.work import DailyPlan, Difficulty, Goal, Question, Remark, TaskSpec, Vision
+
+NO_NOTES: Mapping[str, str] = MappingProxyType({})
 
 # Tokens of one task, sent and received, over all its model calls: what a forecast rests on until there is experience.
 PROFILE: Mapping[Difficulty, tuple[int, int]] = {
@@ -86,8 +89,18 @@ def forecast(tasks: Iterable[TaskSpec], per_token: tuple[int, int], experience: 
 # --- DAILY_PLAN.md -------------------------------------------------------------------------------------------
 
 
-def render(plan: DailyPlan, vision: Vision, board: Board, questions: Sequence[Question], cap: int) -> str:
-    """The day's plan as the owner reads it. Generated: edits are overwritten."""
+def render(
+    plan: DailyPlan,
+    vision: Vision,
+    board: Board,
+    questions: Sequence[Question],
+    cap: int,
+    notes: Mapping[str, str] = NO_NOTES,
+) -> str:
+    """The day's plan as the owner reads it. Generated: edits are overwritten.
+
+    `notes`: where what was looked up is told, by the idea's text.
+    """
     titles = {goal.id: goal.title for goal in vision.goals}
     parts = [
         f"# Plan for {plan.day}",
@@ -96,7 +109,7 @@ def render(plan: DailyPlan, vision: Vision, board: Board, questions: Sequence[Qu
         _section("Not to be touched", (f"- {guard.note} → {_code(guard.patterns)}" for guard in plan.guards)),
         _section("Questions for you", (f"- {question_line(question, titles)}" for question in questions)),
         _section("Left for another day", (f"- {goal.title} ({goal.priority})" for goal in plan.deferred)),
-        _section("Ideas (to be researched)", (f"- {idea.text}" for idea in vision.ideas)),
+        _section("Ideas", (_idea(idea, notes) for idea in vision.ideas)),
         _section("Remarks", (f"- {note}" for note in (*plan.notes, *_warnings(vision)))),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -118,6 +131,10 @@ def _tasks(plan: DailyPlan, titles: Mapping[str, str], board: Board) -> Iterable
         yield f"   - files: {_code(task.files + task.new_files)}"
         if task.depends_on:
             yield f"   - after: {_code(task.depends_on)}"
+
+
+def _idea(idea: Remark, notes: Mapping[str, str]) -> str:
+    return f"- {idea.text} → " + (f"`{notes[idea.text]}`" if idea.text in notes else "not looked up yet")
 
 
 def _state(card: Card | None) -> str:

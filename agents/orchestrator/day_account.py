@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -10,8 +10,9 @@ from agents.orchestrator.daily_planner import question_line, wordings
 from agents.orchestrator.deploy_days import DeployDays
 from agents.orchestrator.look import look
 from agents.orchestrator.report_notice import key_of_day
+from agents.orchestrator.research_note import note_path
 from agents.orchestrator.team import Desk
-from shared.domain.account import DayAccount, GoalAccount, Kind, PlanAccount, TaskAccount, Trouble
+from shared.domain.account import DayAccount, GoalAccount, Kind, PlanAccount, ResearchAccount, TaskAccount, Trouble
 from shared.domain.board import Card, wording
 from shared.domain.errors import TeamError
 from shared.domain.lifecycle import State, is_over
@@ -66,7 +67,7 @@ class DayBooks:
             course=desk.course.of(day),
             plan=PlanAccount(self._clean(t.title for t in plan.tasks), plan.forecast, self._clean(plan.notes)),
             deferred=self._clean(goal.title for goal in plan.deferred),
-            questions=self._clean(question_line(question, self._titles()) for question in questions),
+            questions=self._clean(f"{question_line(one, self._titles())}{self._looked_up(one)}" for one in questions),
             troubles=troubles,
             stopped=desk.ledger.paused(),
             is_capped=is_capped,
@@ -76,6 +77,7 @@ class DayBooks:
             missed=tuple(missed),
             deploys=self._deploys.of(day) if self._deploys else (),
             deploys_paused=self._deploys.paused() if self._deploys else "",
+            research=tuple(self._research()),
         )
 
     def tasks(self, pulls: Mapping[str, str] = NOTHING) -> Iterable[TaskAccount]:
@@ -168,6 +170,18 @@ class DayBooks:
             return {task_of(pull, forge.whoami()): pull.url for pull in forge.list_pulls()}
         except TeamError:
             return {}
+
+    def _research(self) -> Iterator[ResearchAccount]:
+        for looked in self._desk.research.all():
+            if looked.answered_on == self._day and looked.findings:
+                question, recommendation = self._clean((looked.inquiry.text, looked.findings.recommendation))
+                yield ResearchAccount(question, recommendation, note_path(looked))
+
+    def _looked_up(self, question: Question) -> str:
+        """Where the owner reads what the web says about it."""
+        known = (one for one in self._desk.research.all() if question.goal_id and one.slug)
+        notes = [note_path(one) for one in known if one.inquiry.goal_id == question.goal_id]
+        return f" (looked up: {', '.join(notes)})" if notes else ""
 
     def _troubles(self) -> tuple[Trouble, ...]:
         found = self._desk.plans.troubles(self._day)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from agents.orchestrator.deploy_text import deployed
-from agents.orchestrator.report_text import failed, waiting, wrong
+from agents.orchestrator.report_text import failed, looked_up, waiting, wrong
 from agents.orchestrator.report_words import (
     MOST,
     SHORT,
@@ -39,6 +39,7 @@ def sections(today: DayAccount, yesterday: DayAccount | None, command: str) -> t
         *section("Waits for you", brief(waiting(today, command, SHORT))),
         *section("Went wrong today", brief(wrong(today))),
         *section("Plan for today", brief(_plan(today))),
+        *section("Looked up", brief(looked_up(today, SHORT))),
         *section("Not delivered", brief(map(harmless, today.unsent))),
     )
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from agents.orchestrator import daily_planner
 from agents.orchestrator.daily_planner import forecast, goals_to_plan, merged, wordings
 from agents.orchestrator.look import look
+from agents.orchestrator.research_note import note_path
 from agents.orchestrator.team import Desk, Team
 from shared.domain.board import wording
 from shared.domain.errors import Stumble
 from shared.domain.lifecycle import State
+from shared.domain.research import inquiry
 from shared.domain.work import DailyPlan, Goal, PlanAnswer, PlanOrder, TaskSpec, Vision
 from shared.edge.journal import Journal
 from shared.edge.paths import write_text
@@ -100,6 +102,7 @@ class _Planning:
         order = _order(desk, day, accepted, goals, free)
         with desk.journal.running("planner", day, desk.clock) as run, desk.chair.left():
             answer = self.team.plan(run, order, commit)
+        desk.research.ask([inquiry(unknown.text, unknown.goal_id) for unknown in answer.unknowns], day)
         plan = _as_plan(desk, day, accepted, answer, goals)
         self._keep(before, replace(plan, deferred=(*plan.deferred, *waiting)), goals)
         desk.log(run, "planned", tasks=[task.id for task in plan.tasks], notes=plan.notes)
@@ -187,5 +190,6 @@ def write_plan_file(desk: Desk, accepted: Accepted, day: str) -> None:
     board = look(desk.store, desk.journal, accepted.vision, desk.rules.limits).board
     questions = desk.plans.asked(wordings(accepted.vision))
     cap = desk.ledger.cap_of(day, desk.rules.day_cap)
-    text = daily_planner.render(plan, accepted.vision, board, questions, cap)
+    notes = {looked.inquiry.text: note_path(looked) for looked in desk.research.all() if looked.slug}
+    text = daily_planner.render(plan, accepted.vision, board, questions, cap, notes)
     write_text(desk.home.daily_plan, desk.delivery.clean(text))

@@ -52,6 +52,7 @@ def _parts(account: DayAccount, command: str) -> tuple[Section, ...]:
         *section("Deployed", brief(deployed(account, command))),
         *section("Shipped", brief(text.shipped(account))),
         *section("Failed, and why", brief(text.failed(account, command))),
+        *section("Looked up", brief(text.looked_up(account, SHORT))),
         *section("Asked", brief(text.asked(account))),
         *section("Money", bullets(text.money(account, command))),
         *section("Tomorrow", brief(text.tomorrow(account))),

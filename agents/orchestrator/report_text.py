@@ -11,6 +11,7 @@ from agents.orchestrator.deploy_text import deployed
 from agents.orchestrator.report_words import (
     COLUMNS,
     NOTE,
+    TITLE,
     answers,
     at_the_cap,
     bullets,
@@ -51,6 +52,7 @@ def sections(account: DayAccount, command: str) -> tuple[Section, ...]:
         *section("Asked", few(asked(account))),
         *section("Shipped", few(shipped(account))),
         *section("Deployed", few(deployed(account, command))),
+        *section("Looked up", few(looked_up(account))),
         *section("Failed, and why", few(failed(account, command))),
         *section("Went wrong", few(wrong(account))),
         *section("Waits for you", few(waiting(account, command))),
@@ -97,6 +99,12 @@ def _shipped(task: TaskAccount) -> str:
 
 def _cost(task: TaskAccount) -> str:
     return f"cost {dollars(task.cost)}"
+
+
+def looked_up(account: DayAccount, most: int = NOTE) -> Iterator[str]:
+    """Each question with what is recommended (`most` characters of it), and the note that tells more."""
+    for one in account.research:
+        yield f"**{harmless(one.question, TITLE)}**: {harmless(one.recommendation, most)} → `{one.note}`"
 
 
 # --- what needs the owner ------------------------------------------------------------------------------------

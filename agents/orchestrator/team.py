@@ -18,6 +18,7 @@ from shared.domain.deployment import ByHand, Deploy, Happened, Place
 from shared.domain.evidence import Evidence
 from shared.domain.gate import Policy
 from shared.domain.lifecycle import Limits
+from shared.domain.research import Findings, Inquiry
 from shared.domain.review import Reviewed
 from shared.domain.work import (
     Branch,
@@ -42,6 +43,7 @@ from shared.edge.money.ledger_course import LedgerCourse
 from shared.edge.paths import Home
 from shared.edge.plan_book import PlanBook
 from shared.edge.repo.mirror import Mirror
+from shared.edge.research_book import ResearchBook
 from shared.edge.task_store import TaskStore
 
 
@@ -93,6 +95,7 @@ class Rules:
     month_cap: int = 0
     inbox: InboxRules = field(default_factory=InboxRules)
     hands: int = 1  # tasks that are worked on at once
+    questions: int = 3  # looked up per day
 
 
 class Deploys(Protocol):
@@ -135,6 +138,7 @@ class Team:
     facts: Callable[[str, Sequence[str]], str]  # (commit, texts) -> what is worth knowing about the repository
     sync: Callable[[], str]  # brings our mirror up to date -> the newest commit of the target's branch
     deployment: Deployment | None = None  # none: nothing is deployed
+    research: Callable[[Run, Inquiry], Findings] | None = None  # none: nothing is looked up
 
 
 @dataclass(frozen=True)
@@ -155,6 +159,7 @@ class Desk:
     messages: Messenger
     course: LedgerCourse
     deploys: DeployBook
+    research: ResearchBook
     rules: Rules
     command: str = "python main.py"  # what the owner types before a command's name
     tell: Callable[[str], None] = field(default=lambda _: None)  # one line of progress for whoever watches

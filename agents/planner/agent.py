@@ -16,7 +16,7 @@ from agents.planner.codebase_analyzer import CodebaseAnalyzer
 from agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
 from agents.planner.settling import settled
 from agents.planner.source import Source
-from agents.planner.task_spec import Reply
+from agents.planner.task_spec import Reply, Verdict
 from agents.planner.texts import one_line
 from shared.domain.errors import OutOfBudget, Stumble
 from shared.domain.work import Goal, PlanAnswer, PlanOrder, Question, Run, TaskSpec
@@ -28,6 +28,7 @@ MORE_GOALS = 2  # asked about beyond the day's capacity: some turn out to need n
 MAX_BLOCK = 12_000  # characters of one block of the prompt
 MAX_LINE = 1_000
 MAX_CORRECTIONS = 40
+LONGEST_UNKNOWN = 200
 
 
 class Asker(Protocol):
@@ -55,6 +56,7 @@ class Planner:
             answer,
             deferred=answer.deferred + later,
             questions=(*_questions(reply, asked, source), *answer.questions),
+            unknowns=tuple(_unknowns(reply, asked)),
             notes=notes + answer.notes,
         )
 
@@ -118,6 +120,15 @@ def _questions(reply: Reply, order: PlanOrder, source: Source) -> Iterable[Quest
     answers = verdicts(reply)
     found = (evidence.question(answers[goal.id], goal, source) for goal in order.goals if goal.id in answers)
     return (question for question in found if question)
+
+
+def _unknowns(reply: Reply, order: PlanOrder) -> Iterable[Question]:
+    """Of goals that strangers propose nothing is looked up: they would choose what is searched for."""
+    answers = verdicts(reply)
+    for goal in order.goals:
+        found = answers.get(goal.id)
+        if found and found.verdict is Verdict.QUESTION and found.look_up.strip() and not goal.proposed_by:
+            yield Question(goal.id, one_line(found.look_up, LONGEST_UNKNOWN))
 
 
 # --- asking again --------------------------------------------------------------------------------------------

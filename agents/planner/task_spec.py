@@ -37,6 +37,7 @@ class GoalAnswer:
     verdict: Verdict
     text: str
     evidence: list[Evidence]
+    look_up: str = ""  # what public pages may know, of a question
 
 
 @dataclass(frozen=True)

@@ -125,6 +125,15 @@ class PlanAccount:
 
 
 @dataclass(frozen=True)
+class ResearchAccount:
+    """A question that was looked up on a day. `note`: the file that tells more, from the home's folder."""
+
+    question: str
+    recommendation: str
+    note: str
+
+
+@dataclass(frozen=True)
 class DayAccount:
     """Everything that a report tells, and nothing else."""
 
@@ -147,6 +156,7 @@ class DayAccount:
     missed: tuple[str, ...] = ()  # days just before this one on which nobody was there, the oldest first
     deploys: tuple[DeployAccount, ...] = ()  # the oldest first
     deploys_paused: str = ""  # why none is begun unasked; the owner has to end it
+    research: tuple[ResearchAccount, ...] = ()
 
     @property
     def tasks(self) -> tuple[TaskAccount, ...]:

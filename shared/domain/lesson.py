@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Literal
 
@@ -13,6 +13,7 @@ LEARNERS: tuple[Learner, ...] = ("planner", "coder", "qa", "reviewer")
 MOST_IN_A_PROMPT = 3
 LIFE = timedelta(days=90)  # from the day it was learned, or helped last
 ENOUGH = 4  # uses after which it has to have helped
+MOST_KEPT = 300  # lessons of one agent
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,36 @@ def is_kept(lesson: Lesson, day: str) -> bool:
 
 def expiry(day: str) -> str:
     return (date.fromisoformat(day) + LIFE).isoformat()
+
+
+def bounded(lesson: Lesson) -> Lesson:
+    """Cut to size; each text is one line that can be stored and shown."""
+    return replace(
+        lesson,
+        text=_one_line(lesson.text, 500),
+        signature=_one_line(lesson.signature, 200),
+        keywords=_some(lesson.keywords, 12, 40),
+        files=_some(lesson.files, 10, 200),
+        origin=_one_line(lesson.origin, 100),
+    )
+
+
+def fading(lessons: Sequence[Lesson], day: str, most: int = MOST_KEPT) -> tuple[Lesson, ...]:
+    """Of one agent's, those that go: expired, of no help, and beyond `most` the least useful (and oldest) ones."""
+    kept = [lesson for lesson in lessons if is_kept(lesson, day)]
+    best = sorted(kept, key=lambda one: (one.passed, one.passed - one.used, one.expires, one.number), reverse=True)
+    stay = {lesson.number for lesson in best[:most]}
+    return tuple(lesson for lesson in lessons if lesson.number not in stay)
+
+
+def _some(words: Sequence[str], most: int, longest: int) -> tuple[str, ...]:
+    found = dict.fromkeys(_one_line(word, longest) for word in words)
+    return tuple(word for word in found if word)[:most]
+
+
+def _one_line(text: str, longest: int) -> str:
+    """Without control characters, and without halves of characters that no file can hold."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * longest]).split())[:longest].strip()
 
 
 def for_prompt(lessons: Sequence[Lesson]) -> tuple[Lesson, ...]:

@@ -72,6 +72,28 @@ class Findings:
     dropped: int = 0
 
 
+@dataclass(frozen=True)
+class Looked:
+    """Where an inquiry stands. `problem`: why its last try came to nothing."""
+
+    inquiry: Inquiry
+    asked_on: str
+    tries: int = 0
+    tried_on: str = ""
+    problem: str = ""
+    answered_on: str = ""
+    slug: str = ""  # of its note
+    findings: Findings | None = None
+
+
+@dataclass(frozen=True)
+class NotRead:
+    """A page that gave nothing, and why."""
+
+    url: str
+    why: str
+
+
 def inquiry(text: str, goal_id: str = "") -> Inquiry:
     """Its id follows its words: reworded, it is another question."""
     words = " ".join(text.split())

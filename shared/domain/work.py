@@ -162,6 +162,7 @@ class PlanAnswer:
     deferred: tuple[str, ...] = ()  # ids of goals of which something is left for another day
     questions: tuple[Question, ...] = ()
     notes: tuple[str, ...] = ()  # what was cut, and why
+    unknowns: tuple[Question, ...] = ()  # what the web may know about goals that have a question
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,11 @@ class Home:
         return self.root / "reports" / "daily"
 
     @property
+    def research(self) -> Path:
+        """One note for each question that was looked up."""
+        return self.root / "reports" / "research"
+
+    @property
     def state(self) -> Path:
         return self.root / ".state"
 
@@ -123,7 +128,7 @@ class Home:
     @property
     def _owners(self) -> tuple[Path, ...]:
         states = (self.tasks(state) for state in FOLDERS)
-        kept = (self.logs, self.reports.parent, self.reports)
+        kept = (self.logs, self.reports.parent, self.reports, self.research)
         return (self.config, self.targets, *kept, self.root / "tasks", *states)
 
     @property

@@ -156,6 +156,8 @@ class AgentsFile(Part):
     """Turns goals into tasks."""
     reviewer: AgentModel
     """Reads what the coder wrote before it is merged."""
+    researcher: AgentModel | None = None
+    """Looks up on the web what stands below Ideas; without it: the planner's model."""
     coder: EngineModel
     """Writes code, through the engine."""
     engine: EngineSettings = EngineSettings()
@@ -229,6 +231,19 @@ class MergeRules(Part):
         return Policy(self.auto, self.write_tests)
 
 
+class Research(Part):
+    questions: int = Field(strict=True, default=3, ge=0, le=20)
+    """How many questions are looked up on the web per day; 0: none."""
+    turns: int = Field(strict=True, default=5, ge=2, le=10)
+    """How often a model may look further before it has to answer."""
+    tokens: int = Field(strict=True, default=40_000, ge=10_000, le=1_000_000)
+    """How many tokens one question may take. Its money is bounded by budget.task."""
+    search_price: Dollars = 8_000_000
+    """Dollars for one search at Tavily (TAVILY_API_KEY); without a key DuckDuckGo is asked, for nothing."""
+    recorded: str = Field(default="", max_length=500)
+    """A folder with recorded answers (searches.yaml, pages.yaml), instead of the web: for demonstrations and tests."""
+
+
 class PolicyFile(Part):
     budget: Budget
     """Hard caps in dollars."""
@@ -238,6 +253,8 @@ class PolicyFile(Part):
     """How often a task is tried."""
     merge: MergeRules = MergeRules()
     """What may be merged without you."""
+    research: Research = Research()
+    """What is looked up on the web."""
 
 
 # --- config/schedules.yaml -----------------------------------------------------------------------------------
@@ -246,6 +263,8 @@ class PolicyFile(Part):
 class Phases(Part):
     morning: PhaseTime = "07:00"
     """The vision is read, and the morning's report is told. No phase may begin between 01:00 and 03:00."""
+    research: PhaseTime | None = None
+    """Ideas are looked up on the web; without it: right after the morning."""
     planning: PhaseTime = "07:45"
     """Goals become tasks."""
     work: PhaseTime = "08:00"
@@ -255,13 +274,14 @@ class Phases(Part):
 
     @pydantic.model_validator(mode="after")
     def _in_order(self) -> Phases:
-        if not self.morning <= self.planning < self.work < self.wrap_up:
-            raise ValueError("morning <= planning < work < wrap_up must hold")
+        if not self.morning <= (self.research or self.morning) <= self.planning < self.work < self.wrap_up:
+            raise ValueError("morning <= research <= planning < work < wrap_up must hold")
         return self
 
     @property
     def slots(self) -> tuple[Slot, ...]:
-        return tuple(Slot(name, time.fromisoformat(at)) for name, at in self)
+        at = dict(self) | {"research": self.research or self.morning}
+        return tuple(Slot(name, time.fromisoformat(when)) for name, when in at.items())
 
 
 class SchedulesFile(Part):

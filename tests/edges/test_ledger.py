@@ -238,6 +238,15 @@ def test_a_call_that_cost_more_than_was_reserved_stops_all_spending_also_after_a
     taken(ledger, ticket, 100)
 
 
+@pytest.mark.parametrize(("model", "is_a_model"), [("m", True), ("search/tavily", False)])
+def test_only_a_model_that_answers_says_that_models_answer(ledger: Ledger, model: str, is_a_model: bool) -> None:
+    """A search that was paid for says nothing of them."""
+    answer = ledger.reserve(opened(ledger), dataclasses.replace(ask(100), model=model), CAPS, NOON)
+    assert isinstance(answer, Reservation)
+    ledger.settle(answer, 50, Ending(), NOON)
+    assert ledger.was_answered(NOON - timedelta(minutes=1)) is is_a_model
+
+
 def test_a_pause_ends_with_the_process_and_is_told_in_one_line(ledger: Ledger) -> None:
     ledger.pause("the upstream refused our key", NOON)
     ledger.pause("again", NOON)

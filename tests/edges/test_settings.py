@@ -62,7 +62,9 @@ def test_the_delivered_configuration_is_valid(home: Home) -> None:
         pytest.param("schedules", "time_zone: ../../etc/passwd", "time_zone: not a known time zone", id="path as zone"),
         pytest.param("schedules", "phases: {morning: '25:00'}", "phases.morning: write a time of day", id="time"),
         pytest.param("schedules", "phases: {morning: [7]}", "config/schedules.yaml:1: phases.morning", id="type"),
-        pytest.param("schedules", "phases: {planning: '06:59'}", "morning <= planning < work < wrap_up", id="no order"),
+        pytest.param(
+            "schedules", "phases: {planning: '06:59'}", "morning <= research <= planning < work", id="no order"
+        ),
         pytest.param("schedules", "phases: {planning: '08:00'}", "planning < work", id="no time to plan"),
         pytest.param("schedules", "phases: {wrap_up: '08:00'}", "work < wrap_up must hold", id="no time to work"),
         pytest.param("schedules", "phases: {morning: '01:00'}", "clocks are set between 01:00 and 03:00", id="summer"),
@@ -157,6 +159,7 @@ def test_the_times_of_a_day_become_a_schedule(home: Home) -> None:
     schedule = load(home, NOTHING).schedules.schedule
     assert [(slot.name, slot.at) for slot in schedule.slots] == [
         ("morning", time(6, 30)),
+        ("research", time(6, 30)),
         ("planning", time(6, 30)),
         ("work", time(8)),
         ("wrap_up", time(23)),

@@ -85,7 +85,7 @@ def test_each_phase_has_its_time(stage: Stage, clock: ManualClock) -> None:
         day.until(at(6.9))
         assert day.phases() == {}
         day.until(at(7.7))
-        assert day.phases() == {"morning report": "ended", "morning": "ended"}
+        assert day.phases() == {"morning report": "ended", "morning": "ended", "research": "ended"}
         day.until(at(7.9))
         assert day.phases()["planning"] == "ended"
         assert list(stage.states().values()) == ["backlog"]
@@ -94,7 +94,7 @@ def test_each_phase_has_its_time(stage: Stage, clock: ManualClock) -> None:
         assert "wrap_up" not in day.phases()
         day.until(at(23.5))
         assert day.phases()["wrap_up"] == day.phases()["work"] == day.phases()["evening report"] == "ended"
-        assert day.after == [("morning", True), ("planning", True), ("wrap_up", True)]
+        assert day.after == [(name, True) for name in ("morning", "research", "planning", "wrap_up")]
     assert "1 merged" in (stage.home.reports / f"{TODAY}.md").read_text()
 
 
@@ -123,7 +123,8 @@ def test_a_second_daemon_of_the_day_repeats_nothing(stage: Stage, clock: ManualC
     asked = len(model.requests)
     with days(stage, clock) as day:
         day.until(at(22))
-        assert day.after == [("morning", True), ("planning", True)]  # the vision is looked at once more: unchanged
+        # The vision is looked at once more: unchanged.
+        assert day.after == [(name, True) for name in ("morning", "research", "planning")]
     assert len(model.requests) == asked
 
 
@@ -701,6 +702,6 @@ def test_a_phase_that_is_cut_by_a_stop_alarms_nobody(stage: Stage, clock: Manual
     stage.said = Said()
     with days(stage, clock) as day:
         day.until(at(8))
-        assert day.after == [("morning", True)]
+        assert day.after == [("morning", True), ("research", True)]
         assert day.phases()["planning"] == "begun"
     assert not any(line.startswith("planning:") for line in stage.said)

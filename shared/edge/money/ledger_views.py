@@ -69,8 +69,10 @@ class LedgerViews:
         return self._totals("task = ?", (task,), cap)
 
     def was_answered(self, since: datetime) -> bool:
-        """Whether a call that was made after that moment has come to its end."""
-        sql = "select 1 from calls where state = 'settled' and day >= ? and at > ? limit 1"
+        """Whether a model's call that was made after that moment has come to its end; searches stand in the book too."""
+        sql = (
+            "select 1 from calls where state = 'settled' and model not like 'search/%' and day >= ? and at > ? limit 1"
+        )
         return self._db.row(sql, (since.date().isoformat(), since.isoformat(timespec="milliseconds"))) is not None
 
     def tokens_by_task(self) -> dict[str, int]:

@@ -1,0 +1,101 @@
+"""What the researcher's model answers in a turn, and what is left of it once code has looked. Nothing is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, get_args
+
+from shared.domain.research import Claim, Effort, Findings, Option, Source, supported
+
+MOST_SEARCHES, MOST_PAGES = 2, 3  # per turn
+LONGEST_QUERY = 200  # characters
+MOST_OPTIONS, MOST_CLAIMS, MOST_POINTS = 5, 10, 4
+LONGEST_TEXT, LONGEST_LINE, LONGEST_QUOTE = 1_500, 300, 600
+
+
+@dataclass(frozen=True)
+class OptionReply:
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    name: str
+    pros: list[str]
+    cons: list[str]
+    effort: str
+
+
+@dataclass(frozen=True)
+class ClaimReply:
+    """`source`: the number of a page that was shown."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    text: str
+    source: int
+    quote: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Look further, or answer."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    searches: list[str] = field(default_factory=list)
+    read: list[int] = field(default_factory=list)
+    recommendation: str = ""
+    options: list[OptionReply] = field(default_factory=list)
+    claims: list[ClaimReply] = field(default_factory=list)
+    open_points: list[str] = field(default_factory=list)
+
+    @property
+    def answers(self) -> bool:
+        return bool(self.recommendation.strip())
+
+
+def queries(reply: Reply) -> tuple[str, ...]:
+    """What is searched for next."""
+    asked = (one_line(query, LONGEST_QUERY) for query in reply.searches)
+    return tuple(dict.fromkeys(filter(None, asked)))[:MOST_SEARCHES]
+
+
+def wanted(reply: Reply, count: int) -> tuple[int, ...]:
+    """Which of `count` results are read next, counted from 1."""
+    return tuple(dict.fromkeys(number for number in reply.read if 0 < number <= count))[:MOST_PAGES]
+
+
+def settled(reply: Reply, sources: Sequence[Source]) -> Findings:
+    """What may be told: claims only with a quote that stands in the page that they name."""
+    claims = [_claim(claim, sources) for claim in reply.claims[:MOST_CLAIMS]]
+    kept = supported([claim for claim in claims if claim], _by_url(sources))
+    points = (one_line(point, LONGEST_LINE) for point in reply.open_points[:MOST_POINTS])
+    return Findings(
+        recommendation=one_line(reply.recommendation, LONGEST_TEXT),
+        options=tuple(filter(None, map(_option, reply.options[:MOST_OPTIONS]))),
+        claims=tuple(dict.fromkeys(kept)),
+        open_points=tuple(filter(None, points)),
+        dropped=len(reply.claims) - len(kept),
+    )
+
+
+def _claim(reply: ClaimReply, sources: Sequence[Source]) -> Claim | None:
+    if not 0 < reply.source <= len(sources):
+        return None
+    text, quote = one_line(reply.text, LONGEST_LINE), one_line(reply.quote, LONGEST_QUOTE)
+    return Claim(text, sources[reply.source - 1].url, quote) if text else None
+
+
+def _option(reply: OptionReply) -> Option | None:
+    name = one_line(reply.name, LONGEST_LINE)
+    effort: Effort = next((one for one in get_args(Effort) if one == reply.effort.strip().lower()), "unknown")
+    return Option(name, _lines(reply.pros), _lines(reply.cons), effort) if name else None
+
+
+def _lines(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(filter(None, (one_line(text, LONGEST_LINE) for text in texts[:4])))
+
+
+def _by_url(sources: Sequence[Source]) -> Mapping[str, Source]:
+    return {source.url: source for source in sources}
+
+
+def one_line(text: str, most: int) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= most else plain[: most - 1].rstrip() + "…"
