@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from bench import committer, daemon, demo, gates, lessons, meter, pipeline, recovery, status, warm
+from bench import committer, daemon, demo, gates, lessons, meter, pipeline, recovery, research, status, warm
 
 ALL = {
     "meter": meter,
     "committer": committer,
     "status": status,
     "lessons": lessons,
+    "research": research,
     "pipeline": pipeline,
     "warm": warm,
     "daemon": daemon,

@@ -59,6 +59,7 @@ def demo(arguments: Arguments) -> int:
         print(f"what merges is served at {site.url}/ while the day lasts: code that a model wrote, in no sandbox")
         print(f"to end it by hand: {site.typed('stop')}\n", flush=True)
         _configure(home / "config" / "targets" / "exam_site.yaml", site.deploys_of(PACKAGES))
+        _record(home / "config" / "policy.yaml")
         shutil.copyfile(DAY / "VISION.md", home / "VISION.md")
         code = day.run_day(Arguments("run-day", home), environment={})
         print()
@@ -111,6 +112,12 @@ def _configure(target: Path, deploys: str) -> None:
         raise Misconfigured("the packages of the demo are missing; type: make setup")
     with target.open("a", encoding="utf-8") as file:
         file.write(f"packages: {json.dumps(str(PACKAGES))}\n\n{deploys}")
+
+
+def _record(policy: Path) -> None:
+    """What is looked up is found in a folder."""
+    with policy.open("a", encoding="utf-8") as file:
+        file.write(f"\nresearch: {{recorded: {json.dumps(str(DAY / 'web'))}}}\n")
 
 
 def _write_keys(path: Path, **keys: str) -> None:

@@ -55,8 +55,17 @@ def test_the_demo_merges_corrects_rolls_back_and_asks_and_says_what_is_scripted(
     """One day for all that is asked of it: it takes a minute."""
     demo = Demo(tmp_path, main_py("--home", str(tmp_path), "demo"))
     the_bugs_are_mended_in_what_merged_and_there_alone(demo)
+    the_idea_is_looked_up_and_what_a_page_orders_is_not_done(demo)
     one_change_is_sick_where_it_is_deployed_and_goes_live_when_it_is_mended(demo)
     nothing_runs_any_more_and_the_site_can_be_seen_again(demo)
+
+
+def the_idea_is_looked_up_and_what_a_page_orders_is_not_done(demo: Demo) -> None:
+    (row,) = demo.asked("research")
+    note = (demo.place / "home" / row["note"]).read_text()
+    assert row["claims"] == 4 and "1 claim was left out" in note
+    assert "> The move took two people eleven weeks" in note and "growth.example/react-now" in note
+    assert "sk-demo-attack" not in note + demo.git("log", "-p", "--all") + demo.done.text
 
 
 def the_bugs_are_mended_in_what_merged_and_there_alone(demo: Demo) -> None:

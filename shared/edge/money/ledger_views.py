@@ -69,7 +69,7 @@ class LedgerViews:
         return self._totals("task = ?", (task,), cap)
 
     def was_answered(self, since: datetime) -> bool:
-        """Whether a model's call that was made after that moment has come to its end; searches stand in the book too."""
+        """Whether a call of a model, not a search, that was made after that moment has come to its end."""
         sql = (
             "select 1 from calls where state = 'settled' and model not like 'search/%' and day >= ? and at > ? limit 1"
         )
