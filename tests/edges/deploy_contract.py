@@ -11,6 +11,7 @@ import contextlib
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
@@ -71,6 +72,27 @@ class DriverHome(ABC):
         words = ("from shared.edge.deploy.driver import Release", self.opening().strip())
         call = f"driver.start(Release({release.place!r}, {release.commit!r}), hurry={hurry})"
         return snippet("\n".join((*words, call)))
+
+
+class EngineHome(DriverHome):
+    """Its things carry the label of a home at a container engine."""
+
+    home: str
+
+    def parts(self, place: Place) -> list[str]:
+        return [row["Id"] for row in self.rows(place)]
+
+    def rows(self, place: Place = STAGING) -> list[Any]:
+        """Its containers, as the engine tells of them."""
+        with contextlib.closing(client()) as engine:
+            rows = engine.containers(all=True, filters={"label": f"sisimpur.home={self.home}"})
+        return [row for row in rows if row["Labels"].get("sisimpur.place") == place]
+
+    def images(self) -> dict[str, str]:
+        with contextlib.closing(client()) as engine:
+            rows = engine.images(filters={"label": f"sisimpur.home={self.home}"})
+        names = [(name, row["Id"]) for row in rows for name in row["RepoTags"] or ()]
+        return {name: id_ for name, id_ in names if name.startswith(f"sisimpur-{self.home}-")}
 
 
 class DriverContract:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from shared.domain.compose_values import MOST_TOLD
-from shared.domain.deployment import PLACES, Place
+from shared.domain.deployment import PLACES
 from shared.domain.errors import Misconfigured
 from shared.edge.deploy.compose_command import ComposeCommand
 from shared.edge.deploy.compose_driver import ComposeDriver
@@ -37,7 +37,7 @@ from tests.docker_scene import (
     page,
     within,
 )
-from tests.edges.deploy_contract import PATIENCE, STAGING, DriverContract, DriverHome
+from tests.edges.deploy_contract import PATIENCE, STAGING, DriverContract, EngineHome
 from tests.killing import at_length, killed_at
 
 NOWHERE = {"DOCKER_HOST": "unix:///nowhere/docker.sock"}
@@ -63,7 +63,7 @@ class FilesWithCompose(Releases):
         return super().add(app, {"docker-compose.yml": FILE, **(files or {})})
 
 
-class ComposeHome(DriverHome):
+class ComposeHome(EngineHome):
     def __init__(self, folder: Path, **more: Any) -> None:
         self.home = new_home_id()
         self.releases = FilesWithCompose(folder / "releases")
@@ -90,20 +90,6 @@ class ComposeHome(DriverHome):
             releases=str(self.releases.folder),
             folder=str(self.folder),
         )
-
-    def parts(self, place: Place) -> list[str]:
-        return [row["Id"] for row in self.rows(place)]
-
-    def rows(self, place: Place = STAGING) -> list[Any]:
-        with contextlib.closing(client()) as engine:
-            rows = engine.containers(all=True, filters={"label": f"sisimpur.home={self.home}"})
-        return [row for row in rows if row["Labels"].get("sisimpur.place") == place]
-
-    def images(self) -> dict[str, str]:
-        with contextlib.closing(client()) as engine:
-            rows = engine.images(filters={"label": f"sisimpur.home={self.home}"})
-        names = [(name, row["Id"]) for row in rows for name in row["RepoTags"] or ()]
-        return {name: id_ for name, id_ in names if name.startswith(f"sisimpur-{self.home}-")}
 
     def away(self) -> Driver:
         return self._driver(NOWHERE)

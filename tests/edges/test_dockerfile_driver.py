@@ -28,7 +28,7 @@ from tests.docker_scene import (
     page,
     within,
 )
-from tests.edges.deploy_contract import PATIENCE, STAGING, DriverContract, DriverHome
+from tests.edges.deploy_contract import PATIENCE, STAGING, DriverContract, DriverHome, EngineHome
 
 NOWHERE = {"DOCKER_HOST": "unix:///nowhere/docker.sock"}
 
@@ -43,7 +43,7 @@ driver = DockerfileDriver(DockerManager({home!r}), settings, Path({folder!r}).jo
 """
 
 
-class DockerfileHome(DriverHome):
+class DockerfileHome(EngineHome):
     worst = 4  # created, and never started
 
     def __init__(self, folder: Path, **more: Any) -> None:
@@ -65,17 +65,6 @@ class DockerfileHome(DriverHome):
     def opening(self) -> str:
         settings = self.settings.model_dump_json()
         return OPENING.format(settings=settings, home=self.home, folder=str(self.releases.folder))
-
-    def parts(self, place: Place) -> list[str]:
-        with contextlib.closing(client()) as engine:
-            rows = engine.containers(all=True, filters={"label": f"sisimpur.home={self.home}"})
-        return [row["Id"] for row in rows if row["Labels"].get("sisimpur.place") == place]
-
-    def images(self) -> dict[str, str]:
-        with contextlib.closing(client()) as engine:
-            rows = engine.images(filters={"label": f"sisimpur.home={self.home}"})
-        names = [(name, row["Id"]) for row in rows for name in row["RepoTags"] or ()]
-        return {name: id_ for name, id_ in names if name.startswith(f"sisimpur-{self.home}-")}
 
     def away(self) -> Driver:
         return self._driver(NOWHERE)
