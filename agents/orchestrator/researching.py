@@ -7,7 +7,16 @@ from collections.abc import Collection, Iterator, Sequence
 from agents.orchestrator.daily_planner import wordings
 from agents.orchestrator.research_note import name_of, note
 from agents.orchestrator.team import Desk, Team
-from shared.domain.errors import Misconfigured, ModelAway, OutOfBudget, Refused, Stumble, TaskCapReached
+from shared.domain.errors import (
+    Misconfigured,
+    ModelAway,
+    OutOfBudget,
+    Refused,
+    Stumble,
+    TaskCapReached,
+    TeamError,
+    Unavailable,
+)
 from shared.domain.research import Findings, Inquiry, Looked, NotRead, Source, inquiry
 from shared.edge.fault import fault_point
 from shared.edge.paths import write_text
@@ -34,9 +43,9 @@ def research_day(desk: Desk, team: Team, day: str) -> list[str]:
         except (ModelAway, OutOfBudget) as problem:
             if not isinstance(problem, TaskCapReached):
                 raise
-            problems.append(_failed(desk, looked.inquiry, str(problem)))
+            problems.append(_failed(desk, looked.inquiry, problem))
         except (Stumble, Refused, Misconfigured) as problem:
-            problems.append(_failed(desk, looked.inquiry, str(problem)))
+            problems.append(_failed(desk, looked.inquiry, problem))
     return problems
 
 
@@ -79,9 +88,10 @@ def _note(desk: Desk, day: str, asked: Inquiry, findings: Findings) -> str:
     return note(asked, findings, sources, unread, day, desk.ledger.spent_by(asked.id).used, goal)
 
 
-def _failed(desk: Desk, asked: Inquiry, problem: str) -> str:
-    problem = desk.delivery.clean(problem)
-    desk.research.failed(asked, problem)
-    told = f"not looked up: {asked.text[:LONGEST]}: {problem}"
+def _failed(desk: Desk, asked: Inquiry, problem: TeamError) -> str:
+    """A service that is away, or a wrong key, is not the question's fault."""
+    why = desk.delivery.clean(str(problem))
+    desk.research.failed(asked, why, is_counted=not isinstance(problem, Unavailable | Misconfigured))
+    told = f"not looked up: {asked.text[:LONGEST]}: {why}"
     desk.tell(told)
     return told

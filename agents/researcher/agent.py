@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 MOST_RESULTS = 20  # shown
 ROOM = 20_000  # bytes of all pages in one prompt
-LONGEST_PROJECT = 1_500
+LONGEST_QUESTION, LONGEST_PROJECT = 2_000, 1_500  # characters
 LAST = "This is the last turn: answer now with what you have."
 NOTHING = Findings("Nothing that answers this was found.")
 
@@ -117,7 +117,7 @@ class Researcher:
     def _ask(self, run: Run, desk: _Desk, project: str, is_last: bool) -> Reply:
         prompt = self._prompts.render(
             "researcher/research",
-            question=quoted(desk.inquiry.text, "question"),
+            question=quoted(desk.inquiry.text[:LONGEST_QUESTION], "question"),
             project=quoted(project[:LONGEST_PROJECT], "project"),
             found=quoted("\n".join(_found(desk)), "results"),
             pages="\n\n".join(_pages(desk)) or "(none yet)",

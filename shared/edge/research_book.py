@@ -44,9 +44,13 @@ class ResearchBook:
         fault_point("inquiry.begun")
         return int(tries)
 
-    def failed(self, inquiry: Inquiry, problem: str) -> None:
+    def failed(self, inquiry: Inquiry, problem: str, is_counted: bool = True) -> None:
+        """`is_counted`: whether the question is to blame; else the try is given back."""
         with self._db.transaction() as db:
-            db.execute("update inquiries set problem = ? where id = ?", (problem, inquiry.id))
+            db.execute(
+                "update inquiries set problem = ?, tries = tries - ? where id = ?",
+                (problem, int(not is_counted), inquiry.id),
+            )
         fault_point("inquiry.failed")
 
     def answered(self, inquiry: Inquiry, day: str, slug: str, findings: Findings) -> None:
