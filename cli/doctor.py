@@ -14,9 +14,12 @@ from pathlib import Path
 from cli.arguments import Arguments
 from cli.config_watch import open_to_others
 from cli.deploy_check import deploy_findings
+from cli.library import make_search
 from cli.records import aider_python
 from cli.text import pasteable, plain
 from shared.domain.errors import Misconfigured, TeamError
+from shared.domain.token_budget import as_dollars
+from shared.edge.clock import SystemClock
 from shared.edge.forge.github_check import Finding
 from shared.edge.paths import Home
 from shared.edge.settings import Secrets, Settings, load, read_secrets
@@ -59,6 +62,7 @@ def _findings(home: Home) -> Iterator[Finding]:
         yield _check("prices", lambda: _prices(settings))
         yield _check("target", lambda: _target(home, settings))
         yield _check("messages", lambda: _messages(settings))
+        yield _check("research", lambda: _research(home, settings))
         yield from _github(settings)
         yield from deploy_findings(home, settings)
 
@@ -71,6 +75,16 @@ def _check(name: str, look: Callable[[], str]) -> Finding:
         return Finding(name, False, str(problem))
     except OSError as problem:
         return Finding(name, False, f"{problem.strerror or problem}: {problem.filename or ''}")
+
+
+def _research(home: Home, settings: Settings) -> str:
+    """Nobody is asked: a search may cost money."""
+    rules = settings.policy.research
+    if not rules.questions:
+        return "nothing is looked up (config/policy.yaml, research.questions)"
+    search = make_search(home, settings, SystemClock())
+    price = f"${as_dollars(search.price).rstrip('0')} each" if search.price else "for nothing"
+    return f"up to {rules.questions} questions a day; {search.name} searches, {price}"
 
 
 # --- the machine ---------------------------------------------------------------------------------------------
@@ -180,12 +194,11 @@ def _endpoint(home: Home, settings: Settings) -> str:
 
 
 def _prices(settings: Settings) -> str:
-    from shared.edge.clock import SystemClock
     from shared.edge.money.pricing import Pricing
 
     agents = settings.agents
     pricing, now = Pricing(agents.prices), SystemClock(settings.zone).now()
-    choices = [agent.choice for agent in (agents.orchestrator, agents.planner, agents.coder, agents.reviewer)]
+    choices = [agents.coder.choice, *agents.asking.values()]
     models = {model for choice in choices for model in (choice.model, *choice.fallback)}
     for model in sorted(models):
         pricing.rates(model, 1, now)

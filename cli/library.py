@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 from cli.records import Records
 from shared.domain.research import Inquiry
 from shared.domain.work import Run
+from shared.edge.clock import Clock
 from shared.edge.outgoing import Outgoing
-from shared.edge.settings import LiveCaps
+from shared.edge.paths import Home
+from shared.edge.settings import LiveCaps, Settings
 from shared.edge.web.library import Library, Reads, Searches
 from shared.edge.web.search import Search
 
@@ -23,9 +24,10 @@ def make_library(records: Records, outgoing: Outgoing) -> Callable[[Run, Inquiry
         from shared.edge.web.booked_search import BookedSearch
 
         caps = LiveCaps(records.home, records.settings.policy.budget.caps)
-        return BookedSearch(make_search(records), records.ledger, caps, records.clock)
+        search = make_search(records.home, records.settings, records.clock)
+        return BookedSearch(search, records.ledger, caps, records.clock)
 
-    reads = cache(lambda: make_reader(records))
+    reads = cache(lambda: make_reader(records.home, records.settings, records.clock))
 
     def library(run: Run, inquiry: Inquiry) -> Library:
         return Library(records.research, searches(), reads(), outgoing.clean, run, inquiry)
@@ -33,33 +35,27 @@ def make_library(records: Records, outgoing: Outgoing) -> Callable[[Run, Inquiry
     return library
 
 
-def make_search(records: Records) -> Search:
+def make_search(home: Home, settings: Settings, clock: Clock) -> Search:
     """Recorded answers if the owner names some; Tavily with a key, DuckDuckGo without one. Misconfigured."""
-    rules = records.settings.policy.research
-    key = records.settings.secrets.get("TAVILY_API_KEY")
+    rules, key = settings.policy.research, settings.secrets.get("TAVILY_API_KEY")
     if rules.recorded:
         from shared.edge.web.recorded_search import read_recordings
 
-        return read_recordings(_recorded(records) / "searches.yaml")
+        return read_recordings(home.root / rules.recorded / "searches.yaml")
     if key:
         from shared.edge.web.tavily_search import TavilySearch
 
-        return TavilySearch(key, records.clock, rules.search_price)
+        return TavilySearch(key, clock, rules.search_price)
     from shared.edge.web.duckduckgo_search import DuckDuckGoSearch
 
     return DuckDuckGoSearch()
 
 
-def make_reader(records: Records) -> Reads:
-    if records.settings.policy.research.recorded:
+def make_reader(home: Home, settings: Settings, clock: Clock) -> Reads:
+    if recorded := settings.policy.research.recorded:
         from shared.edge.web.recorded_pages import read_pages
 
-        return read_pages(_recorded(records) / "pages.yaml")
+        return read_pages(home.root / recorded / "pages.yaml")
     from shared.edge.web.web_page import WebReader
 
-    return WebReader(records.clock)
-
-
-def _recorded(records: Records) -> Path:
-    """From the home's folder, unless it is a whole path."""
-    return records.home.root / records.settings.policy.research.recorded
+    return WebReader(clock)

@@ -165,6 +165,13 @@ class AgentsFile(Part):
     prices: Mapping[ModelId, Price] = Field(default_factory=dict)
     """Prices of models that have no public one, e.g. local models: {input: 0, output: 0}."""
 
+    @property
+    def asking(self) -> dict[str, ModelChoice]:
+        """Of each agent that asks a model itself; the coder's engine asks for it."""
+        agents = {"orchestrator": self.orchestrator, "planner": self.planner, "reviewer": self.reviewer}
+        agents["researcher"] = self.researcher or self.planner
+        return {name: agent.choice for name, agent in agents.items()}
+
 
 # --- config/policy.yaml --------------------------------------------------------------------------------------
 
@@ -238,10 +245,10 @@ class Research(Part):
     """How often a model may look further before it has to answer."""
     tokens: int = Field(strict=True, default=40_000, ge=10_000, le=1_000_000)
     """How many tokens one question may take. Its money is bounded by budget.task."""
-    search_price: Dollars = 8_000_000
+    search_price: Dollars = Field(default="0.008", validate_default=True)
     """Dollars for one search at Tavily (TAVILY_API_KEY); without a key DuckDuckGo is asked, for nothing."""
     recorded: str = Field(default="", max_length=500)
-    """A folder with recorded answers (searches.yaml, pages.yaml), instead of the web: for demonstrations and tests."""
+    """A folder with recorded answers (searches.yaml, pages.yaml), from the home's, instead of the web: for demos."""
 
 
 class PolicyFile(Part):

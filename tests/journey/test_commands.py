@@ -476,6 +476,7 @@ def test_the_doctor_finds_a_healthy_machine_healthy(stage: Stage) -> None:
         "prices",
         "target",
         "messages",
+        "research",
     ]
     assert "all stopped" in next(finding["detail"] for finding in found if finding["name"] == "sandbox")
 
@@ -490,6 +491,18 @@ def test_the_doctor_finds_a_healthy_machine_healthy(stage: Stage) -> None:
         ),
         pytest.param(
             lambda s: s.given_config("agents", reviewer="{model: gpt-8}"), "prices", "gpt-8", id="nor for the reviewer"
+        ),
+        pytest.param(
+            lambda s: s.given_config("agents", engine="{}\nresearcher: {model: gpt-7}"),
+            "prices",
+            "gpt-7",
+            id="nor for the researcher",
+        ),
+        pytest.param(
+            lambda s: s.given_config("policy", merge="{}\nresearch: {recorded: nowhere}"),
+            "research",
+            "searches.yaml cannot be read",
+            id="a web that is not there",
         ),
         pytest.param(
             lambda s: (s.home.config / ".env").write_text("ANTHROPIC_BASE_URL=http://127.0.0.1:9\n"),
