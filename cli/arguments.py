@@ -44,6 +44,7 @@ class Arguments:
     foreground: bool = False
     commit: str = ""
     place: str = ""
+    forget: int | None = None
 
 
 def parse(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> Arguments:
@@ -107,6 +108,8 @@ def _parser() -> argparse.ArgumentParser:
         answer.add_argument("--why", default="", required=name == "reject", metavar="TEXT", help=why)
     _showing(commands, "prs", "the pull requests of the team")
     _showing(commands, "research", "what was looked up on the web, and where its notes are")
+    memory = _showing(commands, "memory", "what was learned from earlier work, and whether it helps")
+    memory.add_argument("--forget", type=int, default=None, metavar="NUMBER", help="delete one, for good")
     _showing(commands, "status", "what runs, what waits for you, what was spent")
     _showing(commands, "budget", "what was spent: per day, month, agent, task and model")
     cap = commands.add_parser("raise-cap", help="today may cost up to this much; tomorrow the policy counts again")

@@ -94,6 +94,7 @@ def _function(command: str) -> Callable[[Arguments], int]:
         "budget": views.budget,
         "deploys": views.deploys,
         "research": views.research,
+        "memory": views.memory,
         "logs": views.logs,
     }
     return looks[command]

@@ -21,6 +21,7 @@ from shared.edge.deploy_book import DeployBook
 from shared.edge.forge.forge import Forge
 from shared.edge.gate_book import GateBook
 from shared.edge.journal import Journal
+from shared.edge.lesson_book import LessonBook
 from shared.edge.money.ledger import Ledger
 from shared.edge.paths import Home
 from shared.edge.plan_book import PlanBook
@@ -43,6 +44,7 @@ class Records:
     ledger: Ledger
     deploys: DeployBook
     research: ResearchBook
+    memory: LessonBook
 
     def day(self) -> str:
         return self.clock.now().date().isoformat()
@@ -105,7 +107,7 @@ def open_records(
     try:
         ledger = Ledger(db, checked_by, settings.policy.budget.warn_at)
         books = TaskStore(home), Journal(db), GateBook(db), PlanBook(db), ledger, DeployBook(db), ResearchBook(db)
-        yield Records(home, settings, clock, db, *books)
+        yield Records(home, settings, clock, db, *books, LessonBook(db))
     finally:
         db.close()
 

@@ -194,6 +194,7 @@ def _desk(
         course=LedgerCourse(records.db),
         deploys=records.deploys,
         research=records.research,
+        memory=records.memory,
         rules=_rules(records, pricing),
         command=command(records.home.root),
         tell=lambda text: tell(outgoing.clean(text)),
@@ -235,20 +236,13 @@ def _team(
 ) -> Team:
     settings, mirror = records.settings, desk.mirror
     prompts, analyzer = Prompts(CHECKOUT / "agents"), CodebaseAnalyzer()
-    agents = settings.agents
-    models = {
-        "orchestrator": agents.orchestrator.choice,
-        "planner": agents.planner.choice,
-        "reviewer": agents.reviewer.choice,
-        "researcher": (agents.researcher or agents.planner).choice,
-    }
     replies = Replies(records.db)
     replies.prune(desk.clock.now() - REPLY_AGE)
     asker = LlmClient(
         records.ledger,
         replies,
         desk.home.meter_socket,
-        models,
+        settings.agents.asking,
         desk.clock,
         lambda _: settings.policy.budget.task,
         host_of(settings.secrets.base_url),

@@ -9,6 +9,7 @@ The program's whole process group dies with it.
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
@@ -21,11 +22,14 @@ from pathlib import Path
 import pytest
 
 from shared.edge.process import Finished, run
+from tests.warm_start import WarmStart
 
 EVERY_POINT = bool(os.environ.get("SISIMPUR_EVERY_POINT"))  # `make crash`; else a sample
 at_length = pytest.mark.skipif(not EVERY_POINT, reason="it takes minutes: `make crash`")
 REPOSITORY = Path(__file__).parents[1]
 TIMEOUT = 60.0  # seconds; a program that needs more hangs
+WARM = WarmStart(REPOSITORY)  # one for each process that runs tests
+atexit.register(WARM.close)
 
 
 def snippet(code: str, *arguments: str) -> list[str]:
@@ -35,7 +39,7 @@ def snippet(code: str, *arguments: str) -> list[str]:
 
 def finishes(argv: Sequence[str], env: Mapping[str, str] | None = None) -> Finished:
     """The program, started in the repository's folder with our environment and `env`. It must end with 0."""
-    done = _run(argv, env or {})
+    done = forked(argv, env or {})
     assert done.ok, f"ended with {done.code} ({done.end}): {done.complaint}"
     return done
 
@@ -74,7 +78,7 @@ def killed_if_reached(point: str | int, argv: Sequence[str], env: Mapping[str, s
     """As `killed_at`, but empty if it came to its good end without passing there."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "points"
-        done = _run(argv, {**(env or {}), "SISIMPUR_CRASH_AT": str(point), "SISIMPUR_CRASH_LOG": str(log)})
+        done = forked(argv, {**(env or {}), "SISIMPUR_CRASH_AT": str(point), "SISIMPUR_CRASH_LOG": str(log)})
         passed = _lines(log)
     if done.ok:
         return []
@@ -85,8 +89,15 @@ def killed_if_reached(point: str | int, argv: Sequence[str], env: Mapping[str, s
     return passed
 
 
-def _run(argv: Sequence[str], env: Mapping[str, str]) -> Finished:
-    return run(argv, cwd=REPOSITORY, env={**os.environ, **env}, timeout=TIMEOUT)
+def plainly(argv: Sequence[str], env: Mapping[str, str], timeout: float = TIMEOUT) -> Finished:
+    """In an interpreter of its own, as whatever is not Python."""
+    return run(argv, cwd=REPOSITORY, env={**os.environ, **env}, timeout=timeout)
+
+
+def forked(argv: Sequence[str], env: Mapping[str, str], timeout: float = TIMEOUT) -> Finished:
+    """From an interpreter that has imported everything already, if it can be."""
+    everything = {**os.environ, **env}
+    return WARM.run(argv, everything, timeout) if WARM.can_run(argv, everything) else plainly(argv, env, timeout)
 
 
 def _lines(log: Path) -> list[str]:

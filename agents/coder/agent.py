@@ -19,7 +19,7 @@ from shared.edge.clock import Clock
 from shared.edge.engine.engine import Engine, EngineJob, EngineRun
 from shared.edge.log import Log
 from shared.edge.money.ledger import Ledger
-from shared.edge.prompts import Prompts
+from shared.edge.prompts import Prompts, quoted
 from shared.edge.repo.committer import Committed, Committer, NothingChanged
 from shared.edge.repo.mirror import Mirror
 
@@ -65,11 +65,18 @@ class Coder:
         self._limits = limits
 
     def code(
-        self, run: Run, task: TaskSpec, base: str, folder: Path, correction: Correction | None = None
+        self,
+        run: Run,
+        task: TaskSpec,
+        base: str,
+        folder: Path,
+        correction: Correction | None = None,
+        lessons: Sequence[str] = (),
     ) -> CodeAnswer:
         """A commit at refs/attempts/<task>.a<n> on top of `base`, or why there is none.
 
         `folder` is fresh and belongs to this attempt alone. `correction`: what it goes on from; still one commit.
+        `lessons`: of earlier work, one line each.
         OutOfBudget: a cap of the day or month stopped it. Unavailable: what the engine needs was not there; the task is
         not to blame. Stopping: see Stoppable.
         """
@@ -77,7 +84,7 @@ class Coder:
         token = self._ledger.open_ticket(self._order(run), self._clock.now())
         try:
             earlier = [change.path for change in self._before(base, correction)]
-            engine_run = self._engine.run(self._job(task, folder, token, correction, earlier))
+            engine_run = self._engine.run(self._job(task, folder, token, correction, earlier, lessons))
         except Refused as reason:
             return NotCoded(str(reason), retry=False)
         finally:
@@ -152,15 +159,22 @@ class Coder:
         )
 
     def _job(
-        self, task: TaskSpec, folder: Path, token: str, correction: Correction | None, earlier: Sequence[str]
+        self,
+        task: TaskSpec,
+        folder: Path,
+        token: str,
+        correction: Correction | None,
+        earlier: Sequence[str],
+        lessons: Sequence[str],
     ) -> EngineJob:
         """`earlier`: what the attempt that it goes on from has changed; it may be corrected too."""
         asked = correction.tests if correction and correction.tests else task
         earlier = () if correction and correction.tests else earlier
+        given = {**holes(asked), "lessons": _lessons(lessons)}
         if correction:
-            prompt = self._prompts.render("coder/correct", **holes(asked), findings=correction.findings)
+            prompt = self._prompts.render("coder/correct", **given, findings=correction.findings)
         else:
-            prompt = self._prompts.render("coder/task", **holes(asked))
+            prompt = self._prompts.render("coder/task", **given)
         there = {path for path in (*asked.new_files, *earlier) if (folder / path).exists()} - {*asked.files}
         return EngineJob(
             folder=folder,
@@ -174,3 +188,9 @@ class Coder:
             stall=self._limits.stall,
             pulse=lambda: self._pulse(token),
         )
+
+
+def _lessons(lines: Sequence[str]) -> str:
+    """Without any the prompt is as if there were no memory."""
+    told = "\n".join(lines)
+    return f"\n\nLessons of earlier work:\n\n{quoted(told, 'lessons')}" if told else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
+from agents.orchestrator import learning
 from agents.orchestrator.coding import Coding
 from agents.orchestrator.gate_sight import GateSight
 from agents.orchestrator.gatekeeper import Gatekeeper
@@ -110,6 +111,8 @@ class Acts:
         self._desk.gates.withdraw(task)
         self._mover.begins_anew(task)
         words = _because(self._desk, task)
+        if event is Event.CANCELLED:
+            learning.rejected(self._desk, known)
         self._desk.journal.moved(self._desk.journal.plan_move(task, known.seen_in, event, words, now, "void"))
         self._desk.tell(f"{task}: {event}{f': {words}' if words else ''}")
 
@@ -119,6 +122,7 @@ class Acts:
         notes = [f"{number}: {note}" for number, note in enumerate(tries, 1)]
         why = f"given up after {len(notes)} attempts: {sight.known[task].tried.exhausted(desk.rules.limits)}"
         self._gates.give_up(sight.known[task], why)
+        learning.gave_up(desk, sight.known[task], _spec(_card(task, sight)), "; ".join(tries[-2:]) or why)
         if self._mover.move(task, State.BACKLOG, Event.EXHAUSTED, "; ".join((why, *notes[-3:]))):
             desk.tell(f"{task}: {why}; it lies in failed/ and needs you")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from agents.orchestrator import learning
 from agents.orchestrator.crew import Crew
 from agents.orchestrator.daily_planner import cents
 from agents.orchestrator.deploying import Deploying
@@ -129,7 +130,8 @@ class Orchestrator:
         self.desk.tell(f"resting: {why}")
 
     def _wrap_up(self, day: str) -> None:
-        """PROGRESS.md, and DAILY_PLAN.md with where its tasks stand now."""
+        """PROGRESS.md, DAILY_PLAN.md with where its tasks stand now, and what was learned."""
+        learning.keep(self.desk, day)
         write_progress(self.desk, day)
         if accepted := self.desk.plans.accepted():
             write_plan_file(self.desk, accepted, day)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from agents.orchestrator import gate_text
+from agents.orchestrator import gate_text, learning
 from agents.orchestrator.gate_sight import GateSight
 from agents.orchestrator.gatekeeper import Gatekeeper
 from agents.orchestrator.mover import Mover
@@ -40,8 +40,9 @@ class Coding:
         desk.tell(f"{spec.id}: {doing} ({spec.title}), attempt {tries}")
         folder = desk.home.work / f"{spec.id}.a{number}"
         try:
+            lessons = self._lessons(spec, correction, number)
             with desk.journal.running("coder", desk.day(), desk.clock, spec.id, number) as run, desk.chair.left():
-                answer = coder.code(run, spec, base, folder, correction)
+                answer = coder.code(run, spec, base, folder, correction, lessons)
         except (OutOfBudget, ModelAway) as problem:
             self._end(spec.id, "void", str(problem))
             raise
@@ -55,7 +56,7 @@ class Coding:
             self._end(spec.id, "void", f"{folder.parent}: {problem.strerror}")
             raise Misconfigured(f"{folder.parent} cannot be written ({problem.strerror})") from None
         else:
-            self._note(known, answer, correction, number)
+            self._note(known, spec, answer, correction, number)
         finally:
             remove_folder(folder)
 
@@ -65,7 +66,15 @@ class Coding:
             self._coder = self._team.coder()
         return self._coder
 
-    def _note(self, known: Known, answer: Coded | NotCoded, correction: Correction | None, number: int) -> None:
+    def _lessons(self, spec: TaskSpec, correction: Correction | None, number: int) -> tuple[str, ...]:
+        """Who only writes missing tests goes on from what was good."""
+        if correction and correction.tests:
+            return ()
+        return learning.for_coder(self._desk, spec, number, correction is not None)
+
+    def _note(
+        self, known: Known, spec: TaskSpec, answer: Coded | NotCoded, correction: Correction | None, number: int
+    ) -> None:
         """A commit is its own note: the next look finds it and delivers it."""
         task = known.id
         if isinstance(answer, NotCoded) and correction and correction.tests:
@@ -77,8 +86,10 @@ class Coding:
                 self._desk.tell(f"{task}: committed {answer.branch.commit[:8]} ({', '.join(answer.branch.changed)})")
             case NotCoded(reason, retry):
                 self._desk.tell(f"{task}: {reason}")
+                learning.sent_back(self._desk, task)
                 if not retry:
                     self._gates.give_up(known, reason)
+                    learning.gave_up(self._desk, known, spec, reason)
                 self._end(task, "failed", reason, Event.STUMBLED if retry else Event.EXHAUSTED)
             case _:
                 assert_never(answer)

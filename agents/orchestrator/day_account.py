@@ -9,6 +9,7 @@ from types import MappingProxyType
 from agents.orchestrator.daily_planner import question_line, wordings
 from agents.orchestrator.deploy_days import DeployDays
 from agents.orchestrator.look import look
+from agents.orchestrator.reflecting import reflect
 from agents.orchestrator.report_notice import key_of_day
 from agents.orchestrator.research_note import note_path
 from agents.orchestrator.team import Desk
@@ -48,7 +49,7 @@ class DayBooks:
     def account(self, kind: Kind | None = None, missed: Sequence[str] = ()) -> DayAccount:
         """`kind`: where the caller knows better than the books; `missed`: the days just before."""
         desk, day = self._desk, self._day
-        plan = desk.plans.plan(day) or DailyPlan(day)
+        plan, lessons = desk.plans.plan(day) or DailyPlan(day), desk.memory.all()
         questions = desk.plans.asked(wordings(self._vision))
         tasks = {task.id: task for task in self.tasks(self.pulls())}
         goals = tuple(self._goal(goal, tasks, questions, plan) for goal in self._goals())
@@ -78,6 +79,10 @@ class DayBooks:
             deploys=self._deploys.of(day) if self._deploys else (),
             deploys_paused=self._deploys.paused() if self._deploys else "",
             research=tuple(self._research()),
+            learned=self._clean(f"{one.agent}: {one.text}" for one in lessons if one.learned == day),
+            lessons_used=sum(one.used for one in lessons),
+            lessons_passed=sum(one.passed for one in lessons),
+            reflection=reflect(desk, day, self._sight.known.values(), self._aside),
         )
 
     def tasks(self, pulls: Mapping[str, str] = NOTHING) -> Iterable[TaskAccount]:

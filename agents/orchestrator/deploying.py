@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from agents.orchestrator import learning
+from agents.orchestrator.lesson_text import sick
 from agents.orchestrator.mover import Mover
 from agents.orchestrator.pauses import Pauses, Service
 from agents.orchestrator.taking_back import NotTakenBack, TakingBack
@@ -207,8 +209,9 @@ class Deploying:
         """The task goes back to the coder, with what was seen. Whatever the owner did with it meanwhile stands."""
         known = self._desk.journal.known().get(task)
         if known and known.seen_in is State.COMPLETED and self._desk.store.find(task) == [State.COMPLETED]:
-            note = f"it was merged, deployed and rolled back: {deploy.place}: {deploy.why}"
-            self._mover.move(task, State.COMPLETED, Event.SICK, note[:2_000], "sent back")
+            note = sick(deploy.place, deploy.why)[:2_000]
+            learning.rolled_back(self._desk, known, deploy.commit, note)
+            self._mover.move(task, State.COMPLETED, Event.SICK, note, "sent back")
             self._desk.chair.wake()  # a hand may be free for it, while this one deploys what takes the commit back
 
     def _pause_if_needed(self, deploy: Deploy, task: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from agents.orchestrator import gate_text
+from agents.orchestrator import gate_text, learning
 from agents.orchestrator.gate_sight import GateSight
 from agents.orchestrator.issue_goals import number_of
 from agents.orchestrator.mover import Mover
@@ -59,6 +59,8 @@ class Gatekeeper:
                 self._send_back(known, found, step)
             case Fail(why):
                 self._close(known, found, why)
+                learning.sent_back(self._desk, known.id)
+                learning.gave_up(self._desk, known, spec, why)
                 self._mover.move(known.id, State.IN_REVIEW, Event.EXHAUSTED, why, "sent back")
             case Cancel():
                 why = "its goal is gone: removed from VISION.md, or its issue was closed"
@@ -143,6 +145,8 @@ class Gatekeeper:
             why = gate_text.verdict_line(found.reviewed.verdict)
         wanted = "QA writes the missing tests" if step.wants_tests else "sent back to the coder"
         self._desk.tell(f"{known.id}: {wanted}: {why}")
+        if not step.wants_tests:
+            learning.sent_back(self._desk, known.id)
         self._mover.move(known.id, State.IN_REVIEW, event, why, "sent back")
 
     def _park(self, known: Known, found: Submission, reasons: tuple[str, ...]) -> None:
@@ -174,6 +178,7 @@ class Gatekeeper:
         desk.tell(f"{known.id}: merged #{to.number} into {desk.rules.branch} ({merged[:8]})")
         self._tell_issue(known, to)
         desk.publishing.delete_branch(to, self._sight.seen(known, found.commit).branch.name, desk.clock.now())
+        learning.merged(desk, known, found.commit)
         self._mover.move(known.id, State.IN_REVIEW, Event.MERGED, f"merged as {merged[:12]}, pull request #{to.number}")
 
     def _tell_issue(self, known: Known, to: Address) -> None:
@@ -215,6 +220,7 @@ class Gatekeeper:
     def _heed_owner(self, known: Known, found: Submission, merged: bool) -> None:
         if merged:
             self._tell_issue(known, self._address(known, found))
+            learning.merged(self._desk, known, found.commit)
         word, event = ("merged", Event.MERGED) if merged else ("closed", Event.CANCELLED)
         self._desk.tell(f"{known.id}: you {word} its pull request")
         self._mover.move(known.id, State.IN_REVIEW, event, f"{word} by the owner")

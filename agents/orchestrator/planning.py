@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agents.orchestrator import daily_planner
+from agents.orchestrator import daily_planner, learning
 from agents.orchestrator.daily_planner import forecast, goals_to_plan, merged, wordings
 from agents.orchestrator.look import look
 from agents.orchestrator.research_note import note_path
@@ -100,10 +100,13 @@ class _Planning:
             desk.plans.book_planning(day)
         desk.tell(f"planning {len(goals)} {'proposals' if goals[0].proposed_by else 'goals'}")
         order = _order(desk, day, accepted, goals, free)
+        lessons = learning.for_planner(desk, goals, f"plan-{day}", order.first_number)
         with desk.journal.running("planner", day, desk.clock) as run, desk.chair.left():
-            answer = self.team.plan(run, order, commit)
+            answer = self.team.plan(run, replace(order, lessons=lessons), commit)
         desk.research.ask([inquiry(unknown.text, unknown.goal_id) for unknown in answer.unknowns], day)
         plan = _as_plan(desk, day, accepted, answer, goals)
+        if lessons:
+            learning.planned(desk, f"plan-{day}", order.first_number, is_whole=not answer.notes)
         self._keep(before, replace(plan, deferred=(*plan.deferred, *waiting)), goals)
         desk.log(run, "planned", tasks=[task.id for task in plan.tasks], notes=plan.notes)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from agents.orchestrator import morning_text, report_text
 from agents.orchestrator.deploy_text import deployed
 from agents.orchestrator.gate_text import digest
+from agents.orchestrator.reflection_text import in_one_line
 from agents.orchestrator.report_words import SHORT, brief, bullets, harmless, headline, named, section
 from shared.domain.account import DayAccount, TaskAccount, Trouble
 from shared.domain.deployment import Stage
@@ -55,6 +56,7 @@ def _parts(account: DayAccount, command: str) -> tuple[Section, ...]:
         *section("Looked up", brief(text.looked_up(account, SHORT))),
         *section("Asked", brief(text.asked(account))),
         *section("Money", bullets(text.money(account, command))),
+        *section("How it goes", bullets(in_one_line(account.reflection))),
         *section("Tomorrow", brief(text.tomorrow(account))),
         *section("Not delivered", brief(map(harmless, account.unsent))),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from agents.orchestrator.deploy_text import deployed
+from agents.orchestrator.reflection_text import how_it_goes
 from agents.orchestrator.report_words import (
     COLUMNS,
     NOTE,
@@ -53,9 +54,11 @@ def sections(account: DayAccount, command: str) -> tuple[Section, ...]:
         *section("Shipped", few(shipped(account))),
         *section("Deployed", few(deployed(account, command))),
         *section("Looked up", few(looked_up(account))),
+        *section("Learned", few(learned(account))),
         *section("Failed, and why", few(failed(account, command))),
         *section("Went wrong", few(wrong(account))),
         *section("Waits for you", few(waiting(account, command))),
+        *section("How it goes", bullets(how_it_goes(account.reflection))),
         *section("Money", "\n\n".join(filter(None, (bullets(money(account, command)), _burn_down(account))))),
         *section("Board", _board(account)),
         *section("Tomorrow", few(tomorrow(account))),
@@ -105,6 +108,13 @@ def looked_up(account: DayAccount, most: int = NOTE) -> Iterator[str]:
     """Each question with what is recommended (`most` characters of it), and the note that tells more."""
     for one in account.research:
         yield f"**{harmless(one.question, TITLE)}**: {harmless(one.recommendation, most)} → `{one.note}`"
+
+
+def learned(account: DayAccount) -> Iterator[str]:
+    """What was added to memory, and whether all of it helps; nothing on a day without work."""
+    yield from (harmless(line) for line in account.learned)
+    if account.lessons_used and account.kind == "worked":
+        yield f"lessons helped {account.lessons_passed} of {counted(account.lessons_used, 'time')} so far"
 
 
 # --- what needs the owner ------------------------------------------------------------------------------------

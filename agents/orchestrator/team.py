@@ -37,6 +37,7 @@ from shared.edge.deploy.driver import Running
 from shared.edge.deploy_book import DeployBook
 from shared.edge.gate_book import GateBook
 from shared.edge.journal import Journal
+from shared.edge.lesson_book import LessonBook
 from shared.edge.log import Log
 from shared.edge.money.ledger import Ledger
 from shared.edge.money.ledger_course import LedgerCourse
@@ -61,7 +62,13 @@ class Reads(Protocol):
 
 class Codes(Protocol):
     def code(
-        self, run: Run, task: TaskSpec, base: str, folder: Path, correction: Correction | None = None
+        self,
+        run: Run,
+        task: TaskSpec,
+        base: str,
+        folder: Path,
+        correction: Correction | None = None,
+        lessons: Sequence[str] = (),
     ) -> CodeAnswer: ...
 
 
@@ -160,6 +167,7 @@ class Desk:
     course: LedgerCourse
     deploys: DeployBook
     research: ResearchBook
+    memory: LessonBook
     rules: Rules
     command: str = "python main.py"  # what the owner types before a command's name
     tell: Callable[[str], None] = field(default=lambda _: None)  # one line of progress for whoever watches

@@ -64,9 +64,10 @@ class Work:
     def recover(self) -> None:
         """What a kill left half done: moves are finished, dead folders go. Nothing outward is done here."""
         self.mover.recover()
-        for folder in (self._desk.home.root, self._desk.home.state, self._desk.home.reports):
+        home = self._desk.home
+        for folder in (home.root, home.state, home.reports, home.research, home.memory):
             remove_half_written(folder)
-        for place in (self._desk.home.work, self._desk.home.temporary):
+        for place in (home.work, home.temporary):
             for left_over in place.iterdir():
                 remove_folder(left_over)
 

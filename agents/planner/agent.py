@@ -7,7 +7,7 @@ wrong. What still breaks a rule is dropped with its reason. A premise that the c
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Protocol, TypeVar
 
@@ -84,6 +84,7 @@ class Planner:
             whose="Proposals of strangers" if is_proposed else "Goals",
             goals=_block(map(_text, order.goals), "proposals" if is_proposed else "goals"),
             depth=str(order.depth),
+            lessons=_lessons(order.lessons),
             correction=correction,
         )
         return self._asker.ask(run, prompt.system, prompt.user, Reply)
@@ -114,6 +115,11 @@ def _open(task: TaskSpec, unnamed: Collection[str]) -> str:
 def _block(texts: Iterable[str], label: str) -> str:
     kept = "\n".join(line[:MAX_LINE] for text in texts for line in text.split("\n"))
     return quoted(kept[:MAX_BLOCK], label)
+
+
+def _lessons(lines: Sequence[str]) -> str:
+    """Without any the prompt is as if there were no memory."""
+    return f"# Lessons of earlier work\n\n{_block(lines, 'lessons')}\n\n" if lines else ""
 
 
 def _questions(reply: Reply, order: PlanOrder, source: Source) -> Iterable[Question]:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from shared.domain.deployment import Deploy, Place, Stage
 from shared.domain.lifecycle import Event, State
+from shared.domain.reflection import Reflection
 from shared.domain.token_budget import Totals
 from shared.domain.work import Priority
 
@@ -157,6 +158,10 @@ class DayAccount:
     deploys: tuple[DeployAccount, ...] = ()  # the oldest first
     deploys_paused: str = ""  # why none is begun unasked; the owner has to end it
     research: tuple[ResearchAccount, ...] = ()
+    learned: tuple[str, ...] = ()  # on this day: what was added to memory
+    lessons_used: int = 0  # how often a prompt held one whose try has ended, on whichever day
+    lessons_passed: int = 0  # of these, how many of the tries went well
+    reflection: Reflection = field(default_factory=Reflection)
 
     @property
     def tasks(self) -> tuple[TaskAccount, ...]:

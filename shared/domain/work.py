@@ -146,6 +146,7 @@ class PlanOrder:
     notes: tuple[Remark, ...] = ()
     allow: tuple[str, ...] = ("**",)  # patterns: what tasks may touch
     depth: int = 3  # the longest chain of tasks that depend on each other
+    lessons: tuple[str, ...] = ()  # of earlier work, one line each: data
 
     @property
     def patterns(self) -> tuple[str, ...]:

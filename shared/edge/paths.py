@@ -65,6 +65,11 @@ class Home:
         return self.root / "reports" / "research"
 
     @property
+    def memory(self) -> Path:
+        """What each agent has learned, for reading."""
+        return self.root / "memory"
+
+    @property
     def state(self) -> Path:
         return self.root / ".state"
 
@@ -128,7 +133,7 @@ class Home:
     @property
     def _owners(self) -> tuple[Path, ...]:
         states = (self.tasks(state) for state in FOLDERS)
-        kept = (self.logs, self.reports.parent, self.reports, self.research)
+        kept = (self.logs, self.reports.parent, self.reports, self.research, self.memory)
         return (self.config, self.targets, *kept, self.root / "tasks", *states)
 
     @property

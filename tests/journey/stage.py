@@ -155,6 +155,7 @@ class ScriptedBench:
     mirror: Mirror
     tests: Callable[[Mapping[str, str]], Mapping[str, str]]
     quality: str = "full"
+    trace: str = "AssertionError"  # of every test that fails
 
     def label(self, commit: str) -> str:
         return f"{self.quality} box of a story"
@@ -172,7 +173,7 @@ class ScriptedBench:
         code = 1 if failed else 0 if found else 5
         lines: list[dict[str, object]] = [{"collected": len(found)}]
         for test, outcome in found.items():
-            place = {"where": "app.py:1", "text": "AssertionError"} if outcome == "failed" else {}
+            place = {"where": "app.py:1", "text": self.trace} if outcome == "failed" else {}
             lines.append({"test": test, "outcome": outcome, **place})
         lines.append({"end": code, "ran": len(found)})
         return RawRun("exited", code, 0.1, "", "".join(f"{json.dumps(line)}\n" for line in lines).encode(), None)
@@ -206,6 +207,7 @@ class Stage:
     said: list[str] = field(default_factory=list)
     engines: list[Engine] = field(default_factory=list)
     clock: HurriedClock = field(default_factory=HurriedClock)
+    trace: str = "AssertionError"  # what each test that fails ends with
     services: list[Notifier] = field(default_factory=list)  # where the owner reads messages
 
     @property
@@ -300,7 +302,7 @@ class ScriptedWorkshop:
 
     def bench(self, mirror: Mirror) -> Bench:
         self.sandbox()
-        return ScriptedBench(mirror, self.stage.tests)
+        return ScriptedBench(mirror, self.stage.tests, trace=self.stage.trace)
 
     def linter(self) -> ScriptedWorkshop:
         return self
