@@ -487,7 +487,7 @@ def waited_for(stage: Stage, capsys: pytest.CaptureFixture[str]) -> dict[str, st
             wait: dict[str, str] = found[0]
             return wait
         time.sleep(0.05)
-    raise AssertionError("it waits for nothing")
+    raise AssertionError(f"it waits for nothing; it has said: {stage.said}")
 
 
 # --- what goes wrong -----------------------------------------------------------------------------------------

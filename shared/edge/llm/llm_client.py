@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, assert_never
 
-from shared.domain.errors import Misconfigured, ModelAway, ReplyDeclined, ReplyUnreadable
+from shared.domain.errors import Misconfigured, ModelAway, ReplyDeclined, ReplyUnreadable, TaskCapReached
 from shared.domain.ticket import CallRecord, TicketOrder
 from shared.domain.work import ModelChoice, Run
 from shared.edge.clock import Clock
@@ -129,6 +129,7 @@ class _Asking:
         self._fallback = list(choice.fallback)
         self.whole = {**self._question.request, "fallback": choice.fallback}
         self._lengthened = self._declined = False
+        self._away: ModelAway | None = None  # the model before this one
 
     def answer(self, call: Callable[[Question], Outcome], read: Callable[[str], T]) -> tuple[str, T]:
         """The text and what it means."""
@@ -145,19 +146,28 @@ class _Asking:
 
     def _text(self, call: Callable[[Question], Outcome]) -> str:
         while True:
-            match call(self._question):
+            match self._outcome(call):
                 case Said(text):
+                    self._away = None
                     return text
                 case Cut():
                     self._lengthen()
                 case Declined():
                     self._after_a_refusal()
                 case Absent(reason):
-                    self._next_model(ModelAway(f"{self._question.model}: {reason}; type: python main.py doctor"))
+                    self._away = ModelAway(f"{self._question.model}: {reason}; type: python main.py doctor")
+                    self._next_model(self._away)
                 case Unwanted(reason):
                     raise Misconfigured(f"{self._question.model}: {WRONG_REQUEST.format(reason)}")
                 case other:
                     assert_never(other)
+
+    def _outcome(self, call: Callable[[Question], Outcome]) -> Outcome:
+        """Tries that came to nothing are booked at their worst case: if they leave no money, they are the reason."""
+        try:
+            return call(self._question)
+        except TaskCapReached as refused:
+            raise self._away or refused from None
 
     def _lengthen(self) -> None:
         if self._lengthened:
