@@ -55,6 +55,8 @@ Kind = Literal[
     "slow",  # answers after `seconds`
 ]
 
+PORTS = range(20_000, 32_000)
+
 
 def engine_or_skip() -> Any:
     """A client of the engine's API; the test is skipped, with the reason, where none answers."""
@@ -305,9 +307,23 @@ def _quietly(what: Callable[..., Any], *arguments: Any, **options: Any) -> None:
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    """Nobody has it, and no other worker of a suite is given it: below those that the system gives away, in turn."""
+    while True:
+        port = PORTS.start + _turn() % len(PORTS)
+        with socket.socket() as one, contextlib.suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
+
+
+def _turn() -> int:
+    """A number that nobody else is given."""
+    with open(Path(tempfile.gettempdir()) / "sisimpur-test-ports", "a+", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        turn = int(file.read() or 0)
+        file.truncate(0)
+        file.write(str(turn + 1))
+        return turn
 
 
 @contextlib.contextmanager
