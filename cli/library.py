@@ -16,7 +16,9 @@ from shared.edge.web.library import Library, Reads, Searches
 from shared.edge.web.search import Search
 
 
-def make_library(records: Records, outgoing: Outgoing) -> Callable[[Run, Inquiry], Library]:
+def make_library(
+    records: Records, outgoing: Outgoing, stopping: Callable[[], bool]
+) -> Callable[[Run, Inquiry], Library]:
     """Nothing of it is made, or can be wrong, before the first question."""
 
     @cache
@@ -30,7 +32,7 @@ def make_library(records: Records, outgoing: Outgoing) -> Callable[[Run, Inquiry
     reads = cache(lambda: make_reader(records.home, records.settings, records.clock))
 
     def library(run: Run, inquiry: Inquiry) -> Library:
-        return Library(records.research, searches(), reads(), outgoing.clean, run, inquiry)
+        return Library(records.research, searches(), reads(), outgoing.clean, stopping, run, inquiry)
 
     return library
 

@@ -251,7 +251,7 @@ def _team(
     planner = Planner(asker, prompts, analyzer)
     bounds = Bounds(settings.policy.research.turns, settings.policy.research.tokens)
     researcher = Researcher(asker, prompts, lambda task: records.ledger.tokens_by_task().get(task, 0), bounds)
-    library = make_library(records, outgoing)
+    library = make_library(records, outgoing, desk.stopping)
     return Team(
         reader=Interpreter(asker, prompts),
         plan=lambda run, order, commit: planner.plan(run, order, Snapshot(mirror, commit)),

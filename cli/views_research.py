@@ -61,6 +61,6 @@ def _lines(row: dict[str, Any]) -> Iterator[str]:
         yield plain(row["note"])
     elif row["problem"]:
         again = "tried again on another day" if row["tries"] < MOST_TRIES else "not tried again; reword it to ask anew"
-        yield plain(f"tried {row['tries']} times: {one_line(row['problem'], LONGEST)} ({again})")
+        yield plain(f"not looked up: {one_line(row['problem'], LONGEST)} ({again})")
     else:
         yield "not looked up yet"

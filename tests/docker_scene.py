@@ -317,7 +317,7 @@ def free_port() -> int:
 
 def _turn() -> int:
     """A number that nobody else is given."""
-    with open(Path(tempfile.gettempdir()) / "sisimpur-test-ports", "a+", encoding="ascii") as file:
+    with open(Path(tempfile.gettempdir()) / f"sisimpur-test-ports-{os.getuid()}", "a+", encoding="ascii") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
         turn = int(file.read() or 0)

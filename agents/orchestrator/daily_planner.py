@@ -9,6 +9,7 @@ from types import MappingProxyType
 from agents.orchestrator.goal_ids import ISSUE, note_id
 from shared.domain.board import Board, Card, wording
 from shared.domain.lifecycle import State
+from shared.domain.research import inquiry
 from shared.domain.token_budget import as_dollars
 from shared.domain.work import DailyPlan, Difficulty, Goal, Question, Remark, TaskSpec, Vision
 
@@ -99,7 +100,7 @@ def render(
 ) -> str:
     """The day's plan as the owner reads it. Generated: edits are overwritten.
 
-    `notes`: where what was looked up is told, by the idea's text.
+    `notes`: where what was looked up is told, by the id of its inquiry.
     """
     titles = {goal.id: goal.title for goal in vision.goals}
     parts = [
@@ -134,7 +135,8 @@ def _tasks(plan: DailyPlan, titles: Mapping[str, str], board: Board) -> Iterable
 
 
 def _idea(idea: Remark, notes: Mapping[str, str]) -> str:
-    return f"- {idea.text} → " + (f"`{notes[idea.text]}`" if idea.text in notes else "not looked up yet")
+    path = notes.get(inquiry(idea.text).id)
+    return f"- {idea.text} → " + (f"`{path}`" if path else "not looked up yet")
 
 
 def _state(card: Card | None) -> str:

@@ -193,6 +193,6 @@ def write_plan_file(desk: Desk, accepted: Accepted, day: str) -> None:
     board = look(desk.store, desk.journal, accepted.vision, desk.rules.limits).board
     questions = desk.plans.asked(wordings(accepted.vision))
     cap = desk.ledger.cap_of(day, desk.rules.day_cap)
-    notes = {looked.inquiry.text: note_path(looked) for looked in desk.research.all() if looked.slug}
+    notes = {looked.inquiry.id: note_path(looked) for looked in desk.research.all() if looked.slug}
     text = daily_planner.render(plan, accepted.vision, board, questions, cap, notes)
     write_text(desk.home.daily_plan, desk.delivery.clean(text))

@@ -172,7 +172,7 @@ def money(account: DayAccount, command: str) -> Iterator[str]:
     held = f"; {dollars(spent.reserved)} of it reserved" if spent.reserved else ""
     yield f"this day {dollars(spent.used)} of {dollars(spent.cap)}{lost}{held}"
     if account.overhead:
-        yield f"reading the vision and planning {dollars(account.overhead)}"
+        yield f"reading the vision, looking things up and planning {dollars(account.overhead)}"
     if account.merged:
         yield f"per merged task {dollars(account.per_merged)}, over all its attempts"
     yield f"this month {dollars(month.used)} of {dollars(month.cap)}"

@@ -54,7 +54,7 @@ def _section(title: str, texts: Sequence[str]) -> str:
 
 
 def _doubt(findings: Findings) -> Iterator[str]:
-    if not findings.claims and findings.options:
+    if not findings.claims:
         yield "*An opinion: no page that was read holds it up.*"
     if findings.dropped:
         left_out = counted(findings.dropped, "claim was", "claims were")

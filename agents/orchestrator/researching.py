@@ -42,6 +42,7 @@ def research_day(desk: Desk, team: Team, day: str) -> list[str]:
             _look_up(desk, team, day, looked.inquiry)
         except (ModelAway, OutOfBudget) as problem:
             if not isinstance(problem, TaskCapReached):
+                desk.research.put_off(looked.inquiry)
                 raise
             problems.append(_failed(desk, looked.inquiry, problem))
         except (Stumble, Refused, Misconfigured) as problem:
@@ -56,7 +57,8 @@ def _unknowns(known: Sequence[Looked], open_goals: Collection[str]) -> Iterator[
 
 def due(known: Sequence[Looked], asked: Sequence[Inquiry], day: str, most: int) -> tuple[Looked, ...]:
     """What was cut off today goes on first; `most` are begun on one day, and none on more than MOST_TRIES days."""
-    wanted = [one for one in known if one.inquiry in asked and not one.answered_on]
+    ids = {one.id for one in asked}
+    wanted = [one for one in known if one.inquiry.id in ids and not one.answered_on]
     begun = [one for one in wanted if one.tried_on == day and not one.problem]
     fresh = [one for one in wanted if one.tried_on != day and one.tries < MOST_TRIES]
     room = most - sum(one.tried_on == day for one in known)
@@ -66,7 +68,7 @@ def due(known: Sequence[Looked], asked: Sequence[Inquiry], day: str, most: int) 
 def _look_up(desk: Desk, team: Team, day: str, asked: Inquiry) -> None:
     """The note is written before its end is booked: a kill in between writes the same one again, for nothing."""
     assert team.research
-    desk.tell(f"looking up: {asked.text}")
+    desk.tell(f"looking up: {asked.text[:LONGEST]}")
     tries = desk.research.begins(asked, day)
     with desk.journal.running("researcher", day, desk.clock, asked.id, tries) as run, desk.chair.left():
         findings = team.research(run, asked)

@@ -15,11 +15,11 @@ from shared.edge.prompts import Prompts, quoted
 
 T = TypeVar("T")
 
-MOST_RESULTS = 20  # shown
+MOST_RESULTS = 20  # shown: the newest, under the numbers that they have
+LONGEST_URL = 200  # characters that are shown of an address
 ROOM = 20_000  # bytes of all pages in one prompt
 LONGEST_QUESTION, LONGEST_PROJECT = 2_000, 1_500  # characters
 LAST = "This is the last turn: answer now with what you have."
-NOTHING = Findings("Nothing that answers this was found.")
 
 
 class Asker(Protocol):
@@ -40,7 +40,7 @@ class Library(Protocol):
 
 @dataclass(frozen=True)
 class Bounds:
-    """Of one question. `tokens`: sent and received, of all its turns."""
+    """Of one try at a question. `tokens`: sent and received, of all its turns."""
 
     turns: int = 5
     tokens: int = 40_000
@@ -88,12 +88,10 @@ class Researcher:
 
     def research(self, run: Run, inquiry: Inquiry, project: str, library: Library) -> Findings:
         """`run.task` is the inquiry's id. `project`: what it is asked for. Errors: the asker's and the library's."""
-        desk = _Desk(inquiry, library)
+        desk, before = _Desk(inquiry, library), self._tokens_of(run.task)
         desk.search(inquiry.text)
-        if not desk.results:
-            return NOTHING
         for turn in range(1, self._bounds.turns + 1):
-            is_last = turn == self._bounds.turns or not self._has_room(run)
+            is_last = turn == self._bounds.turns or not self._has_room(self._tokens_of(run.task) - before)
             reply = self._ask(run, desk, project, is_last)
             if reply.answers:
                 return settled(reply, desk.sources)
@@ -101,9 +99,9 @@ class Researcher:
                 break
         raise Stumble(f"no answer after {turn} turns")
 
-    def _has_room(self, run: Run) -> bool:
-        """For this turn and one more, if each takes a third of what there is."""
-        return self._tokens_of(run.task) <= self._bounds.tokens // 3
+    def _has_room(self, tokens: int) -> bool:
+        """For this turn and one more, if each takes a third of what there is. `tokens`: of this try so far."""
+        return tokens <= self._bounds.tokens // 3
 
     def _looked_further(self, reply: Reply, desk: _Desk) -> bool:
         """Whether it asked for anything at all."""
@@ -128,9 +126,10 @@ class Researcher:
 
 def _found(desk: _Desk) -> Iterator[str]:
     yield from (f"searched: {query}" for query in desk.asked)
-    for number, hit in enumerate(desk.results[:MOST_RESULTS], 1):
+    first = max(0, len(desk.results) - MOST_RESULTS)
+    for number, hit in enumerate(desk.results[first:], first + 1):
         mark = f" (cannot be read: {desk.unread[hit.url]})" if hit.url in desk.unread else ""
-        yield f"{number}. {one_line(hit.title, 120)} <{hit.url}>{mark}"
+        yield f"{number}. {one_line(hit.title, 120)} <{one_line(hit.url, LONGEST_URL)}>{mark}"
         yield f"   {one_line(hit.excerpt, 250)}"
 
 
@@ -140,4 +139,4 @@ def _pages(desk: _Desk) -> Iterator[str]:
     for number, source in enumerate(desk.sources, 1):
         written = f", written {source.written}" if source.written else ""
         shown = passages(source.text, about, ROOM // len(desk.sources))
-        yield quoted(f"{source.url} (read {source.day}{written})\n{shown}", f"page {number}")
+        yield quoted(f"{one_line(source.url, LONGEST_URL)} (read {source.day}{written})\n{shown}", f"page {number}")

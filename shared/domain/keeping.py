@@ -17,6 +17,7 @@ FULL_OUTPUT, OUTPUT_KEPT = 5_000_000, 1_000_000
 TRACES, TRACE_DAYS = 50, 90
 ROW_AGE = timedelta(days=400)  # more than a year: this day a year ago can still be looked up
 REPLY_AGE = timedelta(days=7)  # they only serve to replay an interrupted day
+PAGE_AGE = timedelta(days=60)  # what was read on the web; the note has the quotes
 ATTEMPT_AGE = timedelta(days=60)
 ENVIRONMENT_AGE = timedelta(days=30)
 SCATTERED_PACKS, SCATTERED_OBJECTS = 50, 5_000  # git looks into each of them

@@ -53,6 +53,12 @@ class ResearchBook:
             )
         fault_point("inquiry.failed")
 
+    def put_off(self, inquiry: Inquiry) -> None:
+        """Nobody could try: no model, or no money. It waits as if it had not been begun."""
+        with self._db.transaction() as db:
+            db.execute("update inquiries set tries = tries - 1, tried_on = '' where id = ?", (inquiry.id,))
+        fault_point("inquiry.put-off")
+
     def answered(self, inquiry: Inquiry, day: str, slug: str, findings: Findings) -> None:
         with self._db.transaction() as db:
             db.execute(
@@ -67,9 +73,12 @@ class ResearchBook:
 
     # -- what was found ---------------------------------------------------------------------------------------
 
-    def hits(self, inquiry: Inquiry, query: str) -> tuple[Hit, ...] | None:
-        """None: it was not searched for yet."""
-        row = self._db.row("select hits_json from searches where inquiry = ? and query = ?", (inquiry.id, query))
+    def hits(self, inquiry: Inquiry, query: str, day: str) -> tuple[Hit, ...] | None:
+        """None: it was not searched for yet; or on another day, when nothing was found."""
+        row = self._db.row(
+            "select hits_json from searches where inquiry = ? and query = ? and (day = ? or hits_json <> '[]')",
+            (inquiry.id, query, day),
+        )
         return HITS.validate_json(row["hits_json"]) if row else None
 
     def keep_hits(self, inquiry: Inquiry, query: str, day: str, hits: Sequence[Hit]) -> None:

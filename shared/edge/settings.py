@@ -244,7 +244,7 @@ class Research(Part):
     turns: int = Field(strict=True, default=5, ge=2, le=10)
     """How often a model may look further before it has to answer."""
     tokens: int = Field(strict=True, default=40_000, ge=10_000, le=1_000_000)
-    """How many tokens one question may take. Its money is bounded by budget.task."""
+    """How many tokens one try at a question may take. Its money is bounded by budget.task, over all tries."""
     search_price: Dollars = Field(default="0.008", validate_default=True)
     """Dollars for one search at Tavily (TAVILY_API_KEY); without a key DuckDuckGo is asked, for nothing."""
     recorded: str = Field(default="", max_length=500)

@@ -243,6 +243,8 @@ POLICY = [
                  id="what was lost for a busy model leaves nothing for the next"),
     pytest.param([UPSTREAM, {"text": "no"}, meter("meter_ticket_cap")], TaskCapReached, "", [S, O, O],
                  id="no money for a repair"),
+    pytest.param([UPSTREAM, cut(), meter("meter_ticket_cap")], TaskCapReached, "", [S, O, O],
+                 id="no money for a longer answer"),
     pytest.param([meter("meter_paused")], OutOfBudget, "", [S], id="spending is paused: rest"),
     pytest.param([meter("meter_halted")], OutOfBudget, "", [S], id="spending is halted: rest"),
     pytest.param([meter("meter_stopping")], Unavailable, "", [S], id="the meter is being stopped"),

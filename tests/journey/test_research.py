@@ -6,14 +6,17 @@ import itertools
 import json
 import sys
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cli.entry import main
+from shared.domain.research import Hit
 from shared.edge.clock import ManualClock
 from shared.edge.scripted.scripted_model import ScriptedModel
+from shared.edge.signals import Stop
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.gated import FILES, GOOD, ID, SUM, Coder, fix, suite
 from tests.journey.looked_up import ADDRESS, ASKED, NOTE, PAGE, QUESTION, QUOTE, VISION, answers, looks, with_web
@@ -150,6 +153,46 @@ def test_an_answer_that_never_comes_is_tried_on_three_days_and_no_more(stage: St
         day.until(MIDNIGHT.replace(day=25, hour=12))
     assert len(of(model, "Researcher")) == 3
     assert "no answer after 1 turns" in (stage.home.reports / "2026-11-22.md").read_text()
+
+
+def test_a_model_that_is_away_for_days_costs_it_no_try(stage: Stage, model: ScriptedModel) -> None:
+    model.play([*SCRIPT, {"agent": "researcher", "times": "any", "status": 404}])
+    with days(with_web(stage), ManualClock(MIDNIGHT)) as day:
+        day.until(MIDNIGHT.replace(day=24, hour=7, minute=20), timedelta(hours=1))
+        model.play([*SCRIPT, looks(1), answers()])
+        day.until(MIDNIGHT.replace(day=25, hour=12))
+    assert (stage.home.root / NOTE).exists()
+
+
+def test_a_search_that_found_nothing_is_made_again_on_another_day(stage: Stage) -> None:
+    with with_web(stage).records() as records:
+        book = records.research
+        book.ask([ASKED], "2026-11-20")
+        book.keep_hits(ASKED, "nothing", "2026-11-20", [])
+        book.keep_hits(ASKED, "something", "2026-11-20", [Hit("a", ADDRESS)])
+        assert book.hits(ASKED, "nothing", "2026-11-20") == () and book.hits(ASKED, "nothing", "2026-11-21") is None
+        assert book.hits(ASKED, "something", "2026-11-21") == (Hit("a", ADDRESS),)
+
+
+def test_who_is_asked_to_end_reads_no_further_page_and_goes_on_with_the_next_start(
+    stage: Stage, model: ScriptedModel
+) -> None:
+    stop = Stop()
+
+    class Said(list[str]):
+        def append(self, line: str) -> None:
+            super().append(line)
+            stop.asked = stop.asked or line.startswith("looking up")
+
+    stage.said, clock = Said(), ManualClock(MIDNIGHT)
+    with days(with_web(stage), clock) as day:
+        stop = day.stop
+        day.until(MIDNIGHT.replace(hour=8))
+        assert day.end == "ended"
+    assert of(model, "Researcher") == [] and not (stage.home.root / NOTE).exists()
+    with days(stage, clock) as day:
+        day.until(MIDNIGHT.replace(hour=8))
+    assert (stage.home.root / NOTE).exists()
 
 
 def test_what_is_not_the_questions_fault_costs_it_no_try(stage: Stage, model: ScriptedModel) -> None:

@@ -96,7 +96,7 @@ def test_a_day_with_work_tells_asked_shipped_cost_failed_waiting_and_tomorrow_in
         ("Waits for you", "- **Greet** (`20261120-02`) has failed → `python main.py retry 20261120-02 --why '...'`"),
         ("Waits for you", "- The moon: which one? → reword or remove it in VISION.md"),
         ("Money", "- this day $1.00 of $5.00"),
-        ("Money", "- reading the vision and planning $0.75"),
+        ("Money", "- reading the vision, looking things up and planning $0.75"),
         ("Money", "- per merged task $0.50, over all its attempts"),
         ("Money", "- this month $7.00 of $100.00"),
         ("Board", "- To do (1): Tidy (`20261120-04`)"),

@@ -162,9 +162,25 @@ def test_a_page_that_cannot_be_read_is_told_and_not_tried_again() -> None:
     assert web.opened == [PAGE.url] and "robots.txt forbids it" in model.prompts[1]
 
 
-def test_where_nothing_is_found_no_model_is_asked() -> None:
-    model = Model([GOOD])
-    assert looked_up(model, Web(hits={IDEA.text: []})).claims == () and model.prompts == []
+def test_where_nothing_is_found_it_is_searched_in_other_words() -> None:
+    model, web = Model([Reply(searches=["sessions in memory"]), Reply(read=[1]), GOOD]), Web(hits={IDEA.text: []})
+    assert looked_up(model, web).claims != ()
+    assert web.searched == [IDEA.text, "sessions in memory"]
+
+
+def test_of_many_results_the_newest_are_shown_under_their_numbers() -> None:
+    found = {f"q{n}": [Hit(f"title {n}.{k}", f"https://{n}.example/{k}") for k in range(10)] for n in range(4)}
+    model, web = Model([Reply(searches=[f"q{n}", f"q{n + 1}"]) for n in (0, 2)] + [Reply(read=[40]), GOOD]), Web(found)
+    looked_up(model, web)
+    assert "40. title 3.8" in model.prompts[2] and "21. title" not in model.prompts[2]
+    assert web.opened == ["https://3.example/8"]
+
+
+def test_a_second_try_has_all_its_tokens_again() -> None:
+    model = Model([Reply(read=[1]), GOOD])
+    researcher = Researcher(model, Prompts(CHECKOUT / "agents"), lambda _: 39_000, BOUNDS)
+    assert researcher.research(RUN, IDEA, "a site", Web()).claims != ()
+    assert [LAST in prompt for prompt in model.prompts] == [False, False]
 
 
 def test_it_ends_after_its_turns() -> None:
@@ -224,6 +240,7 @@ YESTERDAY = "2026-11-19"
         pytest.param(known("a", tries=MOST_TRIES, tried_on=DAY), True, id="the last try was cut off"),
         pytest.param(known("a", tries=1, tried_on=YESTERDAY, answered_on=YESTERDAY), False, id="answered"),
         pytest.param(known("b"), False, id="not wanted any more"),
+        pytest.param(known("A"), True, id="in other capitals"),
     ],
 )
 def test_a_question_is_looked_up_until_it_is_answered_or_was_tried_enough(looked: Looked, is_due: bool) -> None:

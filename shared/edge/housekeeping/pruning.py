@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from shared.domain.keeping import REPLY_AGE, ROW_AGE, has_holes
+from shared.domain.keeping import PAGE_AGE, REPLY_AGE, ROW_AGE, has_holes
 from shared.edge.database import Database
 from shared.edge.fault import fault_point
 from shared.edge.llm.llm_replies import Replies
@@ -22,10 +22,13 @@ def prune(db: Database, now: datetime) -> Iterator[str]:
         runs = rows.execute(
             "delete from agent_runs where started_at < ? and id < (select max(id) from agent_runs)", (before,)
         ).rowcount
+        read = (now - PAGE_AGE).date().isoformat()
+        pages = rows.execute("delete from sources where day < ?", (read,)).rowcount
+        rows.execute("delete from searches where day < ?", (read,))
     fault_point("tidy.rows")
     replies = Replies(db).prune(now - REPLY_AGE)
     fault_point("tidy.replies")
-    told = {"old messages": notices, "old runs": runs, "remembered answers": replies}
+    told = {"old messages": notices, "old runs": runs, "old pages": pages, "remembered answers": replies}
     if any(told.values()):
         yield f"forgotten: {', '.join(f'{count} {what}' for what, count in told.items() if count)}"
 

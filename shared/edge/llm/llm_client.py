@@ -148,7 +148,6 @@ class _Asking:
         while True:
             match self._outcome(call):
                 case Said(text):
-                    self._away = None
                     return text
                 case Cut():
                     self._lengthen()
@@ -165,9 +164,12 @@ class _Asking:
     def _outcome(self, call: Callable[[Question], Outcome]) -> Outcome:
         """Tries that came to nothing are booked at their worst case: if they leave no money, they are the reason."""
         try:
-            return call(self._question)
+            outcome = call(self._question)
         except TaskCapReached as refused:
             raise self._away or refused from None
+        if not isinstance(outcome, Absent):
+            self._away = None
+        return outcome
 
     def _lengthen(self) -> None:
         if self._lengthened:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from shared.domain.errors import Refused, Unavailable
+from shared.domain.errors import Refused, Stopping, Unavailable
 from shared.domain.research import Hit, Inquiry, NotRead, Source
 from shared.domain.work import Run
 from shared.edge.research_book import ResearchBook
@@ -26,7 +26,7 @@ class Reads(Protocol):
 
 
 class Library:
-    """`clean`: the filter for outgoing text; a query leaves this machine."""
+    """`clean`: the filter for outgoing text; a query leaves this machine. `stopping`: whether we are asked to end."""
 
     def __init__(
         self,
@@ -34,6 +34,7 @@ class Library:
         searches: Searches,
         reads: Reads,
         clean: Callable[[str], str],
+        stopping: Callable[[], bool],
         run: Run,
         inquiry: Inquiry,
     ) -> None:
@@ -41,13 +42,15 @@ class Library:
         self._searches = searches
         self._reads = reads
         self._clean = clean
+        self._stopping = stopping
         self._run = run
         self._inquiry = inquiry
 
     def search(self, query: str) -> Sequence[Hit]:
         """Errors: those of the service, and OutOfBudget."""
         query = self._clean(query)
-        kept = self._book.hits(self._inquiry, query)
+        self._stop_if_asked()
+        kept = self._book.hits(self._inquiry, query, self._run.day)
         if kept is None:
             kept = self._searches.search(self._run, query, MOST_HITS)
             self._book.keep_hits(self._inquiry, query, self._run.day, kept)
@@ -55,6 +58,7 @@ class Library:
 
     def read(self, hit: Hit) -> Source | str:
         """The page, or why it cannot be used. What does not answer now is not kept: it may answer next time."""
+        self._stop_if_asked()
         found = self._book.page(self._inquiry, hit.url)
         if found is None:
             try:
@@ -65,3 +69,7 @@ class Library:
                 return str(reason)
             self._book.keep_page(self._inquiry, found, self._run.day)
         return found.why if isinstance(found, NotRead) else found
+
+    def _stop_if_asked(self) -> None:
+        if self._stopping():
+            raise Stopping("looking up goes on with the next start")
