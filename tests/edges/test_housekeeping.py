@@ -18,6 +18,7 @@ import pytest
 from shared.domain.errors import Replaced
 from shared.domain.keeping import ENVIRONMENT_AGE, FULL_LOG, FULL_OUTPUT, OUTPUT_KEPT, SCATTERED_PACKS, TRACES
 from shared.domain.lifecycle import Event
+from shared.domain.research import Hit, Source, inquiry
 from shared.domain.ticket import Ending, Reservation, TicketOrder
 from shared.domain.token_budget import Ask, Caps, Rates
 from shared.domain.work import Run
@@ -34,6 +35,7 @@ from shared.edge.paths import Home
 from shared.edge.repo.git import git
 from shared.edge.repo.mirror import Mirror
 from shared.edge.repo.remote import Remote
+from shared.edge.research_book import ResearchBook
 from shared.edge.target.environment_store import EnvironmentStore
 from tests.killing import REPOSITORY, at_length, killed_at, points, snippet
 from tests.repositories import shell
@@ -469,3 +471,16 @@ def test_while_an_environment_is_being_built_nobody_waits_to_tidy_up(tmp_path: P
     store.add("new", lambda _: found.append(list(other.retire(NOW - ENVIRONMENT_AGE))) or "made")  # type: ignore[func-returns-value]
     assert found == [[]]
     assert (tmp_path / "k").exists()
+
+
+def test_pages_of_long_ago_go_and_the_question_they_were_read_for_stays(tmp_path: Path) -> None:
+    db, asked = Database(tmp_path / "agents.db"), inquiry("Redis for sessions?")
+    book = ResearchBook(db)
+    book.ask([asked], "2026-01-01")
+    for day in ("2026-01-01", "2026-11-01"):
+        book.keep_page(asked, Source(f"https://{day}.example", "", "words", day), day)
+        book.keep_hits(asked, day, day, [Hit("a", "https://a.example")])
+    assert list(prune(db, datetime(2026, 11, 20, tzinfo=UTC))) == ["forgotten: 1 old pages"]
+    assert [page.url for page in book.pages(asked)] == ["https://2026-11-01.example"]
+    assert book.hits(asked, "2026-01-01", "2026-11-20") is None and book.hits(asked, "2026-11-01", "2026-11-20")
+    assert [one.inquiry for one in book.all()] == [asked]
