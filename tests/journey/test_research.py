@@ -255,7 +255,9 @@ OURS = ("inquiry.", "search.", "page.", "note.", "reply.", "run.")
 
 
 def place(root: Path, number: int, model: ScriptedModel) -> tuple[Stage, list[str]]:
-    model.play([*SCRIPT, looks(1, searches=["sessions after a restart"]), answers()])
+    further = looks(1, searches=["sessions after a restart"])
+    before_a_page = {"times": "any", "when": {"user": r"\(none yet\)"}}  # what a kill cut off is asked again
+    model.play([*SCRIPT, {**further, **before_a_page}, answers()])
     model.requests.clear()
     folder = root / str(number)
     folder.mkdir()
