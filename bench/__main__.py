@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench import committer, daemon, demo, gates, lessons, meter, pipeline, recovery, research, status, warm
+from bench import caching, committer, daemon, demo, gates, lessons, meter, pipeline, recovery, research, status, warm
 
 ALL = {
     "meter": meter,
@@ -10,6 +10,7 @@ ALL = {
     "status": status,
     "lessons": lessons,
     "research": research,
+    "caching": caching,
     "pipeline": pipeline,
     "warm": warm,
     "daemon": daemon,

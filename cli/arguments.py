@@ -108,6 +108,7 @@ def _parser() -> argparse.ArgumentParser:
         answer.add_argument("--why", default="", required=name == "reject", metavar="TEXT", help=why)
     _showing(commands, "prs", "the pull requests of the team")
     _showing(commands, "research", "what was looked up on the web, and where its notes are")
+    _showing(commands, "roadmap", "which goal is probably done in which week; change it in ROADMAP.md")
     memory = _showing(commands, "memory", "what was learned from earlier work, and whether it helps")
     memory.add_argument("--forget", type=int, default=None, metavar="NUMBER", help="delete one, for good")
     _showing(commands, "status", "what runs, what waits for you, what was spent")

@@ -15,8 +15,10 @@ from cli.quitting import quitting
 from cli.records import Records, open_records
 from cli.text import command, pasteable, plain
 from cli.views_pulls import pulls
+from cli.views_roadmap import laid_out
 from shared.domain.errors import Misconfigured
 from shared.domain.lifecycle import Event, State
+from shared.domain.roadmap import next_goals
 from shared.domain.work import Vision
 from shared.edge.markdown import outline
 from shared.edge.paths import read_text
@@ -63,7 +65,9 @@ def plan(arguments: Arguments) -> int:
     with open_records(arguments.home) as records:
         vision, before = _vision(records)
         change = difference(before, vision)
-        goals = open_goals(records.plans, records.journal, vision, records.day())
+        wanted = {goal.id: goal for goal in open_goals(records.plans, records.journal, vision, records.day())}
+        _, roadmap = laid_out(records, vision)
+        goals = [wanted[id_] for id_ in next_goals(roadmap, records.day()) if id_ in wanted]
     for name, some in (("new", change.new), ("changed", change.changed), ("removed", change.removed)):
         for goal in some:
             print(f"{name:<8} {goal.id}  {plain(goal.title)} ({goal.priority})")

@@ -200,6 +200,7 @@ def _prices(settings: Settings) -> str:
     pricing, now = Pricing(agents.prices), SystemClock(settings.zone).now()
     choices = [agents.coder.choice, *agents.asking.values()]
     models = {model for choice in choices for model in (choice.model, *choice.fallback)}
+    models |= {agents.coder.easy} if agents.coder.easy else set()
     for model in sorted(models):
         pricing.rates(model, 1, now)
     return f"known for {', '.join(sorted(models))}"

@@ -80,6 +80,10 @@ def _function(command: str) -> Callable[[Arguments], int]:
         from cli.ci import propose_ci
 
         return propose_ci
+    if command == "roadmap":
+        from cli.views_roadmap import roadmap
+
+        return roadmap
     if command == "doctor":
         from cli.doctor import doctor
 

@@ -25,7 +25,7 @@ def make_library(
     def searches() -> Searches:
         from shared.edge.web.booked_search import BookedSearch
 
-        caps = LiveCaps(records.home, records.settings.policy.budget.caps)
+        caps = LiveCaps(records.home, records.settings.policy.caps)
         search = make_search(records.home, records.settings, records.clock)
         return BookedSearch(search, records.ledger, caps, records.clock)
 

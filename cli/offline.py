@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -115,9 +116,9 @@ def _configure(target: Path, deploys: str) -> None:
 
 
 def _record(policy: Path) -> None:
-    """What is looked up is found in a folder."""
-    with policy.open("a", encoding="utf-8") as file:
-        file.write(f"\nresearch: {{recorded: {json.dumps(str(DAY / 'web'))}}}\n")
+    """What is looked up is found in a folder. The story is about what its owner wants: nothing else is proposed."""
+    text = re.sub(r"^upkeep:.*$", "upkeep: {tasks: 0}", policy.read_text("utf-8"), flags=re.MULTILINE)
+    policy.write_text(f"{text}\nresearch: {{recorded: {json.dumps(str(DAY / 'web'))}}}\n", "utf-8")
 
 
 def _write_keys(path: Path, **keys: str) -> None:

@@ -13,7 +13,8 @@ from agents.orchestrator.daily_planner import wordings
 from cli.arguments import AIDER
 from cli.forge import open_forge
 from shared.domain.errors import Misconfigured
-from shared.domain.work import Question
+from shared.domain.upkeep import wanted
+from shared.domain.work import Question, Vision
 from shared.edge import lock
 from shared.edge.clock import Clock, SystemClock
 from shared.edge.database import Database
@@ -26,8 +27,10 @@ from shared.edge.money.ledger import Ledger
 from shared.edge.paths import Home
 from shared.edge.plan_book import PlanBook
 from shared.edge.research_book import ResearchBook
+from shared.edge.roadmap_book import RoadmapBook
 from shared.edge.settings import Settings, load
 from shared.edge.task_store import TaskStore
+from shared.edge.upkeep_book import UpkeepBook
 from shared.edge.uptime import uptime
 
 
@@ -45,6 +48,8 @@ class Records:
     deploys: DeployBook
     research: ResearchBook
     memory: LessonBook
+    upkeep: UpkeepBook
+    roadmap: RoadmapBook
 
     def day(self) -> str:
         return self.clock.now().date().isoformat()
@@ -52,6 +57,11 @@ class Records:
     def questions(self) -> tuple[Question, ...]:
         accepted = self.plans.accepted()
         return self.plans.asked(wordings(accepted.vision)) if accepted else ()
+
+    def wanted(self) -> Vision | None:
+        """The accepted vision, and what the team proposed besides."""
+        accepted = self.plans.accepted()
+        return wanted(accepted.vision, self.upkeep.goals()) if accepted else None
 
     def forge(self) -> Forge | None:
         """None: no day was run yet, so there is none."""
@@ -107,7 +117,7 @@ def open_records(
     try:
         ledger = Ledger(db, checked_by, settings.policy.budget.warn_at)
         books = TaskStore(home), Journal(db), GateBook(db), PlanBook(db), ledger, DeployBook(db), ResearchBook(db)
-        yield Records(home, settings, clock, db, *books, LessonBook(db))
+        yield Records(home, settings, clock, db, *books, LessonBook(db), UpkeepBook(db), RoadmapBook(db))
     finally:
         db.close()
 

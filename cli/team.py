@@ -9,9 +9,11 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from agents.coder.agent import Coder, CoderLimits
+from agents.coder.routes import Routes
 from agents.orchestrator.agent import Orchestrator
 from agents.orchestrator.delivery import Delivery
 from agents.orchestrator.interpreter import Interpreter
@@ -26,6 +28,7 @@ from agents.qa.agent import Qa
 from agents.researcher.agent import Bounds, Researcher
 from agents.reviewer.agent import Reviewer
 from cli.arguments import CHECKOUT
+from cli.caching import Caching
 from cli.config_watch import model_key
 from cli.deployment import make_deployment
 from cli.forge import Code, open_code
@@ -35,6 +38,7 @@ from cli.quitting import Quitting
 from cli.records import Records
 from cli.services import services
 from cli.text import command
+from cli.upkeep import make_upkeep
 from cli.workshop import BoxWorkshop, Workshop
 from shared.domain.errors import Misconfigured
 from shared.domain.keeping import REPLY_AGE
@@ -46,7 +50,8 @@ from shared.edge.llm.llm_client import PATIENCE, LlmClient
 from shared.edge.llm.llm_replies import Replies
 from shared.edge.log import Log
 from shared.edge.money.ledger_course import LedgerCourse
-from shared.edge.money.pricing import Pricing
+from shared.edge.money.ledger_savings import LedgerSavings
+from shared.edge.money.pricing import Pricing, Unpriced
 from shared.edge.notice_book import NoticeBook
 from shared.edge.notify.notifier import Notifier
 from shared.edge.outgoing import Outgoing
@@ -99,7 +104,7 @@ def open_team(
         with Meter(
             records.ledger,
             pricing,
-            LiveCaps(home, settings.policy.budget.caps),
+            LiveCaps(home, settings.policy.caps),
             Upstream(settings.secrets.base_url, key),
             clock,
             home.meter_socket,
@@ -110,9 +115,9 @@ def open_team(
             quit_.hush = lambda: _hush(meter, desk, quit_)
             workshop = make_workshop(records, desk.tell, quit_.asked)
             patience = BRIEF if daemon else PATIENCE
-            team = _team(records, desk, outgoing, code.sync, workshop, patience)
+            team = _team(records, desk, outgoing, code.sync, workshop, patience, pricing)
             deployment = make_deployment(records, quit_.asked, desk.yields, desk.tell, outgoing.clean)
-            team = replace(team, deployment=deployment)
+            team = replace(team, deployment=deployment, upkeep=make_upkeep(records, workshop))
             orchestrator = Orchestrator(desk, team, lasts=daemon)
             orchestrator.recover()
             try:
@@ -192,9 +197,12 @@ def _desk(
         publishing=Publishing(records.journal, code.forge, outgoing.clean),
         messages=messages,
         course=LedgerCourse(records.db),
+        savings=LedgerSavings(records.db, pricing),
         deploys=records.deploys,
         research=records.research,
         memory=records.memory,
+        upkeep=records.upkeep,
+        roadmap=records.roadmap,
         rules=_rules(records, pricing),
         command=command(records.home.root),
         tell=lambda text: tell(outgoing.clean(text)),
@@ -207,6 +215,7 @@ def _rules(records: Records, pricing: Pricing) -> Rules:
     settings = records.settings
     policy, target = settings.policy, settings.target.file
     rates = pricing.rates(settings.agents.coder.model, TYPICAL_PROMPT, records.clock.now())
+    _check_price(settings.agents.coder.easy, pricing, records)
     return Rules(
         branch=target.branch,
         capacity=policy.capacity.tasks_per_day,
@@ -223,7 +232,17 @@ def _rules(records: Records, pricing: Pricing) -> Rules:
         inbox=InboxRules(target.inbox.owners, target.inbox.label),
         hands=policy.capacity.parallel,
         questions=policy.research.questions,
+        work_minutes=settings.schedules.phases.work_minutes,
     )
+
+
+def _check_price(easy: str | None, pricing: Pricing, records: Records) -> None:
+    """Misconfigured now, and not in the middle of a task."""
+    try:
+        if easy:
+            pricing.rates(easy, TYPICAL_PROMPT, records.clock.now())
+    except Unpriced as problem:
+        raise Misconfigured(f"config/agents.yaml, coder.easy: {problem}") from None
 
 
 def named_files(commands: str) -> tuple[str, ...]:
@@ -232,33 +251,47 @@ def named_files(commands: str) -> tuple[str, ...]:
 
 
 def _team(
-    records: Records, desk: Desk, outgoing: Outgoing, sync: Callable[[], str], workshop: Workshop, patience: float
+    records: Records,
+    desk: Desk,
+    outgoing: Outgoing,
+    sync: Callable[[], str],
+    workshop: Workshop,
+    patience: float,
+    pricing: Pricing,
 ) -> Team:
     settings, mirror = records.settings, desk.mirror
     prompts, analyzer = Prompts(CHECKOUT / "agents"), CodebaseAnalyzer()
     replies = Replies(records.db)
     replies.prune(desk.clock.now() - REPLY_AGE)
+    caching, asking = Caching(desk.savings, pricing, desk.clock), settings.agents.asking
     asker = LlmClient(
         records.ledger,
         replies,
         desk.home.meter_socket,
-        settings.agents.asking,
+        asking,
         desk.clock,
         lambda _: settings.policy.budget.task,
         host_of(settings.secrets.base_url),
         patience,
+        caching.keeps,
     )
     planner = Planner(asker, prompts, analyzer)
     bounds = Bounds(settings.policy.research.turns, settings.policy.research.tokens)
-    researcher = Researcher(asker, prompts, lambda task: records.ledger.tokens_by_task().get(task, 0), bounds)
+    researcher = Researcher(
+        asker,
+        prompts,
+        lambda task: records.ledger.tokens_by_task().get(task, 0),
+        bounds,
+        lambda turn: caching.goes_on("researcher", asking["researcher"].model, turn),
+    )
     library = make_library(records, outgoing, desk.stopping)
     return Team(
         reader=Interpreter(asker, prompts),
         plan=lambda run, order, commit: planner.plan(run, order, Snapshot(mirror, commit)),
-        coder=lambda: _coder(records, desk, outgoing, prompts, workshop.engine()),
-        qa=lambda: _qa(records, desk, workshop.bench(mirror)),
+        coder=lambda: _coder(records, desk, outgoing, prompts, workshop.engine(), pricing),
+        qa=cache(lambda: _qa(records, desk, workshop.bench(mirror))),
         reviewer=lambda: Reviewer(asker, prompts, mirror, workshop.linter(), outgoing),
-        facts=lambda commit, texts: analyzer.facts(Snapshot(mirror, commit), texts),
+        overview=lambda commit, texts: analyzer.overview(Snapshot(mirror, commit), texts),
         sync=sync,
         research=lambda run, asked: researcher.research(run, asked, settings.target.name, library(run, asked)),
     )
@@ -270,8 +303,11 @@ def _qa(records: Records, desk: Desk, bench: Bench) -> Checks:
     return Qa(bench, desk.mirror, runs, target.test, rules.coverage_drop, desk.log)
 
 
-def _coder(records: Records, desk: Desk, outgoing: Outgoing, prompts: Prompts, engine: Engine) -> Codes:
+def _coder(
+    records: Records, desk: Desk, outgoing: Outgoing, prompts: Prompts, engine: Engine, pricing: Pricing
+) -> Codes:
     settings = records.settings
+    model = settings.agents.coder
     limits = settings.agents.engine
     return Coder(
         engine,
@@ -281,7 +317,7 @@ def _coder(records: Records, desk: Desk, outgoing: Outgoing, prompts: Prompts, e
         prompts,
         desk.log,
         desk.clock,
-        settings.agents.coder.choice,
+        Routes(desk.savings, pricing, desk.clock, model.choice, model.easy or ""),
         CoderLimits(
             budget=settings.policy.budget.task,
             seconds=round(limits.minutes * 60),

@@ -7,13 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from agents.orchestrator.daily_planner import cents
+from agents.orchestrator.report_words import savings
 from cli.arguments import Arguments
 from cli.forecast import forecast
 from cli.printing import MOST_SHOWN, money, print_json, print_table, short
 from cli.records import open_records
 from cli.text import command, plain
+from shared.domain.savings import Saved
 from shared.domain.ticket import LostCall, Share
 from shared.domain.token_budget import Totals, as_dollars
+from shared.edge.money.ledger_savings import LedgerSavings
+from shared.edge.money.pricing import Pricing
 
 DAYS_SHOWN = 31
 GROUPS = ("agent", "task", "model")
@@ -31,9 +35,10 @@ def budget(arguments: Arguments) -> int:
         months = dict(records.ledger.by_month()) | {day[:7]: records.ledger.totals(day[:7], caps.month)}
         shares, lost = records.ledger.breakdown(), records.ledger.lost_calls()
         raised = _raised(day, days[day].cap, caps.day, records.ledger.why_raised(day))
+        saved = LedgerSavings(records.db, Pricing(records.settings.agents.prices)).by_day()
         write_off = command(arguments.home, "write-off", "NUMBER", "--why", "TEXT")
     if arguments.json:
-        return print_json([_day(name, totals, shares, lost) for name, totals in sorted(days.items())])
+        return print_json([_day(name, totals, shares, lost, saved) for name, totals in sorted(days.items())])
     shown = sorted(days.items())[-DAYS_SHOWN:]
     print_table("Dollars per day", ("day", *HEADINGS), [_row(name, totals) for name, totals in shown])
     print_table(
@@ -43,17 +48,23 @@ def budget(arguments: Arguments) -> int:
     if any(totals.lost for totals in days.values()):
         print(LOST)
     _print_lost([call for call in lost if call.day.startswith(day[:7])], write_off)
+    for line in _saved(saved):
+        print(line)
     if raised:
         print(raised)
     print(_forecast(day, days, months[day[:7]]))
     return 0
 
 
-def _day(day: str, totals: Totals, shares: Iterable[Share], lost: Iterable[LostCall]) -> dict[str, Any]:
+def _day(
+    day: str, totals: Totals, shares: Iterable[Share], lost: Iterable[LostCall], saved: Mapping[str, Saved]
+) -> dict[str, Any]:
     """Work for no single task stands under the empty name."""
     ours = [share for share in shares if share.day == day]
     groups = {f"by_{by}": _for_scripts(summed(ours, by)) for by in GROUPS}
-    return {"day": day, **money(totals), **groups, "lost_calls": [_lost(call) for call in lost if call.day == day]}
+    amounts = {name: as_dollars(amount) for name, amount in vars(saved.get(day, Saved())).items()}
+    calls = [_lost(call) for call in lost if call.day == day]
+    return {"day": day, **money(totals), **groups, "lost_calls": calls, "savings": amounts}
 
 
 def _lost(call: LostCall) -> dict[str, Any]:
@@ -126,6 +137,14 @@ def _print_lost(calls: Sequence[LostCall], write_off: str) -> None:
     print_table("Calls of this month that were lost", LOST_HEADINGS, rows[:MOST_SHOWN])
     more = f"… and {len(rows) - MOST_SHOWN} more; " if len(rows) > MOST_SHOWN else ""
     print(f"{more}one that is not on the vendor's bill: {write_off}")
+
+
+def _saved(days: Mapping[str, Saved]) -> Iterable[str]:
+    """One line per month in which there was anything to save."""
+    for month in sorted({day[:7] for day in days}):
+        saved = sum((one for day, one in days.items() if day[:7] == month), Saved())
+        if words := savings(saved):
+            yield f"{month}: {words}"
 
 
 def _raised(day: str, cap: int, policy: int, why: str) -> str:

@@ -22,10 +22,7 @@ LONGEST_NOTE = 300  # on the screen
 
 def sight(records: Records) -> Sight:
     """The tasks as they lie there, beside what history says of them."""
-    accepted = records.plans.accepted()
-    return look(
-        records.store, records.journal, accepted.vision if accepted else None, records.settings.policy.attempts.limits
-    )
+    return look(records.store, records.journal, records.wanted(), records.settings.policy.attempts.limits)
 
 
 # --- tasks ---------------------------------------------------------------------------------------------------

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import assert_never
 
-from agents.coder.judge import Away, Broke, Disturbed, NoMoney, Worked, judge, pulse
+from agents.coder.judge import Away, Broke, Disturbed, NoMoney, NoShare, Worked, judge, pulse
 from agents.coder.messages import commit_message, holes, scope_of
 from shared.domain.change import Change
-from shared.domain.errors import ModelAway, OutOfBudget, Refused, Unavailable
+from shared.domain.errors import ModelAway, OutOfBudget, Refused, ShareReached, Unavailable
 from shared.domain.naming import attempt_ref, branch_name
+from shared.domain.routing import Route
 from shared.domain.ticket import TicketOrder
-from shared.domain.work import Branch, CodeAnswer, Coded, Correction, ModelChoice, NotCoded, Run, TaskSpec
+from shared.domain.work import Branch, CodeAnswer, Coded, Correction, NotCoded, Run, TaskSpec
 from shared.edge.clock import Clock
 from shared.edge.engine.engine import Engine, EngineJob, EngineRun
 from shared.edge.log import Log
@@ -51,9 +52,10 @@ class Coder:
         prompts: Prompts,
         log: Log,
         clock: Clock,
-        model: ModelChoice,
+        route: Callable[[Run, TaskSpec, Correction | None], Route],
         limits: CoderLimits,
     ) -> None:
+        """`route`: which model a run asks, and how."""
         self._engine = engine
         self._mirror = mirror
         self._committer = committer
@@ -61,7 +63,7 @@ class Coder:
         self._prompts = prompts
         self._log = log
         self._clock = clock
-        self._model = model
+        self._route = route
         self._limits = limits
 
     def code(
@@ -77,19 +79,21 @@ class Coder:
 
         `folder` is fresh and belongs to this attempt alone. `correction`: what it goes on from; still one commit.
         `lessons`: of earlier work, one line each.
-        OutOfBudget: a cap of the day or month stopped it. Unavailable: what the engine needs was not there; the task is
-        not to blame. Stopping: see Stoppable.
+        OutOfBudget: a cap of the day or month stopped it, ShareReached: that of upkeep. Unavailable: what the engine
+        needs was not there; the task is not to blame. Stopping: see Stoppable.
         """
         self._mirror.check_out(correction.start if correction and correction.start else base, folder)
-        token = self._ledger.open_ticket(self._order(run), self._clock.now())
+        route = self._route(run, task, correction)
+        token = self._ledger.open_ticket(self._order(run, route), self._clock.now())
         try:
             earlier = [change.path for change in self._before(base, correction)]
-            engine_run = self._engine.run(self._job(task, folder, token, correction, earlier, lessons))
+            engine_run = self._engine.run(self._job(task, folder, token, route, correction, earlier, lessons))
         except Refused as reason:
             return NotCoded(str(reason), retry=False)
         finally:
             self._ledger.close_ticket(token, self._clock.now())
-        self._log(run, "engine", end=engine_run.end, detail=engine_run.detail, output=engine_run.output)
+        ended = {"end": engine_run.end, "detail": engine_run.detail, "output": engine_run.output}
+        self._log(run, "engine", model=route.model.model, **ended)
         if trouble := self._trouble(engine_run, token):
             return trouble
         return self._commit(run, task, base, folder, correction)
@@ -99,6 +103,8 @@ class Coder:
         match verdict:
             case NoMoney(reason):
                 raise OutOfBudget(reason)
+            case NoShare(reason):
+                raise ShareReached(reason)
             case Disturbed(reason):
                 raise Unavailable(reason)
             case Away(reason):
@@ -151,11 +157,17 @@ class Coder:
         except Unavailable:  # whoever cannot look does not say that nothing happens
             return object()
 
-    def _order(self, run: Run) -> TicketOrder:
+    def _order(self, run: Run, route: Route) -> TicketOrder:
         limits = self._limits
         expires = self._clock.now() + timedelta(seconds=limits.seconds) + LEFT_OVER
         return TicketOrder(
-            run, limits.budget, (self._model.model,), expires, max_calls=limits.calls, retry_s=limits.patience
+            run,
+            limits.budget,
+            (route.model.model,),
+            expires,
+            max_calls=limits.calls,
+            retry_s=limits.patience,
+            beside=route.beside,
         )
 
     def _job(
@@ -163,6 +175,7 @@ class Coder:
         task: TaskSpec,
         folder: Path,
         token: str,
+        route: Route,
         correction: Correction | None,
         earlier: Sequence[str],
         lessons: Sequence[str],
@@ -183,7 +196,8 @@ class Coder:
             create=tuple(path for path in asked.new_files if path not in there),
             read=asked.context,
             ticket=token,
-            model=self._model,
+            model=route.model,
+            marks=route.marks,
             seconds=self._limits.seconds,
             stall=self._limits.stall,
             pulse=lambda: self._pulse(token),

@@ -35,6 +35,13 @@ class NoMoney:
 
 
 @dataclass(frozen=True)
+class NoShare:
+    """Nobody asked for this task, and what may be spent on such tasks today is spent: nothing is wrong with it."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
 class Disturbed:
     """Something around the engine failed: nothing is wrong with the task."""
 
@@ -48,7 +55,10 @@ class Away:
     reason: str
 
 
-def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Worked | Broke | NoMoney | Disturbed | Away:
+Verdict = Worked | Broke | NoMoney | NoShare | Disturbed | Away
+
+
+def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Verdict:
     """The meter's last word on the run comes first: no exit code contradicts a refused or cut answer."""
     last = calls[-1] if calls else None
     if last is None and run.end in ("api error", "crashed", "stopped"):
@@ -77,9 +87,11 @@ def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Worked | Broke | NoMon
     return Worked()
 
 
-def _refused(call: CallRecord) -> Broke | NoMoney:
+def _refused(call: CallRecord) -> Broke | NoMoney | NoShare:
     if call.code in NO_MONEY:
         return NoMoney(f"the meter refused: {call.code}")
+    if call.code == "meter_upkeep_cap":
+        return NoShare("the share of today for upkeep is used up (config/policy.yaml, upkeep.share)")
     if call.code in ("meter_task_cap", "meter_ticket_cap"):
         return Broke("the cap of this task is used up (config/policy.yaml, budget.task)", retry=False)
     if call.code == "meter_call_cap":

@@ -192,8 +192,8 @@ class Acts:
         self._mover.move(known.id, State.BACKLOG, event, f"{word} by the owner")
 
     def _goal_title(self, task: TaskSpec) -> str:
-        accepted = self._desk.plans.accepted()
-        goals = accepted.vision.goals if accepted else ()
+        vision = self._desk.wanted()
+        goals = vision.goals if vision else ()
         return next((goal.title for goal in goals if goal.id == task.goal_id), "")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from agents.orchestrator import learning
+from agents.orchestrator import learning, roadmapping
 from agents.orchestrator.crew import Crew
 from agents.orchestrator.daily_planner import cents
 from agents.orchestrator.deploying import Deploying
@@ -17,6 +17,7 @@ from agents.orchestrator.progress_file import write_progress
 from agents.orchestrator.reporting import Reporting
 from agents.orchestrator.researching import research_day
 from agents.orchestrator.team import Desk, Team
+from agents.orchestrator.upkeeping import look_after, write_proposals
 from agents.orchestrator.work import Work
 from shared.domain.deployment import Deploy
 from shared.domain.errors import ModelAway, Replaced, Stopping, TeamError
@@ -46,6 +47,7 @@ class Orchestrator:
         """Once, at start: what a kill left behind is reconciled before anything new."""
         self._work.recover()
         write_tasks(self.desk, self.desk.day())
+        write_proposals(self.desk)
 
     # -- a day in the foreground ------------------------------------------------------------------------------
 
@@ -77,9 +79,9 @@ class Orchestrator:
 
     def _phases(self) -> Mapping[str, Callable[[str], None]]:
         return {
-            "morning": lambda day: read_vision(self.desk, self._team, day),
+            "morning": self._morning,
             "research": self._research,
-            "planning": lambda day: plan_day(self.desk, self._team, day),
+            "planning": self._planning,
             "work": self._work_phase,
             "wrap_up": self._wrap_up,
         }
@@ -118,6 +120,22 @@ class Orchestrator:
         self.problems.append(f"{name}: {problem}")
         self.tell_owner(self._reporting.phase_failed, day, name, problem)
 
+    def _morning(self, day: str) -> None:
+        read_vision(self.desk, self._team, day)
+        self._roadmap(roadmapping.write, day)
+
+    def _planning(self, day: str) -> None:
+        self._roadmap(roadmapping.heed, day)
+        plan_day(self.desk, self._team, day)
+        look_after(self.desk, self._team, day)
+        self._roadmap(roadmapping.write, day)
+
+    def _roadmap(self, heed: Callable[[Desk, str], str], day: str) -> None:
+        """What keeps us from reading it is told once a day."""
+        problem = heed(self.desk, day)
+        if problem and problem not in self.problems:
+            self.problems.append(problem)
+
     def _research(self, day: str) -> None:
         self.problems += research_day(self.desk, self._team, day)
 
@@ -133,6 +151,7 @@ class Orchestrator:
         """PROGRESS.md, DAILY_PLAN.md with where its tasks stand now, and what was learned."""
         learning.keep(self.desk, day)
         write_progress(self.desk, day)
+        self._roadmap(roadmapping.write, day)
         if accepted := self.desk.plans.accepted():
             write_plan_file(self.desk, accepted, day)
 

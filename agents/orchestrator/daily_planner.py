@@ -69,6 +69,7 @@ def merged(before: DailyPlan | None, plan: DailyPlan) -> DailyPlan:
         tasks=before.tasks + plan.tasks,
         reasons=before.reasons + plan.reasons,
         deferred=before.deferred + plan.deferred,
+        held=tuple(dict.fromkeys((*before.held, *plan.held))),
         questions=before.questions + plan.questions,
         forecast=before.forecast + plan.forecast,
         notes=before.notes + plan.notes,
@@ -97,10 +98,11 @@ def render(
     questions: Sequence[Question],
     cap: int,
     notes: Mapping[str, str] = NO_NOTES,
+    upkeep: Sequence[str] = (),
 ) -> str:
     """The day's plan as the owner reads it. Generated: edits are overwritten.
 
-    `notes`: where what was looked up is told, by the id of its inquiry.
+    `notes`: where what was looked up is told, by the id of its inquiry. `upkeep`: what came of our own look.
     """
     titles = {goal.id: goal.title for goal in vision.goals}
     parts = [
@@ -110,6 +112,7 @@ def render(
         _section("Not to be touched", (f"- {guard.note} → {_code(guard.patterns)}" for guard in plan.guards)),
         _section("Questions for you", (f"- {question_line(question, titles)}" for question in questions)),
         _section("Left for another day", (f"- {goal.title} ({goal.priority})" for goal in plan.deferred)),
+        _section("Upkeep", (f"- {line}" for line in upkeep)),
         _section("Ideas", (_idea(idea, notes) for idea in vision.ideas)),
         _section("Remarks", (f"- {note}" for note in (*plan.notes, *_warnings(vision)))),
     ]

@@ -12,7 +12,9 @@ from agents.orchestrator.look import look
 from agents.orchestrator.reflecting import reflect
 from agents.orchestrator.report_notice import key_of_day
 from agents.orchestrator.research_note import note_path
+from agents.orchestrator.roadmapping import account as roadmap
 from agents.orchestrator.team import Desk
+from shared.domain import upkeep
 from shared.domain.account import DayAccount, GoalAccount, Kind, PlanAccount, ResearchAccount, TaskAccount, Trouble
 from shared.domain.board import Card, wording
 from shared.domain.errors import TeamError
@@ -43,7 +45,7 @@ class DayBooks:
         self._aside = aside
         self._deploys = deploys
         self._vision = accepted.vision if accepted else Vision()
-        self._sight = look(desk.store, desk.journal, self._vision if accepted else None, desk.rules.limits)
+        self._sight = look(desk.store, desk.journal, desk.wanted(), desk.rules.limits)
         self._cost = _cost_per_task(desk, day)
 
     def account(self, kind: Kind | None = None, missed: Sequence[str] = ()) -> DayAccount:
@@ -65,8 +67,10 @@ class DayBooks:
             others=tuple(task for id_, task in tasks.items() if id_ not in theirs and _is_told(task)),
             spent=spent,
             month=desk.ledger.totals(month_of(day), caps.month),
+            saved=desk.savings.total(month_of(day)),
             course=desk.course.of(day),
-            plan=PlanAccount(self._clean(t.title for t in plan.tasks), plan.forecast, self._clean(plan.notes)),
+            plan=self._plan(plan),
+            roadmap=roadmap(desk, day),
             deferred=self._clean(goal.title for goal in plan.deferred),
             questions=self._clean(f"{question_line(one, self._titles())}{self._looked_up(one)}" for one in questions),
             troubles=troubles,
@@ -84,6 +88,11 @@ class DayBooks:
             lessons_passed=sum(one.passed for one in lessons),
             reflection=reflect(desk, day, self._sight.known.values(), self._aside),
         )
+
+    def _plan(self, plan: DailyPlan) -> PlanAccount:
+        proposed = upkeep.lines(self._desk.upkeep.look(plan.day))
+        titles = self._clean(task.title for task in plan.tasks)
+        return PlanAccount(titles, plan.forecast, self._clean(plan.notes), self._clean(proposed))
 
     def tasks(self, pulls: Mapping[str, str] = NOTHING) -> Iterable[TaskAccount]:
         """Every task that history knows or that lies in a folder; `pulls`: addresses by task."""

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agents.orchestrator.team import Desk
+from shared.domain import upkeep
 from shared.domain.board import wording
-from shared.domain.gate import Submission, fingerprint
+from shared.domain.gate import Submission, Wish, fingerprint
 from shared.domain.naming import attempt_ref, branch_name
 from shared.domain.protected import needs_owner
 from shared.domain.scope import matches
@@ -135,7 +136,7 @@ def _subject(diff: bytes) -> str:
     return hashlib.sha256(plain).hexdigest()
 
 
-def _goal(known: Known, vision: Vision | None) -> Literal["wanted", "reworded", "removed", "proposed"]:
+def _goal(known: Known, vision: Vision | None) -> Wish:
     if not known.goal_id or vision is None:
         return "wanted"
     goal = next((goal for goal in vision.goals if goal.id == known.goal_id), None)
@@ -143,4 +144,6 @@ def _goal(known: Known, vision: Vision | None) -> Literal["wanted", "reworded", 
         return "removed"
     if wording(goal) != known.wording:
         return "reworded"
+    if upkeep.is_ours(goal.id):
+        return "upkeep"
     return "proposed" if goal.proposed_by else "wanted"

@@ -11,7 +11,7 @@ from agents.orchestrator.next_move import pause_after
 from shared.domain.board import Board, Card, is_lost_for_us
 from shared.domain.gate import Policy, Submission
 from shared.domain.lifecycle import Limits, State
-from shared.domain.naming import attempt_ref
+from shared.domain.naming import attempt_ref, is_upkeep
 from shared.domain.work import TaskSpec, Vision
 from shared.edge.journal import Journal, Known
 from shared.edge.task_store import Filed, TaskStore, Unreadable
@@ -42,8 +42,12 @@ def look(
     held: str = "",
     tokens: Mapping[str, int] = MappingProxyType({}),
     waits: Mapping[str, str] = MappingProxyType({}),
+    no_share: str = "",
 ) -> Sight:
-    """`vision` is the accepted one; `commit_at` asks our mirror for a reference; the rest as in Board and Card."""
+    """`vision`: what is wanted, proposals of ours among it; `commit_at` asks our mirror for a reference.
+
+    `no_share`: why no model is asked for upkeep now. The rest as in Board and Card.
+    """
     known = {id_: _with_tokens(one, tokens.get(id_, 0)) for id_, one in journal.known().items()}
     filed, doubles = _one_per_id(store.all(), known)
     moved = {id_ for id_, file in filed.items() if id_ in known and known[id_].seen_in is not file.state}
@@ -51,6 +55,7 @@ def look(
     reasons |= dict.fromkeys(doubles, "it has two files")
     cards = [_card(file, known.get(file.id), vision, commit_at, reasons.get(file.id, "")) for file in filed.values()]
     cards = [replace(card, waits=waits.get(card.id, "")) for card in cards]
+    cards = [replace(card, no_model=no_share) if is_upkeep(card.id) else card for card in cards]
     cards = [_with_submission(card, known, at_the_gates) for card in cards]
     cards += [_gone(one) for one in known.values() if one.id not in filed and one.seen_in is not State.GONE]
     unreadable = [file.spec.reason for file in filed.values() if isinstance(file.spec, Unreadable)]

@@ -55,7 +55,7 @@ def _interpretation(
     commit = team.sync()
     texts = [remark.text for remark in change.fresh] + [goal.title for goal in change.new + change.changed]
     files = [entry.path for entry in desk.mirror.tree(commit)]
-    facts = team.facts(commit, texts)
+    facts = team.overview(commit, texts)
     if desk.plans.book_reading(run.day) > MOST_READINGS:
         raise Stumble(
             f"a model has read VISION.md {MOST_READINGS} times today; what has changed since waits for tomorrow"

@@ -20,7 +20,7 @@ from agents.orchestrator.report_words import (
     points,
     section,
 )
-from shared.domain.account import DayAccount
+from shared.domain.account import DayAccount, RoadmapAccount
 from shared.domain.notice import Section
 
 
@@ -39,6 +39,7 @@ def sections(today: DayAccount, yesterday: DayAccount | None, command: str) -> t
         *section("Waits for you", brief(waiting(today, command, SHORT))),
         *section("Went wrong today", brief(wrong(today))),
         *section("Plan for today", brief(_plan(today))),
+        *section("Roadmap", brief(roadmap(today.roadmap))),
         *section("Looked up", brief(looked_up(today, SHORT))),
         *section("Not delivered", brief(map(harmless, today.unsent))),
     )
@@ -72,3 +73,19 @@ def _plan(today: DayAccount) -> Iterator[str]:
         yield f"{few}, probably about {dollars(today.plan.forecast)} of {dollars(today.spent.cap)}"
     yield from (harmless(title) for title in today.plan.tasks)
     yield from (f"left for another day: {harmless(title)}" for title in today.deferred)
+    yield from (f"upkeep: {harmless(line)}" for line in today.plan.upkeep)
+
+
+def roadmap(account: RoadmapAccount) -> Iterator[str]:
+    """This week's milestone, what is next, the end; what the owner has to know of his file."""
+    if account.problem:
+        yield harmless(account.problem)
+    if account.goals:
+        yield f"week of {account.week}: {account.done} of {counted(account.goals, 'goal')} done"
+    if account.next:
+        yield f"next: {', '.join(harmless(title, SHORT) for title in account.next)}"
+    if account.ends:
+        later = f", but for {counted(account.later, 'goal')} below Later" if account.later else ""
+        yield f"all of it probably by {account.ends}{later}; {account.pace}"
+    for text in account.own:
+        yield f"“{harmless(text, SHORT)}” in ROADMAP.md is no goal: only VISION.md says what is wanted"

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from shared.domain.board import Board, Card, is_lost_for_us, waits_for
 from shared.domain.gate import Check, Judge, Merge, Park, Step, next_step
 from shared.domain.lifecycle import Event, State, Tried, owner_moved
+from shared.domain.naming import is_upkeep
 
 
 @dataclass(frozen=True)
@@ -129,14 +130,14 @@ def _at_the_gates(cards: Sequence[Card], board: Board) -> Iterator[Move]:
         if card.submission is None or card.spec is None:
             continue
         step = next_step(card.submission, board.policy)
-        if not _must_wait(step, board) and not asks_owner(card, board):
+        if not _must_wait(step, card, board) and not asks_owner(card, board):
             yield Gate(card.id, step)
 
 
-def _must_wait(step: Step, board: Board) -> bool:
+def _must_wait(step: Step, card: Card, board: Board) -> bool:
     match step:
         case Judge():
-            return bool(board.no_model) or not board.free_hands
+            return bool(board.no_model or card.no_model) or not board.free_hands
         case Check():
             return not board.free_hands
         case Merge():
@@ -200,8 +201,9 @@ def _why_none(board: Board) -> str:
     return "no task is ready" + (f": {'; '.join(why)}" if why else "")
 
 
-def _urgency(card: Card) -> tuple[int, str]:
-    return (card.spec.priority.rank if card.spec else 99, card.id)
+def _urgency(card: Card) -> tuple[bool, int, str]:
+    """Whatever the owner wants comes before what nobody asked for."""
+    return (is_upkeep(card.id), card.spec.priority.rank if card.spec else 99, card.id)
 
 
 def pause_after(tried: Tried) -> timedelta:

@@ -45,6 +45,7 @@ class Pauses:
         self._tell = tell
         self._outages: dict[Service, Outage] = {}
         self._broke: tuple[str, int, str] = ("", 0, "")
+        self._share: tuple[str, str] = ("", "")
 
     # -- money ------------------------------------------------------------------------------------------------
 
@@ -57,6 +58,15 @@ class Pauses:
         """Why nothing more can be spent today; empty: it can."""
         *when, words = self._broke
         return words if tuple(when) == self._today() else ""
+
+    def share_spent(self, problem: TeamError) -> None:
+        """Upkeep rests until the next day; a raised cap is meant for what the owner wants."""
+        self._share = (self._desk.day(), str(problem))
+
+    def no_share(self) -> str:
+        """Why no model is asked for upkeep today; empty: one can be."""
+        day, words = self._share
+        return words if day == self._desk.day() else ""
 
     def _today(self) -> tuple[str, int]:
         return self._desk.day(), self._desk.day_cap()

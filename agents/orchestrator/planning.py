@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agents.orchestrator import daily_planner, learning
+from agents.orchestrator import daily_planner, learning, roadmapping
 from agents.orchestrator.daily_planner import forecast, goals_to_plan, merged, wordings
 from agents.orchestrator.look import look
 from agents.orchestrator.research_note import note_path
 from agents.orchestrator.team import Desk, Team
+from shared.domain import upkeep
 from shared.domain.board import wording
 from shared.domain.errors import Stumble
 from shared.domain.lifecycle import State
@@ -25,7 +26,7 @@ MOST_PLANNINGS = 5  # per day: an owner who edits all day, or a model that never
 
 
 def plan_day(desk: Desk, team: Team, day: str) -> None:
-    """Plans what has neither a task nor a question yet. Nothing of that kind: no model call.
+    """Plans what has neither a task nor a question yet, in the roadmap's order. Nothing of that kind: no model call.
 
     The owner's goals come first. What strangers propose has a call of its own, when his tasks are written: no word of a
     stranger stands beside his goals, and whatever becomes of that call, his plan is kept.
@@ -33,16 +34,23 @@ def plan_day(desk: Desk, team: Team, day: str) -> None:
     accepted = desk.plans.accepted()
     if accepted is None:
         return
-    goals = open_goals(desk.plans, desk.journal, accepted.vision, day)
+    goals = due_goals(desk, accepted.vision, day)
     proposals = tuple(goal for goal in goals if goal.proposed_by)
     his = tuple(goal for goal in goals if not goal.proposed_by)
-    planning = _Planning(desk, team, day, accepted)
+    put_off = (one for one in open_goals(desk.plans, desk.journal, accepted.vision, day) if one not in goals)
+    planning = _Planning(desk, team, day, accepted, held=_begun(desk.journal, tuple(put_off)))
     if his or not proposals:
         planning.plan(his, waiting=_begun(desk.journal, proposals))
         _write(desk, accepted, day)
     if proposals:
         planning.plan(proposals, is_booked=bool(his))
         _write(desk, accepted, day)
+
+
+def due_goals(desk: Desk, vision: Vision, day: str) -> tuple[Goal, ...]:
+    """Open goals in the order of their turn, without those that the owner has put off."""
+    by_id = {goal.id: goal for goal in open_goals(desk.plans, desk.journal, vision, day)}
+    return tuple(by_id[id_] for id_ in roadmapping.turns(desk, day) if id_ in by_id)
 
 
 def _begun(journal: Journal, goals: Goals) -> Goals:
@@ -74,19 +82,26 @@ def open_goals(plans: PlanBook, journal: Journal, vision: Vision, day: str) -> t
 
 @dataclass(frozen=True)
 class _Planning:
-    """Of one day, on an accepted vision. The goals of one call are all the owner's, or all proposals."""
+    """Of one day, on an accepted vision. The goals of one call are all the owner's, or all proposals.
+
+    `held`: what the owner has put off, although it is begun: that there is more to do only the plan knows.
+    """
 
     desk: Desk
     team: Team
     day: str
     accepted: Accepted
+    held: Goals = ()
 
     def plan(self, goals: Goals, waiting: Goals = (), is_booked: bool = False) -> None:
-        """`waiting`: left for another day, if nobody comes to plan them. `is_booked`: the attempt is counted."""
+        """As many as there is room for: each needs a task at least. The others are left for another day.
+
+        `waiting`: left, too, if nobody comes to plan them. `is_booked`: the attempt is counted.
+        """
         before = self.desk.plans.plan(self.day)
         free = self.desk.rules.capacity - len(before.tasks if before else ())
         if goals and free > 0:
-            self._ask(before, goals, free, waiting, is_booked)
+            self._ask(before, goals[:free], free, (*goals[free:], *waiting), is_booked)
         elif before is None or any(goal.proposed_by for goal in goals):
             guards = self.accepted.guards
             self._keep(before, DailyPlan(self.day, guards=guards, deferred=(*goals, *waiting)), goals)
@@ -107,14 +122,16 @@ class _Planning:
         plan = _as_plan(desk, day, accepted, answer, goals)
         if lessons:
             learning.planned(desk, f"plan-{day}", order.first_number, is_whole=not answer.notes)
-        self._keep(before, replace(plan, deferred=(*plan.deferred, *waiting)), goals)
+        self._keep(before, replace(plan, deferred=(*plan.deferred, *waiting)), (*goals, *waiting))
         desk.log(run, "planned", tasks=[task.id for task in plan.tasks], notes=plan.notes)
 
     def _keep(self, before: DailyPlan | None, plan: DailyPlan, goals: Goals) -> None:
         """What `before` has left of these goals is in `plan` now."""
         if before:
-            before = replace(before, deferred=tuple(goal for goal in before.deferred if goal not in goals))
-        self.desk.plans.keep_plan(merged(before, plan), wordings(self.accepted.vision))
+            deferred, held = ([one for one in some if one not in goals] for some in (before.deferred, before.held))
+            before = replace(before, deferred=tuple(deferred), held=tuple(held))
+        plan = merged(before, replace(plan, held=tuple(self.held)))
+        self.desk.plans.keep_plan(plan, wordings(self.accepted.vision))
 
 
 def _order(desk: Desk, day: str, accepted: Accepted, goals: Goals, free: int) -> PlanOrder:
@@ -174,11 +191,16 @@ def write_tasks(desk: Desk, day: str) -> None:
     for task in plan.tasks:
         if task.id in known:
             continue
-        if not desk.store.add(task) and not _is_ours(desk, task):
-            desk.tell(f"{task.id}: a file of yours has this name; the planned task ({task.title}) was not written")
-            continue
         goal = goals.get(task.goal_id)
-        desk.journal.born(task, State.BACKLOG, "planned", desk.clock.now(), wording(goal) if goal else "")
+        file_task(desk, task, "planned", wording(goal) if goal else "")
+
+
+def file_task(desk: Desk, task: TaskSpec, note: str, worded: str) -> None:
+    """The task's file, then its first line of history; repeatable after a kill. `worded`: its goal, see Known."""
+    if desk.store.add(task) or _is_ours(desk, task):
+        desk.journal.born(task, State.BACKLOG, note, desk.clock.now(), worded)
+    else:
+        desk.tell(f"{task.id}: a file of yours has this name; the planned task ({task.title}) was not written")
 
 
 def _is_ours(desk: Desk, task: TaskSpec) -> bool:
@@ -190,9 +212,10 @@ def write_plan_file(desk: Desk, accepted: Accepted, day: str) -> None:
     plan = desk.plans.plan(day)
     if plan is None:
         return
-    board = look(desk.store, desk.journal, accepted.vision, desk.rules.limits).board
+    board = look(desk.store, desk.journal, desk.wanted(), desk.rules.limits).board
     questions = desk.plans.asked(wordings(accepted.vision))
     cap = desk.ledger.cap_of(day, desk.rules.day_cap)
     notes = {looked.inquiry.id: note_path(looked) for looked in desk.research.all() if looked.slug}
-    text = daily_planner.render(plan, accepted.vision, board, questions, cap, notes)
+    proposed = upkeep.lines(desk.upkeep.look(day))
+    text = daily_planner.render(plan, accepted.vision, board, questions, cap, notes, proposed)
     write_text(desk.home.daily_plan, desk.delivery.clean(text))

@@ -15,8 +15,7 @@ from shared.edge.paths import write_text
 
 def write_progress(desk: Desk, day: str) -> None:
     """A forge that is away costs the addresses of pull requests, nothing else."""
-    accepted = desk.plans.accepted()
-    sight = look(desk.store, desk.journal, accepted.vision if accepted else None, desk.rules.limits)
+    sight = look(desk.store, desk.journal, desk.wanted(), desk.rules.limits)
     last = {id_: history[-1].note for id_ in sight.known if (history := desk.journal.history(id_))}
     last |= {card.id: words for card in sight.board.cards if (words := _waiting(desk, card, sight.known.get(card.id)))}
     spent = desk.ledger.totals(day, desk.ledger.cap_of(day, desk.rules.day_cap))

@@ -29,9 +29,11 @@ from agents.orchestrator.report_words import (
     on_board,
     points,
     raise_cap,
+    savings,
     section,
 )
 from shared.domain.account import DayAccount, GoalAccount, TaskAccount
+from shared.domain.naming import is_upkeep
 from shared.domain.notice import Section
 
 BAR = 40  # characters of a full bar
@@ -78,7 +80,9 @@ def asked(account: DayAccount) -> Iterator[str]:
     """The goals of the vision; those that were done before in one line."""
     before = [goal for goal in account.goals if goal.is_done_before]
     yield from (_goal(goal) for goal in account.goals if not goal.is_done_before)
-    yield from (f"without a goal: {named(task)}: {fate(task)}; {_cost(task)}" for task in account.others)
+    for task in account.others:
+        origin = "proposed by the team" if is_upkeep(task.id) else "without a goal"
+        yield f"{origin}: {named(task)}: {fate(task)}; {_cost(task)}"
     if before:
         yield f"{counted(len(before), 'goal was', 'goals were')} done before this day"
 
@@ -176,6 +180,8 @@ def money(account: DayAccount, command: str) -> Iterator[str]:
     if account.merged:
         yield f"per merged task {dollars(account.per_merged)}, over all its attempts"
     yield f"this month {dollars(month.used)} of {dollars(month.cap)}"
+    if saved := savings(account.saved):
+        yield f"in this month, {saved}"
 
 
 def _burn_down(account: DayAccount) -> str:

@@ -10,6 +10,7 @@ from shared.domain.defuse import defuse
 from shared.domain.deployment import Stage
 from shared.domain.lifecycle import Event, State
 from shared.domain.notice import Section
+from shared.domain.savings import Saved
 from shared.domain.token_budget import amount
 
 HOURS = 24
@@ -43,6 +44,13 @@ def answers(task: str, command: str) -> str:
 
 def dollars(nano: int) -> str:
     return f"${cents(nano)}" if nano else "$0.00"
+
+
+def savings(saved: Saved) -> str:
+    """Signed by its verb; empty: nothing was saved, and nothing lost."""
+    by = {"prompt caching": saved.caching, "the cheaper model on easy tasks": saved.routing}
+    told = (f"{name} {'saved' if nano > 0 else 'lost'} {dollars(abs(nano))}" for name, nano in by.items() if nano)
+    return "; ".join(told)
 
 
 def counted(number: int, one: str, many: str = "") -> str:

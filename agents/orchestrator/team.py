@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
@@ -14,12 +14,14 @@ from agents.orchestrator.issue_goals import InboxRules
 from agents.orchestrator.messenger import Messenger
 from agents.orchestrator.publishing import Publishing
 from agents.orchestrator.reading import Interpretation
+from agents.orchestrator.upkeep_pins import Releases
 from shared.domain.deployment import ByHand, Deploy, Happened, Place
-from shared.domain.evidence import Evidence
+from shared.domain.evidence import Evidence, SuiteRun
 from shared.domain.gate import Policy
 from shared.domain.lifecycle import Limits
 from shared.domain.research import Findings, Inquiry
 from shared.domain.review import Reviewed
+from shared.domain.upkeep import UpkeepRules, wanted
 from shared.domain.work import (
     Branch,
     CodeAnswer,
@@ -38,14 +40,18 @@ from shared.edge.deploy_book import DeployBook
 from shared.edge.gate_book import GateBook
 from shared.edge.journal import Journal
 from shared.edge.lesson_book import LessonBook
+from shared.edge.linter import Lint
 from shared.edge.log import Log
 from shared.edge.money.ledger import Ledger
 from shared.edge.money.ledger_course import LedgerCourse
+from shared.edge.money.ledger_savings import LedgerSavings
 from shared.edge.paths import Home
 from shared.edge.plan_book import PlanBook
 from shared.edge.repo.mirror import Mirror
 from shared.edge.research_book import ResearchBook
+from shared.edge.roadmap_book import RoadmapBook
 from shared.edge.task_store import TaskStore
+from shared.edge.upkeep_book import UpkeepBook
 
 
 class Reads(Protocol):
@@ -77,6 +83,10 @@ class Checks(Protocol):
 
     def tests_for(self, task: TaskSpec, branch: Branch, evidence: Evidence) -> TaskSpec: ...
 
+    def base(self, run: Run, commit: str) -> SuiteRun:
+        """What the tests say of a commit of the branch: each is run once."""
+        ...
+
 
 class Reviews(Protocol):
     def review(
@@ -103,6 +113,7 @@ class Rules:
     inbox: InboxRules = field(default_factory=InboxRules)
     hands: int = 1  # tasks that are worked on at once
     questions: int = 3  # looked up per day
+    work_minutes: int = 900  # of a day in which tasks are worked on
 
 
 class Deploys(Protocol):
@@ -134,6 +145,16 @@ class Deployment:
 
 
 @dataclass(frozen=True)
+class Upkeep:
+    """What finds work that nobody asked for, and the owner's rules. What needs a sandbox is made when it is needed."""
+
+    rules: UpkeepRules
+    lint: Callable[[Mapping[str, str]], Sequence[Lint]]
+    releases: Callable[[], Releases]
+    protected: Sequence[str] = ()  # paths of the owner's own list
+
+
+@dataclass(frozen=True)
 class Team:
     """`coder`, `qa` and `reviewer` are made when first needed: without a sandbox the rest of the day goes on."""
 
@@ -142,10 +163,11 @@ class Team:
     coder: Callable[[], Codes]
     qa: Callable[[], Checks]
     reviewer: Callable[[], Reviews]
-    facts: Callable[[str, Sequence[str]], str]  # (commit, texts) -> what is worth knowing about the repository
+    overview: Callable[[str, Sequence[str]], str]  # (commit, texts) -> what there is, and where the texts' words stand
     sync: Callable[[], str]  # brings our mirror up to date -> the newest commit of the target's branch
     deployment: Deployment | None = None  # none: nothing is deployed
     research: Callable[[Run, Inquiry], Findings] | None = None  # none: nothing is looked up
+    upkeep: Upkeep | None = None  # none: nothing is proposed
 
 
 @dataclass(frozen=True)
@@ -165,9 +187,12 @@ class Desk:
     publishing: Publishing
     messages: Messenger
     course: LedgerCourse
+    savings: LedgerSavings
     deploys: DeployBook
     research: ResearchBook
     memory: LessonBook
+    upkeep: UpkeepBook
+    roadmap: RoadmapBook
     rules: Rules
     command: str = "python main.py"  # what the owner types before a command's name
     tell: Callable[[str], None] = field(default=lambda _: None)  # one line of progress for whoever watches
@@ -183,6 +208,11 @@ class Desk:
     def day(self) -> str:
         """Today, in the owner's time zone."""
         return self.clock.now().date().isoformat()
+
+    def wanted(self) -> Vision | None:
+        """The accepted vision, and what we proposed besides; None: none was accepted yet."""
+        accepted = self.plans.accepted()
+        return wanted(accepted.vision, self.upkeep.goals()) if accepted else None
 
     def day_cap(self) -> int:
         """Today's, in nano-dollars; the owner may have raised it."""

@@ -14,7 +14,7 @@ from agents.orchestrator.mover import Mover
 from agents.orchestrator.next_move import Move, Rest, next_move, takes_long
 from agents.orchestrator.pauses import Pauses, Service
 from agents.orchestrator.team import Desk, Team
-from shared.domain.errors import Misconfigured, ModelAway, OutOfBudget, Replaced, Stopping, TeamError
+from shared.domain.errors import Misconfigured, ModelAway, OutOfBudget, Replaced, ShareReached, Stopping, TeamError
 from shared.domain.lifecycle import State
 from shared.edge.forge.forge import RateLimited
 from shared.edge.paths import remove_folder, remove_half_written
@@ -109,7 +109,7 @@ class Work:
     def _look(self, held: str, free_hands: int) -> Sight:
         desk = self._desk
         accepted = desk.plans.accepted()
-        vision = accepted.vision if accepted else None
+        vision = desk.wanted()
         guards = [pattern for guard in (accepted.guards if accepted else ()) for pattern in guard.patterns]
         return look(
             desk.store,
@@ -127,6 +127,7 @@ class Work:
             held=held,
             tokens=desk.ledger.tokens_by_task(),
             waits=self._waits(),
+            no_share=self._pauses.no_share(),
         )
 
     # -- one move ---------------------------------------------------------------------------------------------
@@ -144,6 +145,9 @@ class Work:
             self._acts.do(move, sight)
         except (Stopping, Replaced):
             raise
+        except ShareReached as problem:
+            self._pauses.share_spent(problem)
+            self._desk.tell(f"{task}: {problem}; it goes on tomorrow")
         except OutOfBudget as problem:
             self._pauses.spent(problem)
             self._desk.tell(f"{task}: {problem}")

@@ -91,10 +91,9 @@ class Planner:
 
 
 def _share(order: PlanOrder) -> tuple[PlanOrder, tuple[str, ...]]:
-    """The goals that today's capacity can serve, the most urgent first, and the ids of the others."""
-    goals = sorted(order.goals, key=lambda goal: goal.priority.rank)
+    """The goals that today's capacity can serve, and the ids of the others."""
     count = order.capacity + MORE_GOALS if order.capacity > 0 else 0
-    return replace(order, goals=tuple(goals[:count])), tuple(goal.id for goal in goals[count:])
+    return replace(order, goals=order.goals[:count]), tuple(goal.id for goal in order.goals[count:])
 
 
 def _text(goal: Goal) -> str:

@@ -6,14 +6,12 @@ beginning stays the same from one planning to the next.
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from posixpath import basename, dirname, splitext
 
+from agents.planner.outline import outlined
 from agents.planner.source import Hit, Source, hits, lines_of
 from shared.domain.scope import is_plain_path, matches
 
@@ -78,17 +76,31 @@ class CodebaseAnalyzer:
     def facts(self, source: Source, texts: Sequence[str]) -> str:
         """At most `limit` characters."""
         texts = [text[:LONGEST_TEXT] for text in texts]
-        files = tuple(sorted(path for path in source.files() if is_plain_path(path)))
+        files = _files(source)
         named = tuple(dict.fromkeys(path for text in texts for path in named_in(text, files)))[:NAMED_FILES]
         found = {term: _searched(source, term) for term in terms(texts)}
         parts = (
-            ("\n".join([*_stack(source, files), *_tests(files)]), 0.1),
-            (_tree(files, self._limit * 3 // 10), 0.3),
+            *self._general(source, files),
             (_found(found), 0.25),
             ("\n\n".join(_outlines(source, named, found)), 0.15),
             ("\n\n".join(_shown(source, named, found)), 1.0),
         )
         return _joined(parts, self._limit)
+
+    def overview(self, source: Source, texts: Sequence[str]) -> str:
+        """What there is and where the texts' words stand, without the files' own text: enough to name paths."""
+        files = _files(source)
+        found = {term: _searched(source, term) for term in terms([text[:LONGEST_TEXT] for text in texts])}
+        return _joined((*self._general(source, files), ("\n".join(_places(found)), 0.25)), self._limit)
+
+    def _general(self, source: Source, files: Sequence[str]) -> tuple[tuple[str, float], ...]:
+        """What is the same whatever is asked."""
+        first = "\n".join([*_stack(source, files), *_tests(files)])
+        return (first, 0.1), (_tree(files, self._limit * 3 // 10), 0.3)
+
+
+def _files(source: Source) -> tuple[str, ...]:
+    return tuple(sorted(path for path in source.files() if is_plain_path(path)))
 
 
 def _joined(parts: Iterable[tuple[str, float]], limit: int) -> str:
@@ -204,6 +216,15 @@ def _found(found: dict[str, tuple[Hit, ...]]) -> str:
     return "\n".join(lines) if found else ""
 
 
+def _places(found: dict[str, tuple[Hit, ...]]) -> Iterator[str]:
+    if found:
+        yield "searched, and which files hold it:"
+    for term, lines_found in found.items():
+        paths = list(dict.fromkeys(hit.path for hit in lines_found))
+        more = f" and {len(paths) - HITS_PER_TERM} more" if paths[HITS_PER_TERM:] else ""
+        yield f"“{term}”: {', '.join(map(clean, paths[:HITS_PER_TERM])) or 'none'}{more}"
+
+
 # --- files ---------------------------------------------------------------------------------------------------
 
 
@@ -245,40 +266,3 @@ def _outlines(source: Source, named: Sequence[str], found: dict[str, tuple[Hit, 
         if symbols:
             lines = [f"{number:>4}| {clean(text)}" for number, text in symbols[:OUTLINE_LINES]]
             yield "\n".join([f"{path}, classes and functions:", *lines])
-
-
-@dataclass(frozen=True)
-class _Symbol:
-    line: int
-    depth: int
-    text: str
-
-
-def outlined(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """(line, `class X` or `def f(a, b)`), also of a file that Python cannot read."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the target's code, not ours
-            tree = ast.parse("\n".join(lines))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        yield from _guessed(lines)
-        return
-    for symbol in _symbols(tree.body, 0):
-        yield symbol.line, "  " * symbol.depth + symbol.text
-
-
-def _symbols(body: Iterable[ast.stmt], depth: int) -> Iterator[_Symbol]:
-    for node in body:
-        if isinstance(node, ast.ClassDef):
-            yield _Symbol(node.lineno, depth, f"class {node.name}")
-            yield from _symbols(node.body, depth + 1)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            names = ", ".join(argument.arg for argument in (*node.args.posonlyargs, *node.args.args))
-            yield _Symbol(node.lineno, depth, f"def {node.name}({names})")
-
-
-def _guessed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    yield 1, "(Python cannot read this file)"
-    for number, line in enumerate(lines, 1):
-        if re.match(r"\s*(?:async\s+)?(?:def|class)\s+\w", line):
-            yield number, line.split(":")[0].rstrip()

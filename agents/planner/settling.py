@@ -79,25 +79,25 @@ def _without_task(
 
 
 def _in_order(tasks: Sequence[Draft], order: PlanOrder, dropped: Collection[int]) -> list[int]:
-    """The most urgent first, but never a task before one that it waits for: so any beginning of the list is whole."""
+    """In the goals' order, but never a task before one that it waits for: so any beginning of the list is whole."""
     needs = {place: wanted for place, wanted in links(tasks).items() if place not in dropped}
     rank = _ranks(tasks, order, needs)
     sorter = graphlib.TopologicalSorter(needs)
     sorter.prepare()
-    ready: list[tuple[int, int, int]] = []
+    ready: list[tuple[int, int]] = []
     result = []
     while sorter.is_active():
         for place in sorter.get_ready():
-            heapq.heappush(ready, (*rank[place], place))
-        place = heapq.heappop(ready)[-1]
+            heapq.heappush(ready, (rank[place], place))
+        _, place = heapq.heappop(ready)
         result.append(place)
         sorter.done(place)
     return result
 
 
-def _ranks(tasks: Sequence[Draft], order: PlanOrder, needs: Mapping[int, set[int]]) -> dict[int, tuple[int, int]]:
-    """Priority and order of the goal; a task is at least as urgent as those that wait for it."""
-    goals = {goal.id: (goal.priority.rank, number) for number, goal in enumerate(order.goals)}
+def _ranks(tasks: Sequence[Draft], order: PlanOrder, needs: Mapping[int, set[int]]) -> dict[int, int]:
+    """The turn of its goal; a task is at least as urgent as those that wait for it."""
+    goals = {goal.id: number for number, goal in enumerate(order.goals)}
     rank = {place: goals[tasks[place].goal_id] for place in needs}
     for place in reversed(list(graphlib.TopologicalSorter(needs).static_order())):
         for other in needs[place]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from agents.qa import test_writer
 from agents.qa.commit_texts import CommitTexts
-from agents.qa.coverage_checker import drop, uncovered_changes
+from agents.qa.coverage_checker import drop, newly_run, no_gain, uncovered_changes
 from agents.qa.evidence_rule import Runs, Texts, is_usable, problems, proving
 from agents.qa.gathering import Gathering, KeptRuns, Source, Subject, text_of
 from agents.qa.mutants import mutants, unnoticed
 from agents.qa.task_words import asks_for_behaviour
 from agents.qa.test_runner import PYTEST_SECTIONS, command_for
-from agents.qa.touched import Places
-from shared.domain.evidence import Evidence, Failure, Problem
+from agents.qa.touched import Places, Touched
+from shared.domain.evidence import Evidence, Failure, Problem, SuiteRun
+from shared.domain.naming import is_upkeep
 from shared.domain.work import Branch, Run, TaskSpec
 from shared.edge.log import Log
 from shared.edge.target.suite import Bench, BrokenSetup
@@ -55,7 +56,22 @@ class Qa:
             broken = Problem("the environment cannot be built", " ".join(str(reason).split()), "correct")
             return self._told(run, replace(evidence, box=self._box(branch.base), problems=(broken,)))
         evidence = self._judged(evidence, task, subject, runs, texts.read(task, gathering.weakenings(), runs))
-        return self._told(run, self._tried(evidence, subject, gathering, written))
+        newly = newly_run(runs.base, runs.change, subject.about) or {}
+        if less := no_gain(newly):
+            evidence = replace(evidence, problems=(*evidence.problems, less))
+        return self._told(run, self._tried(evidence, subject, gathering, written, newly))
+
+    def base(self, run: Run, commit: str) -> SuiteRun:
+        """What the tests say of a commit of the branch, with the lines of its code that none runs; kept, or run now.
+
+        BrokenSetup, NoSandbox, Unavailable: as `check`.
+        """
+        paths = self._paths(commit)
+        command = self._command_at(commit, paths)
+        if not command:
+            return SuiteRun("no tests", 0)
+        subject = Subject(run, Branch("", commit, commit), command, Touched(()), Places(paths))
+        return Gathering(self._bench, self._source, self._kept, self._log, subject).base()
 
     def tests_for(self, task: TaskSpec, branch: Branch, evidence: Evidence) -> TaskSpec:
         """The order to write the tests that `branch` lacks."""
@@ -75,6 +91,7 @@ class Qa:
             touched,
             Places(texts.before | texts.after),
             alters_nothing=not asks_for_behaviour(task, touched),
+            about=_about(task, touched, texts.after),
         )
 
     def _paths(self, commit: str) -> frozenset[str]:
@@ -112,17 +129,23 @@ class Qa:
             output=_output(runs),
         )
 
-    def _tried(self, evidence: Evidence, subject: Subject, gathering: Gathering, written: Collection[str]) -> Evidence:
-        """With planted faults, if the tests are ours and nothing is wrong with them yet."""
-        there = subject.places.files([*evidence.new_tests, *evidence.proving]) & set(written)
+    def _tried(
+        self,
+        evidence: Evidence,
+        subject: Subject,
+        gathering: Gathering,
+        written: Collection[str],
+        newly: Mapping[str, Collection[int]],
+    ) -> Evidence:
+        """With planted faults, if the tests are ours and nothing is wrong with them yet. `newly`: lines they run."""
+        ours = {change.path for change in subject.touched.tests} if subject.about else set(written)
+        there = subject.places.files([*evidence.new_tests, *evidence.proving]) & ours
         if evidence.is_red or evidence.needing("write tests") or not there:
             return evidence
         commit = subject.branch.commit
-        files = [
-            (change.path, text_of(self._source, commit, change.path), [number for number, _ in change.added_lines])
-            for change in subject.touched.code
-        ]
-        planted = mutants(files)
+        added = {change.path: [number for number, _ in change.added_lines] for change in subject.touched.code}
+        lines = {**added, **newly}
+        planted = mutants([(path, text_of(self._source, commit, path), found) for path, found in lines.items()])
         problem = unnoticed(gathering.survivors(planted, there), len(planted))
         return replace(evidence, problems=(*evidence.problems, problem)) if problem else evidence
 
@@ -130,6 +153,14 @@ class Qa:
         rules = [problem.rule for problem in evidence.problems]
         self._log(run, "evidence", commit=evidence.commit, box=evidence.box, problems=rules)
         return evidence
+
+
+def _about(task: TaskSpec, touched: Touched, paths: Collection[str]) -> tuple[str, ...]:
+    """The modules that a task of upkeep wants tests for."""
+    if not is_upkeep(task.id) or task.files:
+        return ()
+    modules = (path for path in task.context if path.endswith(".py") and path in paths)
+    return tuple(path for path in modules if not touched.is_for_tests(path))
 
 
 def _failures(runs: Runs) -> tuple[Failure, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from shared.domain.change import Change
-from shared.domain.evidence import Problem
+from shared.domain.evidence import Problem, SuiteRun
 from shared.edge.target.suite import JOB, MAX_REPORT
 
 MOST_SHOWN = 5  # places in one line of text
@@ -62,6 +62,24 @@ def uncovered_changes(changes: Iterable[Change], uncovered: Mapping[str, Sequenc
         if change.path in uncovered
     }
     return {path: lines for path, lines in found.items() if lines}
+
+
+def newly_run(before: SuiteRun, after: SuiteRun, paths: Iterable[str]) -> dict[str, tuple[int, ...]] | None:
+    """The lines of these files that tests run now and did not before. None: on one side nobody counted."""
+    if before.covered is None or after.covered is None:
+        return None
+    return {
+        path: tuple(line for line in before.uncovered.get(path, ()) if line not in after.uncovered.get(path, ()))
+        for path in paths
+    }
+
+
+def no_gain(newly: Mapping[str, Sequence[int]]) -> Problem | None:
+    """Tests that were asked for because of lines that none ran, and that run none of them either."""
+    if not newly or any(newly.values()):
+        return None
+    text = f"the new tests run no line of {', '.join(newly)} that was not run before"
+    return Problem("the new tests run nothing new", text, "correct")
 
 
 def drop(

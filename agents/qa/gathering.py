@@ -48,7 +48,10 @@ class KeptRuns(Protocol):
 
 @dataclass(frozen=True)
 class Subject:
-    """What is tested: a commit, against its base. `alters_nothing`: so says its task, and what it changes."""
+    """What is tested: a commit, against its base. `alters_nothing`: so says its task, and what it changes.
+
+    `about`: modules that nobody but we asked tests for, and for nothing else.
+    """
 
     run: Run
     branch: Branch
@@ -56,6 +59,7 @@ class Subject:
     touched: Touched
     places: Places
     alters_nothing: bool = False
+    about: tuple[str, ...] = ()
 
 
 class Gathering:
@@ -86,7 +90,7 @@ class Gathering:
         """BrokenSetup if the environment of the commit itself cannot be built."""
         commit, touched = self._of.branch.commit, self._of.touched
         order = SuiteOrder(commit, self._of.command)
-        change = self._made("change", order, [one.path for one in touched.code])
+        change = self._made("change", order, [*(one.path for one in touched.code), *self._of.about])
         runs = Runs(base, change)
         if not change.is_whole or not is_usable(base):
             return runs

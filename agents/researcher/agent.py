@@ -11,21 +11,23 @@ from agents.researcher.passages import passages
 from shared.domain.errors import Stumble
 from shared.domain.research import Findings, Hit, Inquiry, Source
 from shared.domain.work import Run
-from shared.edge.prompts import Prompts, quoted
+from shared.edge.prompts import Prompt, Prompts, quoted
 
 T = TypeVar("T")
 
-MOST_RESULTS = 20  # shown: the newest, under the numbers that they have
+MOST_RESULTS, MOST_LATER = 8, 4  # of the first search, and of each later one
 LONGEST_URL = 200  # characters that are shown of an address
-ROOM = 20_000  # bytes of all pages in one prompt
+ROOM = 20_000  # bytes of all pages: those of a turn share three fifths of what is left, so that later ones have some,
+LEAST = 1_000  # and each has at least this much
 LONGEST_QUESTION, LONGEST_PROJECT = 2_000, 1_500  # characters
 LAST = "This is the last turn: answer now with what you have."
+GO_ON = "Look further, or answer."
 
 
 class Asker(Protocol):
     """Whoever answers a prompt in the form that is asked for."""
 
-    def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T: ...
+    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T: ...
 
 
 class Library(Protocol):
@@ -48,7 +50,7 @@ class Bounds:
 
 @dataclass
 class _Desk:
-    """What lies there: results by number, the pages that were read, and what could not be."""
+    """What lies there. What was shown once stays as it is: each turn adds a leaf, and the prompt grows at its end."""
 
     inquiry: Inquiry
     library: Library
@@ -58,13 +60,23 @@ class _Desk:
         self.results: list[Hit] = []
         self.sources: list[Source] = []
         self.unread: dict[str, str] = {}
+        self.leaves: list[str] = []
+        self._lines: list[str] = []  # of the leaf that is being written, as its pages
+        self._pages: list[Source] = []
+        self._room = ROOM
 
     def search(self, query: str) -> None:
         if query in self.asked:
             return
-        self.asked.append(query)
         known = {hit.url for hit in self.results}
-        self.results += [hit for hit in self.library.search(query) if hit.url not in known]
+        new = [hit for hit in self.library.search(query) if hit.url not in known]
+        shown = new[: MOST_LATER if self.asked else MOST_RESULTS]
+        self.asked.append(query)
+        self._lines.append(f"searched: {query}")
+        for number, hit in enumerate(shown, len(self.results) + 1):
+            self._lines.append(f"{number}. {one_line(hit.title, 120)} <{one_line(hit.url, LONGEST_URL)}>")
+            self._lines.append(f"   {one_line(hit.excerpt, 250)}")
+        self.results += shown
 
     def read(self, number: int) -> None:
         hit = self.results[number - 1]
@@ -73,30 +85,64 @@ class _Desk:
         match self.library.read(hit):
             case Source() as source:
                 self.sources.append(source)
+                self._pages.append(source)
             case str() as why:
                 self.unread[hit.url] = why
+                self._lines.append(f"{number}. cannot be read: {why}")
+
+    def turn_over(self) -> None:
+        """What was found and read since the last leaf is the next one."""
+        self.leaves.append("\n\n".join((*self._found(), *self._read())))
+        self._lines, self._pages = [], []
+
+    def _found(self) -> Iterator[str]:
+        if self._lines:
+            yield quoted("\n".join(self._lines), "results")
+
+    def _read(self) -> Iterator[str]:
+        """The pages of this turn share its room; a page's number is its own, not that of the result."""
+        share = max(LEAST, self._room * 3 // 5 // max(1, len(self._pages)))
+        self._room = max(0, self._room - share * len(self._pages))
+        for number, source in enumerate(self._pages, len(self.sources) - len(self._pages) + 1):
+            written = f", written {source.written}" if source.written else ""
+            shown = passages(source.text, (self.inquiry.text, *self.asked), share)
+            yield quoted(f"{one_line(source.url, LONGEST_URL)} (read {source.day}{written})\n{shown}", f"page {number}")
 
 
 class Researcher:
-    """`tokens_of`: what a question has taken so far."""
+    """`tokens_of`: what a question has taken so far. `goes_on`: whether there is usually a turn after this one."""
 
-    def __init__(self, asker: Asker, prompts: Prompts, tokens_of: Callable[[str], int], bounds: Bounds) -> None:
+    def __init__(
+        self,
+        asker: Asker,
+        prompts: Prompts,
+        tokens_of: Callable[[str], int],
+        bounds: Bounds,
+        goes_on: Callable[[int], bool] = lambda _: True,
+    ) -> None:
         self._asker = asker
         self._prompts = prompts
         self._tokens_of = tokens_of
         self._bounds = bounds
+        self._goes_on = goes_on
 
     def research(self, run: Run, inquiry: Inquiry, project: str, library: Library) -> Findings:
         """`run.task` is the inquiry's id. `project`: what it is asked for. Errors: the asker's and the library's."""
         desk, before = _Desk(inquiry, library), self._tokens_of(run.task)
+        kept: tuple[int, ...] = ()
         desk.search(inquiry.text)
+        desk.turn_over()
         for turn in range(1, self._bounds.turns + 1):
             is_last = turn == self._bounds.turns or not self._has_room(self._tokens_of(run.task) - before)
-            reply = self._ask(run, desk, project, is_last)
+            prompt = self._prompt(desk, project, is_last)
+            if not is_last and self._goes_on(turn):
+                kept = _and(kept, _end_of_leaves(prompt.user))
+            reply = self._asker.ask(run, prompt.system, prompt.user, Reply, kept)
             if reply.answers:
                 return settled(reply, desk.sources)
             if is_last or not self._looked_further(reply, desk):
                 break
+            desk.turn_over()
         raise Stumble(f"no answer after {turn} turns")
 
     def _has_room(self, tokens: int) -> bool:
@@ -112,31 +158,21 @@ class Researcher:
             desk.search(query)
         return bool(numbers or asked)
 
-    def _ask(self, run: Run, desk: _Desk, project: str, is_last: bool) -> Reply:
-        prompt = self._prompts.render(
+    def _prompt(self, desk: _Desk, project: str, is_last: bool) -> Prompt:
+        return self._prompts.render(
             "researcher/research",
             question=quoted(desk.inquiry.text[:LONGEST_QUESTION], "question"),
             project=quoted(project[:LONGEST_PROJECT], "project"),
-            found=quoted("\n".join(_found(desk)), "results"),
-            pages="\n\n".join(_pages(desk)) or "(none yet)",
-            turn=LAST if is_last else "",
+            leaves="\n\n".join(filter(None, desk.leaves)),
+            turn=f"Pages read so far: {len(desk.sources) or '(none yet)'}. {LAST if is_last else GO_ON}",
         )
-        return self._asker.ask(run, prompt.system, prompt.user, Reply)
 
 
-def _found(desk: _Desk) -> Iterator[str]:
-    yield from (f"searched: {query}" for query in desk.asked)
-    first = max(0, len(desk.results) - MOST_RESULTS)
-    for number, hit in enumerate(desk.results[first:], first + 1):
-        mark = f" (cannot be read: {desk.unread[hit.url]})" if hit.url in desk.unread else ""
-        yield f"{number}. {one_line(hit.title, 120)} <{one_line(hit.url, LONGEST_URL)}>{mark}"
-        yield f"   {one_line(hit.excerpt, 250)}"
+def _end_of_leaves(text: str) -> int:
+    """All before the last line is in the next turn's prompt too."""
+    return text.rstrip().rindex("\n")
 
 
-def _pages(desk: _Desk) -> Iterator[str]:
-    """Each has its share of the room; its number is that of the page, not of the result."""
-    about = (desk.inquiry.text, *desk.asked)
-    for number, source in enumerate(desk.sources, 1):
-        written = f", written {source.written}" if source.written else ""
-        shown = passages(source.text, about, ROOM // len(desk.sources))
-        yield quoted(f"{one_line(source.url, LONGEST_URL)} (read {source.day}{written})\n{shown}", f"page {number}")
+def _and(ends: tuple[int, ...], end: int) -> tuple[int, ...]:
+    """A turn that brought nothing new adds none."""
+    return (*ends, end) if end > max(ends, default=0) else ends

@@ -168,7 +168,8 @@ def _split(run: Sequence[Row], most_chars: int) -> Iterator[Sequence[Row]]:
 
 def _shown(row: Row) -> str:
     text = row.text if row.sign == "+" or len(row.text) <= LONGEST_LINE else row.text[:LONGEST_LINE] + " [cut]"
-    return f"{row.number if row.sign != '-' else '':>6} {row.sign} | {text}"
+    mark = f"{row.number} +" if row.sign == "+" else row.sign  # only an added line is ever named
+    return f"{mark} | {text}"
 
 
 # --- chunks --------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Literal
 from shared.domain.deployment import Deploy, Place, Stage
 from shared.domain.lifecycle import Event, State
 from shared.domain.reflection import Reflection
+from shared.domain.savings import Saved
 from shared.domain.token_budget import Totals
 from shared.domain.work import Priority
 
@@ -123,6 +124,7 @@ class PlanAccount:
     tasks: tuple[str, ...] = ()  # titles
     forecast: int = 0
     notes: tuple[str, ...] = ()  # what was cut, and why
+    upkeep: tuple[str, ...] = ()  # what came of our own look at the code: one line each
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,21 @@ class ResearchAccount:
 
 
 @dataclass(frozen=True)
+class RoadmapAccount:
+    """Where the roadmap stands: this week's milestone, and when all of it is probably done."""
+
+    week: str = ""  # the day on which this week began, in words; empty: there is no roadmap yet
+    done: int = 0  # of this week's goals
+    goals: int = 0
+    next: tuple[str, ...] = ()  # titles, in the order of their turn
+    ends: str = ""  # the day in words; empty: nothing is open
+    pace: str = ""  # in words
+    later: int = 0  # goals that are not planned for now
+    own: tuple[str, ...] = ()  # the owner's bullets that are no goals
+    problem: str = ""  # why the file cannot be read
+
+
+@dataclass(frozen=True)
 class DayAccount:
     """Everything that a report tells, and nothing else."""
 
@@ -144,8 +161,10 @@ class DayAccount:
     others: tuple[TaskAccount, ...] = ()  # the owner's own, or of a goal that is not in the vision any more
     spent: Totals = field(default_factory=lambda: Totals(0))
     month: Totals = field(default_factory=lambda: Totals(0))
+    saved: Saved = field(default_factory=Saved)  # in the month
     course: tuple[Spending, ...] = ()  # in the order in which it was spent
     plan: PlanAccount = field(default_factory=PlanAccount)
+    roadmap: RoadmapAccount = field(default_factory=RoadmapAccount)
     deferred: tuple[str, ...] = ()  # titles of goals that wait for another day
     questions: tuple[str, ...] = ()
     troubles: tuple[Trouble, ...] = ()

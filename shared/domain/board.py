@@ -10,6 +10,7 @@ from functools import cached_property
 
 from shared.domain.gate import Policy, Submission
 from shared.domain.lifecycle import Limits, State, Tried, owner_moved
+from shared.domain.naming import is_upkeep
 from shared.domain.work import Goal, TaskSpec
 
 
@@ -28,9 +29,10 @@ class Card:
     submission: Submission | None = None  # what waits at the gates, of a task in review
     rests_until: datetime | None = None
     unwanted: str = ""  # why the vision does not want it any more
-    proposed: bool = False  # somebody else asked for it, in an issue
+    proposed: bool = False  # the owner has not asked for it: somebody else, in an issue, or nobody
     aside: str = ""  # why nobody touches it for a while
     waits: str = ""  # what has to happen elsewhere before it is begun
+    no_model: str = ""  # why none is asked for it now, although one is for others
 
     @property
     def is_at_work(self) -> bool:
@@ -89,8 +91,8 @@ def waits_for(card: Card, board: Board) -> str:
         return "its file cannot be read"
     if card.aside:
         return card.aside
-    if card.waits:
-        return card.waits
+    if card.waits or card.no_model:
+        return card.waits or card.no_model
     if card.id in board.in_a_circle:
         return "its dependencies form a circle"
     for needed in card.spec.depends_on:
@@ -103,8 +105,13 @@ def waits_for(card: Card, board: Board) -> str:
 
 
 def _in_the_way(spec: TaskSpec, board: Board) -> str:
-    """What changes the same files has its turn first, from the coder's hands to its merge or the owner's."""
+    """What changes the same files has its turn first, from the coder's hands to its merge or the owner's.
+
+    What nobody asked for is in nobody's way: should both change the same lines, it is brought up to date.
+    """
     for other in board.under_way:
+        if is_upkeep(other.id) and not is_upkeep(spec.id):
+            continue
         if other.id != spec.id and other.spec and share_files(spec, other.spec):
             return f"waits for {other.id}, which changes the same files"
     return ""

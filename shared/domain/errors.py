@@ -8,7 +8,8 @@ TeamError               one line for the owner; the command ends with exit code 
  │  └ Unavailable       a service does not answer; it is unknown whether the work was done
  │     └ ModelAway      the model does not answer anybody: no task is to blame
  ├ OutOfBudget          rest until the cap allows more
- │  └ TaskCapReached    this one task has used up what it may cost
+ │  ├ TaskCapReached    this one task has used up what it may cost
+ │  └ ShareReached      upkeep has used up its share of the day: it rests, all else goes on
  ├ Stopping             the program is being stopped: what was cut is begun anew
  ├ Refused              this one file, folder or answer is set aside; nothing of it was used
  ├ Misconfigured        the owner has to change something; the text says what to type
@@ -51,6 +52,10 @@ class OutOfBudget(TeamError):
 
 class TaskCapReached(OutOfBudget):
     """The cap of this one task: the others go on."""
+
+
+class ShareReached(OutOfBudget):
+    """The share of a day for what nobody asked for: that rests until tomorrow, all else goes on."""
 
 
 class Stopping(TeamError):

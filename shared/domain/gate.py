@@ -16,6 +16,10 @@ from shared.domain.review import Approved, ChangesRequested, Escalated, Reviewed
 MOST_RUNS = 3  # of the tests, or of a review, that came to no end
 
 
+# Proposed: by a stranger, in an issue; upkeep: by the team itself.
+Wish = Literal["wanted", "reworded", "removed", "proposed", "upkeep"]
+
+
 @dataclass(frozen=True)
 class Policy:
     """The owner's rules for merging without him (config/policy.yaml, `merge`)."""
@@ -34,7 +38,7 @@ class Submission:
     in_full_box: bool  # the sandbox is no reduced one
     in_budget: bool  # the task's cost is inside its cap
     approved: bool = False  # by the owner, and exactly this change
-    goal: Literal["wanted", "reworded", "removed", "proposed"] = "wanted"  # proposed: by a stranger, in an issue
+    goal: Wish = "wanted"
     protected: tuple[str, ...] = ()  # changed paths that need the owner
     guarded: tuple[str, ...] = ()  # changed paths that he has said not to touch, perhaps since
     pull_state: Literal["open", "closed", "merged", ""] = "open"
@@ -185,6 +189,7 @@ def reasons(found: Submission, policy: Policy) -> tuple[str, ...]:
         "the sandbox of this machine is a reduced one": not found.in_full_box,
         "its goal was reworded in VISION.md": found.goal == "reworded",
         "somebody else asked for it, in an issue": found.goal == "proposed",
+        "nobody asked for it: the team proposes it": found.goal == "upkeep",
         "it cost more than the cap of a task": not found.in_budget,
         "config/policy.yaml says merge.auto: false": not policy.auto,
     }

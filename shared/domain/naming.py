@@ -10,12 +10,23 @@ from shared.domain.errors import Refused
 BRANCHES = "agent/"
 LONGEST_SLUG = 40
 TASK_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
+UPKEEP_TASK = re.compile(r"[0-9]{8}-u[1-9][0-9]*")  # nobody asked for it; the ledger knows it by the same pattern
 WINDOWS_DEVICES = {"con", "prn", "aux", "nul"} | {f"{port}{digit}" for port in ("com", "lpt") for digit in range(10)}
 
 
 def is_task_id(text: str) -> bool:
     """1 to 80 of `a-z 0-9 . _ -`, fit for a file name on every system and for a part of a git reference."""
     return TASK_ID.fullmatch(text) is not None and _is_reference(text) and text.split(".")[0] not in WINDOWS_DEVICES
+
+
+def upkeep_task(day: str, number: int) -> str:
+    """The id of the `number`-th task (from 1) that the team proposes on a day: 20261120-u1."""
+    return f"{day.replace('-', '')}-u{number}"
+
+
+def is_upkeep(task_id: str) -> bool:
+    """A task that nobody asked for. Those of plans end with digits alone, so no id is both."""
+    return UPKEEP_TASK.fullmatch(task_id) is not None
 
 
 def slug(title: str) -> str:

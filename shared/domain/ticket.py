@@ -26,6 +26,7 @@ class TicketOrder:
     max_calls: int = 12
     min_out: int = 1024  # a shorter answer is not worth its prompt: refuse instead
     retry_s: float = 120  # the longest wait for a busy upstream
+    beside: str = ""  # the model that a first try at an easy task is measured by; empty: any other run
 
 
 @dataclass(frozen=True)

@@ -120,12 +120,16 @@ class Ask:
 
 @dataclass(frozen=True)
 class Caps:
-    """Hard limits in nano-dollars. `total` is for the whole life of the money book; None: no such limit."""
+    """Hard limits in nano-dollars; None: no such limit. `total` is for the whole life of the money book.
+
+    `upkeep`: of a day, for all tasks that nobody asked for. Who raises a day does not mean these.
+    """
 
     task: int
     day: int
     month: int
     total: int | None = None
+    upkeep: int | None = None
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,7 @@ class Totals:
 class Standing:
     """One cap and what is already taken from it: settled, reserved and lost."""
 
-    name: str  # ticket | task | day | month | total
+    name: str  # upkeep | ticket | task | day | month | total
     cap: int
     used: int
 
@@ -180,16 +184,20 @@ WHOSE = {
     "day": "cap of this day",
     "month": "cap of this month",
     "total": "cap of all spending",
+    "upkeep": "share of this day for upkeep",
 }
 
 
 def decide(ask: Ask, standings: Sequence[Standing], min_out: int) -> Grant | Refusal:
-    """The whole call, or a shorter answer of at least `min_out` tokens, or nothing: the tightest cap decides."""
+    """The whole call, or a shorter answer of at least `min_out` tokens, or nothing: the tightest cap decides.
+
+    What nobody asked for can wait until tomorrow: its share buys no half answers, which would end the task for good.
+    """
     tightest = min(standings, key=lambda standing: standing.left)
     if ask.worst <= tightest.left:
         return Grant(ask.max_tokens, ask.worst)
     affordable = (tightest.left - ask.worst_input) // ask.rates.output if ask.rates.output else 0
-    if not ask.may_clamp or affordable < max(min_out, 1):
+    if not ask.may_clamp or tightest.name == "upkeep" or affordable < max(min_out, 1):
         return _too_dear(ask, tightest)
     return Grant(affordable, ask.worst_input + affordable * ask.rates.output, clamped=True)
 

@@ -174,6 +174,7 @@ class DailyPlan:
     tasks: tuple[TaskSpec, ...] = ()
     reasons: tuple[str, ...] = ()  # one per task: why it is in the plan
     deferred: tuple[Goal, ...] = ()  # goals beyond the day's capacity
+    held: tuple[Goal, ...] = ()  # goals that are begun, and that the owner has put off with what is left of them
     questions: tuple[Question, ...] = ()
     guards: tuple[Guard, ...] = ()
     forecast: int = 0

@@ -43,6 +43,10 @@ class Home:
         return self.root / "DAILY_PLAN.md"
 
     @property
+    def roadmap(self) -> Path:
+        return self.root / "ROADMAP.md"
+
+    @property
     def config(self) -> Path:
         return self.root / "config"
 

@@ -102,12 +102,13 @@ class PlanBook:
         fault_point("plan.kept")
 
     def left_over(self, day: str) -> tuple[Goal, ...]:
-        """What the last plan before that day left for another day; also the rest of a goal that was cut in half."""
+        """What the last plan before that day left for another day, or the owner put off; also the rest of a goal."""
         row = self._db.row(
             "select plan_json from daily_plans where day < ? and plan_json is not null order by day desc limit 1",
             (day,),
         )
-        return PLAN.validate_json(row["plan_json"]).deferred if row else ()
+        plan = PLAN.validate_json(row["plan_json"]) if row else DailyPlan(day)
+        return (*plan.deferred, *plan.held)
 
     def plan(self, day: str) -> DailyPlan | None:
         row = self._db.row("select plan_json from daily_plans where day = ?", (day,))

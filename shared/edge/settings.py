@@ -10,6 +10,7 @@ import os
 import re
 import zoneinfo
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import time, timedelta
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
@@ -27,6 +28,7 @@ from shared.edge import strict_yaml
 from shared.edge.paths import Home, read_text, stamp
 from shared.edge.settings_deploy import DeploySettings, HealthSettings
 from shared.edge.settings_part import Part
+from shared.edge.settings_upkeep import Upkeep
 
 T = TypeVar("T")
 
@@ -127,6 +129,17 @@ class AgentModel(EngineModel):
         return ModelChoice(self.model, self.fallback, self.effort, self.max_tokens)
 
 
+class CoderModel(EngineModel):
+    easy: ModelId | None = None
+    """A cheaper model for the first try at each easy task, while that pays; without it: none."""
+
+    @pydantic.model_validator(mode="after")
+    def _is_another(self) -> CoderModel:
+        if self.easy == self.model:
+            raise ValueError("easy names the same model; name a cheaper one, or leave it out")
+        return self
+
+
 class EngineSettings(Part):
     launcher: Literal["warm", "shim", "plain"] = "warm"
     """How Aider is started: with our policy, once for many tasks (warm) or for each (shim); or by its plain command."""
@@ -158,7 +171,7 @@ class AgentsFile(Part):
     """Reads what the coder wrote before it is merged."""
     researcher: AgentModel | None = None
     """Looks up on the web what stands below Ideas; without it: the planner's model."""
-    coder: EngineModel
+    coder: CoderModel
     """Writes code, through the engine."""
     engine: EngineSettings = EngineSettings()
     """The coding engine."""
@@ -262,6 +275,13 @@ class PolicyFile(Part):
     """What may be merged without you."""
     research: Research = Research()
     """What is looked up on the web."""
+    upkeep: Upkeep = Upkeep()
+    """What the team proposes by itself when you want nothing else; it is never merged without you."""
+
+    @property
+    def caps(self) -> Caps:
+        """Those that the meter holds."""
+        return replace(self.budget.caps, upkeep=self.upkeep.cap(self.budget.day))
 
 
 # --- config/schedules.yaml -----------------------------------------------------------------------------------
@@ -289,6 +309,12 @@ class Phases(Part):
     def slots(self) -> tuple[Slot, ...]:
         at = dict(self) | {"research": self.research or self.morning}
         return tuple(Slot(name, time.fromisoformat(when)) for name, when in at.items())
+
+    @property
+    def work_minutes(self) -> int:
+        """Of a day in which tasks are worked on."""
+        begin, end = (time.fromisoformat(when) for when in (self.work, self.wrap_up))
+        return (end.hour - begin.hour) * 60 + end.minute - begin.minute
 
 
 class SchedulesFile(Part):
@@ -457,7 +483,7 @@ class LiveCaps:
     def __call__(self) -> Caps:
         if (now := stamp(self._home.config / "policy.yaml")) != self._seen:
             with contextlib.suppress(TeamError):
-                self._caps = _read(self._home, "policy.yaml", PolicyFile).budget.caps
+                self._caps = _read(self._home, "policy.yaml", PolicyFile).caps
                 self._seen = now
         return self._caps
 

@@ -157,6 +157,15 @@ def test_every_name_that_aider_looks_up_is_in_its_files(desk: Bench) -> None:
     assert settings["use_temperature"] is False  # refused by today's models
 
 
+@pytest.mark.parametrize("marks", [True, False])
+def test_a_prompt_is_marked_to_be_kept_only_if_the_job_says_so(desk: Bench, marks: bool) -> None:
+    """One without the other: Aider sends no marks, or says that it does."""
+    job = desk.job(marks=marks)
+    (settings,) = json.loads(aider_command.files(job)["settings.yml"])
+    assert settings["cache_control"] is marks
+    assert ("--cache-prompts" in aider_command.arguments(job, "http://127.0.0.1:1", "lf", "/given")) is marks
+
+
 def test_settings_and_keys_of_the_repository_are_covered_or_refused(desk: Bench) -> None:
     names = (".env", ".env.local", ".env.example", ".aider.conf.yml", ".aiderignore", ".envs/production", "a/.env")
     folder = desk.folder(FILES | dict.fromkeys(names, "KEY=x\n"))

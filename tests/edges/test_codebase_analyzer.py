@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.planner.codebase_analyzer import CodebaseAnalyzer, named_in, outlined, terms
+from agents.planner.codebase_analyzer import CodebaseAnalyzer, named_in, terms
+from agents.planner.outline import outlined
 from agents.planner.source import MAX_FILE, Hit, Snapshot, Source, hits, lines_of, may_be_read
 from shared.edge.repo.mirror import Mirror
 from shared.edge.repo.remote import Remote
@@ -95,6 +96,15 @@ def test_the_repository_is_described_as_a_whole(site: Source) -> None:
     assert "Docker: Dockerfile" in facts
     assert "tests: apps/brain/tests (1)" in facts
     assert "12 files:\n.env\nDockerfile\napps/authentication/views.py" in facts
+
+
+def test_an_overview_says_where_words_stand_and_shows_no_files_text(site: Source) -> None:
+    overview = CodebaseAnalyzer().overview(site, GOALS)
+    assert "apps/authentication/views.py" in overview.splitlines()
+    assert "“CSRF_TRUSTED_ORIGINS”: core/settings.py" in overview.splitlines()
+    assert "“Gunicorn”: none" in overview.splitlines()
+    assert "https://a.example" not in overview and "def login" not in overview and "is-secret" not in overview
+    assert len(overview) < len(CodebaseAnalyzer().facts(site, GOALS)) / 2
 
 
 def test_classes_and_functions_are_listed_also_of_a_file_that_python_cannot_read(site: Source) -> None:

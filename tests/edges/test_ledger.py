@@ -12,17 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
 from shared.domain.errors import Misconfigured
+from shared.domain.naming import is_upkeep
 from shared.domain.ticket import Ending, Reservation, Ticket, TicketOrder
 from shared.domain.token_budget import NANO, Ask, Caps, Rates, Refusal, Totals, Uptime, Usage
 from shared.domain.work import Run
 from shared.edge.database import Database
 from shared.edge.money.ledger import Ledger
-from shared.edge.money.ledger_rows import REFUSED_ROWS
+from shared.edge.money.ledger_rows import OF_UPKEEP, REFUSED_ROWS
 from shared.edge.uptime import uptime
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -95,6 +96,7 @@ def test_a_token_is_not_in_the_database(ledger: Ledger, tmp_path: Path) -> None:
         pytest.param(Caps(10**9, 99, 10**9), 10**9, "meter_day_cap", id="the day"),
         pytest.param(Caps(10**9, 10**9, 99), 10**9, "meter_month_cap", id="the month"),
         pytest.param(Caps(10**9, 10**9, 10**9, 99), 10**9, "meter_total_cap", id="all spending"),
+        pytest.param(Caps(10**9, 10**9, 10**9, upkeep=0), 99, "meter_ticket_cap", id="not that of others"),
         pytest.param(Caps(0, 0, 0), 0, "meter_ticket_cap", id="no money at all"),
     ],
 )
@@ -114,6 +116,60 @@ def test_a_task_cap_counts_all_its_runs_and_a_run_without_a_task_none(ledger: Le
     taken(ledger, other, 300, caps)
     taken(ledger, planner, 1_400, caps)
     assert refusal(ledger, planner, 1, caps) == "meter_day_cap"
+
+
+# --- the share of upkeep
+
+SHARED = Caps(task=1_000, day=2_000, month=9_000, upkeep=300)
+
+
+def test_all_tasks_of_upkeep_together_have_a_share_of_each_day_and_what_the_owner_wants_takes_none(
+    ledger: Ledger,
+) -> None:
+    first, second, own = (opened(ledger, task) for task in ("20261120-u1", "20261119-u2", "20261120-01"))
+    taken(ledger, own, 900, SHARED)
+    taken(ledger, first, 200, SHARED)
+    assert refusal(ledger, second, 101, SHARED) == "meter_upkeep_cap"
+    taken(ledger, second, 100, SHARED)
+    assert refusal(ledger, first, 1, SHARED) == "meter_upkeep_cap"
+    taken(ledger, own, 100, SHARED)
+    taken(ledger, first, 300, SHARED, NOON + timedelta(days=1))
+
+
+def test_what_was_not_spent_of_the_share_is_there_again_and_what_is_lost_is_not(ledger: Ledger) -> None:
+    ticket = opened(ledger, "20261120-u1")
+    ledger.settle(taken(ledger, ticket, 300, SHARED), 100, Ending(), NOON)
+    ledger.lost(taken(ledger, ticket, 200, SHARED), 200, None, Ending(), NOON)
+    assert refusal(ledger, ticket, 1, SHARED) == "meter_upkeep_cap"
+
+
+def test_a_raised_day_is_meant_for_what_the_owner_wants(ledger: Ledger) -> None:
+    ticket = opened(ledger, "20261120-u1")
+    ledger.raise_cap(4_000, SHARED, "a big day", NOON)
+    assert refusal(ledger, ticket, 301, SHARED) == "meter_upkeep_cap"
+    taken(ledger, opened(ledger, ""), 4_000, SHARED)
+    assert refusal(ledger, ticket, 1, SHARED) == "meter_day_cap", "it lies within the day's cap"
+
+
+def test_the_last_of_the_share_buys_no_shorter_answer(ledger: Ledger) -> None:
+    """Half an answer would end the task for good; tomorrow there is a whole one."""
+    answer = ledger.reserve(opened(ledger, "20261120-u1"), ask(301, may_clamp=True), SHARED, NOON)
+    assert isinstance(answer, Refusal) and answer.code == "meter_upkeep_cap"
+    assert isinstance(ledger.reserve(opened(ledger, "t1"), ask(1_001, may_clamp=True), SHARED, NOON), Reservation)
+
+
+@given(
+    task=st.one_of(
+        st.from_regex(r"[0-9]{8}-u[0-9]*[a-z-]?", fullmatch=True),
+        st.text("0123456789u-*[]%_\n", max_size=14),
+        st.sampled_from(["20261120-01", "20261120-u0", "20261120-U1", "20261120-u1", "20261120-u12", "20261120-u1-x"]),
+    )
+)
+def test_the_book_and_the_name_agree_on_what_upkeep_is(task: str) -> None:
+    with sqlite3.connect(":memory:") as db:
+        (found,) = db.execute(f"select {OF_UPKEEP} from (select ? as task)", (task,)).fetchone()
+    db.close()
+    assert bool(found) == is_upkeep(task)
 
 
 @pytest.mark.parametrize(
@@ -531,6 +587,9 @@ def test_the_machine_knows_how_long_it_is_up() -> None:
 # --- anything, in any order
 
 
+UPKEEP = ("20261120-u1", "20261120-u2")
+
+
 class MoneyBook(RuleBasedStateMachine):
     """The book against a list of exact integers, through crashes, clock jumps, new prices and new caps."""
 
@@ -543,7 +602,7 @@ class MoneyBook(RuleBasedStateMachine):
         self.ledger = self.fresh()
         self.now = NOON
         self.last_day = ""
-        self.caps = Caps(500, 700, 1_000, 1_800)
+        self.caps = Caps(500, 700, 1_000, 1_800, 150)
         self.price = 1
         self.rows: dict[int, list[object]] = {}  # id -> [ticket, task, day, amount, state]
         self.raises: dict[str, int] = {}
@@ -563,10 +622,15 @@ class MoneyBook(RuleBasedStateMachine):
             ("day", max(self.caps.day, self.raises.get(day, 0)), self.sum(2, day)),
             ("month", self.caps.month, self.sum(2, day[:7], start=True)),
             ("total", self.caps.total or 0, self.sum(1, "", start=True)),
+            ("upkeep", self.caps.upkeep or 0, self.of_upkeep(day)),
         ]
-        return [standing for standing in found if task or standing[0] != "task"]
+        counts = {"task": bool(task), "upkeep": task in UPKEEP}
+        return [standing for standing in found if counts.get(standing[0], True)]
 
-    @rule(target=tickets, task=st.sampled_from(["", "t1", "t2"]), budget=st.sampled_from([300, 10**6, 10**6]))
+    def of_upkeep(self, day: str) -> int:
+        return sum(row[3] for row in self.rows.values() if row[1] in UPKEEP and row[2] == day)  # type: ignore[misc]
+
+    @rule(target=tickets, task=st.sampled_from(["", "t1", "t2", *UPKEEP]), budget=st.sampled_from([300, 10**6, 10**6]))
     def open(self, task: str, budget: int) -> Ticket:
         return opened(self.ledger, task, budget)
 
@@ -581,6 +645,7 @@ class MoneyBook(RuleBasedStateMachine):
             assert any(used + 2 * tokens * self.price > cap for _, cap, used in standings)
             return None
         assert all(used + answer.grant.reserved <= cap for _, cap, used in standings)
+        assert not answer.grant.clamped or may_clamp
         assert answer.grant.clamped or answer.grant.reserved == 2 * tokens * self.price
         assert answer.day == day
         self.last_day = day
@@ -627,9 +692,9 @@ class MoneyBook(RuleBasedStateMachine):
     def prices_change(self, price: int) -> None:
         self.price = price
 
-    @rule(day=st.integers(0, 1_200), month=st.integers(0, 1_600))
-    def caps_change(self, day: int, month: int) -> None:
-        self.caps = dataclasses.replace(self.caps, day=day, month=month)
+    @rule(day=st.integers(0, 1_200), month=st.integers(0, 1_600), upkeep=st.integers(0, 400))
+    def caps_change(self, day: int, month: int, upkeep: int) -> None:
+        self.caps = dataclasses.replace(self.caps, day=day, month=month, upkeep=upkeep)
 
     @rule(to=st.integers(0, 1_400))
     def the_owner_raises_the_day(self, to: int) -> None:

@@ -22,6 +22,7 @@ from shared.domain.errors import (
     OutOfBudget,
     ReplyDeclined,
     ReplyUnreadable,
+    ShareReached,
     Stumble,
     TaskCapReached,
     TeamError,
@@ -197,6 +198,67 @@ def test_a_text_that_is_no_unicode_is_sent_all_the_same(client: LlmClient, model
     assert model.requests[0].body["messages"][0]["content"] == "Look at caf?.py."
 
 
+# --- what is kept for the next question -----------------------------------------------------------------------
+
+STORY = "Once. Twice. And the end."
+ENDS = (6, 13)
+
+
+def keeping(model: ScriptedModel, replies: Replies, keeps: Callable[[str, int], bool]) -> LlmClient:
+    choice = {"planner": ModelChoice(SONNET, (HAIKU,), "medium", 1_000)}
+    return LlmClient(TicketBox(), replies, model.url, choice, ManualClock(MORNING), lambda run: BUDGET, keeps=keeps)
+
+
+def blocks(model: ScriptedModel, number: int = -1) -> Any:
+    return model.requests[number].body["messages"][0]["content"]
+
+
+def test_each_beginning_is_a_block_and_the_last_of_them_is_marked(model: ScriptedModel, replies: Replies) -> None:
+    model.play([good()])
+    asked: list[tuple[str, int]] = []
+
+    def keeps(name: str, size: int) -> bool:
+        asked.append((name, size))
+        return True
+
+    assert keeping(model, replies, keeps).ask(RUN, SYSTEM, STORY, Plan, ENDS) == PLAN
+    mark = {"cache_control": {"type": "ephemeral"}}
+    told = [{"type": "text", "text": text} for text in ("Once. ", "Twice. ", "And the end.")]
+    assert blocks(model) == [told[0], {**told[1], **mark}, told[2]]
+    assert asked == [(SONNET, len(SYSTEM.encode()) + 13)]
+
+
+@pytest.mark.parametrize(("ends", "keeps"), [(ENDS, False), ((), True)])
+def test_what_is_not_worth_it_or_asked_once_is_one_text_without_a_mark(
+    model: ScriptedModel, replies: Replies, ends: tuple[int, ...], keeps: bool
+) -> None:
+    model.play([good()])
+    keeping(model, replies, lambda *_: keeps).ask(RUN, SYSTEM, STORY, Plan, ends)
+    assert blocks(model) == STORY
+
+
+def test_the_same_question_is_the_same_with_a_mark_and_without(model: ScriptedModel, replies: Replies) -> None:
+    """The answer that was paid for is kept, whatever prices say by then."""
+    model.play([good()])
+    for keeps, ends in ((True, ENDS), (False, ENDS), (False, ())):
+        assert keeping(model, replies, lambda *_, so=keeps: so).ask(RUN, SYSTEM, STORY, Plan, ends) == PLAN
+    assert len(model.requests) == 1
+
+
+def test_another_model_is_asked_anew_whether_it_pays(model: ScriptedModel, replies: Replies) -> None:
+    model.play([{"status": 404}, good()])
+    keeping(model, replies, lambda name, _: name == SONNET).ask(RUN, SYSTEM, STORY, Plan, ENDS)
+    assert [isinstance(blocks(model, number), list) for number in (0, 1)] == [True, False]
+
+
+def test_a_repair_reads_what_the_question_has_written(model: ScriptedModel, replies: Replies) -> None:
+    long = "x" * 8_000
+    model.play([{"text": "no"}, good()])
+    keeping(model, replies, lambda *_: True).ask(RUN, SYSTEM, f"{long} Plan.", Plan, (len(long),))
+    first, second = (request.usage for request in model.requests)
+    assert first["cache_creation_input_tokens"] == second["cache_read_input_tokens"] > 2_000
+
+
 # --- what happens with an answer that is none ----------------------------------------------------------------
 
 S, O, H = SONNET, OPUS, HAIKU  # noqa: E741 - the column below is narrow
@@ -236,6 +298,7 @@ POLICY = [
     pytest.param([meter("meter_task_cap", "meter: cap of this task reached: cap $1")], TaskCapReached,
                  "meter: cap of this task reached: cap $1", [S], id="task cap"),
     pytest.param([meter("meter_day_cap")], OutOfBudget, "meter: no", [S], id="day cap"),
+    pytest.param([meter("meter_upkeep_cap")], ShareReached, "meter: no", [S], id="the share of upkeep"),
     pytest.param([meter("meter_month_cap")], OutOfBudget, "", [S], id="month cap"),
     pytest.param([meter("meter_call_cap")], OutOfBudget, "", [S], id="calls of this run"),
     pytest.param([cut(), meter("meter_ticket_cap")], TaskCapReached, "", [S, S], id="cap at the second call"),

@@ -91,6 +91,27 @@ def test_twenty_calls_at_once_reserve_before_they_are_sent(tmp_path: Path) -> No
         assert meter.upstream.bill == 750_000_000 == meter.used
 
 
+def test_parallel_tasks_of_upkeep_use_their_share_and_never_more_and_others_have_all_the_rest(tmp_path: Path) -> None:
+    share = dollars("0.4")
+    with scene(tmp_path) as meter:
+        meter.upstream.script = some_step
+        meter.caps[:] = [Caps(10 * CAP, 10 * CAP, 10 * CAP, upkeep=share)]
+        tokens = [meter.ticket(budget="1000", min_out=100, task=f"20261120-u{number}") for number in (1, 2, 3)]
+
+        def caller(number: int) -> str:
+            with meter.client() as client:
+                url, headers = "http://meter/v1/messages", {"x-api-key": tokens[number % 3]}
+                while (answer := client.post(url, json=some_body(), headers=headers)).status_code == 200:
+                    pass
+                return code(answer)
+
+        with ThreadPoolExecutor(20) as threads:
+            assert set(threads.map(caller, range(20))) == {"meter_upkeep_cap"}
+        assert 0.5 * share < meter.upstream.bill <= share
+        meter.ticket(task="t1")
+        assert meter.post(body()).status_code == 200
+
+
 # --- killed
 
 METER = """

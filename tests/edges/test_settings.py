@@ -12,7 +12,7 @@ from cli.reference import FILES, reference
 from shared.domain.errors import Misconfigured, TeamError
 from shared.domain.token_budget import dollars
 from shared.edge.paths import Home
-from shared.edge.settings import Secrets, load, read_secrets
+from shared.edge.settings import LiveCaps, Secrets, load, read_secrets
 
 ROOT = Path(__file__).parents[2]
 NOTHING: dict[str, str] = {}
@@ -165,6 +165,32 @@ def test_the_times_of_a_day_become_a_schedule(home: Home) -> None:
         ("wrap_up", time(23)),
     ]
     assert schedule.catch_up == timedelta(hours=2.5)
+
+
+@pytest.mark.parametrize(
+    ("upkeep", "cap"),
+    [
+        pytest.param("{}", "1", id="a fifth of the day, if nothing is said"),
+        pytest.param("{share: 0.333}", "1.665", id="exact"),
+        pytest.param("{share: 0}", "0", id="nothing"),
+        pytest.param("{share: 1, tasks: 0}", "5", id="all of it"),
+    ],
+)
+def test_the_share_of_upkeep_is_a_cap_of_the_meter_also_when_its_file_changes(
+    home: Home, upkeep: str, cap: str
+) -> None:
+    live = LiveCaps(home, load(home, NOTHING).policy.caps)
+    assert live().upkeep == dollars("1")
+    (home.config / "policy.yaml").write_text(f"budget: {{task: 1, day: 5, month: 9}}\nupkeep: {upkeep}\n")
+    caps = load(home, NOTHING).policy.caps
+    assert live() == caps and (caps.day, caps.upkeep) == (dollars("5"), dollars(cap))
+
+
+@pytest.mark.parametrize("upkeep", ["{share: 1.1}", "{share: -0.1}", "{tasks: -1}", "{open: 0}", "{tasks: 1.5}"])
+def test_what_is_no_share_is_named(home: Home, upkeep: str) -> None:
+    (home.config / "policy.yaml").write_text(f"budget: {{task: 1, day: 5, month: 9}}\nupkeep: {upkeep}\n")
+    with pytest.raises(Misconfigured, match=r"policy.yaml:2: upkeep\."):
+        load(home, NOTHING)
 
 
 def test_a_link_in_place_of_the_env_file_is_not_followed(home: Home, tmp_path: Path) -> None:

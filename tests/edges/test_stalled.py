@@ -12,6 +12,7 @@ import pytest
 
 from agents.coder.agent import Coder, CoderLimits
 from shared.domain.errors import Stopping
+from shared.domain.routing import Route
 from shared.domain.ticket import Ending, Reservation
 from shared.domain.token_budget import NANO, Ask, Caps, Rates
 from shared.domain.work import CodeAnswer, ModelChoice, NotCoded, Run, TaskSpec
@@ -177,7 +178,7 @@ def coded(folder: Path, ledger: Ledger, then: Callable[[EngineJob], EngineRun]) 
     clock, committer = ManualClock(NOON), Committer(mirror, Outgoing({}), Author("t", "t@t"))
     coder = Coder(
         Probe(then), mirror, committer, ledger, Prompts(REPOSITORY / "agents"), Log(folder / "logs", clock, str), clock,
-        ModelChoice("m"), CoderLimits(NANO, 60, 9, 9, (), stall=360),
+        lambda *_: Route(ModelChoice("m")), CoderLimits(NANO, 60, 9, 9, (), stall=360),
     )  # fmt: skip
     run, task = Run(1, "coder", "2026-11-20", "t1", 1), TaskSpec("t1", "T", "x", files=("a.py",))
     return coder.code(run, task, base, folder / "work")

@@ -25,6 +25,7 @@ from cli.hands import init
 from cli.records import Records, open_records
 from cli.team import open_team
 from shared.edge.engine.engine import EngineJob, EngineRun, named_files, never
+from shared.edge.linter import Lint
 from shared.edge.markdown import outline
 from shared.edge.notify.notifier import Notifier
 from shared.edge.paths import Home
@@ -156,6 +157,7 @@ class ScriptedBench:
     tests: Callable[[Mapping[str, str]], Mapping[str, str]]
     quality: str = "full"
     trace: str = "AssertionError"  # of every test that fails
+    unrun: Callable[[Mapping[str, str]], Mapping[str, Sequence[int]]] | None = None  # lines that no test runs, by file
 
     def label(self, commit: str) -> str:
         return f"{self.quality} box of a story"
@@ -176,7 +178,14 @@ class ScriptedBench:
             place = {"where": "app.py:1", "text": self.trace} if outcome == "failed" else {}
             lines.append({"test": test, "outcome": outcome, **place})
         lines.append({"end": code, "ran": len(found)})
-        return RawRun("exited", code, 0.1, "", "".join(f"{json.dumps(line)}\n" for line in lines).encode(), None)
+        report = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+        return RawRun("exited", code, 0.1, "", report, self._counted(there))
+
+    def _counted(self, files: Mapping[str, str]) -> bytes | None:
+        if self.unrun is None:
+            return None
+        missing = {path: {"missing_lines": list(lines)} for path, lines in self.unrun(files).items()}
+        return json.dumps({"totals": {"percent_covered": 50.0}, "files": missing}).encode()
 
 
 # --- the stage -----------------------------------------------------------------------------------------------
@@ -208,6 +217,8 @@ class Stage:
     engines: list[Engine] = field(default_factory=list)
     clock: HurriedClock = field(default_factory=HurriedClock)
     trace: str = "AssertionError"  # what each test that fails ends with
+    unrun: Callable[[Mapping[str, str]], Mapping[str, Sequence[int]]] | None = None  # None: nobody counts
+    lints: Callable[[Mapping[str, str]], Sequence[Lint]] = lambda _: ()  # what a linter finds in these files
     services: list[Notifier] = field(default_factory=list)  # where the owner reads messages
 
     @property
@@ -221,7 +232,7 @@ class Stage:
         keys = self.home.config / ".env"
         keys.write_text(f"ANTHROPIC_API_KEY={KEY}\nANTHROPIC_BASE_URL={self.model_url}\n")
         keys.chmod(0o600)
-        self.given_config("policy", capacity="{parallel: 1}")
+        self.given_config("policy", capacity="{parallel: 1}", upkeep="{tasks: 0}")
         self.given_vision(vision)
         return self
 
@@ -302,14 +313,13 @@ class ScriptedWorkshop:
 
     def bench(self, mirror: Mirror) -> Bench:
         self.sandbox()
-        return ScriptedBench(mirror, self.stage.tests, trace=self.stage.trace)
+        return ScriptedBench(mirror, self.stage.tests, trace=self.stage.trace, unrun=self.stage.unrun)
 
     def linter(self) -> ScriptedWorkshop:
         return self
 
-    def lint(self, files: Mapping[str, str]) -> tuple[()]:
-        """Nothing to complain about."""
-        return ()
+    def lint(self, files: Mapping[str, str]) -> tuple[Lint, ...]:
+        return tuple(self.stage.lints(files))
 
     def close(self) -> None:
         """Nothing goes on."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.coder.judge import Away, Broke, Disturbed, NoMoney, Worked, judge, pulse
+from agents.coder.judge import Away, Broke, Disturbed, NoMoney, NoShare, Worked, judge, pulse
 from agents.coder.messages import LONGEST_SUBJECT, commit_message
 from shared.domain.ticket import CallRecord
 from shared.domain.ticket import State as CallState
@@ -50,6 +50,8 @@ def refused(code: str) -> CallRecord:
         pytest.param(
             run("api error"), [refused("meter_day_cap")], NoMoney("the meter refused: meter_day_cap"), id="day"
         ),
+        pytest.param(run("api error"), [refused("meter_upkeep_cap")], NoShare, id="the share of upkeep"),
+        pytest.param(run("edited"), [call(), refused("meter_upkeep_cap")], NoShare, id="in the middle"),
         pytest.param(run("api error"), [refused("meter_paused")], NoMoney, id="all spending is paused"),
         pytest.param(run("edited"), [call(), refused("meter_month_cap")], NoMoney, id="refused in the middle"),
         pytest.param(run("api error"), [call(), refused("meter_stopping")], Disturbed, id="the team is being stopped"),

@@ -109,6 +109,10 @@ READY = Submission("c1", "s1", True, True, True, evidence=evidence(), reviewed=s
         pytest.param(replace(READY, goal="reworded"), Park(("its goal was reworded in VISION.md",)), id="reworded"),
         pytest.param(replace(READY, goal="removed"), Cancel(), id="no means no"),
         pytest.param(
+            replace(READY, goal="upkeep"), Park(("nobody asked for it: the team proposes it",)), id="nobody asked"
+        ),
+        pytest.param(replace(READY, goal="upkeep", approved=True), Merge(), id="nobody asked, and it is approved"),
+        pytest.param(
             replace(READY, head="feed" * 10),
             Park(("somebody else moved its branch to feedfeedfe: merge or close its pull request yourself",)),
             id="a foreign push",

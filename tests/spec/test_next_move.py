@@ -108,6 +108,23 @@ def test_without_money_the_team_rests_but_finishes_what_stands() -> None:
     assert next_move(Board((card(), begun), no_model=broke), NOW) == Deliver("b")
 
 
+def test_what_nobody_asked_for_comes_after_all_that_is_wanted() -> None:
+    older, own = card("20261119-u1", priority=Priority.CRITICAL), card("20261120-01", priority=Priority.LOW)
+    assert next_move(Board((older, own)), NOW) == Code("20261120-01")
+    assert next_move(Board((older,)), NOW) == Code("20261119-u1")
+
+
+def test_without_its_share_upkeep_rests_and_the_owners_tasks_go_on() -> None:
+    broke = replace(card("20261120-u1"), no_model="the share is used up")
+    assert next_move(Board((broke, card("a"))), NOW) == Code("a")
+    assert next_move(Board((broke,)), NOW) == Rest("no task is ready: 20261120-u1 the share is used up")
+    read = card("20261120-u1", State.IN_REVIEW, at_gate=replace(PARKED, reviewed=None, told=""))
+    assert next_move(Board((read,)), NOW) == Gate("20261120-u1", Judge())
+    assert isinstance(next_move(Board((replace(read, no_model="the share is used up"),)), NOW), Rest)
+    asking = card("20261120-u1", State.IN_REVIEW, at_gate=replace(PARKED, approved=True))
+    assert isinstance(next_move(Board((replace(asking, no_model="x"),)), NOW), Gate), "what he approved is merged"
+
+
 def test_a_resting_task_lets_others_pass_and_wakes_in_time() -> None:
     later = NOW + timedelta(seconds=30)
     resting = card("a", rests_until=later)

@@ -214,18 +214,27 @@ def test_two_tasks_of_one_name_are_not_confused() -> None:
 # --- capacity ------------------------------------------------------------------------------------------------
 
 
-def test_the_most_urgent_tasks_fill_the_day_and_the_rest_is_deferred() -> None:
+IN_TURN = replace(ORDER, goals=(GOALS[2], *GOALS[:2]), capacity=2)  # whose turn it is, the roadmap says
+
+
+def test_the_tasks_of_the_first_goals_fill_the_day_and_the_rest_is_deferred() -> None:
     tasks = [draft("low", "g-2"), draft("high", "g-1"), draft("critical", "g-3")]
-    answer = plan(*tasks, order=replace(ORDER, capacity=2))
+    answer = plan(*tasks, order=IN_TURN)
     assert titles(answer) == ["Do critical for g-3", "Do high for g-1"]
     assert answer.deferred == ("g-2",)
 
 
 def test_what_an_urgent_task_waits_for_is_as_urgent() -> None:
     tasks = [draft("high", "g-1"), draft("critical", "g-3", "low"), draft("low", "g-2")]
-    answer = plan(*tasks, order=replace(ORDER, capacity=2))
+    answer = plan(*tasks, order=IN_TURN)
     assert titles(answer) == ["Do low for g-2", "Do critical for g-3"]
     assert answer.deferred == ("g-1",)
+
+
+def test_a_goal_that_the_owner_wants_first_comes_before_a_more_urgent_one() -> None:
+    tasks = [draft("critical", "g-3"), draft("low", "g-2")]
+    answer = plan(*tasks, order=replace(ORDER, goals=(GOALS[1], GOALS[2]), capacity=1))
+    assert (titles(answer), answer.deferred) == (["Do low for g-2"], ("g-3",))
 
 
 def test_of_five_hundred_tasks_fifty_are_looked_at_and_the_capacity_is_kept() -> None:

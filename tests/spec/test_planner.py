@@ -110,11 +110,11 @@ def test_nothing_to_plan_costs_nothing(order: PlanOrder) -> None:
 
 def test_only_as_many_goals_are_asked_about_as_the_day_can_serve() -> None:
     goals = [Goal(f"g-{n}", f"Goal number {n}", (), Priority.LOW) for n in range(10)]
-    goals.append(replace(GOAL, id="g-urgent"))
+    goals.insert(2, replace(GOAL, id="g-urgent"))  # whose turn it is, the roadmap says
     answers = [GoalAnswer(goal.id, Verdict.QUESTION, "What?", []) for goal in goals]
     model = ScriptedModel(Reply(answers, []))
     answer = plan(model, replace(ORDER, goals=tuple(goals), capacity=2))
-    asked = ["g-urgent", "g-0", "g-1", "g-2"]
+    asked = ["g-0", "g-1", "g-urgent", "g-2"]
     assert [question.goal_id for question in answer.questions] == asked
     assert len(asked) == 2 + MORE_GOALS
     assert answer.deferred == tuple(f"g-{n}" for n in range(3, 10))

@@ -538,3 +538,75 @@ def test_missing_tests_are_ordered_in_the_repositorys_style(stage: Stage) -> Non
     order = stage.qa.tests_for(TASK, stage.branch, stage.check())
     assert (order.files, order.new_files) == ((), ("tests/test_round_the_total.py",))
     assert order.context == ("shop.py", "tests/test_shop.py")
+
+
+# --- the branch as it is, without any change -----------------------------------------------------------------
+
+
+def test_a_commit_of_the_branch_is_run_once_and_its_run_serves_the_changes_on_top_of_it(stage: Stage) -> None:
+    first = stage.qa.base(RUN, stage.base)
+    assert first.of("passed") == {"tests/test_shop.py::test_sum"} and first.covered == 100.0
+    assert stage.qa.base(RUN, stage.base) == first and len(stage.runs) == 1
+    stage.given_change({"shop.py": ROUNDED, "tests/test_shop.py": NEW})
+    stage.check()
+    assert stage.runs.count(BASE) == 1
+    assert stage.qa.base(RUN, stage.branch.commit).of("passed") > first.of("passed")
+
+
+def test_a_branch_without_tests_needs_no_run(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"shop.py": SHOP})
+    assert stage.qa.base(RUN, stage.base).end == "no tests" and stage.runs == []
+
+
+def test_a_run_of_the_branch_without_an_end_is_told_and_not_kept(stage: Stage) -> None:
+    stage.bench.spoils = lambda order, raw: replace(raw, end="timed out")
+    assert stage.qa.base(RUN, stage.base).end == "timed out" and not stage.book.runs
+    stage.bench.broken = frozenset([stage.base])
+    with pytest.raises(BrokenSetup):
+        stage.qa.base(RUN, stage.base)
+
+
+# --- tests that nobody but we asked for ----------------------------------------------------------------------
+
+COVER = TaskSpec(
+    "20261121-u1",
+    "Add tests for shop.py",
+    "The behaviour stays the same.",
+    new_files=("tests/test_shop_more.py",),
+    context=("shop.py", "tests/test_shop.py"),
+)
+MORE = "from shop import total\n\ndef test_more():\n    assert total([5]) == 5\n"
+IDLE = "def test_more():\n    assert 1 + 1 == 2\n"
+
+
+def counts(stage: Stage, before: Sequence[int], after: Sequence[int]) -> None:
+    """Lines of shop.py that no test runs."""
+
+    def spoils(order: SuiteOrder, raw: RawRun) -> RawRun:
+        missing = list(before if order.commit == stage.base else after)
+        data = {"totals": {"percent_covered": 50.0}, "files": {"shop.py": {"missing_lines": missing}}}
+        return replace(raw, coverage=json.dumps(data).encode() if order.cover else None)
+
+    stage.bench.spoils = spoils
+
+
+def test_tests_that_run_new_lines_and_notice_faults_in_them_are_good(stage: Stage) -> None:
+    stage.given_change({"tests/test_shop_more.py": MORE})
+    counts(stage, [1, 2], [])
+    found = stage.check(task=COVER)
+    assert rules(found.problems) == ()
+    planted = [order for order in stage.bench.orders if "shop.py" in order.overlay]
+    assert planted and all(order.only == ["tests/test_shop_more.py"] for order in planted)
+
+
+def test_tests_that_run_nothing_new_go_back(stage: Stage) -> None:
+    stage.given_change({"tests/test_shop_more.py": MORE})
+    counts(stage, [1, 2], [1, 2])
+    assert rules(stage.check(task=COVER).problems) == ("the new tests run nothing new",)
+    assert rules(stage.check(task=replace(COVER, id="20261121-01")).problems) == (), "the owner's are his own"
+
+
+def test_tests_that_notice_no_fault_in_what_they_run_go_back(stage: Stage) -> None:
+    stage.given_change({"tests/test_shop_more.py": IDLE})
+    counts(stage, [1, 2], [])
+    assert rules(stage.check(task=COVER).problems) == ("the written tests do not notice faults",)

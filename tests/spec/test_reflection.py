@@ -47,6 +47,7 @@ from shared.domain.reflection import (
     undecided,
 )
 from shared.domain.review import ChangesRequested, Finding, Severity
+from shared.domain.routing import Route
 from shared.domain.scope import Scope
 from shared.domain.ticket import CallRecord
 from shared.domain.token_budget import NANO, Usage
@@ -161,7 +162,8 @@ def committed(answer: Committed | NothingChanged | str) -> Make:
     def make(folder: Path) -> Failure:
         doors: Any = Refuses(answer)
         limits = CoderLimits(NANO, 600, 12, 120, ("**",))
-        coder = Coder(doors, doors, doors, doors, doors, doors, ManualClock(NOON), ModelChoice("m"), limits)
+        route: Any = lambda *_: Route(ModelChoice("m"))  # noqa: E731
+        coder = Coder(doors, doors, doors, doors, doors, doors, ManualClock(NOON), route, limits)
         found = coder.code(Run(1, "coder", "2026-11-20", TASK.id, 1), TASK, "base", folder)
         assert isinstance(found, NotCoded)
         return Failure(TASK.id, "failed", found.reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from agents.orchestrator.research_note import name_of, note
 from agents.orchestrator.researching import MOST_TRIES, due
-from agents.researcher.agent import LAST, Bounds, Researcher
+from agents.researcher.agent import LAST, LEAST, ROOM, Bounds, Researcher
 from agents.researcher.answer import ClaimReply, OptionReply, Reply, settled
 from agents.researcher.passages import passages
 from cli.arguments import CHECKOUT
@@ -124,9 +125,11 @@ class Web:
 class Model:
     replies: list[Reply]
     prompts: list[str] = field(default_factory=list)
+    kept: list[tuple[int, ...]] = field(default_factory=list)
 
-    def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T:
+    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
         self.prompts.append(user)
+        self.kept.append(tuple(kept))
         reply = self.replies[min(len(self.prompts), len(self.replies)) - 1]
         assert isinstance(reply, answer)
         return reply
@@ -168,12 +171,68 @@ def test_where_nothing_is_found_it_is_searched_in_other_words() -> None:
     assert web.searched == [IDEA.text, "sessions in memory"]
 
 
-def test_of_many_results_the_newest_are_shown_under_their_numbers() -> None:
+def test_of_many_results_the_best_of_each_search_are_shown_under_numbers_that_stay() -> None:
     found = {f"q{n}": [Hit(f"title {n}.{k}", f"https://{n}.example/{k}") for k in range(10)] for n in range(4)}
-    model, web = Model([Reply(searches=[f"q{n}", f"q{n + 1}"]) for n in (0, 2)] + [Reply(read=[40]), GOOD]), Web(found)
+    model, web = Model([Reply(searches=[f"q{n}", f"q{n + 1}"]) for n in (0, 2)] + [Reply(read=[17]), GOOD]), Web(found)
     looked_up(model, web)
-    assert "40. title 3.8" in model.prompts[2] and "21. title" not in model.prompts[2]
-    assert web.opened == ["https://3.example/8"]
+    assert "17. title 3.3" in model.prompts[2] and "18. title" not in model.prompts[2]
+    assert web.opened == ["https://3.example/3"]
+
+
+LONG = "Redis keeps sessions in memory. " * 2_000
+
+
+def many(turns: int) -> tuple[Model, Web]:
+    """Three new pages and a search in each turn."""
+    hits = {IDEA.text: [Hit(f"page {n}", f"https://a.example/{n}", "about sessions") for n in range(8)]}
+    hits |= {f"q{n}": [Hit(f"q{n}", f"https://q{n}.example/{k}") for k in range(8)] for n in range(turns)}
+    pages = {hit.url: replace(PAGE, url=hit.url, text=LONG) for found in hits.values() for hit in found}
+    replies = [Reply(read=[3 * n + 1, 3 * n + 2, 3 * n + 3], searches=[f"q{n}"]) for n in range(turns)]
+    return Model([*replies, GOOD]), Web(hits, pages)
+
+
+def test_each_turns_prompt_goes_on_where_the_last_one_ended() -> None:
+    """So a model's vendor can keep what was told before."""
+    model, web = many(3)
+    looked_up(model, web)
+    assert [len(kept) for kept in model.kept] == [1, 2, 3, 4]
+    for number, (prompt, kept) in enumerate(zip(model.prompts, model.kept, strict=True), 1):
+        assert list(kept) == sorted(set(kept)) and kept[-1] < len(prompt)
+        beginnings = {text[: kept[-1]] for text in model.prompts[number - 1 :]}
+        assert len(beginnings) == 1, f"turn {number}"
+    assert "page 9" in model.prompts[3][model.kept[2][-1] :], "and the newest is in no earlier prompt"
+
+
+def test_the_last_turn_has_only_that_kept_which_was_told_before() -> None:
+    model, web = many(2)
+    looked_up(model, web, bounds=Bounds(turns=3))
+    assert [len(kept) for kept in model.kept] == [1, 2, 2] and model.kept[1] == model.kept[2]
+    model, web = many(0)
+    looked_up(model, web, bounds=Bounds(turns=1))
+    assert model.kept == [()]
+
+
+def test_what_is_seldom_asked_again_is_not_kept() -> None:
+    model, web = many(3)
+    researcher = Researcher(model, Prompts(CHECKOUT / "agents"), lambda _: 0, BOUNDS, lambda turn: turn == 1)
+    researcher.research(RUN, IDEA, "a site", web)
+    assert len(set(model.kept)) == 1 and len(model.kept[0]) == 1
+
+
+def test_a_turn_that_brings_nothing_new_is_the_same_question() -> None:
+    model, web = Model([Reply(read=[1]), Reply(read=[1]), GOOD]), Web()
+    looked_up(model, web)
+    assert model.prompts[1] == model.prompts[2] and model.kept[1] == model.kept[2]
+
+
+@pytest.mark.parametrize("turns", range(1, 5))
+def test_all_pages_together_have_the_room_of_one_prompt_and_each_has_a_share(turns: int) -> None:
+    model, web = many(turns)
+    looked_up(model, web)
+    pages = re.findall(r"```page \d+\n[^\n]*\n(?s:(.*?))\n```", model.prompts[-1])
+    assert len(pages) == 3 * turns
+    assert sum(len(text.encode()) for text in pages) <= ROOM + 3 * LEAST
+    assert all("Redis keeps sessions" in text for text in pages)
 
 
 def test_a_second_try_has_all_its_tokens_again() -> None:

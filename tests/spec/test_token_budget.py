@@ -172,7 +172,14 @@ def test_half_a_structured_answer_is_worthless_and_refused() -> None:
     assert isinstance(decide(ask, _one(ask.worst), 1_024), Grant)
 
 
-@pytest.mark.parametrize("name", ["ticket", "task", "day", "month", "total"])
+def test_a_share_is_not_used_up_by_shorter_answers() -> None:
+    ask, left = Ask("m", SONNET, "v", 1_000, 16_000), 2_500_000 + 2_000 * 10_000
+    refusal = decide(ask, _one(left, "upkeep"), 1_024)
+    assert isinstance(refusal, Refusal) and refusal.code == "meter_upkeep_cap"
+    assert decide(ask, _one(ask.worst, "upkeep"), 1_024) == Grant(16_000, ask.worst)
+
+
+@pytest.mark.parametrize("name", ["ticket", "task", "day", "month", "total", "upkeep"])
 def test_a_refusal_names_the_cap_and_the_amounts(name: str) -> None:
     answer = decide(Ask("m", SONNET, "v", 1_000, 100), [Standing(name, 10**9, 993 * 10**6 + 5 * 10**6)], 1)
     assert isinstance(answer, Refusal)
@@ -196,7 +203,7 @@ def test_the_owner_is_warned_from_the_percentage_on() -> None:
 
 # --- a day that may cost more
 
-CAPS = Caps(task=NANO, day=5 * NANO, month=12 * NANO, total=99 * NANO)
+CAPS = Caps(task=NANO, day=5 * NANO, month=12 * NANO, total=99 * NANO, upkeep=2 * NANO)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +216,7 @@ def test_an_amount_is_typed_as_it_is_read(nano: int, typed: str) -> None:
 
 @pytest.mark.parametrize("to", [0, 4 * NANO, 5 * NANO, 6 * NANO])
 def test_a_raised_day_changes_no_other_cap_and_is_never_lower_than_other_days(to: int) -> None:
-    assert raised(CAPS, to) == Caps(NANO, max(to, 5 * NANO), 12 * NANO, 99 * NANO)
+    assert raised(CAPS, to) == Caps(NANO, max(to, 5 * NANO), 12 * NANO, 99 * NANO, 2 * NANO)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ def arguments(job: EngineJob, base_url: str, line_ends: str, given: str) -> tupl
         *(f"--model-settings-file={given}/settings.yml", f"--model-metadata-file={given}/metadata.json"),
         f"--model={_name(job.model)}",
         f"--timeout={min(CALL_TIMEOUT, job.seconds)}",
+        *(("--cache-prompts",) if job.marks else ()),
         f"--line-endings={line_ends}",
         f"--set-env=ANTHROPIC_API_BASE={base_url}",  # beats a .env of the repository
         *(f"--file={path}" for path in job.edit),
@@ -67,6 +68,7 @@ def files(job: EngineJob) -> dict[str, str]:
         "editor_edit_format": "editor-diff",
         "use_temperature": False,
         "overeager": True,  # "do no more than asked"
+        "cache_control": job.marks,
         "extra_params": {"max_tokens": job.model.max_tokens, **_effort(job.model)},
     }
     metadata = {

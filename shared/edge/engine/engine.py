@@ -41,6 +41,7 @@ class EngineJob:
     read: tuple[str, ...]  # files that the model is shown besides
     ticket: str = field(repr=False)
     model: ModelChoice
+    marks: bool = False  # the model's vendor shall keep the prompt for the calls that follow
     seconds: int = 600
     stall: float = 0
     pulse: Callable[[], object] | None = field(default=None, repr=False, compare=False)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
 
 T = TypeVar("T")
 
@@ -30,11 +31,18 @@ def adapter(answer: type[T]) -> TypeAdapter[T]:
     return TypeAdapter(answer)
 
 
+class _Untitled(GenerateJsonSchema):
+    """A field's title says its name again, and is paid for in every call."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  theirs has it
+        return False
+
+
 def schema(form: TypeAdapter[Any]) -> dict[str, Any]:
     """The form as the API wants it."""
     import anthropic
 
-    return anthropic.transform_schema(form.json_schema())
+    return anthropic.transform_schema(form.json_schema(schema_generator=_Untitled))
 
 
 def read(form: TypeAdapter[T], text: str) -> T:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shared.domain.errors import Misconfigured, OutOfBudget, Stumble, TaskCapReached, Unavailable
+from shared.domain.errors import Misconfigured, OutOfBudget, ShareReached, Stumble, TaskCapReached, Unavailable
 
 if TYPE_CHECKING:
     import anthropic
@@ -28,7 +28,11 @@ NEXT_MODEL = frozenset({"meter_upstream", "meter_model_gone"})
 
 @dataclass(frozen=True)
 class Question:
-    """What is sent. The system prompt comes first and stays the same from call to call; the user's text is last."""
+    """What is sent. The system prompt comes first and stays the same from call to call; the user's text is last.
+
+    `kept`: where beginnings of `user` end, in characters, with which other questions begin too; each is a block of its
+    own, as what is kept of a prompt ends with a block. `marked`: the last of them is to be kept for those.
+    """
 
     model: str
     system: str
@@ -36,6 +40,8 @@ class Question:
     schema: Mapping[str, Any]
     effort: str
     max_tokens: int
+    kept: tuple[int, ...] = ()
+    marked: bool = False
 
     @property
     def request(self) -> dict[str, Any]:
@@ -44,9 +50,21 @@ class Question:
             "model": self.model,
             "max_tokens": self.max_tokens,
             "system": _sendable(self.system),
-            "messages": [{"role": "user", "content": _sendable(self.user)}],
+            "messages": [{"role": "user", "content": self._blocks() if self.marked else _sendable(self.user)}],
             "output_config": config | ({"effort": self.effort} if self.effort else {}),
         }
+
+    @property
+    def beginning(self) -> str:
+        """All that other questions begin with too; empty: nothing."""
+        return self.system + self.user[: self.kept[-1]] if self.kept else ""
+
+    def _blocks(self) -> list[dict[str, Any]]:
+        ends = (*self.kept, len(self.user))
+        texts = [self.user[start:end] for start, end in zip((0, *ends), ends, strict=False)]
+        blocks: list[dict[str, Any]] = [{"type": "text", "text": _sendable(text)} for text in texts]
+        blocks[-2]["cache_control"] = {"type": "ephemeral"}
+        return blocks
 
 
 @dataclass(frozen=True)
@@ -160,6 +178,8 @@ def _refused(error: anthropic.APIStatusError, question: Question) -> Outcome:
     code, text = error.error_code or "", _one_line(error.api_message or f"status {error.status_code}")
     if code in ("meter_task_cap", "meter_ticket_cap"):
         raise TaskCapReached(text)
+    if code == "meter_upkeep_cap":
+        raise ShareReached(text)
     if code.endswith("_cap") or code in RESTING:
         raise OutOfBudget(text)
     if code in NEXT_MODEL or error.status_code in (404, 529):

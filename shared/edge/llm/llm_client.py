@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, assert_never
 
-from shared.domain.errors import Misconfigured, ModelAway, ReplyDeclined, ReplyUnreadable, TaskCapReached
+from shared.domain.errors import Misconfigured, ModelAway, ReplyDeclined, ReplyUnreadable, ShareReached, TaskCapReached
 from shared.domain.ticket import CallRecord, TicketOrder
 from shared.domain.work import ModelChoice, Run
 from shared.edge.clock import Clock
@@ -69,7 +69,9 @@ class LlmClient:
         ticket_budget: Callable[[Run], int],
         upstream: str = "",
         patience: float = PATIENCE,
+        keeps: Callable[[str, int], bool] = lambda *_: False,
     ) -> None:
+        """`keeps`: whether it pays to have this model keep a beginning of so many bytes that is used again."""
         self._ledger = ledger
         self._replies = replies
         self._meter = meter
@@ -77,20 +79,25 @@ class LlmClient:
         self._clock = clock
         self._budget = ticket_budget
         self._patience = patience
+        self._keeps = keeps
         self._upstream = f" at {upstream}" if upstream else ""
 
-    def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T:
-        """What the model of `run.agent` says, as an `answer`. Errors: see the module."""
+    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
+        """What the model of `run.agent` says, as an `answer`. Errors: see the module.
+
+        `kept`: where beginnings of `user` end (characters, rising, before its end) with which another question of the
+        next or last five minutes begins too.
+        """
         choice = self._models.get(run.agent)
         if choice is None:
             raise Misconfigured(f"config/agents.yaml names no model for {run.agent}; add one")
         form = llm_answers.adapter(answer)
-        asking = _Asking(choice, system, user, llm_answers.schema(form))
+        asking = _Asking(choice, system, user, llm_answers.schema(form), tuple(kept))
         key = key_of(run, asking.whole)
-        kept = self._replies.find(key)
-        if kept is not None:
+        before = self._replies.find(key)
+        if before is not None:
             with suppress(NotAnAnswer):  # an older program understood it
-                return llm_answers.read(form, kept)
+                return llm_answers.read(form, before)
         with self._line(run, choice) as call:
             text, value = asking.answer(call, lambda text: llm_answers.read(form, text))
             self._replies.keep(key, text, self._clock.now())
@@ -106,9 +113,13 @@ class LlmClient:
         fault_point("ask.ticket")
         try:
             with line(self._meter, ticket) as client:
-                yield lambda question: self._looked_up(send(client, question), ticket)
+                yield lambda question: self._looked_up(send(client, self._marked(question)), ticket)
         finally:
             self._ledger.close_ticket(ticket, self._clock.now())
+
+    def _marked(self, question: Question) -> Question:
+        size = len(question.beginning.encode("utf-8", "replace"))
+        return dataclasses.replace(question, marked=bool(size) and self._keeps(question.model, size))
 
     def _looked_up(self, outcome: Outcome, ticket: str) -> Outcome:
         """The meter passes no words of a vendor on; why a call came to nothing stands in the book."""
@@ -124,8 +135,10 @@ class LlmClient:
 class _Asking:
     """One question until it is answered: which models are left, and what was tried already."""
 
-    def __init__(self, choice: ModelChoice, system: str, user: str, schema: Mapping[str, Any]) -> None:
-        self._question = Question(choice.model, system, user, schema, choice.effort, choice.max_tokens)
+    def __init__(
+        self, choice: ModelChoice, system: str, user: str, schema: Mapping[str, Any], kept: tuple[int, ...]
+    ) -> None:
+        self._question = Question(choice.model, system, user, schema, choice.effort, choice.max_tokens, kept)
         self._fallback = list(choice.fallback)
         self.whole = {**self._question.request, "fallback": choice.fallback}
         self._lengthened = self._declined = False
@@ -165,7 +178,7 @@ class _Asking:
         """Tries that came to nothing are booked at their worst case: if they leave no money, they are the reason."""
         try:
             outcome = call(self._question)
-        except TaskCapReached as refused:
+        except (TaskCapReached, ShareReached) as refused:
             raise self._away or refused from None
         if not isinstance(outcome, Absent):
             self._away = None

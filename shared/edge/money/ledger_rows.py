@@ -8,9 +8,11 @@ from datetime import datetime
 from sqlite3 import Connection, Row
 
 from shared.domain.errors import Misconfigured
+from shared.domain.naming import is_upkeep
 from shared.domain.ticket import Ending, State, Ticket, TicketOrder
 from shared.domain.token_budget import Ask, Caps, Grant, Moment, Refusal, Standing, Uptime, month_of, nearly_used
 
+OF_UPKEEP = f"task glob '{'[0-9]' * 8}-u[1-9]*' and substr(task, 11) not glob '*[^0-9]*'"  # naming.is_upkeep
 REFUSED_ROWS = 100  # per ticket: a caller in a loop must not fill the disk
 
 
@@ -18,6 +20,7 @@ def standings(db: Connection, ticket: Ticket, caps: Caps, day: str) -> Iterator[
     """Every cap that a call of this ticket has to fit below, with the sum of the rows that count for it."""
     order, month = ticket.order, month_of(day)
     scopes: list[tuple[str, int | None, str, tuple[object, ...]]] = [
+        ("upkeep", caps.upkeep if is_upkeep(order.run.task) else None, f"day = ? and {OF_UPKEEP}", (day,)),
         ("ticket", order.budget, "ticket = ?", (ticket.id,)),
         ("task", caps.task if order.run.task else None, "task = ?", (order.run.task,)),
         ("day", caps.day, "day = ?", (day,)),
@@ -76,6 +79,7 @@ def add_ticket(db: Connection, token_sha256: str, order: TicketOrder, now: datet
         max_calls=order.max_calls,
         min_out=order.min_out,
         retry_s=float(order.retry_s),
+        beside=order.beside,
         opened_at=text(now),
         expires_at=text(order.expires),
     )

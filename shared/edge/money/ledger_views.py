@@ -164,6 +164,7 @@ def as_ticket(row: sqlite3.Row) -> Ticket:
         max_calls=row["max_calls"],
         min_out=row["min_out"],
         retry_s=row["retry_s"],
+        beside=row["beside"],
     )
     return Ticket(row["id"], order, closed=row["closed_at"] is not None)
 

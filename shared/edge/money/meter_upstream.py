@@ -82,7 +82,9 @@ class Line:
         )
 
     async def close(self) -> None:
+        """What was cut off closes in the next round of the event loop, and there may be none after this."""
         await self._client.aclose()
+        await asyncio.sleep(0)
 
     @asynccontextmanager
     async def post(self, path: str, headers: Mapping[str, str], body: bytes) -> AsyncIterator[Response]:

@@ -1,0 +1,165 @@
+"""The books -> what each goal of the vision needs, and the team's pace. Looks and changes nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from agents.orchestrator.daily_planner import PROFILE, wordings
+from agents.orchestrator.goal_ids import BULLET, ISSUE, PROSE
+from agents.orchestrator.report_words import counted
+from agents.orchestrator.team import Desk
+from shared.domain.board import wording
+from shared.domain.lifecycle import Event, State
+from shared.domain.roadmap import DONE, MOST, Need, Pace, Pin, Roadmap, Room, lay_out, pace
+from shared.domain.work import Difficulty, Goal, Vision
+from shared.edge.journal import Journal, Known
+from shared.edge.money.ledger import Ledger
+from shared.edge.plan_book import PlanBook
+from shared.edge.roadmap_book import RoadmapBook
+
+MOST_FINISHED = 100  # goals that have left the vision: what we write has to be read again
+OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """All that a roadmap is made from."""
+
+    plans: PlanBook
+    journal: Journal
+    ledger: Ledger
+    book: RoadmapBook
+    room: Room
+
+
+def sources(desk: Desk) -> Sources:
+    rules = desk.rules
+    day = room(rules.capacity, rules.day_cap, rules.work_minutes * rules.hands, rules.per_token)
+    return Sources(desk.plans, desk.journal, desk.ledger, desk.roadmap, day)
+
+
+def room(capacity: int, cap: int, minutes: int, per_token: tuple[int, int]) -> Room:
+    """`minutes`: of all hands; `per_token`: the coder's price, sent and received."""
+    sent, received = PROFILE[Difficulty.MEDIUM]
+    return Room(capacity, cap, minutes, sent * per_token[0] + received * per_token[1])
+
+
+def wanted(vision: Vision) -> dict[str, str]:
+    """Goal -> its wording."""
+    return {goal.id: wording(goal) for goal in vision.goals}
+
+
+def laid_out(sources: Sources, vision: Vision, day: str, pins: Mapping[str, Pin]) -> Roadmap:
+    """`pins`: of this vision's goals."""
+    return lay_out(needs(sources, vision, day, pins), pins.values(), pace_of(sources), day)
+
+
+def unfinished(plans: PlanBook, day: str) -> set[tuple[str, str]]:
+    """Goals, as they are worded, of which the last plan before that day, or the one of that day, has left a part."""
+    before = plans.plan(day)
+    today = {task.goal_id for task in before.tasks} if before else set()
+    left = [goal for goal in plans.left_over(day) if goal.id not in today]
+    left += (*before.deferred, *before.held) if before else ()
+    return {(goal.id, wording(goal)) for goal in left}
+
+
+def pace_of(sources: Sources) -> Pace:
+    return pace([*_merged(sources)], sources.room)
+
+
+def _merged(sources: Sources) -> Iterator[tuple[int, float]]:
+    """(cost, minutes) of the newest tasks that were merged."""
+    known = sources.journal.known()
+    newest = (known[id_] for id_ in sorted(known, reverse=True) if known[id_].seen_in is State.COMPLETED)
+    merged = (one for one in newest if _last(sources.journal, one.id) is Event.MERGED)
+    for one, _ in zip(merged, range(MOST), strict=False):
+        yield sources.ledger.spent_by(one.id).used, one.tried.minutes
+
+
+def needs(sources: Sources, vision: Vision, day: str, pins: Mapping[str, Pin]) -> tuple[Need, ...]:
+    """Of each goal, in the order of the vision; then of the newest that were done and have left it."""
+    gather = _Gathering(sources, vision, day)
+    finished = sources.book.finished()
+    found = []
+    for goal in vision.goals:
+        need = gather.need(goal)
+        if not need.done_on and goal.id in pins and pins[goal.id].place == DONE:
+            known = finished.get(goal.id)
+            need = replace(need, open=0, to_come=0, note="", done_on=known.done_on if known else day)
+        found.append(need)
+    theirs = {goal.id for goal in vision.goals}
+    left = [need for id_, need in finished.items() if id_ not in theirs]
+    return (*found, *left[-MOST_FINISHED:])
+
+
+class _Gathering:
+    """What the books say of goals, as they are worded now."""
+
+    def __init__(self, sources: Sources, vision: Vision, day: str) -> None:
+        self._journal, self._ledger = sources.journal, sources.ledger
+        self._asked = {question.goal_id for question in sources.plans.asked(wordings(vision))}
+        self._left = unfinished(sources.plans, day)
+        dropped = sources.journal.dropped()
+        self._tasks: dict[tuple[str, str], list[Known]] = {}
+        for known in sources.journal.known().values():
+            if known.id not in dropped:
+                self._tasks.setdefault((known.goal_id, known.wording), []).append(known)
+        self._usual = _usual(self._tasks, self._left)
+
+    def need(self, goal: Goal) -> Need:
+        now = (goal.id, wording(goal))
+        tasks, asked = self._tasks.get(now, []), goal.id in self._asked
+        merged = [task for task in tasks if task.seen_in is State.COMPLETED]
+        failed = [task for task in tasks if task.seen_in is State.FAILED and self._is_given_up(task)]
+        open_ = [*failed, *(task for task in tasks if task.seen_in in OPEN)]
+        need = Need(
+            id=goal.id,
+            title=goal.title,
+            priority=goal.priority,
+            merged=len(merged),
+            open=len(open_),
+            to_come=self._to_come(tasks, asked, is_left=now in self._left),
+            cost=sum(self._ledger.spent_by(task.id).used for task in tasks),
+            proposed=bool(goal.proposed_by),
+            note=", ".join(_notes(goal, len(failed), asked, is_dropped=bool(tasks) and not (merged or open_))),
+        )
+        is_done = merged and not need.size
+        return replace(need, done_on=max(self._ended(task) for task in merged)) if is_done else need
+
+    def _to_come(self, tasks: Collection[Known], asked: bool, is_left: bool) -> int:
+        """Tasks that are not planned yet, as many as goals needed so far; of what is begun at least one."""
+        if not tasks:
+            return self._usual
+        return max(1, self._usual - len(tasks)) if asked or is_left else 0
+
+    def _is_given_up(self, task: Known) -> bool:
+        """By the team; what the owner cancelled is no task any more."""
+        return _last(self._journal, task.id) is Event.EXHAUSTED
+
+    def _ended(self, task: Known) -> str:
+        return self._journal.history(task.id)[-1].at[:10]
+
+
+def _notes(goal: Goal, failed: int, asked: bool, is_dropped: bool) -> Iterator[str]:
+    if goal.proposed_by:
+        yield "somebody else's wish"
+    if asked:
+        yield "a question waits for you"
+    if failed:
+        yield f"{counted(failed, 'failed task waits', 'failed tasks wait')} for you"
+    if is_dropped:
+        yield "its tasks were cancelled"
+
+
+def _usual(tasks: Mapping[tuple[str, str], Collection[Known]], left: Collection[tuple[str, str]]) -> int:
+    """How many tasks a goal needed so far, rounded up; what is not planned to its end says nothing."""
+    kinds = (BULLET, PROSE, ISSUE)
+    sizes = [len(known) for goal, known in tasks.items() if goal[0].startswith(kinds) and goal not in left]
+    return max(1, math.ceil(sum(sizes) / len(sizes))) if sizes else 1
+
+
+def _last(journal: Journal, task: str) -> Event | None:
+    history = journal.history(task)
+    return history[-1].event if history else None

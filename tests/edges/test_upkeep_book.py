@@ -1,0 +1,85 @@
+"""What the team proposed by itself is remembered as it was, once a day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from shared.domain.upkeep import KINDS, Finding, Look, proposal
+from shared.edge.database import Database
+from shared.edge.upkeep_book import UpkeepBook
+from tests.killing import finishes, killed_at, snippet
+
+DAY, NEXT = "2026-11-20", "2026-11-21"
+FOUND = Finding("lint", "app.py", "Tidy app.py", "Tidy.", ("it is tidy",), "it said so", 3, ("app.py",), (), ("b.py",))
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Iterator[UpkeepBook]:
+    db = Database(tmp_path / "agents.db")
+    yield UpkeepBook(db)
+    db.close()
+
+
+def test_a_look_is_remembered_with_all_that_it_proposed(book: UpkeepBook) -> None:
+    look = Look(DAY, ("lint: not looked for today", "nothing else"), (proposal(FOUND, DAY, 1, ("secret/**",)),))
+    book.keep(look)
+    assert book.look(DAY) == look and book.look(NEXT) is None
+    assert book.proposals() == look.proposals and book.goals() == (look.proposals[0].goal,)
+
+
+def test_the_first_look_of_a_day_counts(book: UpkeepBook) -> None:
+    first = Look(DAY, (), (proposal(FOUND, DAY, 1),))
+    book.keep(first)
+    book.keep(Look(DAY, ("nothing worth doing",), (proposal(replace(FOUND, subject="b.py"), DAY, 2),)))
+    assert book.look(DAY) == first
+
+
+def test_proposals_of_all_days_stand_in_their_order(book: UpkeepBook) -> None:
+    for number, day in enumerate((NEXT, DAY), 1):
+        book.keep(Look(day, (), (proposal(replace(FOUND, subject=day), day, number),)))
+    assert [one.subject for one in book.proposals()] == [NEXT, DAY]
+    assert book.look(DAY) == Look(DAY, (), (book.proposals()[1],))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@given(
+    kind=st.sampled_from(KINDS),
+    subject=st.text(st.characters(exclude_categories=["Cs"]), max_size=30),
+    seen=st.text(max_size=200),
+    notes=st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=3),
+)
+def test_any_words_survive(tmp_path: Path, kind: str, subject: str, seen: str, notes: list[str]) -> None:
+    path = tmp_path / "any.db"
+    path.unlink(missing_ok=True)
+    db = Database(path)
+    made = proposal(replace(FOUND, kind=kind, subject=subject, seen=seen), DAY, 1)  # type: ignore[arg-type]
+    UpkeepBook(db).keep(Look(DAY, tuple(notes), (made,)))
+    found = UpkeepBook(db).look(DAY)
+    db.close()
+    assert found and found.proposals == (made,)
+    assert found.notes == tuple(one for note in notes if (one := " ".join(note.split())))
+
+
+KEEPS = """
+    import sys
+    from pathlib import Path
+    from shared.edge.database import Database
+    from shared.edge.upkeep_book import UpkeepBook
+    from tests.edges.test_upkeep_book import DAY, FOUND, Look, proposal
+    UpkeepBook(Database(Path(sys.argv[1]))).keep(Look(DAY, (), (proposal(FOUND, DAY, 1),)))
+"""
+
+
+def test_a_kill_after_it_is_kept_leaves_all_of_it_and_a_repetition_adds_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "agents.db"
+    killed_at("upkeep.looked", snippet(KEEPS, str(path)))
+    finishes(snippet(KEEPS, str(path)))
+    db = Database(path)
+    assert UpkeepBook(db).look(DAY) == Look(DAY, (), (proposal(FOUND, DAY, 1),))
+    db.close()
