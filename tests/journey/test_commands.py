@@ -159,7 +159,8 @@ def test_budget_has_a_day_by_agent_task_and_model_and_a_word_about_the_month(aft
     stage = after_a_day
     (id_,) = stage.states()
     day = next(day for day in json.loads(at(stage, "budget", "--json").text) if day["day"] == "2026-11-20")
-    assert list(day) == ["day", "cap", "spent", "reserved", "lost", "by_agent", "by_task", "by_model", "lost_calls"]
+    plain = ["day", "cap", "spent", "reserved", "lost", "by_agent", "by_task", "by_model", "lost_calls", "savings"]
+    assert list(day) == plain
     assert set(day["by_agent"]) == {"orchestrator", "planner", "coder", "reviewer"}
     assert set(day["by_task"]) == {"", id_}
     for by in ("by_agent", "by_task", "by_model"):
