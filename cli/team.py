@@ -117,7 +117,7 @@ def open_team(
             patience = BRIEF if daemon else PATIENCE
             team = _team(records, desk, outgoing, code.sync, workshop, patience, pricing)
             deployment = make_deployment(records, quit_.asked, desk.yields, desk.tell, outgoing.clean)
-            team = replace(team, deployment=deployment, upkeep=make_upkeep(records, workshop))
+            team = replace(team, deployment=deployment, upkeep=make_upkeep(records, workshop, pricing))
             orchestrator = Orchestrator(desk, team, lasts=daemon)
             orchestrator.recover()
             try:
@@ -300,7 +300,7 @@ def _team(
 def _qa(records: Records, desk: Desk, bench: Bench) -> Checks:
     target, rules = records.settings.target.file, records.settings.policy.merge
     runs = BaseRuns(records.gates, desk.clock)
-    return Qa(bench, desk.mirror, runs, target.test, rules.coverage_drop, desk.log)
+    return Qa(bench, desk.mirror, runs, target.test, rules.coverage_drop, desk.log, desk.upkeep.failing_test)
 
 
 def _coder(

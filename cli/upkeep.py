@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,17 +14,20 @@ from agents.orchestrator.upkeep_pins import Releases
 from cli.records import Records
 from cli.workshop import Workshop
 from shared.domain.errors import Misconfigured
+from shared.domain.token_budget import Ask
 from shared.edge.linter import MOST_CHARS, MOST_FILES, Lint
+from shared.edge.money.pricing import Pricing, Unpriced
 from shared.edge.process import run
 
 if TYPE_CHECKING:
     from agents.reviewer.lint_rules import Linter
 
 VERSION = "import platform; print(platform.python_version())"
+TYPICAL_REQUEST = 12_000  # bytes, which the meter books as so many tokens
 MOST_BATCHES = 10  # of files: what is larger than that is not looked at as a whole
 
 
-def make_upkeep(records: Records, workshop: Workshop) -> Upkeep:
+def make_upkeep(records: Records, workshop: Workshop, pricing: Pricing) -> Upkeep:
     """Nothing of it is made, or can be wrong, before the first look."""
     policy, target = records.settings.policy, records.settings.target.file
     linter = cache(workshop.linter)
@@ -32,7 +36,19 @@ def make_upkeep(records: Records, workshop: Workshop) -> Upkeep:
         lambda files: _lint(linter(), files),
         lambda: _releases(records),
         target.protected,
+        _least(records, pricing),
     )
+
+
+def _least(records: Records, pricing: Pricing) -> int:
+    """What one call of the coder or of the reviewer may cost, the dearer of the two, in nano-dollars."""
+    agents, now = records.settings.agents, records.clock.now()
+    least = 0
+    for one in (agents.coder, agents.reviewer):
+        with suppress(Unpriced):  # the meter refuses it
+            rates = pricing.rates(one.model, TYPICAL_REQUEST, now)
+            least = max(least, Ask(one.model, rates, "", TYPICAL_REQUEST, one.max_tokens).worst)
+    return least
 
 
 def _lint(linter: Linter, files: Mapping[str, str]) -> Sequence[Lint]:

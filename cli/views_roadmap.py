@@ -63,7 +63,7 @@ def _sources(records: Records) -> Sources:
 
 
 def _heading(week: Milestone) -> str:
-    bar = f"  [{_bar(week)}] {week.load} of {week.room} tasks" if week.load or week.room else ""
+    bar = f"  [{_bar(week)}] room taken: {week.load} of {week.room} tasks" if week.load or week.room else ""
     over = ", more than there is room for" if week.load > week.room else ""
     return f"{week_line(week)}{bar}{over}"
 

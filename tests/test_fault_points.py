@@ -302,3 +302,18 @@ def test_no_exemption_outlives_its_reason() -> None:
 )
 def test_an_effect_is_found_and_so_is_its_point(source: str, found: str) -> None:
     assert "; ".join(f"{one.function}: {one.what}" for one in unreached("m", source)) == found
+
+
+SHORT = {"test_guards.py", "test_killing.py", "test_fault_points.py"}  # these look at the switch itself
+
+
+def test_every_story_that_is_longer_at_every_point_is_in_the_whole_proof() -> None:
+    """`make crash` names its files: one that is missing there is only ever sampled."""
+    rule = next(line for line in (ROOT / "Makefile").read_text().splitlines() if "SISIMPUR_EVERY_POINT=1" in line)
+    longer = {
+        path.name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if {"EVERY_POINT", "at_length"} & set(path.read_text().replace("(", " ").replace("@", " ").split())
+    }
+    assert len(longer - SHORT) > 10
+    assert [name for name in sorted(longer - SHORT) if name.removeprefix("test_") not in rule] == []

@@ -26,16 +26,22 @@ class Routes:
 
     def __call__(self, run: Run, task: TaskSpec, correction: Correction | None) -> Route:
         tries = self._books.tries(run.task, run.attempt) + (correction is not None)
-        route = self._routed(task, tries)
+        route = self._routed(task, tries, run.day)
         return replace(route, marks=self._marks(run.agent, route.model.model))
 
-    def _routed(self, task: TaskSpec, tries: int) -> Route:
-        """A first try at an easy task is measured also where there is no choice: whoever has one later knows more."""
+    def _routed(self, task: TaskSpec, tries: int, day: str) -> Route:
+        """A model whose newest call was refused rests for the day: the other one may be there.
+
+        A first try at an easy task is measured also where there is no choice: whoever has one later knows more."""
         dear = self._model.model
         if task.difficulty is not Difficulty.EASY or tries:
             return Route(self._model)
         record = self._books.record(self._easy, dear) if self._easy else ()
-        if self._easy and choose(task.difficulty, tries, record, number_of(task.id)) == "cheap":
+        if (
+            self._easy
+            and not self._books.refused(self._easy, day)
+            and choose(task.difficulty, tries, record, number_of(task.id)) == "cheap"
+        ):
             return Route(replace(self._model, model=self._easy), dear)
         return Route(self._model, dear)
 

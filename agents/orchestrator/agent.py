@@ -125,7 +125,7 @@ class Orchestrator:
         self._roadmap(roadmapping.write, day)
 
     def _planning(self, day: str) -> None:
-        self._roadmap(roadmapping.heed, day)
+        self._roadmap(roadmapping.write, day)  # an edit that he takes back while we plan is one, too
         plan_day(self.desk, self._team, day)
         look_after(self.desk, self._team, day)
         self._roadmap(roadmapping.write, day)

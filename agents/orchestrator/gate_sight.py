@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agents.orchestrator.team import Desk
-from shared.domain import upkeep
 from shared.domain.board import wording
 from shared.domain.gate import Submission, Wish, fingerprint
-from shared.domain.naming import attempt_ref, branch_name
+from shared.domain.naming import attempt_ref, branch_name, is_upkeep
 from shared.domain.protected import needs_owner
 from shared.domain.scope import matches
 from shared.domain.work import Branch, Vision
@@ -137,13 +136,15 @@ def _subject(diff: bytes) -> str:
 
 
 def _goal(known: Known, vision: Vision | None) -> Wish:
+    """What the team began by itself is told by the task's own id, as for its money and its place in the order."""
+    ours = is_upkeep(known.id)
     if not known.goal_id or vision is None:
-        return "wanted"
+        return "upkeep" if ours else "wanted"
     goal = next((goal for goal in vision.goals if goal.id == known.goal_id), None)
     if goal is None:
         return "removed"
+    if ours:
+        return "upkeep"
     if wording(goal) != known.wording:
         return "reworded"
-    if upkeep.is_ours(goal.id):
-        return "upkeep"
     return "proposed" if goal.proposed_by else "wanted"

@@ -9,6 +9,7 @@ from agents.orchestrator import daily_planner, learning, roadmapping
 from agents.orchestrator.daily_planner import forecast, goals_to_plan, merged, wordings
 from agents.orchestrator.look import look
 from agents.orchestrator.research_note import note_path
+from agents.orchestrator.roadmap_needs import left_before
 from agents.orchestrator.team import Desk, Team
 from shared.domain import upkeep
 from shared.domain.board import wording
@@ -73,9 +74,7 @@ def _write(desk: Desk, accepted: Accepted, day: str) -> None:
 def open_goals(plans: PlanBook, journal: Journal, vision: Vision, day: str) -> tuple[Goal, ...]:
     """What is to be planned on that day; also the rest of what an earlier plan cut in half."""
     before = plans.plan(day)
-    today = {task.goal_id for task in before.tasks} if before else set()
-    left_over = {(goal.id, wording(goal)) for goal in plans.left_over(day) if goal.id not in today}
-    planned = _planned(journal) - left_over
+    planned = _planned(journal) - left_before(plans, day)
     asked = plans.asked(wordings(vision))
     return goals_to_plan(vision, planned, asked, before.deferred if before else ())
 
@@ -102,9 +101,17 @@ class _Planning:
         free = self.desk.rules.capacity - len(before.tasks if before else ())
         if goals and free > 0:
             self._ask(before, goals[:free], free, (*goals[free:], *waiting), is_booked)
+            self._fill_up(goals[free:], waiting)
         elif before is None or any(goal.proposed_by for goal in goals):
             guards = self.accepted.guards
             self._keep(before, DailyPlan(self.day, guards=guards, deferred=(*goals, *waiting)), goals)
+
+    def _fill_up(self, goals: Goals, waiting: Goals) -> None:
+        """What turned out to be a question, or to be done, leaves its room to the next goals: one call more."""
+        before = self.desk.plans.plan(self.day)
+        free = self.desk.rules.capacity - len(before.tasks if before else ())
+        if goals and free > 0 and self.desk.plans.planning_attempts(self.day) < MOST_PLANNINGS:
+            self._ask(before, goals[:free], free, (*goals[free:], *waiting), is_booked=False)
 
     def _ask(self, before: DailyPlan | None, goals: Goals, free: int, waiting: Goals, is_booked: bool) -> None:
         desk, day, accepted = self.desk, self.day, self.accepted

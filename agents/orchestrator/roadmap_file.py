@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 
 from agents.orchestrator.goal_ids import normalised
 from shared.domain.roadmap import DONE, FREE, LATER, Pin
@@ -31,14 +31,20 @@ MONTHS = (
     "December",
 )
 TOP = ""  # the place above all headings
+FAR = timedelta(days=45)  # from a month's middle: what stands below its heading lies within
 OTHER = "# "  # begins the place below a heading that is none of ours
 
 BOX = re.compile(r"\[([ xX])\](?:\s+|$)")
 ID = re.compile(r"`([a-z]-[0-9a-z]+)`")
 YOURS = re.compile(r"\*yours\*|\byours\W*$", re.IGNORECASE)
 PRIORITY = re.compile(r" \((?:critical|high|medium|low)\)(?=:|\s|$)", re.IGNORECASE)
-MONTH = re.compile(rf"({'|'.join(MONTHS)}) (\d{{4}})", re.IGNORECASE)
-WEEK_OF = re.compile(rf"Week of (\d{{1,2}}) ({'|'.join(MONTHS)})\b", re.IGNORECASE)
+NAME = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS)
+MONTH = re.compile(rf"({NAME}),? (\d{{4}})\b", re.IGNORECASE | re.ASCII)
+WEEK_OF = re.compile(  # 14 December, Dec 14, 14th December 2027, 2027-12-14
+    rf"Week of (?:(\d{{1,2}})(?:st|nd|rd|th|\.)? ({NAME})\b|({NAME}) (\d{{1,2}})(?:st|nd|rd|th)?\b)(?:,? (\d{{4}}))?"
+    r"|Week of (\d{4})-(\d\d)-(\d\d)\b",
+    re.IGNORECASE | re.ASCII,
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,11 @@ class Bullet:
 
 @dataclass(frozen=True)
 class Sheet:
+    """`headings`: the weeks, also by their months, and LATER, whether anything stands below them or not."""
+
     bullets: tuple[Bullet, ...] = ()
+    headings: frozenset[str] = frozenset()
+    this_week: str = LATER  # its Monday, when the file was read
 
     @property
     def goals(self) -> dict[str, Bullet]:
@@ -81,23 +91,26 @@ def read(outline: Sequence[Line], today: str) -> Sheet:
     """`today`: weeks that stand below no month are those nearest to it. Text above the first heading is the head."""
     place, near = TOP, date.fromisoformat(today)
     bullets: list[Bullet] = []
+    headings: set[str] = set()
     for line in outline:
         if line.kind == "heading":
-            place, near = _entered(line, near)
+            place, near = _entered(line, near, date.fromisoformat(today))
+            if place != TOP and not place.startswith(OTHER):
+                headings.add(place)
         elif line.level and bullets and bullets[-1].place == place:
             bullets[-1] = replace(bullets[-1], notes=(*bullets[-1].notes, line.text))
         elif line.kind == "bullet" or place != TOP:
             bullets.append(_bullet(place, line.text))
-    return Sheet(tuple(bullets))
+    return Sheet(tuple(bullets), frozenset(headings), monday_of(today).isoformat())
 
 
-def _entered(heading: Line, near: date) -> tuple[str, date]:
+def _entered(heading: Line, near: date, today: date) -> tuple[str, date]:
     """The place below a heading, and the day near which weeks below it lie."""
     text = heading.text
     if found := MONTH.match(text):
         month = _day(int(found[2]), _number(found[1]), 1)
         return (_first_monday(month), month.replace(day=15)) if month else (f"{OTHER}{text}", near)
-    if (found := WEEK_OF.match(text)) and (monday := _nearest(int(found[1]), _number(found[2]), near)):
+    if (found := WEEK_OF.match(text)) and (monday := _week(found, near, today)):
         return monday, near
     if normalised(text) == (LATER,):
         return LATER, near
@@ -112,7 +125,18 @@ def _bullet(place: str, text: str) -> Bullet:
 
 
 def _number(month: str) -> int:
-    return MONTHS.index(month.capitalize()) + 1
+    """Of a month by its name, whole or short."""
+    return next(number for number, name in enumerate(MONTHS, 1) if name[:3].casefold() == month[:3].casefold())
+
+
+def _week(found: re.Match[str], near: date, today: date) -> str:
+    """The Monday of the week that a heading names; empty: there is no such day."""
+    if found[6]:
+        day = _day(int(found[6]), int(found[7]), int(found[8]))
+    else:
+        number, month = int(found[1] or found[4]), _number(found[2] or found[3])
+        day = _day(int(found[5]), month, number) if found[5] else _nearest(number, month, near, today)
+    return monday_of(day.isoformat()).isoformat() if day else ""
 
 
 def _day(year: int, month: int, day: int) -> date | None:
@@ -126,11 +150,13 @@ def _first_monday(month: date) -> str:
     return next(month.replace(day=day) for day in range(1, 8) if month.replace(day=day).weekday() == 0).isoformat()
 
 
-def _nearest(day: int, month: int, near: date) -> str:
-    """The Monday of that day's week; empty: there is no such day."""
-    days = filter(None, (_day(near.year + years, month, day) for years in (-1, 0, 1)))
+def _nearest(day: int, month: int, near: date, today: date) -> date | None:
+    """What is over and far from the month that it stands below is meant to come."""
+    days = [one for years in (-1, 0, 1, 2) if (one := _day(near.year + years, month, day))]
     found = min(days, key=lambda one: abs(one - near), default=None)
-    return monday_of(found.isoformat()).isoformat() if found else ""
+    if found is None or found >= today - FAR or abs(found - near) <= FAR:
+        return found
+    return min((one for one in days if one >= today), default=found)
 
 
 # --- which bullet is which goal ------------------------------------------------------------------------------
@@ -148,7 +174,7 @@ def recognised(written: Sheet, found: Sheet) -> Sheet:
         if not bullet.goal and (goal := titles.pop(normalised(bullet.title), "")):
             chosen[id(bullet)] = goal
     kept = (bullet for bullet in found.bullets if id(bullet) in chosen or bullet.goal not in before)
-    return Sheet(tuple(replace(bullet, goal=chosen.get(id(bullet), "")) for bullet in kept))
+    return replace(found, bullets=tuple(replace(bullet, goal=chosen.get(id(bullet), "")) for bullet in kept))
 
 
 def _of_goals(before: Mapping[str, Bullet], found: Sheet) -> Iterator[Bullet]:
@@ -163,11 +189,11 @@ def _of_goals(before: Mapping[str, Bullet], found: Sheet) -> Iterator[Bullet]:
 def edits(written: Sheet, found: Sheet) -> tuple[Pin, ...]:
     """What we wrote last, and what stands there now -> the owner's words, one per goal.
 
-    None of our goals is there: the file was emptied, which says as little as its deletion.
+    None of our goals and none of our headings is there: the file was emptied, which says as little as its deletion.
     """
     before, now = written.goals, recognised(written, found)
-    there = {goal: replace(one, place=_place(one.place, written)) for goal, one in now.goals.items()}
-    if not there:
+    there = {goal: replace(one, place=_place(one.place, found.this_week)) for goal, one in now.goals.items()}
+    if not there and not written.headings & found.headings:
         return ()
     changes = {goal: Pin(goal, LATER, len(before)) for goal, was in before.items() if goal not in there and _open(was)}
     for goal, one in there.items():
@@ -219,10 +245,10 @@ def _is_moved(was: Bullet, place: str) -> bool:
     return not was.ticked or was.place != place
 
 
-def _place(place: str, written: Sheet) -> str:
-    """A goal above all headings is wanted first; below a heading that is no week it is not wanted now."""
+def _place(place: str, this_week: str) -> str:
+    """A goal above all headings is wanted now; below a heading that is no week it is not."""
     if place == TOP:
-        return next((was.place for was in written.bullets if was.goal and _open(was)), LATER)
+        return this_week
     return LATER if place.startswith(OTHER) else place
 
 

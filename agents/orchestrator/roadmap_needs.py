@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from agents.orchestrator.daily_planner import PROFILE, wordings
 from agents.orchestrator.goal_ids import BULLET, ISSUE, PROSE
@@ -53,16 +54,31 @@ def wanted(vision: Vision) -> dict[str, str]:
 
 def laid_out(sources: Sources, vision: Vision, day: str, pins: Mapping[str, Pin]) -> Roadmap:
     """`pins`: of this vision's goals."""
-    return lay_out(needs(sources, vision, day, pins), pins.values(), pace_of(sources), day)
+    rate = pace_of(sources)
+    return lay_out(needs(sources, vision, day, pins), pins.values(), rate, day, _used(sources, day, rate))
+
+
+def _used(sources: Sources, day: str, rate: Pace) -> int:
+    """How much of the day's room is gone: tasks of its plan that are over; all of it when the day is summed up."""
+    if "wrap_up" in sources.plans.phases_of(day):
+        return rate.room(1)
+    plan, known = sources.plans.plan(day), sources.journal.known()
+    tasks = [known[task.id] for task in plan.tasks if task.id in known] if plan else []
+    return min(rate.room(1), sum(task.seen_in not in OPEN for task in tasks))
 
 
 def unfinished(plans: PlanBook, day: str) -> set[tuple[str, str]]:
     """Goals, as they are worded, of which the last plan before that day, or the one of that day, has left a part."""
-    before = plans.plan(day)
-    today = {task.goal_id for task in before.tasks} if before else set()
-    left = [goal for goal in plans.left_over(day) if goal.id not in today]
-    left += (*before.deferred, *before.held) if before else ()
-    return {(goal.id, wording(goal)) for goal in left}
+    today = plans.plan(day)
+    rest = (*today.deferred, *today.held) if today else ()
+    return left_before(plans, day) | {(goal.id, wording(goal)) for goal in rest}
+
+
+def left_before(plans: PlanBook, day: str) -> set[tuple[str, str]]:
+    """Goals, as they are worded, of which the last plan before that day has left a part that is not in that day's."""
+    today = plans.plan(day)
+    taken_up = {task.goal_id for task in today.tasks} if today else set()
+    return {(goal.id, wording(goal)) for goal in plans.left_over(day) if goal.id not in taken_up}
 
 
 def pace_of(sources: Sources) -> Pace:
@@ -70,11 +86,13 @@ def pace_of(sources: Sources) -> Pace:
 
 
 def _merged(sources: Sources) -> Iterator[tuple[int, float]]:
-    """(cost, minutes) of the newest tasks that were merged."""
-    known = sources.journal.known()
-    newest = (known[id_] for id_ in sorted(known, reverse=True) if known[id_].seen_in is State.COMPLETED)
-    merged = (one for one in newest if _last(sources.journal, one.id) is Event.MERGED)
-    for one, _ in zip(merged, range(MOST), strict=False):
+    """(cost, minutes) of the tasks that were merged last. A task of the owner's own may have any id."""
+    known = sources.journal.known().values()
+    completed = [(sources.journal.history(one.id)[-1:], one) for one in known if one.seen_in is State.COMPLETED]
+    merged = [
+        (datetime.fromisoformat(last.at), one) for ends, one in completed for last in ends if last.event is Event.MERGED
+    ]
+    for _, one in sorted(merged, key=lambda found: (found[0], found[1].id))[-MOST:]:
         yield sources.ledger.spent_by(one.id).used, one.tried.minutes
 
 
@@ -123,6 +141,7 @@ class _Gathering:
             to_come=self._to_come(tasks, asked, is_left=now in self._left),
             cost=sum(self._ledger.spent_by(task.id).used for task in tasks),
             proposed=bool(goal.proposed_by),
+            asked=asked,
             note=", ".join(_notes(goal, len(failed), asked, is_dropped=bool(tasks) and not (merged or open_))),
         )
         is_done = merged and not need.size

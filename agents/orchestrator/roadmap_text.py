@@ -12,9 +12,10 @@ from agents.orchestrator.roadmap_file import ID, MONTHS, NOTHING, OTHER, TOP, Bu
 from shared.domain.roadmap import LATER, Entry, Milestone, Need, Pace, Roadmap
 
 HEAD = """\
-VISION.md says what is wanted, this file when. Move a bullet to another week (heading `### Week of 7 December`) or below
-Later: not for now. Change the order in a week. Tick a bullet: it is done. What you chose is marked *yours*; take
-that word away, and we choose again. Bullets of your own stay where they are, but nothing is made of them."""
+VISION.md says what is wanted, this file when; a goal that you do not want any more ends there: remove it in VISION.md.
+Move a bullet to another week (heading `### Week of 7 December`), change the order in a week, or tick it: it is done.
+Below Later, or deleted, it means "not for now". What you chose is marked *yours*; take that word away, and we choose
+again. Bullets of your own stay where they are, but nothing is made of them."""
 STRUCTURE = re.compile(  # would begin something else than a line of text
     r"^(?=[-+*](?:\s|$)|#{1,6}(?:\s|$)|>|<|`{3}|~{3}|(?:[-*_]\s*){3,}$)"
 )
@@ -36,8 +37,8 @@ def render(roadmap: Roadmap, today: str, kept: Sheet = NOTHING) -> str:
     month = ""
     for monday in mondays:
         at = date.fromisoformat(monday)
-        if month != (month := f"## {MONTHS[at.month - 1]} {at.year}"):
-            parts.append(month)
+        before, month = month, f"## {MONTHS[at.month - 1]} {at.year}"
+        parts += [month] if month != before else []
         week = weeks.get(monday, Milestone(at))
         parts += [f"### {week_line(week)}", section(monday, week.entries)]
     parts += ["## Later", section(LATER, roadmap.later)]
@@ -67,7 +68,9 @@ def pace_line(roadmap: Roadmap, today: str) -> str:
     if roadmap.ends is None:
         return f"{words}."
     what = "all that does not stand below Later" if roadmap.later else "all of VISION.md"
-    return f"{words}; {what} probably by {day_words(roadmap.ends, today)}."
+    asked = sum(entry.need.asked and not entry.is_done for entry in roadmap.entries)
+    but = f", once you have answered {counted(asked, 'question')}" if asked else ""
+    return f"{words}; {what} probably by {day_words(roadmap.ends, today)}{but}."
 
 
 def pace_words(pace: Pace) -> str:

@@ -86,8 +86,7 @@ def _heeded(desk: Desk, vision: Vision, day: str) -> Seen:
     found, book = seen(desk.home.roadmap, desk.roadmap, day), desk.roadmap
     if found.base:
         book.stands(found.base)
-    book.pin(found.changes, wanted(vision))
-    for line in told(found.changes):
+    for line in told(book.pin(found.changes, wanted(vision))):
         desk.tell(line)
     return found
 

@@ -146,12 +146,16 @@ class Deployment:
 
 @dataclass(frozen=True)
 class Upkeep:
-    """What finds work that nobody asked for, and the owner's rules. What needs a sandbox is made when it is needed."""
+    """What finds work that nobody asked for, and the owner's rules. What needs a sandbox is made when it is needed.
+
+    `least`: nano-dollars that the dearest single call of a task may cost.
+    """
 
     rules: UpkeepRules
     lint: Callable[[Mapping[str, str]], Sequence[Lint]]
     releases: Callable[[], Releases]
     protected: Sequence[str] = ()  # paths of the owner's own list
+    least: int = 0
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""A run of the base, what ruff says of it -> findings: tests that fail, code that no test runs, code to tidy. Pure."""
+"""A run of the base, what ruff says of it -> findings: tests that fail, code that no test runs, code to tidy.
+
+It reads and runs nothing itself: `Lint` is a word of the linter's door, and files come through a function.
+"""
 
 from __future__ import annotations
 

@@ -15,14 +15,14 @@ from shared.domain.errors import Refused, Replaced, Stopping, TeamError
 from shared.domain.evidence import SuiteRun
 from shared.domain.lifecycle import Event, State
 from shared.domain.naming import upkeep_task
-from shared.domain.upkeep import KINDS, Finding, Kind, Look, Past, chosen, noted, proposal, room
+from shared.domain.upkeep import KINDS, Finding, Kind, Look, Past, at_rest, chosen, noted, proposal, room
 from shared.edge.journal import Known
 
 OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 NO_MEANS_NO = (Event.CANCELLED, Event.DELETED)
 USABLE = ("finished", "no tests")  # how a run of the base ends that says something
 FILES = ("100644", "100755")  # modes of what is a file, and no link
-NOTHING = "nothing worth doing"
+NOTHING, NOT_SEEN = "nothing worth doing", "nothing found in what could be looked at"
 
 
 def look_after(desk: Desk, team: Team, day: str) -> None:
@@ -31,9 +31,12 @@ def look_after(desk: Desk, team: Team, day: str) -> None:
     What cannot be looked at today is left out, and said; nothing of it is a reason for the day not to go on.
     """
     upkeep = team.upkeep
-    if upkeep is None or not upkeep.rules.tasks or desk.upkeep.look(day):
+    if upkeep is None or not upkeep.rules.is_on or desk.upkeep.look(day):
         return
     past, free = tuple(_past(desk)), capacity_left(desk, day)
+    if free and (why := at_rest(past, upkeep.rules, upkeep.least)):
+        _told(desk, Look(day, (why,)))
+        return
     if not min(free, room(past, upkeep.rules, day)):
         return
     try:
@@ -47,7 +50,8 @@ def look_after(desk: Desk, team: Team, day: str) -> None:
     found = eyes.look(past)[:free]
     numbers = _numbers(desk, day)
     proposals = tuple(proposal(one, day, next(numbers), eyes.reach.guards) for one in found)
-    _told(desk, Look(day, (*([] if proposals else [NOTHING]), *map(noted, eyes.left_out)), proposals))
+    nothing = [] if proposals else [NOT_SEEN if eyes.left_out else NOTHING]
+    _told(desk, Look(day, (*nothing, *map(noted, eyes.left_out)), proposals))
 
 
 def _told(desk: Desk, look: Look) -> None:

@@ -24,7 +24,6 @@ from shared.edge.prompts import Prompts, quoted
 
 T = TypeVar("T")
 
-MORE_GOALS = 2  # asked about beyond the day's capacity: some turn out to need no task
 MAX_BLOCK = 12_000  # characters of one block of the prompt
 MAX_LINE = 1_000
 MAX_CORRECTIONS = 40
@@ -45,18 +44,16 @@ class Planner:
 
     def plan(self, run: Run, order: PlanOrder, source: Source) -> PlanAnswer:
         """At most two model calls, none if there is nothing to plan. Errors are those of the asker."""
-        asked, later = _share(order)
-        if not asked.goals:
-            return PlanAnswer(deferred=later)
-        facts = self._analyzer.facts(source, ["\n".join((goal.title, *goal.details)) for goal in asked.goals])
+        if not order.goals or order.capacity <= 0:
+            return PlanAnswer(deferred=tuple(goal.id for goal in order.goals))
+        facts = self._analyzer.facts(source, ["\n".join((goal.title, *goal.details)) for goal in order.goals])
         tree = Tree.of(source.files())
-        reply, notes = self._checked(run, asked, facts, tree)
-        answer = settled(reply, asked, tree, run.day)
+        reply, notes = self._checked(run, order, facts, tree)
+        answer = settled(reply, order, tree, run.day)
         return replace(
             answer,
-            deferred=answer.deferred + later,
-            questions=(*_questions(reply, asked, source), *answer.questions),
-            unknowns=tuple(_unknowns(reply, asked)),
+            questions=(*_questions(reply, order, source), *answer.questions),
+            unknowns=tuple(_unknowns(reply, order)),
             notes=notes + answer.notes,
         )
 
@@ -88,12 +85,6 @@ class Planner:
             correction=correction,
         )
         return self._asker.ask(run, prompt.system, prompt.user, Reply)
-
-
-def _share(order: PlanOrder) -> tuple[PlanOrder, tuple[str, ...]]:
-    """The goals that today's capacity can serve, and the ids of the others."""
-    count = order.capacity + MORE_GOALS if order.capacity > 0 else 0
-    return replace(order, goals=order.goals[:count]), tuple(goal.id for goal in order.goals[count:])
 
 
 def _text(goal: Goal) -> str:

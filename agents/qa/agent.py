@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from agents.qa import test_writer
 from agents.qa.commit_texts import CommitTexts
-from agents.qa.coverage_checker import drop, newly_run, no_gain, uncovered_changes
+from agents.qa.coverage_checker import drop, newly_run, uncovered_changes
 from agents.qa.evidence_rule import Runs, Texts, is_usable, problems, proving
 from agents.qa.gathering import Gathering, KeptRuns, Source, Subject, text_of
 from agents.qa.mutants import mutants, unnoticed
 from agents.qa.task_words import asks_for_behaviour
 from agents.qa.test_runner import PYTEST_SECTIONS, command_for
 from agents.qa.touched import Places, Touched
+from agents.qa.upkeep_proof import Sought, unproven
 from shared.domain.evidence import Evidence, Failure, Problem, SuiteRun
 from shared.domain.naming import is_upkeep
 from shared.domain.work import Branch, Run, TaskSpec
@@ -25,15 +26,28 @@ LONGEST_OUTPUT = 4_000  # characters of what an unfinished run printed last
 
 
 class Qa:
-    """`command`: what the owner configured, may be empty. `tolerance`: points that coverage may fall by."""
+    """`command`: what the owner configured, may be empty. `tolerance`: points that coverage may fall by.
 
-    def __init__(self, bench: Bench, source: Source, kept: KeptRuns, command: str, tolerance: float, log: Log) -> None:
+    `mends`: the id of a task -> the failing test that upkeep began it for; empty: none.
+    """
+
+    def __init__(
+        self,
+        bench: Bench,
+        source: Source,
+        kept: KeptRuns,
+        command: str,
+        tolerance: float,
+        log: Log,
+        mends: Callable[[str], str] = lambda _: "",
+    ) -> None:
         self._bench = bench
         self._source = source
         self._kept = kept
         self._command = command
         self._tolerance = tolerance
         self._log = log
+        self._mends = mends
 
     def check(self, run: Run, task: TaskSpec, branch: Branch, written: Collection[str] = ()) -> Evidence:
         """`written`: test files of a round of ours; only these are tried with planted faults.
@@ -56,9 +70,10 @@ class Qa:
             broken = Problem("the environment cannot be built", " ".join(str(reason).split()), "correct")
             return self._told(run, replace(evidence, box=self._box(branch.base), problems=(broken,)))
         evidence = self._judged(evidence, task, subject, runs, texts.read(task, gathering.weakenings(), runs))
-        newly = newly_run(runs.base, runs.change, subject.about) or {}
-        if less := no_gain(newly):
-            evidence = replace(evidence, problems=(*evidence.problems, less))
+        sought = Sought(task, self._mends(task.id), subject.about)
+        less = unproven(sought, runs, lambda path: text_of(self._source, branch.commit, path))
+        evidence = replace(evidence, problems=(*evidence.problems, *less))
+        newly = newly_run(runs.base, runs.change, subject.about) or {}  # not counted: said above
         return self._told(run, self._tried(evidence, subject, gathering, written, newly))
 
     def base(self, run: Run, commit: str) -> SuiteRun:

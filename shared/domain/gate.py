@@ -189,7 +189,7 @@ def reasons(found: Submission, policy: Policy) -> tuple[str, ...]:
         "the sandbox of this machine is a reduced one": not found.in_full_box,
         "its goal was reworded in VISION.md": found.goal == "reworded",
         "somebody else asked for it, in an issue": found.goal == "proposed",
-        "nobody asked for it: the team proposes it": found.goal == "upkeep",
+        "the team's own proposal, not from VISION.md": found.goal == "upkeep",
         "it cost more than the cap of a task": not found.in_budget,
         "config/policy.yaml says merge.auto: false": not policy.auto,
     }

@@ -65,6 +65,7 @@ class Need:
     done_on: str = ""  # empty: it is open
     proposed: bool = False  # somebody else's wish: after all of the owner's
     note: str = ""  # what keeps it
+    asked: bool = False  # a question about it waits for the owner
 
     @property
     def size(self) -> int:
@@ -146,11 +147,11 @@ def pace(merged: Sequence[tuple[int, float]], room: Room) -> Pace:
     return Pace(max(min(limits), SLOWEST), cost, minutes, known)
 
 
-def lay_out(needs: Iterable[Need], pins: Iterable[Pin], pace: Pace, today: str) -> Roadmap:
+def lay_out(needs: Iterable[Need], pins: Iterable[Pin], pace: Pace, today: str, used: int = 0) -> Roadmap:
     """What the owner has put into a week stands there; the rest in the first week in which its last task fits.
 
     The rest comes by priority, then in the order of `needs`; a goal for which nothing is left to do stands below LATER.
-    What is pinned to weeks that are over comes in this one.
+    What is pinned to weeks that are over comes in this one. `used`: tasks of today that are over.
     """
     own = {pin.goal: pin for pin in pins if pin.place != FREE}
     done, later, free = list[Need](), list[Need](), deque[Need]()
@@ -168,7 +169,7 @@ def lay_out(needs: Iterable[Need], pins: Iterable[Pin], pace: Pace, today: str) 
             free.append(need)
         else:
             later.append(need)
-    weeks = {week.monday: week for week in _weeks(free, fixed, pace, date.fromisoformat(today))}
+    weeks = {week.monday: week for week in _weeks(free, fixed, pace, date.fromisoformat(today), used)}
     for monday, entries in _done(done, first).items():
         week = weeks.get(monday, Milestone(monday))
         weeks[monday] = Milestone(monday, (*entries, *week.entries), week.load, week.room)
@@ -206,7 +207,7 @@ def _week(pin: Pin, first: date) -> date:
 
 
 def _weeks(
-    free: deque[Need], fixed: Mapping[date, Sequence[tuple[Pin, Need]]], pace: Pace, today: date
+    free: deque[Need], fixed: Mapping[date, Sequence[tuple[Pin, Need]]], pace: Pace, today: date, used: int
 ) -> Iterator[Milestone]:
     """From this one on, until every goal has its place.
 
@@ -220,13 +221,14 @@ def _weeks(
         own = fixed.get(monday, ())
         load = sum(need.size for _, need in own)
         pinned += load
-        usable = max(usable, pace.room(days) - pinned)
+        room = max(0, pace.room(days) - used)
+        usable = max(usable, room - pinned)
         while free and taken + free[0].size <= usable:
             taken += free[0].size
             here.append(free.popleft())
         load += min(usable, wanted) - min(before, wanted)
         if here or own or load:
-            yield Milestone(monday, _ordered(here, own), load, pace.room(days) - pace.room(max(days - 7, 0)))
+            yield Milestone(monday, _ordered(here, own), load, room - max(0, pace.room(max(days - 7, 0)) - used))
         monday += WEEK
 
 

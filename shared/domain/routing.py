@@ -57,11 +57,11 @@ def choose(difficulty: Difficulty, tries: int, record: Sequence[FirstTry], numbe
 
 def balance(record: Sequence[FirstTry]) -> int:
     """What the cheap model has saved, less what its failures cost on top of the dear tries that followed them."""
-    most = _usual(record)
+    most = usual(record)
     return sum(saved(one, most) for one in _newest(record, "cheap"))
 
 
-def saved(one: FirstTry, most: int | None = None) -> int:
+def saved(one: FirstTry, most: int | None) -> int:
     """By a try with the cheap model; negative: lost. `most`: what a try with the dear one is known to cost.
 
     A model that needs more words for the same work has not saved what those words would have cost elsewhere.
@@ -76,7 +76,7 @@ def number_of(task: str) -> int:
     return int.from_bytes(hashlib.sha256(task.encode()).digest()[:8], "big")
 
 
-def _usual(record: Sequence[FirstTry]) -> int | None:
+def usual(record: Sequence[FirstTry]) -> int | None:
     """What a first try with the dear model costs on average; None: too few are known."""
     dear = _newest(record, "dear")
     return sum(one.cost for one in dear) // len(dear) if len(dear) >= ENOUGH else None

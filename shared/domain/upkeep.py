@@ -15,6 +15,7 @@ from typing import Literal
 
 from shared.domain.defuse import defuse
 from shared.domain.naming import upkeep_task
+from shared.domain.token_budget import amount
 from shared.domain.work import Difficulty, Goal, Priority, TaskSpec, Vision
 
 Kind = Literal["failing test", "uncovered code", "outdated pin", "lint"]
@@ -22,7 +23,6 @@ Kind = Literal["failing test", "uncovered code", "outdated pin", "lint"]
 KINDS: tuple[Kind, ...] = ("failing test", "uncovered code", "outdated pin", "lint")  # the most telling first
 AGAIN = timedelta(days=90)  # before what was proposed is proposed once more
 PREFIX, PROPOSER = "m-", "upkeep"
-GOAL_ID = re.compile(r"m-[0-9a-f]{6}")
 LONGEST_LINE, MOST_LINES = 200, 30  # of a quotation
 LONGEST_TITLE = 120
 
@@ -52,7 +52,11 @@ class UpkeepRules:
 
     tasks: int = 1  # proposed per day; 0: none
     open: int = 2  # that may be under way or wait for him
-    share: int = 0  # nano-dollars of a day, for all of them together
+    share: int = 0  # nano-dollars of a day, for all of them together; 0: nothing is proposed
+
+    @property
+    def is_on(self) -> bool:
+        return self.tasks > 0 and self.share > 0
 
 
 @dataclass(frozen=True)
@@ -96,14 +100,44 @@ def room(past: Iterable[Past], rules: UpkeepRules, day: str) -> int:
     return max(0, min(rules.tasks - of_day, rules.open - open_))
 
 
+def at_rest(past: Iterable[Past], rules: UpkeepRules, least: int) -> str:
+    """Why nothing more is looked for, for the owner; empty: nothing is in the way.
+
+    `least`: nano-dollars that the dearest single call of a task may cost. With less than that it would never be begun,
+    or wait for its review for ever.
+    """
+    if rules.share < least:
+        share, call = amount(rules.share), amount(least)
+        what = f"upkeep.share of budget.day (${share}) does not pay for one call of the coder or the reviewer (${call})"
+        return f"{what}: raise it, or set upkeep: {{tasks: 0}}"
+    waiting = sum(one.is_open for one in past)
+    if waiting >= rules.open:
+        told = "1 proposal of ours is" if waiting == 1 else f"{waiting} proposals of ours are"
+        return f"{told} under way or wait for you (upkeep.open): no further look"
+    return ""
+
+
 def chosen(findings: Iterable[Finding], past: Iterable[Past], rules: UpkeepRules, day: str) -> tuple[Finding, ...]:
     """Of one kind, the first that has any; the biggest first. Nothing twice within `AGAIN`, nothing ever rejected."""
     past = tuple(past)
     barred = {(one.kind, one.subject) for one in past if _is_barred(one, day)}
-    fresh = {(one.kind, one.subject): one for one in findings if (one.kind, one.subject) not in barred}
+    barred |= {(one.kind, _file(one)) for one in past if one.is_open or one.is_rejected}
+    fresh = {
+        (one.kind, one.subject): one
+        for one in findings
+        if not barred & {(one.kind, one.subject), (one.kind, _file(one))}
+    }
     first = min((KINDS.index(kind) for kind, _ in fresh), default=0)
     found = [one for one in fresh.values() if one.kind == KINDS[first]]
     return tuple(sorted(found, key=lambda one: (-one.size, one.subject))[: room(past, rules, day)])
+
+
+def _file(one: Finding | Past) -> str:
+    """What tests that fail have in common, for one cause breaks several: their file, or their class."""
+    if one.kind != "failing test":
+        return one.subject
+    test = one.subject.partition("[")[0]
+    return test.partition("::")[0] if "::" in test else test.rpartition(".")[0] or test
 
 
 def _is_barred(past: Past, day: str) -> bool:
@@ -121,14 +155,9 @@ def proposal(finding: Finding, day: str, number: int, guards: Sequence[str] = ()
 
 
 def goal(finding: Finding) -> Goal:
-    """The same finding on another day has the same id."""
+    """The same finding on another day has the same id; no line of VISION.md and no issue has one like it."""
     digest = hashlib.sha256(f"{finding.kind}\0{finding.subject}".encode("utf-8", "surrogatepass")).hexdigest()
     return Goal(PREFIX + digest[:6], _title(finding), priority=Priority.LOW, proposed_by=PROPOSER)
-
-
-def is_ours(goal_id: str) -> bool:
-    """The goal of a proposal of ours: no line of VISION.md and no issue has such an id."""
-    return GOAL_ID.fullmatch(goal_id) is not None
 
 
 def task(finding: Finding, day: str, number: int, guards: Sequence[str] = ()) -> TaskSpec:
@@ -157,7 +186,7 @@ def lines(look: Look | None) -> tuple[str, ...]:
     """For the owner: what was proposed, or that there is nothing, and what was left out."""
     if look is None:
         return ()
-    proposed = (f"proposed, as nobody asked for it: {one.task.title} ({one.task.id})" for one in look.proposals)
+    proposed = (f"the team proposes: {one.task.title} ({one.task.id})" for one in look.proposals)
     return (*proposed, *look.notes)
 
 

@@ -7,8 +7,10 @@ is all there is. What either says is data: names of files, and what Python each 
 from __future__ import annotations
 
 import json
+import lzma
 import re
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from email.parser import BytesHeaderParser
@@ -117,6 +119,12 @@ def _file(one: Mapping[str, Any]) -> File:
     return File(str(one["filename"])[:300], python if isinstance(python, str) else "", bool(one.get("yanked")))
 
 
+# What reading an archive that is none, or is damaged, may end in.
+UNREADABLE = (
+    *(OSError, ValueError, EOFError, NotImplementedError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+)
+
 # --- a folder of wheels --------------------------------------------------------------------------------------
 
 
@@ -151,7 +159,7 @@ def _required(path: Path) -> str:
                 return ""
             with wheel.open(metadata) as data:
                 return str(BytesHeaderParser().parsebytes(data.read(MOST_METADATA)).get("Requires-Python", ""))
-    except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError):
+    except UNREADABLE:
         return ""
 
 

@@ -36,22 +36,24 @@ class RoadmapBook:
         rows = self._db.rows("select * from roadmap_pins order by rowid")
         return {row["goal"]: Pin(row["goal"], row["place"], row["rank"]) for row in rows if _counts(row, wording)}
 
-    def pin(self, changes: Iterable[Pin], wording: Mapping[str, str]) -> None:
-        """The newest word about each goal counts. Pins of goals that are gone go."""
-        changes = tuple(changes)
+    def pin(self, changes: Iterable[Pin], wording: Mapping[str, str]) -> tuple[Pin, ...]:
+        """The newest word about each goal counts -> those that say something new. Pins of goals that are gone go."""
+        pins = self.pins(wording)
+        new = tuple(change for change in changes if change.goal in wording and _is_new(change, pins.get(change.goal)))
         rows = self._db.rows("select goal from roadmap_pins")
-        if not changes and {row["goal"] for row in rows} <= {*self.pins(wording)}:
-            return
+        if not new and {row["goal"] for row in rows} <= {*pins}:
+            return ()
         with self._db.transaction() as db:
-            for change in changes:
+            for change in new:
                 db.execute("delete from roadmap_pins where goal = ?", (change.goal,))
-                if change.place != FREE and change.goal in wording:
+                if change.place != FREE:
                     values = (change.goal, change.place, change.rank, wording[change.goal])
                     db.execute("insert into roadmap_pins values (?, ?, ?, ?)", values)
             for row in db.execute("select * from roadmap_pins").fetchall():
                 if not _counts(row, wording):
                     db.execute("delete from roadmap_pins where goal = ?", (row["goal"],))
         fault_point("roadmap.pinned")
+        return new
 
     # -- what we wrote ----------------------------------------------------------------------------------------
 
@@ -108,6 +110,11 @@ class RoadmapBook:
                 values = (need.id, need.title, need.priority.value, need.done_on, need.merged, need.cost)
                 db.execute("insert or replace into roadmap_finished values (?, ?, ?, ?, ?, ?)", values)
         fault_point("roadmap.finished")
+
+
+def _is_new(change: Pin, before: Pin | None) -> bool:
+    """What has no pin is free."""
+    return change != before if change.place != FREE else before is not None
 
 
 def _counts(row: sqlite3.Row, wording: Mapping[str, str]) -> bool:

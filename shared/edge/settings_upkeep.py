@@ -14,7 +14,7 @@ class Upkeep(Part):
     tasks: int = Field(strict=True, default=1, ge=0, le=10)
     """How many tasks the team may propose per day when you want nothing else; 0: none."""
     share: float = Field(default=0.2, ge=0, le=1)
-    """The most of budget.day that all such tasks together may take; `raise-cap` does not raise it."""
+    """The most of budget.day that all such tasks together may take, 0: none; `raise-cap` does not raise it."""
     open: int = Field(strict=True, default=2, ge=1, le=50)
     """How many such tasks may be under way or wait for you."""
 

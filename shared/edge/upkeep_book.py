@@ -34,12 +34,17 @@ class UpkeepBook:
         row = self._db.row("select * from upkeep_looks where day = ?", (day,))
         if row is None:
             return None
-        proposals = tuple(one for one in self.proposals() if one.day == day)
-        return Look(day, tuple(filter(None, row["notes"].split("\n"))), proposals)
+        proposed = self._db.rows("select * from upkeep_proposals where day = ? order by rowid", (day,))
+        return Look(day, tuple(filter(None, row["notes"].split("\n"))), tuple(map(_proposal, proposed)))
 
     def proposals(self) -> tuple[Proposal, ...]:
         """The oldest first."""
         return tuple(map(_proposal, self._db.rows("select * from upkeep_proposals order by rowid")))
+
+    def failing_test(self, task: str) -> str:
+        """What a task was proposed to mend, by the id of the runner; empty: it is about something else."""
+        row = self._db.row("select subject from upkeep_proposals where task = ? and kind = 'failing test'", (task,))
+        return row["subject"] if row else ""
 
     def goals(self) -> tuple[Goal, ...]:
         """Of the proposals, in their order."""

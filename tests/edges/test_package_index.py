@@ -7,9 +7,10 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from shared.domain.errors import Misconfigured, Refused, TeamError, Unavailable
@@ -163,6 +164,23 @@ def test_a_folder_is_looked_through_without_any_network(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_the_owners_to_mend(tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match="packages:"):
         WheelFolder(tmp_path / "gone", PYTHON).newer("shop-tools", "1.0")
+
+
+@settings(deadline=None)
+@example(at=70, noise=b"\xff" * 9)
+@given(st.integers(0, 2_000), st.binary(min_size=1, max_size=40))
+def test_a_wheel_that_is_damaged_anywhere_says_nothing_of_python(at: int, noise: bytes) -> None:
+    with TemporaryDirectory() as folder:
+        wheel = Path(folder, "shop_tools-2.0-py3-none-any.whl")
+        for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2):
+            with zipfile.ZipFile(wheel, "w", method) as whole:
+                text = "".join(f"Keyword-{number}: {number**7}\n" for number in range(90))
+                whole.writestr("shop_tools-2.0.dist-info/METADATA", f"Requires-Python: >=3\n{text}")
+            data = bytearray(wheel.read_bytes())
+            data[at % len(data) : at % len(data) + len(noise)] = noise
+            wheel.write_bytes(data)
+            found = WheelFolder(Path(folder), PYTHON).newer("shop-tools", "1.0")
+            assert found is None or found.version == "2.0"
 
 
 @pytest.mark.parametrize(

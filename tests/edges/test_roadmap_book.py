@@ -44,6 +44,18 @@ def test_the_newest_word_about_a_goal_counts(book: RoadmapBook) -> None:
     assert book.pins(WANTED) == {"g-2": Pin("g-2", LATER)}
 
 
+def test_only_what_is_new_to_the_book_is_news(book: RoadmapBook) -> None:
+    done, free = Pin("g-2", DONE), Pin("g-1", FREE)
+    assert book.pin([free], WANTED) == (), "it has no pin"
+    assert book.pin([WEEK, done], WANTED) == (WEEK, done)
+    assert book.pin([WEEK, done], WANTED) == ()
+    turned = replace(WEEK, rank=0)
+    assert book.pin([turned, done, Pin("g-9", LATER)], WANTED) == (turned,), "g-9 is no goal"
+    assert book.pin([done], {**WANTED, "g-2": "other"}) == (done,), "it was another goal that was done"
+    assert book.pin([free], WANTED) == (free,)
+    assert book.pin([free], WANTED) == ()
+
+
 def test_a_goal_that_has_left_the_vision_has_no_pin_also_when_it_comes_back(book: RoadmapBook) -> None:
     book.pin([WEEK], WANTED)
     without = {"g-2": "w2"}

@@ -47,6 +47,24 @@ def test_proposals_of_all_days_stand_in_their_order(book: UpkeepBook) -> None:
     assert book.look(DAY) == Look(DAY, (), (book.proposals()[1],))
 
 
+def test_a_day_is_read_without_the_proposals_of_others(tmp_path: Path) -> None:
+    db = Database(tmp_path / "agents.db")
+    for number, day in enumerate((DAY, NEXT), 1):
+        UpkeepBook(db).keep(Look(day, (), (proposal(replace(FOUND, subject=day), day, number),)))
+    with db.transaction() as rows:
+        rows.execute("update upkeep_proposals set task_json = 'not read' where day = ?", (DAY,))
+    found = UpkeepBook(db).look(NEXT)
+    db.close()
+    assert found and [one.subject for one in found.proposals] == [NEXT]
+
+
+def test_only_a_task_that_is_to_mend_a_test_has_one(book: UpkeepBook) -> None:
+    mends = replace(FOUND, kind="failing test", subject="tests/test_a.py::test_b[\u00e9 -1]")
+    book.keep(Look(DAY, (), (proposal(mends, DAY, 1), proposal(FOUND, DAY, 2))))
+    found = [book.failing_test(f"20261120-{name}") for name in ("u1", "u2", "u3", "01")]
+    assert found == [mends.subject, "", "", ""]
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(
     kind=st.sampled_from(KINDS),

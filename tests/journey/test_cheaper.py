@@ -16,10 +16,12 @@ from shared.domain.lifecycle import State
 from shared.domain.routing import ENOUGH, ONE_IN, number_of
 from shared.domain.savings import cached
 from shared.domain.token_budget import Usage
+from shared.edge.clock import ManualClock
 from shared.edge.engine.engine import EngineJob
 from shared.edge.money.ledger_savings import LedgerSavings
 from shared.edge.money.pricing import Pricing
 from shared.edge.scripted.scripted_model import ScriptedModel
+from tests.journey.days import MIDNIGHT, days
 from tests.journey.gated import FILES as SUM_FILES
 from tests.journey.gated import GOOD, ID, Coder, fix, suite
 from tests.journey.gated import VISION as SUM
@@ -271,3 +273,20 @@ def test_a_kill_in_between_changes_nothing(tmp_path: Path, model: ScriptedModel)
         died = killed_at(number, argv)[-1]
         finishes(argv)
         assert what_is_known(made) == clean, died
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [(400, "invalid_request_error"), (404, "not_found_error")], ids=["refused", "unknown"]
+)
+def test_a_cheap_model_that_the_vendor_does_not_take_keeps_nobody_from_working(
+    tmp_path: Path, model: ScriptedModel, status: int, error: str
+) -> None:
+    goals = goals_of(vision(2))
+    answer = {"status": status, "error": {"type": error, "message": "not for you"}}
+    refusal = {"agent": "coder", "when": {"model": "haiku"}, "times": "any", **answer}
+    day = stage(tmp_path, model, 2)
+    model.play([reads(), plans(*(room(n, goal) for n, goal in enumerate(goals))), refusal, CODES, APPROVES])
+    with days(day, ManualClock(MIDNIGHT)) as life:
+        life.until(MIDNIGHT.replace(day=21))
+    assert set(day.states().values()) == {"completed"}
+    assert models(day).count(CHEAP) <= 2, "not again on that day"

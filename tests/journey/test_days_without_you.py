@@ -178,3 +178,21 @@ def test_the_same_days_again_give_the_same_plans(played: tuple[Stage, list[Scrip
             assert here.read_bytes() == there.read_bytes()
     one, again = (asked(model, "Planner") for model in models)
     assert one == again
+
+
+def test_a_day_whose_first_goals_turn_out_to_be_questions_is_filled_with_the_next(tmp_path: Path) -> None:
+    """One call more, however many goals there are: what is asked about next may be a question, too."""
+    unclear = {"goal_id": GOALS[0], "verdict": "question", "text": "Return what?", "evidence": []}
+    first, second = planned(1), planned(2)
+    first["json"]["goals"].insert(0, unclear)
+    with ScriptedModel([reads(), first, second, CODES, APPROVES]) as model:
+        stage = Stage(tmp_path, model.url, codes, suite, trace=TRACE).set_up(VISION.partition("## Ideas")[0], FILES)
+        stage.given_config("policy", capacity="{tasks_per_day: 2, parallel: 1}")
+        assert stage.run_day(until="planning") == []
+        one, other = asked(model, "Planner")
+    assert [n for n in PARTS if f"{GOALS[n]} (high)" in one] == [0, 1]
+    assert [n for n in PARTS if f"{GOALS[n]} (high)" in other] == [2]
+    with stage.records() as records:
+        plan = records.plans.plan("2026-11-20")
+    assert plan and [task.goal_id for task in plan.tasks] == [GOALS[1], GOALS[2]]
+    assert [goal.id for goal in plan.deferred] == GOALS[3:]

@@ -109,7 +109,7 @@ READY = Submission("c1", "s1", True, True, True, evidence=evidence(), reviewed=s
         pytest.param(replace(READY, goal="reworded"), Park(("its goal was reworded in VISION.md",)), id="reworded"),
         pytest.param(replace(READY, goal="removed"), Cancel(), id="no means no"),
         pytest.param(
-            replace(READY, goal="upkeep"), Park(("nobody asked for it: the team proposes it",)), id="nobody asked"
+            replace(READY, goal="upkeep"), Park(("the team's own proposal, not from VISION.md",)), id="nobody asked"
         ),
         pytest.param(replace(READY, goal="upkeep", approved=True), Merge(), id="nobody asked, and it is approved"),
         pytest.param(

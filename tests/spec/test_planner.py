@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import pytest
 
-from agents.planner.agent import MORE_GOALS, Planner
+from agents.planner.agent import Planner
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
 from agents.planner.source import Hit
 from agents.planner.task_spec import Draft, Evidence, GoalAnswer, Proof, Reply, Verdict
@@ -106,19 +106,6 @@ def test_nothing_to_plan_costs_nothing(order: PlanOrder) -> None:
     model = ScriptedModel()
     assert plan(model, order) == PlanAnswer(deferred=tuple(goal.id for goal in order.goals))
     assert model.asked == []
-
-
-def test_only_as_many_goals_are_asked_about_as_the_day_can_serve() -> None:
-    goals = [Goal(f"g-{n}", f"Goal number {n}", (), Priority.LOW) for n in range(10)]
-    goals.insert(2, replace(GOAL, id="g-urgent"))  # whose turn it is, the roadmap says
-    answers = [GoalAnswer(goal.id, Verdict.QUESTION, "What?", []) for goal in goals]
-    model = ScriptedModel(Reply(answers, []))
-    answer = plan(model, replace(ORDER, goals=tuple(goals), capacity=2))
-    asked = ["g-0", "g-1", "g-urgent", "g-2"]
-    assert [question.goal_id for question in answer.questions] == asked
-    assert len(asked) == 2 + MORE_GOALS
-    assert answer.deferred == tuple(f"g-{n}" for n in range(3, 10))
-    assert "Goal number 3" not in model.asked[0]
 
 
 def test_the_model_sees_goals_facts_guards_notes_and_open_tasks_each_in_its_fence() -> None:

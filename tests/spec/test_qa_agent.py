@@ -124,6 +124,7 @@ class Stage:
         self.bench, self.book = SmallBench(self.mirror), Book()
         self.folder, self.command = folder, command
         self.branch = Branch("agent/t1", self.base, self.base)
+        self.mends: dict[str, str] = {}
 
     def given_change(self, files: Mapping[str, str], remove: str = "") -> Stage:
         if remove:
@@ -139,7 +140,7 @@ class Stage:
     @property
     def qa(self) -> Qa:
         log = Log(self.folder, ManualClock(datetime(2026, 11, 21, tzinfo=UTC)), str)
-        return Qa(self.bench, self.mirror, self.book, self.command, 1.0, log)
+        return Qa(self.bench, self.mirror, self.book, self.command, 1.0, log, lambda task: self.mends.get(task, ""))
 
     @property
     def runs(self) -> list[tuple[str, tuple[str, ...], bool]]:
@@ -610,3 +611,85 @@ def test_tests_that_notice_no_fault_in_what_they_run_go_back(stage: Stage) -> No
     stage.given_change({"tests/test_shop_more.py": IDLE})
     counts(stage, [1, 2], [])
     assert rules(stage.check(task=COVER).problems) == ("the written tests do not notice faults",)
+
+
+@pytest.mark.parametrize("lost", ["base", "change"])
+def test_where_nobody_counted_what_new_tests_run_the_owner_is_asked(stage: Stage, lost: str) -> None:
+    stage.given_change({"tests/test_shop_more.py": MORE})
+    counts(stage, [1, 2], [])
+    counted = stage.bench.spoils
+
+    def spoils(order: SuiteOrder, raw: RawRun) -> RawRun:
+        is_lost = (order.commit == stage.base) == (lost == "base")
+        return replace(raw, coverage=None) if is_lost else counted(order, raw)
+
+    stage.bench.spoils = spoils
+    found = stage.check(task=COVER)
+    assert "nothing shows that the new tests run anything" in rules(found.needing("ask owner"))
+    assert "shop.py" in found.problems[-1].text
+    owns = stage.check(task=replace(COVER, id="20261121-01"))
+    assert "nothing shows that the new tests run anything" not in rules(owns.problems), "the owner's are his own"
+
+
+MEND = TaskSpec(
+    "20261121-u1", "Fix the failing test test_sum in tests/test_shop.py", "A test fails.", files=("shop.py",)
+)
+SUM = "tests/test_shop.py::test_sum"
+WRONG = "def total(prices):\n    return 0\n"
+
+
+@pytest.mark.parametrize(
+    ("shop", "found"),
+    [
+        pytest.param(SHOP, (), id="it passes"),
+        pytest.param("def total(prices):\n    return 7\n", ("the test still fails",), id="only another one passes"),
+    ],
+)
+def test_what_is_to_mend_a_test_has_to_mend_that_very_test(tmp_path: Path, shop: str, found: tuple[str, ...]) -> None:
+    tests = OLD + "\ndef test_some():\n    assert total([1, 2])\n"
+    stage = Stage(tmp_path, {**FILES, "shop.py": WRONG, "tests/test_shop.py": tests}).given_change({"shop.py": shop})
+    stage.mends = {MEND.id: SUM}
+    evidence = stage.check(task=MEND)
+    assert rules(evidence.problems) == rules(evidence.needing("correct")) == found
+    assert all(problem.tests == (SUM,) for problem in evidence.problems)
+    assert rules(stage.check(task=replace(MEND, id="20261121-u2")).problems) == (), "that one is about something else"
+
+
+def test_a_test_that_is_gone_from_the_base_is_the_owners_to_judge(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {**FILES, "shop.py": WRONG}).given_change({"shop.py": SHOP})
+    stage.mends = {MEND.id: "tests/test_shop.py::test_gone"}
+    assert rules(stage.check(task=MEND).needing("ask owner")) == ("the test still fails",)
+    stage.bench.spoils = lambda order, raw: raw if order.commit == stage.base else replace(raw, end="timed out")
+    assert rules(stage.check(task=MEND).problems) == ("no evidence",), "without an end nothing is known of it"
+
+
+PIN = TaskSpec(
+    "20261121-u1",
+    "Update Toml.kit to 0.11 in requirements.txt",
+    "The behaviour stays the same.",
+    files=("requirements.txt",),
+    acceptance=("requirements.txt pins Toml.kit==0.11", "the tests pass with it"),
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_new"),
+    [
+        ("Toml.kit==0.11", True),
+        ("Toml.kit[x] == 0.11 ; python_version > '3'  # settings", True),
+        ("Toml.kit==0.11  # settings", True),
+        ("Toml.kit==0.9", False),
+        ("Toml.kit==0.11.1", False),
+        ("Toml.kit>=0.11", False),
+        ("Tomlxkit==0.11", False),
+        ("# Toml.kit==0.11", False),
+        ("other-Toml.kit==0.11", False),
+        ("", False),
+    ],
+)
+def test_a_newer_pin_has_to_stand_in_its_file(tmp_path: Path, line: str, is_new: bool) -> None:
+    stage = Stage(tmp_path, {**FILES, "requirements.txt": "# ours\nToml.kit==0.10\n"})
+    stage.given_change({"requirements.txt": f"# ours\n{line}\n"})
+    found = stage.check(task=PIN)
+    assert rules(found.needing("correct")) == (() if is_new else ("the pin is still the old one",))
+    assert not stage.check(task=replace(PIN, id="20261121-01")).is_red, "the owner's words are no promise of ours"

@@ -296,3 +296,28 @@ def test_the_next_goals_are_those_that_nobody_has_put_off(
     assert set(found) == {one.id for one in needs} - put_off - idle and len(found) == len(set(found))
     stands = [entry.need.id for entry in roadmap.entries]
     assert [id_ for id_ in stands if id_ in found] == list(found)
+
+
+def week_of(roadmap: Roadmap) -> dict[str, str]:
+    """Of each open goal that has one."""
+    found = {id_: place for place, ids in weeks(roadmap).items() for id_ in ids if place != LATER}
+    return {
+        entry.need.id: found[entry.need.id] for week in roadmap.weeks for entry in week.entries if not entry.is_done
+    }
+
+
+@given(NEEDS, PINS, PACES, st.integers(0, 30))
+def test_what_is_over_today_leaves_less_room_and_makes_nothing_earlier(
+    needs: list[Need], pins: list[Pin], pace: Pace, used: int
+) -> None:
+    fresh, late = (week_of(lay_out(needs, pins, pace, TODAY, one)) for one in (0, used))
+    assert fresh.keys() == late.keys()
+    assert all(fresh[goal] <= late[goal] for goal in fresh)
+
+
+def test_on_the_evening_of_a_sunday_the_week_has_no_room() -> None:
+    """The day's two tasks are over."""
+    sunday, two = "2026-11-22", replace(FIVE, tasks=Fraction(2))
+    goals = [need("g-a"), need("g-b")]
+    assert weeks(lay_out(goals, [], two, sunday)) == {monday(0): ["g-a", "g-b"]}
+    assert weeks(lay_out(goals, [], two, sunday, used=2)) == {monday(1): ["g-a", "g-b"]}

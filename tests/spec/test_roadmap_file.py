@@ -59,12 +59,12 @@ def places(text: str) -> list[tuple[str, str, bool, bool]]:
 
 def test_the_file_has_months_weeks_and_goals_with_how_far_they_are() -> None:
     lines = TEXT.splitlines()
-    assert lines[0] == "# Roadmap" and len(lines[2:5]) == 3 and all(lines[2:5]) and not lines[5]
-    assert lines[6] == (
+    assert lines[0] == "# Roadmap" and len(lines[2:6]) == 4 and all(lines[2:6]) and not lines[6]
+    assert lines[7] == (
         "at most 1 task a day; a task takes about 6 minutes and $0.31, by the last 14 merged; "
         "all of VISION.md probably by 29 November."
     )
-    assert lines[8:] == [
+    assert lines[9:] == [
         "## November 2026",
         "",
         "### Week of 16 November: 1 of 2 goals done",
@@ -77,6 +77,25 @@ def test_the_file_has_months_weeks_and_goals_with_how_far_they_are() -> None:
         f"- [ ] Count the visitors (MEDIUM): 0 of 2 tasks merged, about $0.62 more `{B}`",
         f"- [ ] Tidy up (LOW): about 2 tasks, about $0.62 `{C}`",
         "",
+        "## Later",
+    ]
+
+
+def test_the_head_says_what_the_owner_can_do_here_and_where_a_goal_ends() -> None:
+    head = " ".join(TEXT.splitlines()[2:6])
+    assert 'Below Later, or deleted, it means "not for now".' in head
+    assert "a goal that you do not want any more ends there: remove it in VISION.md." in head
+
+
+def test_a_month_stands_once_above_all_its_weeks() -> None:
+    pins = [Pin(f"g-{number}", monday(number)) for number in range(5)]
+    text = render(lay_out([need(pin.goal) for pin in pins], pins, PACE, TODAY), TODAY)
+    lines = [line.partition(":")[0] for line in text.splitlines() if line.startswith("##")]
+    assert lines == [
+        "## November 2026",
+        *(f"### Week of {day} November" for day in (16, 23, 30)),
+        "## December 2026",
+        *(f"### Week of {day} December" for day in (7, 14)),
         "## Later",
     ]
 
@@ -143,6 +162,42 @@ def test_what_keeps_a_goal_and_a_tick_of_the_owner_are_told() -> None:
 def test_a_bullet_stands_below_its_heading(headings: str, place: str) -> None:
     (bullet,) = sheet(f"{headings}\n\n- [ ] x `g-1`\n").bullets
     assert (bullet.place, bullet.goal) == (place, "g-1")
+
+
+@pytest.mark.parametrize(
+    ("heading", "place"),
+    [
+        ("Week of 7 December", "2026-12-07"),
+        ("Week of December 7", "2026-12-07"),
+        ("week of 7th Dec", "2026-12-07"),
+        ("Week of 7. December: soon", "2026-12-07"),
+        ("Week of 2026-12-07", "2026-12-07"),
+        ("Week of 6 December 2027", "2027-12-06"),
+        ("Week of Dec 6, 2027", "2027-12-06"),
+        ("Week of 5 July", "2027-07-05"),  # that of this year is over
+        ("Week of 5 July 2027", "2027-07-05"),
+        ("Week of 5 Apr\u0131l", "2027-04-05"),
+        ("Week of 9 November", "2026-11-09"),  # over, and near: so it is meant
+    ],
+)
+def test_a_week_is_read_as_people_write_it(heading: str, place: str) -> None:
+    found = sheet(f"# Roadmap\n\n### {heading}\n\n- [ ] Fix the sum `{A}`\n")
+    assert [bullet.place for bullet in found.bullets] == [place]
+
+
+@pytest.mark.parametrize(
+    "heading", ["Week of 6 AUGU\u017fT", "Week of 6 Augu\u017ft", "Week of 31 June", "Week 51", "Next week"]
+)
+def test_what_only_looks_like_a_month_is_none(heading: str) -> None:
+    found = sheet(f"# Roadmap\n\n### {heading}\n\n- [ ] Fix the sum `{A}`\n")
+    assert found.bullets[0].place.startswith("# ")
+
+
+def test_what_stands_above_all_weeks_is_wanted_this_week_also_if_nothing_else_is_open() -> None:
+    later = render(lay_out([Need(A, "Fix the sum", open=2)], [Pin(A, LATER)], PACE, TODAY), TODAY)
+    line = line_of(A, later)
+    top = later.replace(f"{line}\n", "").replace("# Roadmap\n", f"# Roadmap\n\n{line}\n", 1)
+    assert said(top, later)[A].place == monday(0)
 
 
 @pytest.mark.parametrize(
@@ -234,6 +289,25 @@ def without(goal: str) -> str:
 )
 def test_each_change_has_its_meaning(text: str, words: list[Pin]) -> None:
     assert list(said(text).values()) == words
+
+
+BARE = "".join(line for line in TEXT.splitlines(keepends=True) if not line.startswith("- "))
+NO_HEADING = "".join(line for line in BARE.splitlines(keepends=True) if not line.startswith("##"))
+
+
+@pytest.mark.parametrize("goals", [[A], [A, B]])
+@pytest.mark.parametrize("left", ["## November 2026", "### Week of 16 November: 0 of 2 goals done", "## Later"])
+def test_where_a_heading_of_ours_is_left_every_bullet_that_is_gone_was_deleted(goals: list[str], left: str) -> None:
+    text = render(lay_out(map(need, goals), [], FIVE, TODAY), TODAY)
+    bare = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("- "))
+    off = {goal: Pin(goal, LATER, len(goals)) for goal in goals}
+    assert said(bare, text) == off and said(f"{bare}- milk\n", text) == off
+    assert said(f"# Roadmap\n\n{left}\n", text) == off
+
+
+def test_where_none_is_left_the_file_was_emptied() -> None:
+    assert set(said(BARE)) == {A, B, C}
+    assert said(NO_HEADING) == {} and said(f"{NO_HEADING}\n## 2027\n\n### Week of 7 December\n- milk\n") == {}
 
 
 def test_what_is_deleted_below_later_stays_there_as_ours() -> None:

@@ -123,11 +123,13 @@ def test_a_model_that_needs_more_words_has_not_saved_what_they_would_cost_elsewh
     wordy = replace(GOOD, cost=100, worth=600)
     few, enough = (DEAR,) * (ENOUGH - 1), (DEAR,) * ENOUGH
     assert (balance((wordy, *few)), balance((wordy, *enough))) == (500, 50)
-    assert balance((GOOD, *(replace(DEAR, cost=1_000),) * ENOUGH)) == saved(GOOD) == 190, "nor more than its tokens"
+    assert balance((GOOD, *(replace(DEAR, cost=1_000),) * ENOUGH)) == saved(GOOD, None) == 190, (
+        "nor more than its tokens"
+    )
 
 
 def test_a_failure_costs_its_run_and_its_checks_whatever_the_tokens_are_worth() -> None:
-    assert saved(BAD) == saved(replace(BAD, worth=0)) == -50
+    assert saved(BAD, None) == saved(replace(BAD, worth=0), None) == -50
 
 
 def test_one_task_in_ten_is_the_same_ones_each_time() -> None:

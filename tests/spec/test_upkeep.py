@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from shared.domain.board import Board, Card, waits_for, wording
 from shared.domain.lifecycle import State
 from shared.domain.naming import is_task_id, is_upkeep, upkeep_task
+from shared.domain.token_budget import dollars
 from shared.domain.upkeep import (
     AGAIN,
     KINDS,
@@ -25,9 +26,9 @@ from shared.domain.upkeep import (
     Look,
     Past,
     UpkeepRules,
+    at_rest,
     chosen,
     goal,
-    is_ours,
     lines,
     noted,
     proposal,
@@ -128,6 +129,41 @@ def test_when_a_finding_comes_again(past: Past, comes: bool) -> None:
     assert bool(chosen([finding()], [past], RULES, TODAY)) == comes
 
 
+@pytest.mark.parametrize(("share", "rests"), [(99, True), (100, False), (101, False)])
+@pytest.mark.parametrize(
+    ("proposed", "found", "comes"),
+    [
+        ("tests/test_app.py::test_sum[a]", "tests/test_app.py::test_sum[b]", False),
+        ("tests/test_app.py::test_sum", "tests/test_app.py::Sums::test_b[x::y]", False),
+        ("tests/test_app.py::test_sum", "tests/test_other.py::test_sum", True),
+        ("shop.tests.Sums.test_a", "shop.tests.Sums.test_b", False),
+        ("shop.tests.Sums.test_a", "shop.tests.Prices.test_a", True),
+    ],
+)
+def test_a_rejected_test_speaks_for_all_of_its_file(proposed: str, found: str, comes: bool) -> None:
+    past = [Past("failing test", proposed, "2026-01-01", is_rejected=True)]
+    fresh = [finding("failing test", found)]
+    assert bool(chosen(fresh, past, UpkeepRules(share=1), "2026-11-20")) is comes
+
+
+def test_a_share_that_does_not_pay_for_one_call_is_named_with_what_that_costs(share: int, rests: bool) -> None:
+    told = at_rest((), replace(RULES, share=share * 10**7), dollars("1"))
+    assert bool(told) == rests
+    assert not rests or "($0.99) does not pay for one call of the coder or the reviewer ($1.00): raise it" in told
+
+
+@given(pasts, rules)
+def test_it_rests_while_as_many_are_open_as_the_owner_allows(past: list[Past], rules: UpkeepRules) -> None:
+    open_ = sum(one.is_open for one in past)
+    assert bool(at_rest(past, rules, 0)) == (open_ >= rules.open)
+    assert str(open_) in at_rest(past, rules, 0) or open_ < rules.open
+
+
+@pytest.mark.parametrize(("tasks", "share", "on"), [(1, 1, True), (0, 1, False), (1, 0, False), (0, 0, False)])
+def test_without_tasks_or_without_a_share_it_is_off(tasks: int, share: int, on: bool) -> None:
+    assert UpkeepRules(tasks, 2, share).is_on == on
+
+
 # --- what comes of it ----------------------------------------------------------------------------------------
 
 
@@ -148,7 +184,7 @@ def test_a_finding_becomes_a_task_and_a_goal_of_ours() -> None:
         guards=("secret/**",),
     )
     assert made.goal == Goal(made.goal.id, "Tidy app.py", priority=Priority.LOW, proposed_by="upkeep")
-    assert re.fullmatch("m-[0-9a-f]{6}", made.goal.id) and is_ours(made.goal.id)
+    assert re.fullmatch("m-[0-9a-f]{6}", made.goal.id)
 
 
 @given(kinds, kinds, st.text(max_size=20), st.text(max_size=20))
@@ -156,11 +192,6 @@ def test_a_goal_is_known_by_its_kind_and_subject_alone(one: Kind, other: Kind, f
     ids = [goal(finding(kind, subject, title=f"T{subject}")).id for kind, subject in ((one, first), (other, second))]
     assert goal(finding(one, first, title="another")).id == ids[0]
     assert (ids[0] == ids[1]) == ((one, first) == (other, second))
-
-
-@pytest.mark.parametrize("id_", ["g-123456", "i-12", "m-12345", "m-1234567", "m-12345G", "", "m-123456\n"])
-def test_no_other_goal_is_ours(id_: str) -> None:
-    assert not is_ours(id_)
 
 
 @given(st.dates(), st.integers(1, 9_999))
@@ -221,7 +252,7 @@ def test_of_a_long_text_the_end_is_quoted() -> None:
 
 def test_a_look_tells_what_is_proposed_or_that_there_is_nothing() -> None:
     made = proposal(finding(), TODAY, 1)
-    assert lines(Look(TODAY, (), (made,))) == ("proposed, as nobody asked for it: Tidy a (20261120-u1)",)
+    assert lines(Look(TODAY, (), (made,))) == ("the team proposes: Tidy a (20261120-u1)",)
     assert lines(Look(TODAY, ("nothing worth doing",))) == ("nothing worth doing",)
     assert lines(None) == ()
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from sqlite3 import Row
 
 from shared.domain.lifecycle import Event
-from shared.domain.routing import NEWEST, FirstTry, Lane, saved
+from shared.domain.routing import NEWEST, FirstTry, Lane, saved, usual
 from shared.domain.savings import KEPT, Saved, cached
 from shared.domain.token_budget import Rates, Usage, cost
 from shared.edge.database import Database
@@ -18,6 +18,7 @@ from shared.edge.money.pricing import Pricing, Unpriced
 
 MOST_CALLS, RECENT = 50, 5_000  # the newest, that tell how a run goes; and of how many calls of all agents
 LARGEST = 1_000_000  # tokens of a prompt
+NOT_TAKEN = ("meter_upstream_refused", "meter_model_gone")
 
 # A first try is good once its change is merged and no other run of the coder was needed; it has come to nothing once
 # it is sent back, or failed, or what was merged of it is rolled back. Until then nobody knows (good is null).
@@ -58,6 +59,11 @@ class LedgerSavings:
             (task, before),
         )
         return row["tries"] if row else 0
+
+    def refused(self, model: str, day: str) -> bool:
+        """Whether the vendor did not take, or does not know, what was asked of this model last, on that day."""
+        row = self._db.row("select day, code from calls where model = ? order by id desc limit 1", (model,))
+        return row is not None and row["day"] == day and row["code"] in NOT_TAKEN
 
     def record(self, cheap: str, dear: str) -> tuple[FirstTry, ...]:
         """Of the first tries at easy tasks with these models: those of which is known what came of them."""
@@ -152,7 +158,8 @@ class LedgerSavings:
             sql = "select max(day) as day from calls where ticket = ? and state <> 'refused'"
             day = next((found["day"] or "" for found in self._db.rows(sql, (row["id"],))), "")
             if day and day.startswith(period):
-                yield day, Saved(routing=saved(self._try(row)))
+                most = usual(self.record(row["model"], row["beside"]))
+                yield day, Saved(routing=saved(self._try(row), most))
 
     def _rates(self, model: str, call: Row) -> Rates | None:
         """As on the day of the call. Most models have one price for prompts of every size."""
