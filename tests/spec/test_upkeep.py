@@ -129,7 +129,6 @@ def test_when_a_finding_comes_again(past: Past, comes: bool) -> None:
     assert bool(chosen([finding()], [past], RULES, TODAY)) == comes
 
 
-@pytest.mark.parametrize(("share", "rests"), [(99, True), (100, False), (101, False)])
 @pytest.mark.parametrize(
     ("proposed", "found", "comes"),
     [
@@ -146,6 +145,7 @@ def test_a_rejected_test_speaks_for_all_of_its_file(proposed: str, found: str, c
     assert bool(chosen(fresh, past, UpkeepRules(share=1), "2026-11-20")) is comes
 
 
+@pytest.mark.parametrize(("share", "rests"), [(99, True), (100, False), (101, False)])
 def test_a_share_that_does_not_pay_for_one_call_is_named_with_what_that_costs(share: int, rests: bool) -> None:
     told = at_rest((), replace(RULES, share=share * 10**7), dollars("1"))
     assert bool(told) == rests
