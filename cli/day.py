@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from agents.orchestrator.issue_goals import is_from_issue, with_issues
 from agents.orchestrator.planning import open_goals
+from agents.orchestrator.report_words import counted
 from agents.orchestrator.vision_parser import difference, parse
 from cli.arguments import DONE, PROBLEM, Arguments
 from cli.progress import showing
@@ -78,7 +79,7 @@ def plan(arguments: Arguments) -> int:
     capacity, inbox = records.settings.policy.capacity.tasks_per_day, records.settings.target.file.inbox
     if inbox.owners or inbox.label:
         print("issues are as they were read last; run-day reads them anew")
-    print(f"{len(goals)} goals would be planned (at most {capacity} tasks a day){':' if goals else ''}")
+    print(f"{counted(len(goals), 'goal')} to be planned (at most {capacity} tasks a day){':' if goals else ''}")
     for goal in goals:
         print(f"  {goal.id}  {plain(goal.title)} ({goal.priority})")
     return 0

@@ -69,7 +69,7 @@ def demo(arguments: Arguments) -> int:
             print()
         print(f"the site:     {site.says()}")
     print(f"              (it has ended; to see it again: {site.typed('show')})")
-    print(f"look around:  python main.py --home {shlex.quote(str(home))} show ID   (and: tasks, logs, status)")
+    print(f"look around:  python main.py --home {shlex.quote(str(home))} show ID   (and: tasks, roadmap, logs, status)")
     print(f"the report:   {home / 'reports' / 'daily'} and, as Discord got it, {place / 'discord'}")
     forge = place / "github" / f"{SAMPLE}.git" if keys else home / ".state" / "forge" / "exam_site.git"
     print(f"the branches: git -C {shlex.quote(str(forge))} log --oneline --all")

@@ -13,6 +13,7 @@ from agents.orchestrator.reflecting import reflect
 from agents.orchestrator.report_notice import key_of_day
 from agents.orchestrator.research_note import note_path
 from agents.orchestrator.roadmapping import account as roadmap
+from agents.orchestrator.roadmapping import placed
 from agents.orchestrator.team import Desk
 from shared.domain import upkeep
 from shared.domain.account import DayAccount, GoalAccount, Kind, PlanAccount, ResearchAccount, TaskAccount, Trouble
@@ -128,6 +129,7 @@ class DayBooks:
             tasks=tuple(tasks[id_] for id_ in ids),
             is_asked_about=any(question.goal_id == goal.id for question in questions),
             is_deferred=any((left.id, wording(left)) == now for left in plan.deferred),
+            placed=placed(self._desk, goal.id, self._day),
         )
 
     # -- tasks ------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from agents.orchestrator import daily_planner, learning, roadmapping
 from agents.orchestrator.daily_planner import forecast, goals_to_plan, merged, wordings
 from agents.orchestrator.look import look
+from agents.orchestrator.report_words import counted
 from agents.orchestrator.research_note import note_path
 from agents.orchestrator.roadmap_needs import left_before
 from agents.orchestrator.team import Desk, Team
@@ -120,7 +121,7 @@ class _Planning:
         commit = self.team.sync()
         if not is_booked:
             desk.plans.book_planning(day)
-        desk.tell(f"planning {len(goals)} {'proposals' if goals[0].proposed_by else 'goals'}")
+        desk.tell(f"planning {counted(len(goals), 'proposal' if goals[0].proposed_by else 'goal')}")
         order = _order(desk, day, accepted, goals, free)
         lessons = learning.for_planner(desk, goals, f"plan-{day}", order.first_number)
         with desk.journal.running("planner", day, desk.clock) as run, desk.chair.left():

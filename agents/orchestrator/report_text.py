@@ -221,7 +221,8 @@ def tomorrow(account: DayAccount) -> Iterator[str]:
     yield from (f"to be planned: {harmless(title)}" for title in account.deferred)
     if not going_on and not account.deferred:
         others = "answer what waits, or " if account.waiting else ""
-        yield f"nothing goes on by itself: {others}write new goals into VISION.md"
+        move = ", or move one in ROADMAP.md" if any(goal.placed for goal in account.goals) else ""
+        yield f"nothing goes on by itself: {others}write new goals into VISION.md{move}"
 
 
 def _missed(account: DayAccount) -> tuple[Section, ...]:

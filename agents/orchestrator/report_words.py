@@ -47,9 +47,13 @@ def dollars(nano: int) -> str:
 
 
 def savings(saved: Saved) -> str:
-    """Signed by its verb; empty: nothing was saved, and nothing lost."""
+    """A loss is told as one; empty: there is neither."""
     by = {"prompt caching": saved.caching, "the cheaper model on easy tasks": saved.routing}
-    told = (f"{name} {'saved' if nano > 0 else 'lost'} {dollars(abs(nano))}" for name, nano in by.items() if nano)
+    told = (
+        f"{name} {'saved' if nano > 0 else 'cost'} {dollars(abs(nano))}{'' if nano > 0 else ' more than it saved'}"
+        for name, nano in by.items()
+        if nano
+    )
     return "; ".join(told)
 
 
@@ -138,6 +142,7 @@ def came_of(goal: GoalAccount) -> str:
     words = [f"{told.count(word)} {word}" if len(told) > 1 else word for word in dict.fromkeys(told)]
     words += ["a question for you"] if goal.is_asked_about else []
     words += ["for another day"] if goal.is_deferred else []
+    words += [goal.placed] if goal.placed else []
     return ", ".join(words) or "not planned yet"
 
 

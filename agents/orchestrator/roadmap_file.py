@@ -169,10 +169,13 @@ def recognised(written: Sheet, found: Sheet) -> Sheet:
     """
     before = written.goals
     chosen = {id(bullet): bullet.goal for bullet in _of_goals(before, found)}
-    titles = {normalised(was.title): goal for goal, was in before.items() if goal not in chosen.values()}
+    titles: dict[tuple[str, ...], list[str]] = {}
+    for goal, was in before.items():
+        if goal not in chosen.values():
+            titles.setdefault(normalised(was.title), []).append(goal)
     for bullet in found.bullets:
-        if not bullet.goal and (goal := titles.pop(normalised(bullet.title), "")):
-            chosen[id(bullet)] = goal
+        if not bullet.goal and (same := titles.get(normalised(bullet.title))):
+            chosen[id(bullet)] = same.pop(0)
     kept = (bullet for bullet in found.bullets if id(bullet) in chosen or bullet.goal not in before)
     return replace(found, bullets=tuple(replace(bullet, goal=chosen.get(id(bullet), "")) for bullet in kept))
 

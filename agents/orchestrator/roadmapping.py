@@ -13,7 +13,7 @@ from agents.orchestrator.roadmap_text import day_words, pace_words, render
 from agents.orchestrator.team import Desk
 from shared.domain.account import RoadmapAccount
 from shared.domain.errors import Refused
-from shared.domain.roadmap import DONE, LATER, Milestone, Pin, Roadmap, applied, next_goals
+from shared.domain.roadmap import DONE, FREE, LATER, Milestone, Pin, Roadmap, applied, next_goals
 from shared.domain.weeks import monday_of
 from shared.domain.work import Vision
 from shared.edge.fault import fault_point
@@ -121,6 +121,19 @@ def account(desk: Desk, day: str) -> RoadmapAccount:
         own=tuple(clean(bullet.text) for bullet in found.kept.own[:MOST_OWN]),
         problem=clean(found.problem),
     )
+
+
+def placed(desk: Desk, goal: str, day: str) -> str:
+    """Where the owner has put a goal, in words, if that keeps it from being planned."""
+    accepted = desk.plans.accepted()
+    pin = desk.roadmap.pins(wanted(accepted.vision)).get(goal) if accepted else None
+    if pin is None or pin.place == FREE:
+        return ""
+    words = {LATER: "put off by you", DONE: "ticked by you"}
+    if pin.place in words:
+        return words[pin.place]
+    monday = monday_of(pin.place)
+    return f"not before {day_words(monday, day)}" if monday > monday_of(day) else ""
 
 
 def looked_at(sources: Sources, vision: Vision, day: str, changes: Sequence[Pin]) -> Roadmap:

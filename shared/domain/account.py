@@ -63,6 +63,7 @@ class GoalAccount:
     tasks: tuple[TaskAccount, ...] = ()
     is_asked_about: bool = False  # a question about it is open
     is_deferred: bool = False  # it, or a part of it, waits for another day
+    placed: str = ""  # where the owner has put it in ROADMAP.md, if that keeps it from being planned
 
     @property
     def cost(self) -> int:

@@ -207,7 +207,7 @@ def test_a_dry_run_asks_nobody_and_changes_nothing(stage: Stage, model: Scripted
     assert at(stage, "status").ok  # so that the database is there
     calls, before = len(model.requests), stage.everything_written()
     done = at(stage, "plan", "--dry-run")
-    assert "Fix the sum in app.py" in done.text and "1 goals would be planned" in done.text
+    assert "Fix the sum in app.py" in done.text and "1 goal to be planned" in done.text
     assert (len(model.requests), stage.everything_written()) == (calls, before)
 
 

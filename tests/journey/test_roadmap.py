@@ -486,11 +486,24 @@ def test_the_command_shows_the_weeks_and_counts_what_was_changed_since(
     assert found["pace"]["tasks_per_day"] == 3 and text(stage) == before
 
 
+def test_the_evenings_report_says_what_the_owner_has_put_off(stage: Stage, model: ScriptedModel) -> None:
+    stage.run_day("morning")
+    put(stage, "g", "## Later")
+    put(stage, "c", "### Week of 7 December")
+    line = line_of(stage, "d")
+    edited(stage, lambda old: old.replace(line, line.replace("[ ]", "[x]")))
+    plays(model, "efa")
+    stage.run_day()
+    asked_for = (stage.home.reports / "2026-11-20.md").read_text().partition("## Asked")[2].partition("\n## ")[0]
+    said = {name: words for name in "gcd" for words in re.findall(rf"Raise {name} in .*?\): (.*)", asked_for)}
+    assert said == {"g": "put off by you", "c": "not before 7 December", "d": "ticked by you"}
+
+
 def test_a_dry_run_tells_whose_turn_it_is(stage: Stage, capsys: pytest.CaptureFixture[str]) -> None:
     stage.run_day("morning")
     put(stage, "g", "## Later")
     told = typed(stage, capsys, "plan", "--dry-run")
-    assert "6 goals would be planned (at most 3 tasks a day):" in told
+    assert "6 goals to be planned (at most 3 tasks a day):" in told
     assert re.findall(r"^  (g-\w+)", told, re.M) == [IDS[name] for name in "cdefab"]
 
 

@@ -310,6 +310,13 @@ def test_where_none_is_left_the_file_was_emptied() -> None:
     assert said(NO_HEADING) == {} and said(f"{NO_HEADING}\n## 2027\n\n### Week of 7 December\n- milk\n") == {}
 
 
+def test_two_goals_of_one_title_that_have_both_lost_their_ids_are_both_still_there() -> None:
+    twins = [Need(A, "Fix the sum", open=1), Need(B, "Fix the sum", open=1), Need(C, "Tidy up", open=1)]
+    text = render(lay_out(twins, [], FIVE, TODAY), TODAY)
+    lost = text.replace(f" `{A}`", "").replace(f" `{B}`", "")
+    assert lost != text and said(lost, text) == {} and len(recognised(sheet(text), sheet(lost)).goals) == 3
+
+
 def test_what_is_deleted_below_later_stays_there_as_ours() -> None:
     text = render(lay_out([need(A), need(B, 0)], [], FIVE, TODAY), TODAY)
     assert said(text.replace(line_of(B, text), ""), text) == {}
