@@ -150,7 +150,7 @@ def check(arguments: Arguments) -> int:
         ("ruff", "format", "--check", "."),
         ("ruff", "check", "."),
         ("mypy",),
-        ("pytest", "-n", "4", "--dist", "worksteal"),
+        ("pytest", "-n", "6", "--dist", "worksteal"),
     ):
         print(f"== {' '.join(words)}", flush=True)
         if attached((str(programs / words[0]), *words[1:]), cwd=CHECKOUT, env=os.environ):
