@@ -175,7 +175,7 @@ def test_after_eight_failures_the_cheap_model_rests_but_for_one_task_in_ten(
     rest = [(CHEAP,) if number_of(id_) % ONE_IN == 0 else (DEAR,) for id_ in ids(count)[ENOUGH:]]
     assert first == [(CHEAP,)] * ENOUGH + rest and {*rest} == {(CHEAP,), (DEAR,)}
     assert all(tickets(day, id_)[1] == (DEAR,) for id_ in ids(count))
-    assert "the cheaper model on easy tasks lost $0.00" in typed(day, capsys, "budget")
+    assert "the cheaper model on easy tasks cost $0.00" in typed(day, capsys, "budget")
     assert savings_of_day(day, capsys)["routing"].startswith("-0.00")
 
 
