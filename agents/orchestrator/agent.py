@@ -122,17 +122,17 @@ class Orchestrator:
 
     def _morning(self, day: str) -> None:
         read_vision(self.desk, self._team, day)
-        self._roadmap(roadmapping.write, day)
+        self._roadmap(day)
 
     def _planning(self, day: str) -> None:
-        self._roadmap(roadmapping.write, day)  # an edit that he takes back while we plan is one, too
+        self._roadmap(day)  # an edit that he takes back while we plan is one, too
         plan_day(self.desk, self._team, day)
         look_after(self.desk, self._team, day)
-        self._roadmap(roadmapping.write, day)
+        self._roadmap(day)
 
-    def _roadmap(self, heed: Callable[[Desk, str], str], day: str) -> None:
+    def _roadmap(self, day: str) -> None:
         """What keeps us from reading it is told once a day."""
-        problem = heed(self.desk, day)
+        problem = roadmapping.write(self.desk, day)
         if problem and problem not in self.problems:
             self.problems.append(problem)
 
@@ -151,7 +151,7 @@ class Orchestrator:
         """PROGRESS.md, DAILY_PLAN.md with where its tasks stand now, and what was learned."""
         learning.keep(self.desk, day)
         write_progress(self.desk, day)
-        self._roadmap(roadmapping.write, day)
+        self._roadmap(day)
         if accepted := self.desk.plans.accepted():
             write_plan_file(self.desk, accepted, day)
 

@@ -112,6 +112,7 @@ class _Planning:
         before = self.desk.plans.plan(self.day)
         free = self.desk.rules.capacity - len(before.tasks if before else ())
         if goals and free > 0 and self.desk.plans.planning_attempts(self.day) < MOST_PLANNINGS:
+            _write(self.desk, self.accepted, self.day)  # whatever becomes of this call; and it goes on from there
             self._ask(before, goals[:free], free, (*goals[free:], *waiting), is_booked=False)
 
     def _ask(self, before: DailyPlan | None, goals: Goals, free: int, waiting: Goals, is_booked: bool) -> None:

@@ -56,14 +56,6 @@ def seen(path: Path, book: RoadmapBook, today: str) -> Seen:
     return Seen(text, was.base, recognised(written, found), edits(written, found))
 
 
-def heed(desk: Desk, day: str) -> str:
-    """What the owner has changed counts from now on -> why the file cannot be read; empty: it can, or there is none."""
-    accepted = desk.plans.accepted()
-    if accepted is None:
-        return ""
-    return _heeded(desk, accepted.vision, day).problem
-
-
 def turns(desk: Desk, day: str) -> tuple[str, ...]:
     """Ids of the goals that may be planned, in the order of their turn."""
     accepted = desk.plans.accepted()
@@ -71,7 +63,10 @@ def turns(desk: Desk, day: str) -> tuple[str, ...]:
 
 
 def write(desk: Desk, day: str) -> str:
-    """Heeds and writes -> as `heed`. A file that cannot be read is not touched, nor one that is saved meanwhile."""
+    """What the owner has changed counts from now on -> why the file cannot be read; empty: it can, or there is none.
+
+    One that cannot be read is not touched, nor one that is saved meanwhile.
+    """
     accepted = desk.plans.accepted()
     if accepted is None:
         return ""

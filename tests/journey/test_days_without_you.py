@@ -195,4 +195,6 @@ def test_a_day_whose_first_goals_turn_out_to_be_questions_is_filled_with_the_nex
     with stage.records() as records:
         plan = records.plans.plan("2026-11-20")
     assert plan and [task.goal_id for task in plan.tasks] == [GOALS[1], GOALS[2]]
+    assert stage.states() == {"20261120-01": "backlog", "20261120-02": "backlog"}
+    assert TITLES[1] in other, "what was planned by the first call is known to the second"
     assert [goal.id for goal in plan.deferred] == GOALS[3:]

@@ -612,8 +612,8 @@ def test_what_the_owner_saves_while_we_write_is_not_lost(stage: Stage, model: Sc
         assert len(records.roadmap.texts()) == 1
 
 
-def test_what_was_heeded_before_it_is_written_is_told_once(stage: Stage) -> None:
-    """He saves after the morning: the planning heeds it first, and writes it at its end."""
+def test_what_is_written_twice_is_told_once(stage: Stage) -> None:
+    """He saves after the morning: the planning begins with it, and writes again at its end."""
     stage.run_day("morning")
     put(stage, "g", "## Later")
     told = list[str]()
@@ -623,5 +623,26 @@ def test_what_was_heeded_before_it_is_written_is_told_once(stage: Stage) -> None
 
     with stage.records() as records, open_team(records, told.append, make, lambda _: []) as team:
         day = team.desk.day()
-        assert roadmapping.heed(team.desk, day) == roadmapping.write(team.desk, day) == ""
+        assert roadmapping.write(team.desk, day) == roadmapping.write(team.desk, day) == ""
     assert [line for line in told if "ROADMAP.md" in line] == ["ROADMAP.md: 1 goal put off by you"]
+
+
+def test_an_edit_that_is_taken_back_while_the_planner_is_asked_is_taken_back(
+    stage: Stage, model: ScriptedModel
+) -> None:
+    stage.run_day("morning")
+    before = text(stage)
+    put(stage, "g", "## Later")
+    plays(model, "cde")
+
+    def tell(line: str) -> None:
+        if line.startswith("planning"):
+            stage.home.roadmap.write_text(before)
+
+    def make(records: Records, *_: object) -> ScriptedWorkshop:
+        return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)
+
+    with stage.records() as records, open_team(records, tell, make, lambda _: []) as team:
+        team.run_day("planning")
+    assert asked(model) == ["cde"]
+    assert "g" in stands(stage)[THIS] and "Later" not in stands(stage)
