@@ -32,7 +32,8 @@ class Routes:
     def _routed(self, task: TaskSpec, tries: int, day: str) -> Route:
         """A model whose newest call was refused rests for the day: the other one may be there.
 
-        A first try at an easy task is measured also where there is no choice: whoever has one later knows more."""
+        A first try at an easy task is measured also where there is no choice: whoever has one later knows more.
+        """
         dear = self._model.model
         if task.difficulty is not Difficulty.EASY or tries:
             return Route(self._model)
