@@ -233,6 +233,7 @@ def _rules(records: Records, pricing: Pricing) -> Rules:
         hands=policy.capacity.parallel,
         questions=policy.research.questions,
         work_minutes=settings.schedules.phases.work_minutes,
+        long_goals=policy.merge.long_goals == "branch",
     )
 
 

@@ -9,6 +9,7 @@ from agents.orchestrator import learning
 from agents.orchestrator.coding import Coding
 from agents.orchestrator.gate_sight import GateSight
 from agents.orchestrator.gatekeeper import Gatekeeper
+from agents.orchestrator.goal_branches import GoalBranches, target
 from agents.orchestrator.look import Sight
 from agents.orchestrator.mover import Mover
 from agents.orchestrator.next_move import (
@@ -47,6 +48,7 @@ class Acts:
         self._team = team
         self._gate_sight = sight
         self._mover = mover
+        self._branches = GoalBranches(desk, team.sync)
         self._gates = Gatekeeper(desk, team, sight, mover)
         self._coding = Coding(desk, team, sight, mover, self._gates)
 
@@ -132,9 +134,8 @@ class Acts:
         goal, cost = self._goal_title(_spec(card)), desk.ledger.spent_by(task).used
         try:
             branch = self._gate_sight.seen(sight.known[task], card.commit).branch
-            pull = desk.delivery.deliver(
-                _spec(card), card.open_attempt, branch, desk.rules.branch, goal, cost, desk.clock.now()
-            )
+            into = target(desk, sight.known[task])
+            pull = desk.delivery.deliver(_spec(card), card.open_attempt, branch, into, goal, cost, desk.clock.now())
         except (Refused, BranchMoved) as problem:
             desk.tell(f"{task}: {problem}")
             self._mover.move(task, State.IN_PROGRESS, Event.EXHAUSTED, str(problem), outcome="failed")
@@ -152,17 +153,18 @@ class Acts:
         """The same change on top of what the branch is now; where that is not possible it is the coder's turn."""
         desk, card = self._desk, _card(task, sight)
         assert card.open_attempt
-        onto = self._team.sync()
+        into = target(desk, sight.known[task])
+        onto = self._branches.newest(into)
         answer = desk.mirror.rebased(card.refreshes, onto, attempt_ref(task, card.open_attempt), desk.clock.now())
         match answer:
             case Rebased():
                 return  # the next look finds it and delivers it
             case Conflict(paths):
-                text = f"conflicts with what is on {desk.rules.branch} now: {', '.join(paths[:5]) or 'its history'}"
+                text = f"conflicts with what is on {into} now: {', '.join(paths[:5]) or 'its history'}"
                 desk.tell(f"{task}: {text}; sent back to the coder")
                 self._mover.move(task, State.IN_PROGRESS, Event.STUMBLED, text, outcome="sent back")
             case AlreadyThere():
-                self._gates.give_up(sight.known[task], f"the same change is on {desk.rules.branch} already")
+                self._gates.give_up(sight.known[task], f"the same change is on {into} already")
                 self._mover.move(task, State.IN_PROGRESS, Event.DONE_BY_OWNER, "its change is there already", "void")
             case _:
                 assert_never(answer)

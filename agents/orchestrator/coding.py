@@ -8,15 +8,18 @@ from typing import assert_never
 from agents.orchestrator import gate_text, learning
 from agents.orchestrator.gate_sight import GateSight
 from agents.orchestrator.gatekeeper import Gatekeeper
+from agents.orchestrator.goal_branches import GoalBranches
+from agents.orchestrator.landing import gather
 from agents.orchestrator.mover import Mover
 from agents.orchestrator.team import Codes, Desk, Team
 from shared.domain.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, TeamError
 from shared.domain.lifecycle import Event, State
-from shared.domain.naming import attempt_ref
+from shared.domain.naming import attempt_ref, is_landing
 from shared.domain.work import Coded, Correction, NotCoded, TaskSpec
 from shared.edge.gate_book import Ruling
 from shared.edge.journal import Attempt, Known, Outcome
 from shared.edge.paths import remove_folder
+from shared.edge.repo.mirror_rebase import AlreadyThere
 
 
 class Coding:
@@ -26,12 +29,17 @@ class Coding:
         self._sight = sight
         self._mover = mover
         self._gates = gates
+        self._branches = GoalBranches(desk, team.sync)
         self._coder: Codes | None = None
 
     def code(self, spec: TaskSpec, known: Known) -> None:
         """What may refuse, refuses before the task is claimed. OutOfBudget: nothing is wrong with the task."""
-        desk, coder, base = self._desk, self._engine(), self._team.sync()
+        desk, base = self._desk, self._branches.base(known)
         correction = self._correction(spec, known, base)
+        if is_landing(known.id) and not (correction and correction.start):
+            self._land(spec, known, base)
+            return
+        coder = self._engine()
         if not self._mover.move(spec.id, State.BACKLOG, Event.STARTED, ""):
             return
         number = desk.journal.attempts(spec.id)[-1].number
@@ -59,6 +67,17 @@ class Coding:
             self._note(known, spec, answer, correction, number)
         finally:
             remove_folder(folder)
+
+    def _land(self, spec: TaskSpec, known: Known, base: str) -> None:
+        """What is on the goal's branch, as one commit: it stands, or the next look finds that the attempt was lost."""
+        desk, tip = self._desk, self._branches.fresh(known.branch, base)
+        if not self._mover.move(spec.id, State.BACKLOG, Event.STARTED, ""):
+            return
+        desk.tell(f"{spec.id}: {known.branch} as one change on {desk.rules.branch}")
+        number = desk.journal.attempts(spec.id)[-1].number
+        if isinstance(gather(desk, spec, number, tip, base), AlreadyThere):
+            self._gates.give_up(known, f"all of it is on {desk.rules.branch} already")
+            self._end(spec.id, "void", "its change is there already", Event.DONE_BY_OWNER)
 
     def _engine(self) -> Codes:
         """Made once: to find a sandbox and to attack it takes its time."""

@@ -70,6 +70,7 @@ def merged(before: DailyPlan | None, plan: DailyPlan) -> DailyPlan:
         reasons=before.reasons + plan.reasons,
         deferred=before.deferred + plan.deferred,
         held=tuple(dict.fromkeys((*before.held, *plan.held))),
+        branches=tuple(dict.fromkeys((*before.branches, *plan.branches))),
         questions=before.questions + plan.questions,
         forecast=before.forecast + plan.forecast,
         notes=before.notes + plan.notes,
@@ -133,6 +134,8 @@ def _tasks(plan: DailyPlan, titles: Mapping[str, str], board: Board) -> Iterable
         yield f"   - goal: {titles.get(task.goal_id, 'no longer in VISION.md')}"
         yield f"   - why: {reason}"
         yield f"   - files: {_code(task.files + task.new_files)}"
+        if branch := dict(plan.branches).get(task.goal_id):
+            yield f"   - on: `{branch}`, until all of its goal is there"
         if task.depends_on:
             yield f"   - after: {_code(task.depends_on)}"
 

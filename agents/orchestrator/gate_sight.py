@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from agents.orchestrator.goal_branches import goes_on, target
 from agents.orchestrator.team import Desk
 from shared.domain.board import wording
 from shared.domain.gate import Submission, Wish, fingerprint
@@ -38,7 +39,7 @@ class GateSight:
         desk = self._desk
         for one in known:
             branch = branch_name(one.id, one.title)
-            pull = desk.delivery.forge.find_pull(branch, desk.rules.branch) or self._turned(one, branch)
+            pull = desk.delivery.forge.find_pull(branch, target(desk, one)) or self._turned(one, branch)
             if pull is not None:
                 self.pulls[one.id] = pull
 
@@ -74,11 +75,11 @@ class GateSight:
         return Submission(
             commit=commit,
             subject=seen.subject,
-            is_current=seen.branch.base == desk.mirror.head(desk.rules.branch),
+            is_current=seen.branch.base == desk.mirror.head(target(desk, known)),
             in_full_box=evidence is None or not evidence.box.startswith("reduced"),
             in_budget=desk.ledger.spent_by(known.id).used <= desk.rules.task_cap,
             approved=desk.gates.is_approved(known.id, seen.subject),
-            goal=_goal(known, vision),
+            goal="removed" if goes_on(known, desk.journal.known()) else _goal(known, vision),
             protected=seen.branch.protected,
             guarded=tuple(path for path in seen.branch.changed if matches(path, guards)),
             pull_state=self._pull_state(known),

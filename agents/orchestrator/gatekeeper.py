@@ -7,6 +7,7 @@ from typing import assert_never
 
 from agents.orchestrator import gate_text, learning
 from agents.orchestrator.gate_sight import GateSight
+from agents.orchestrator.goal_branches import GoalBranches, target
 from agents.orchestrator.issue_goals import number_of
 from agents.orchestrator.mover import Mover
 from agents.orchestrator.publishing import Address
@@ -28,6 +29,7 @@ from shared.domain.gate import (
     Submission,
 )
 from shared.domain.lifecycle import Event, State
+from shared.domain.naming import is_landing
 from shared.domain.review import Escalated, Reviewed
 from shared.domain.work import Branch, TaskSpec
 from shared.edge.forge.forge import ForgeRefused, HeadMoved, MergeBlocked, MergeConflict, NotPermitted
@@ -42,6 +44,7 @@ class Gatekeeper:
         self._team = team
         self._sight = sight
         self._mover = mover
+        self._branches = GoalBranches(desk, team.sync)
         self._qa: Checks | None = None
         self._reviewer: Reviews | None = None
         self.problems: list[str] = []
@@ -63,13 +66,11 @@ class Gatekeeper:
                 learning.gave_up(self._desk, known, spec, why)
                 self._mover.move(known.id, State.IN_REVIEW, Event.EXHAUSTED, why, "sent back")
             case Cancel():
-                why = "its goal is gone: removed from VISION.md, or its issue was closed"
+                why = _gone(known)
                 self._close(known, found, why)
                 self._mover.move(known.id, State.IN_REVIEW, Event.GOAL_REMOVED, why)
             case Refresh():
-                self._desk.tell(
-                    f"{known.id}: {self._desk.rules.branch} has moved; brought up to date, then tested again"
-                )
+                self._desk.tell(f"{known.id}: {self._into(known)} has moved; brought up to date, then tested again")
                 self._mover.move(known.id, State.IN_REVIEW, Event.REFRESHED, "", "stale", refreshes=found.commit)
             case Merge():
                 self._merge(known, found)
@@ -158,31 +159,39 @@ class Gatekeeper:
         desk.tell(f"{known.id}: waits for you: {'; '.join(reasons)}")
 
     def _merge(self, known: Known, found: Submission) -> None:
-        desk, to = self._desk, self._address(known, found)
+        desk, to, into = self._desk, self._address(known, found), self._into(known)
         self._publish(known, found)
         if found.approved:
             desk.publishing.approval(to, desk.clock.now())
         try:
-            merged = desk.publishing.merge(to, desk.rules.branch, desk.clock.now(), is_untested=found.evidence is None)
+            merged = desk.publishing.merge(to, into, desk.clock.now(), is_untested=found.evidence is None)
         except MergeConflict as reason:
             desk.tell(f"{known.id}: {reason}")
-            self._team.sync()
-            if desk.mirror.head(desk.rules.branch) == self._sight.seen(known, found.commit).branch.base:
+            if self._branches.newest(into) == self._sight.seen(known, found.commit).branch.base:
                 self._mover.set_aside(known.id, f"not merged: {reason}")  # the forge sees what we do not
             return
         except MergeBlocked as reason:
             self._mover.set_aside(known.id, f"not merged: {reason}; tried again later, or with the next start")
             return
-        self._team.sync()
+        self._branches.newest(into)
         self._compare(known, found, merged)
-        desk.tell(f"{known.id}: merged #{to.number} into {desk.rules.branch} ({merged[:8]})")
+        desk.tell(f"{known.id}: merged #{to.number} into {into} ({merged[:8]})")
         self._tell_issue(known, to)
         desk.publishing.delete_branch(to, self._sight.seen(known, found.commit).branch.name, desk.clock.now())
+        if is_landing(known.id):
+            desk.publishing.delete_goal_branch(to, known.branch, desk.clock.now())
         learning.merged(desk, known, found.commit)
-        self._mover.move(known.id, State.IN_REVIEW, Event.MERGED, f"merged as {merged[:12]}, pull request #{to.number}")
+        where = "" if into == desk.rules.branch else f" into {into}"
+        note = f"merged{where} as {merged[:12]}, pull request #{to.number}"
+        self._mover.move(known.id, State.IN_REVIEW, Event.MERGED, note)
+
+    def _into(self, known: Known) -> str:
+        return target(self._desk, known)
 
     def _tell_issue(self, known: Known, to: Address) -> None:
         """When the last task of its goal is done. A token that may not write there costs the word, nothing else."""
+        if self._into(known) != self._desk.rules.branch:
+            return
         issue, tasks = number_of(known.goal_id), self._desk.journal.known().values()
         others = (one for one in tasks if one.goal_id == known.goal_id and one.id != known.id)
         if not issue or any(one.seen_in is not State.COMPLETED for one in others):
@@ -270,6 +279,12 @@ def written_tests(spec: TaskSpec, branch: Branch) -> tuple[str, ...]:
     """Test files that the task does not name: QA's own."""
     named = (*spec.files, *spec.new_files)
     return tuple(path for path in branch.changed if is_test_file(path) and path not in named)
+
+
+def _gone(known: Known) -> str:
+    if is_landing(known.id):
+        return "there is more to do for its goal, or it was removed from VISION.md"
+    return "its goal is gone: removed from VISION.md, or its issue was closed"
 
 
 def _number(known: Known) -> int:

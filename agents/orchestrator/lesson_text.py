@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from shared.domain.evidence import Evidence, rules
 from shared.domain.kindred import telling
 from shared.domain.lesson import Learner, Lesson, Situation, for_prompt
-from shared.domain.review import ChangesRequested, Finding, Reviewed, Severity
+from shared.domain.review import MOST_KEYWORDS, ChangesRequested, Finding, Reviewed, Severity
 from shared.domain.signature import signature
 
 WINDOW = timedelta(days=30)  # in which a finding has to come back
@@ -30,20 +30,25 @@ page refactor remove rename replace set show support task test tests update use 
 
 @dataclass(frozen=True)
 class Setback:
-    """A try that was sent back, or came to nothing. `kinds`: signatures of what was seen; `what`: in one line."""
+    """A try that was sent back, or came to nothing. `kinds`: signatures of what was seen; `what`: in one line.
+
+    `keywords`: the reviewer's, if one has read it.
+    """
 
     what: str
     kinds: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Complaint:
-    """A finding for which a task was sent back, and the day of that."""
+    """A finding for which a task was sent back, the day of that, and the keywords of that review."""
 
     task: str
     day: str
     finding: Finding
+    keywords: tuple[str, ...] = ()
 
 
 # --- what was seen -------------------------------------------------------------------------------------------
@@ -60,10 +65,12 @@ def setback(note: str, evidence: Evidence | None, reviewed: Reviewed | None) -> 
         found = [finding for finding in reviewed.verdict.findings if finding.severity is not Severity.LOW]
         named = tuple(dict.fromkeys(finding.rule for finding in found))
         kinds = tuple(dict.fromkeys(map(kind_of, found)))[:MOST_KINDS]
-        return Setback(f"{found[0].rule}: {found[0].text}" if found else _first_line(note), kinds, named)
+        what = f"{found[0].rule}: {found[0].text}" if found else _first_line(note)
+        return Setback(what, kinds, named, reviewed.keywords)
     if not note or (evidence and evidence.needing("write tests") and reviewed is None):
         return None
-    return Setback(_first_line(note), tuple(filter(None, (signature(_seen_there(note)),))))
+    kinds = tuple(filter(None, (signature(_seen_there(note)),)))
+    return Setback(_first_line(note), kinds, keywords=reviewed.keywords if reviewed else ())
 
 
 def sick(place: str, why: str) -> str:
@@ -81,6 +88,7 @@ def kind_of(finding: Finding) -> str:
 
 
 # --- lessons -------------------------------------------------------------------------------------------------
+# `keywords`: the reviewer's. They come first, then the words that code finds.
 
 
 def mended(title: str, seen: Setback, files: Sequence[str], changed: Sequence[str], origin: str) -> Lesson:
@@ -88,20 +96,28 @@ def mended(title: str, seen: Setback, files: Sequence[str], changed: Sequence[st
     by = f" A change of {', '.join(files[:5])} mended it." if files else ""
     text = f"{_named(title)} first came to: {seen.what[:LONGEST_WHAT]}.{by}"
     kind = seen.kinds[0] if seen.kinds else ""
-    return Lesson(0, "coder", text, kind, (*seen.rules[:3], *title_words(title)), tuple(changed), origin)
+    words = (*seen.keywords, *seen.rules[:3], *title_words(title))
+    return Lesson(0, "coder", text, kind, words, tuple(changed), origin)
 
 
-def comes_back(complaints: Sequence[Complaint], day: str) -> Iterator[Lesson]:
-    """What several tasks were sent back for within WINDOW, one of them on this day: once for each rule."""
+def comes_back(complaints: Sequence[Complaint], day: str, told: Sequence[str] = ()) -> Iterator[Lesson]:
+    """What several tasks were sent back for within WINDOW, one of them on this day: once for each rule.
+
+    `told`: texts of lessons; a rule that one of them is about is left out.
+    """
     found: dict[str, list[Complaint]] = {}
     for one in sorted(complaints, key=lambda one: (one.day, one.task)):
         if is_of_late(one.day, day) and one.finding.severity is not Severity.LOW:
             found.setdefault(kind_of(one.finding), []).append(one)
     for kind, ones in found.items():
+        first = ones[0].finding
+        if any(text.startswith(begins(first.rule)) for text in told):
+            continue
         if ones[-1].day == day and len({one.task for one in ones}) >= ENOUGH_TASKS:
-            first, files = ones[0].finding, dict.fromkeys(one.finding.path for one in ones)
-            text = f"{begins(first.rule)} {first.text}"
-            yield Lesson(0, "coder", text, kind, (first.rule, *title_words(first.text)), tuple(files), ones[-1].task)
+            files = tuple(dict.fromkeys(one.finding.path for one in ones))
+            named = tuple(dict.fromkeys(word for one in ones for word in one.keywords))[:MOST_KEYWORDS]
+            text, words = f"{begins(first.rule)} {first.text}", (*named, first.rule, *title_words(first.text))
+            yield Lesson(0, "coder", text, kind, words, files, ones[-1].task)
 
 
 def is_of_late(sent: str, day: str) -> bool:
@@ -113,20 +129,21 @@ def begins(rule: str) -> str:
     return f"The reviewer sends changes back for “{rule}”:"
 
 
-def rejected(agent: Learner, title: str, why: str, origin: str) -> Lesson:
+def rejected(agent: Learner, title: str, why: str, origin: str, keywords: Sequence[str] = ()) -> Lesson:
     text = f"The owner did not want {_named(title)}: {_one_line(why, LONGEST_WHAT)}"
-    return Lesson(0, agent, text, "", (*title_words(title), *title_words(why)), (), origin)
+    return Lesson(0, agent, text, "", (*keywords, *title_words(title), *title_words(why)), (), origin)
 
 
-def gave_up(title: str, files: Sequence[str], why: str, origin: str) -> Lesson:
+def gave_up(title: str, files: Sequence[str], why: str, origin: str, keywords: Sequence[str] = ()) -> Lesson:
     where = f" ({', '.join(files[:5])})" if files else ""
     text = f"{_named(title)}{where} used up its attempts: {_one_line(why, LONGEST_WHAT)}"
-    return Lesson(0, "planner", text, "", title_words(title), tuple(files), origin)
+    return Lesson(0, "planner", text, "", (*keywords, *title_words(title)), tuple(files), origin)
 
 
-def rolled_back(title: str, note: str, files: Sequence[str], origin: str) -> Lesson:
+def rolled_back(title: str, note: str, files: Sequence[str], origin: str, keywords: Sequence[str] = ()) -> Lesson:
     text = f"{_named(title)}: {_one_line(note, LONGEST_WHAT)}"
-    return Lesson(0, "coder", text, signature(_seen_there(note)), title_words(title), tuple(files), origin)
+    words = (*keywords, *title_words(title))
+    return Lesson(0, "coder", text, signature(_seen_there(note)), words, tuple(files), origin)
 
 
 def title_words(title: str) -> tuple[str, ...]:

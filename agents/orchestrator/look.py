@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from agents.orchestrator.daily_planner import unwanted
+from agents.orchestrator.goal_branches import goes_on, has_landed
 from agents.orchestrator.next_move import pause_after
 from shared.domain.board import Board, Card, is_lost_for_us
 from shared.domain.gate import Policy, Submission
@@ -17,6 +18,7 @@ from shared.edge.journal import Journal, Known
 from shared.edge.task_store import Filed, TaskStore, Unreadable
 
 POLICY = Policy()
+MORE_TO_DO = "there is more to do for its goal: it lands when that is done"
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,8 @@ def look(
     reasons = {id_: why for id_, why in aside.items() if id_ not in moved}  # the owner's hand comes first
     reasons |= dict.fromkeys(doubles, "it has two files")
     cards = [_card(file, known.get(file.id), vision, commit_at, reasons.get(file.id, "")) for file in filed.values()]
-    cards = [replace(card, waits=waits.get(card.id, "")) for card in cards]
+    cards = [replace(card, waits=waits.get(card.id, "") or _not_landed(card, known, journal)) for card in cards]
+    cards = [replace(card, unwanted=MORE_TO_DO) if _goes_on(card, known) else card for card in cards]
     cards = [replace(card, no_model=no_share) if is_upkeep(card.id) else card for card in cards]
     cards = [_with_submission(card, known, at_the_gates) for card in cards]
     cards += [_gone(one) for one in known.values() if one.id not in filed and one.seen_in is not State.GONE]
@@ -63,6 +66,20 @@ def look(
     every = tuple(sorted(cards, key=lambda card: card.id))
     board = Board(every, limits, no_model, policy, open_pulls, busy, free_hands, held)
     return Sight(board, (*unreadable, *doubles.values()), known)
+
+
+def _not_landed(card: Card, known: Mapping[str, Known], journal: Journal) -> str:
+    """What it needs is done on the branch of another goal: it is not where this one begins."""
+    own = known[card.id].branch if card.id in known else ""
+    for needed in card.spec.depends_on if card.spec else ():
+        branch = known[needed].branch if needed in known else ""
+        if branch not in ("", own) and not has_landed(journal, branch):
+            return f"waits for {branch}, which has not landed"
+    return ""
+
+
+def _goes_on(card: Card, known: Mapping[str, Known]) -> bool:
+    return card.id in known and goes_on(known[card.id], known)
 
 
 def _with_tokens(known: Known, tokens: int) -> Known:

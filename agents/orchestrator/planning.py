@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agents.orchestrator import daily_planner, learning, roadmapping
 from agents.orchestrator.daily_planner import forecast, goals_to_plan, merged, wordings
+from agents.orchestrator.goal_branches import Diverged, GoalBranches, new_branch, open_branches
 from agents.orchestrator.look import look
 from agents.orchestrator.report_words import counted
 from agents.orchestrator.research_note import note_path
@@ -40,7 +41,8 @@ def plan_day(desk: Desk, team: Team, day: str) -> None:
     proposals = tuple(goal for goal in goals if goal.proposed_by)
     his = tuple(goal for goal in goals if not goal.proposed_by)
     put_off = (one for one in open_goals(desk.plans, desk.journal, accepted.vision, day) if one not in goals)
-    planning = _Planning(desk, team, day, accepted, held=_begun(desk.journal, tuple(put_off)))
+    branches = open_branches(desk.journal)
+    planning = _Planning(desk, team, day, accepted, branches, held=_begun(desk.journal, tuple(put_off)))
     if his or not proposals:
         planning.plan(his, waiting=_begun(desk.journal, proposals))
         _write(desk, accepted, day)
@@ -91,6 +93,7 @@ class _Planning:
     team: Team
     day: str
     accepted: Accepted
+    branches: Mapping[str, str]  # of goals that have one of their own
     held: Goals = ()
 
     def plan(self, goals: Goals, waiting: Goals = (), is_booked: bool = False) -> None:
@@ -101,7 +104,7 @@ class _Planning:
         before = self.desk.plans.plan(self.day)
         free = self.desk.rules.capacity - len(before.tasks if before else ())
         if goals and free > 0:
-            self._ask(before, goals[:free], free, (*goals[free:], *waiting), is_booked)
+            self._ask_each(goals[:free], (*goals[free:], *waiting), is_booked)
             self._fill_up(goals[free:], waiting)
         elif before is None or any(goal.proposed_by for goal in goals):
             guards = self.accepted.guards
@@ -113,13 +116,40 @@ class _Planning:
         free = self.desk.rules.capacity - len(before.tasks if before else ())
         if goals and free > 0 and self.desk.plans.planning_attempts(self.day) < MOST_PLANNINGS:
             _write(self.desk, self.accepted, self.day)  # whatever becomes of this call; and it goes on from there
-            self._ask(before, goals[:free], free, (*goals[free:], *waiting), is_booked=False)
+            self._ask_each(goals[:free], (*goals[free:], *waiting), is_booked=False)
 
-    def _ask(self, before: DailyPlan | None, goals: Goals, free: int, waiting: Goals, is_booked: bool) -> None:
+    def _ask_each(self, goals: Goals, waiting: Goals, is_booked: bool) -> None:
+        """A call for each branch that they stand on: the planner reads one commit. Each goal has room for a task."""
+        rest = list(goals)
+        while rest:
+            branch = self.branches.get(rest[0].id, "")
+            some = [goal for goal in rest if self.branches.get(goal.id, "") == branch]
+            rest = [goal for goal in rest if goal not in some]
+            before = self.desk.plans.plan(self.day)
+            free = self.desk.rules.capacity - len(before.tasks if before else ()) - len(rest)
+            self._ask(before, some, free, (*rest, *waiting), is_booked, branch)
+            is_booked = True
+            if rest:
+                _write(self.desk, self.accepted, self.day)
+
+    def _commit(self, branch: str) -> str:
+        """What the planner reads. Where the branches do not go together, the rest of a goal is planned all the same."""
+        tip, branches = self.team.sync(), GoalBranches(self.desk, self.team.sync)
+        if not branch:
+            return tip
+        try:
+            return branches.fresh(branch, tip)
+        except Diverged as problem:
+            self.desk.tell(str(problem))
+            return branches.newest(branch)
+
+    def _ask(
+        self, before: DailyPlan | None, goals: Goals, free: int, waiting: Goals, is_booked: bool, branch: str
+    ) -> None:
         desk, day, accepted = self.desk, self.day, self.accepted
         if not is_booked and desk.plans.planning_attempts(day) >= MOST_PLANNINGS:
             raise Stumble(f"planned {MOST_PLANNINGS} times today already; the rest waits for tomorrow")
-        commit = self.team.sync()
+        commit = self._commit(branch)
         if not is_booked:
             desk.plans.book_planning(day)
         desk.tell(f"planning {counted(len(goals), 'proposal' if goals[0].proposed_by else 'goal')}")
@@ -128,7 +158,7 @@ class _Planning:
         with desk.journal.running("planner", day, desk.clock) as run, desk.chair.left():
             answer = self.team.plan(run, replace(order, lessons=lessons), commit)
         desk.research.ask([inquiry(unknown.text, unknown.goal_id) for unknown in answer.unknowns], day)
-        plan = _as_plan(desk, day, accepted, answer, goals)
+        plan = replace(_as_plan(desk, day, accepted, answer, goals), branches=_branches(desk, answer, goals, branch))
         if lessons:
             learning.planned(desk, f"plan-{day}", order.first_number, is_whole=not answer.notes)
         self._keep(before, replace(plan, deferred=(*plan.deferred, *waiting)), (*goals, *waiting))
@@ -169,6 +199,22 @@ def _as_plan(desk: Desk, day: str, accepted: Accepted, answer: PlanAnswer, goals
     )
 
 
+def _branches(desk: Desk, answer: PlanAnswer, goals: Goals, branch: str) -> tuple[tuple[str, str], ...]:
+    """Goals whose tasks go into a branch of their own: what has one, and what one day turns out to be too short for."""
+    if branch:
+        return tuple((goal.id, branch) for goal in goals)
+    begun, planned = _planned(desk.journal), {task.goal_id for task in answer.tasks}
+    return tuple(
+        (goal.id, new_branch(desk.journal, goal.id))
+        for goal in goals
+        if desk.rules.long_goals
+        and not goal.proposed_by
+        and goal.id in answer.deferred
+        and goal.id in planned
+        and (goal.id, wording(goal)) not in begun
+    )
+
+
 def _open_tasks(desk: Desk) -> tuple[TaskSpec, ...]:
     filed = desk.store.all(State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
     return tuple(file.spec for file in filed if isinstance(file.spec, TaskSpec))
@@ -196,18 +242,18 @@ def write_tasks(desk: Desk, day: str) -> None:
     if plan is None or accepted is None:
         return
     goals = {goal.id: goal for goal in accepted.vision.goals}
-    known = desk.journal.known()
+    known, branches = desk.journal.known(), dict(plan.branches)
     for task in plan.tasks:
         if task.id in known:
             continue
         goal = goals.get(task.goal_id)
-        file_task(desk, task, "planned", wording(goal) if goal else "")
+        file_task(desk, task, "planned", wording(goal) if goal else "", branches.get(task.goal_id, ""))
 
 
-def file_task(desk: Desk, task: TaskSpec, note: str, worded: str) -> None:
-    """The task's file, then its first line of history; repeatable after a kill. `worded`: its goal, see Known."""
+def file_task(desk: Desk, task: TaskSpec, note: str, worded: str, branch: str = "") -> None:
+    """The task's file, then its first line of history; repeatable after a kill. `worded`, `branch`: see Known."""
     if desk.store.add(task) or _is_ours(desk, task):
-        desk.journal.born(task, State.BACKLOG, note, desk.clock.now(), worded)
+        desk.journal.born(task, State.BACKLOG, note, desk.clock.now(), worded, branch)
     else:
         desk.tell(f"{task.id}: a file of yours has this name; the planned task ({task.title}) was not written")
 

@@ -122,6 +122,15 @@ class Publishing:
 
         self._once(to, "delete branch", name, publish, now)
 
+    def delete_goal_branch(self, to: Address, name: str, now: datetime) -> None:
+        """All that was on it has landed."""
+
+        def publish() -> str:
+            self.forge.delete_branch(name)
+            return name
+
+        self._once(to, "delete goal branch", name, publish, now)
+
     # -- details ----------------------------------------------------------------------------------------------
 
     def _once(self, to: Address, kind: str, payload: str, publish: Callable[[], str], now: datetime) -> str:

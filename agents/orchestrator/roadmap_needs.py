@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agents.orchestrator.daily_planner import PROFILE, wordings
+from agents.orchestrator.goal_branches import landings, open_branches
 from agents.orchestrator.goal_ids import BULLET, ISSUE, PROSE
 from agents.orchestrator.report_words import counted
 from agents.orchestrator.team import Desk
 from shared.domain.board import wording
 from shared.domain.lifecycle import Event, State
+from shared.domain.naming import is_landing
 from shared.domain.roadmap import DONE, MOST, Need, Pace, Pin, Roadmap, Room, lay_out, pace
 from shared.domain.work import Difficulty, Goal, Vision
 from shared.edge.journal import Journal, Known
@@ -88,7 +90,8 @@ def pace_of(sources: Sources) -> Pace:
 def _merged(sources: Sources) -> Iterator[tuple[int, float]]:
     """(cost, minutes) of the tasks that were merged last. A task of the owner's own may have any id."""
     known = sources.journal.known().values()
-    completed = [(sources.journal.history(one.id)[-1:], one) for one in known if one.seen_in is State.COMPLETED]
+    done = (one for one in known if one.seen_in is State.COMPLETED and not is_landing(one.id))
+    completed = [(sources.journal.history(one.id)[-1:], one) for one in done]
     merged = [
         (datetime.fromisoformat(last.at), one) for ends, one in completed for last in ends if last.event is Event.MERGED
     ]
@@ -125,6 +128,7 @@ class _Gathering:
             if known.id not in dropped:
                 self._tasks.setdefault((known.goal_id, known.wording), []).append(known)
         self._usual = _usual(self._tasks, self._left)
+        self._branches = open_branches(sources.journal)
 
     def need(self, goal: Goal) -> Need:
         now = (goal.id, wording(goal))
@@ -132,20 +136,33 @@ class _Gathering:
         merged = [task for task in tasks if task.seen_in is State.COMPLETED]
         failed = [task for task in tasks if task.seen_in is State.FAILED and self._is_given_up(task)]
         open_ = [*failed, *(task for task in tasks if task.seen_in in OPEN)]
+        branch = self._branches.get(goal.id, "")
+        is_to_land = bool(branch) and not any(is_landing(task.id) for task in open_)
         need = Need(
             id=goal.id,
             title=goal.title,
             priority=goal.priority,
             merged=len(merged),
-            open=len(open_),
+            open=len(open_) + is_to_land,
             to_come=self._to_come(tasks, asked, is_left=now in self._left),
             cost=sum(self._ledger.spent_by(task.id).used for task in tasks),
             proposed=bool(goal.proposed_by),
             asked=asked,
-            note=", ".join(_notes(goal, len(failed), asked, is_dropped=bool(tasks) and not (merged or open_))),
+            note=", ".join(
+                (*_notes(goal, len(failed), asked, bool(tasks) and not (merged or open_)), *self._on(branch))
+            ),
         )
         is_done = merged and not need.size
         return replace(need, done_on=max(self._ended(task) for task in merged)) if is_done else need
+
+    def _on(self, branch: str) -> Iterator[str]:
+        if branch:
+            dropped = self._journal.dropped()
+            made = (one for one in landings(self._journal.known().values(), branch) if one.id not in dropped)
+            is_rejected = any(one.seen_in in (State.FAILED, State.GONE) and not self._is_given_up(one) for one in made)
+            yield (
+                f"its landing was cancelled, it stays on {branch}" if is_rejected else f"on {branch} until it is whole"
+            )
 
     def _to_come(self, tasks: Collection[Known], asked: bool, is_left: bool) -> int:
         """Tasks that are not planned yet, as many as goals needed so far; of what is begun at least one."""
@@ -175,7 +192,8 @@ def _notes(goal: Goal, failed: int, asked: bool, is_dropped: bool) -> Iterator[s
 def _usual(tasks: Mapping[tuple[str, str], Collection[Known]], left: Collection[tuple[str, str]]) -> int:
     """How many tasks a goal needed so far, rounded up; what is not planned to its end says nothing."""
     kinds = (BULLET, PROSE, ISSUE)
-    sizes = [len(known) for goal, known in tasks.items() if goal[0].startswith(kinds) and goal not in left]
+    planned = {goal: [task for task in known if not is_landing(task.id)] for goal, known in tasks.items()}
+    sizes = [len(known) for goal, known in planned.items() if goal[0].startswith(kinds) and goal not in left]
     return max(1, math.ceil(sum(sizes) / len(sizes))) if sizes else 1
 
 

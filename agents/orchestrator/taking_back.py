@@ -6,15 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agents.orchestrator.pull_text import LABELS
-from agents.orchestrator.team import Desk
+from agents.orchestrator.team import WHO, Desk
 from shared.domain.defuse import defuse
 from shared.domain.deployment import Deploy
 from shared.domain.protected import needs_owner
 from shared.edge.fault import fault_point
 from shared.edge.forge.forge import REVIEW_CONTEXT, HeadMoved, MergeBlocked, MergeConflict, Pull, marked
 from shared.edge.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
-
-WHO = "sisimpur-agents <agents@localhost>"
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,9 @@ class Reviews(Protocol):
     ) -> Reviewed: ...
 
 
+WHO = "sisimpur-agents <agents@localhost>"  # of the commits that no coder made
+
+
 @dataclass(frozen=True)
 class Rules:
     """Of the owner's configuration, what the orchestrator itself keeps."""
@@ -114,6 +117,7 @@ class Rules:
     hands: int = 1  # tasks that are worked on at once
     questions: int = 3  # looked up per day
     work_minutes: int = 900  # of a day in which tasks are worked on
+    long_goals: bool = True  # what one day is too short for has a branch of its own until it is whole
 
 
 class Deploys(Protocol):

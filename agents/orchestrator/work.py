@@ -8,7 +8,9 @@ from functools import partial
 from agents.orchestrator.acts import Acts
 from agents.orchestrator.crew import Crew
 from agents.orchestrator.gate_sight import GateSight
+from agents.orchestrator.goal_branches import GoalBranches
 from agents.orchestrator.inbox import Inbox
+from agents.orchestrator.landing import file_due
 from agents.orchestrator.look import Sight, look
 from agents.orchestrator.mover import Mover
 from agents.orchestrator.next_move import Move, Rest, next_move, takes_long
@@ -85,6 +87,8 @@ class Work:
             sight = self._look(held, self._crew.free if is_open else 0)
             move = next_move(sight.board, self._desk.clock.now())
             if isinstance(move, Rest):
+                if file_due(self._desk):
+                    continue
                 self._tell_lost(sight)
                 return move
             if takes_long(move):
@@ -97,6 +101,7 @@ class Work:
         begun = [known for known in self._desk.journal.known().values() if known.seen_in in OPEN and known.last]
         if begun:
             self._team.sync()
+            GoalBranches(self._desk, self._team.sync).hear(begun)
             self._gate_sight.hear(begun)
             self._inbox.hear(begun)
             self._pauses.answers(Service.FORGE)

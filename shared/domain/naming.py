@@ -11,6 +11,7 @@ BRANCHES = "agent/"
 LONGEST_SLUG = 40
 TASK_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 UPKEEP_TASK = re.compile(r"[0-9]{8}-u[1-9][0-9]*")  # nobody asked for it; the ledger knows it by the same pattern
+LANDING_TASK = re.compile(r"[0-9]{8}-l[1-9][0-9]*")
 WINDOWS_DEVICES = {"con", "prn", "aux", "nul"} | {f"{port}{digit}" for port in ("com", "lpt") for digit in range(10)}
 
 
@@ -27,6 +28,21 @@ def upkeep_task(day: str, number: int) -> str:
 def is_upkeep(task_id: str) -> bool:
     """A task that nobody asked for. Those of plans end with digits alone, so no id is both."""
     return UPKEEP_TASK.fullmatch(task_id) is not None
+
+
+def landing_task(day: str, number: int) -> str:
+    """The id of the `number`-th task (from 1) of a day that brings a goal's branch home: 20261120-l1."""
+    return f"{day.replace('-', '')}-l{number}"
+
+
+def is_landing(task_id: str) -> bool:
+    """A task whose change was made by others: all that is on a goal's branch."""
+    return LANDING_TASK.fullmatch(task_id) is not None
+
+
+def goal_branch(goal_id: str, number: int) -> str:
+    """`agent/goal-<id>`: the `number`-th (from 1) that a goal has, one after the other; Refused as in branch_name()."""
+    return f"{BRANCHES}goal-{_checked(goal_id)}{f'-{number}' if number > 1 else ''}"
 
 
 def slug(title: str) -> str:

@@ -175,6 +175,7 @@ class DailyPlan:
     reasons: tuple[str, ...] = ()  # one per task: why it is in the plan
     deferred: tuple[Goal, ...] = ()  # goals beyond the day's capacity
     held: tuple[Goal, ...] = ()  # goals that are begun, and that the owner has put off with what is left of them
+    branches: tuple[tuple[str, str], ...] = ()  # (goal, branch): their tasks do not go into the target's own
     questions: tuple[Question, ...] = ()
     guards: tuple[Guard, ...] = ()
     forecast: int = 0

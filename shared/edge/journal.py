@@ -62,6 +62,7 @@ class Known:
     seen_in: State
     tried: Tried
     last: Attempt | None
+    branch: str = ""  # of its goal, that it was planned for; empty: the target's
 
 
 class Journal:
@@ -70,23 +71,30 @@ class Journal:
 
     # -- tasks: events and moves ------------------------------------------------------------------------------
 
-    def born(self, spec: TaskSpec, state: State, note: str, now: datetime, wording: str = "") -> None:
+    def born(self, spec: TaskSpec, state: State, note: str, now: datetime, wording: str = "", branch: str = "") -> None:
         """A task is seen for the first time; repeated calls change nothing."""
-        self.all_born([(spec, state)], note, now, wording)
+        self.all_born([(spec, state)], note, now, wording, branch)
 
-    def all_born(self, tasks: Iterable[tuple[TaskSpec, State]], note: str, now: datetime, wording: str = "") -> None:
+    def all_born(
+        self,
+        tasks: Iterable[tuple[TaskSpec, State]],
+        note: str,
+        now: datetime,
+        wording: str = "",
+        branch: str = "",
+    ) -> None:
         """As `born`, of many that came at once: the disk is waited for once."""
         with self._db.transaction() as db:
             for spec, state in tasks:
-                self._born(db, spec, state, note, now, wording)
+                self._born(db, spec, state, note, now, wording, branch)
         fault_point("task.born")
 
     def _born(
-        self, db: sqlite3.Connection, spec: TaskSpec, state: State, note: str, now: datetime, wording: str
+        self, db: sqlite3.Connection, spec: TaskSpec, state: State, note: str, now: datetime, wording: str, branch: str
     ) -> None:
         found = db.execute(
-            "insert or ignore into tasks values (?, ?, ?, ?, ?, ?)",
-            (spec.id, spec.title, spec.goal_id, wording, spec.priority.value, now.isoformat()),
+            "insert or ignore into tasks values (?, ?, ?, ?, ?, ?, ?)",
+            (spec.id, spec.title, spec.goal_id, wording, spec.priority.value, now.isoformat(), branch),
         )
         if found.rowcount:
             db.execute(
@@ -169,6 +177,7 @@ class Journal:
                 State(r["to_state"]),
                 tried.get(r["id"], Tried()),
                 last.get(r["id"]),
+                r["branch"],
             )
             for r in rows
         }

@@ -245,6 +245,8 @@ class MergeRules(Part):
     """Whether tests are written where a change brings none."""
     coverage_drop: float = Field(default=1.0, ge=0, le=100)
     """By how many points the coverage may fall before a change is sent back."""
+    long_goals: Literal["branch", "main"] = "branch"
+    """Where a goal grows that one day is too short for: on a branch of its own until it is whole, or on main."""
 
     @property
     def policy(self) -> Policy:

@@ -17,7 +17,7 @@ from shared.domain.errors import Misconfigured, Refused, Stumble
 from shared.domain.naming import is_agent_branch
 from shared.edge.fault import fault_point
 from shared.edge.process import Finished
-from shared.edge.repo import mirror_difference, mirror_history, mirror_rebase, mirror_tidy, mirror_tree
+from shared.edge.repo import mirror_difference, mirror_history, mirror_join, mirror_rebase, mirror_tidy, mirror_tree
 from shared.edge.repo.git import LIMIT, GitFailed, git, remove_stale_locks, try_git
 from shared.edge.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
 from shared.edge.repo.mirror_tree import TreeEntry, commit_id
@@ -147,6 +147,19 @@ class Mirror:
         if isinstance(made, Conflict):
             return None
         return made.sha if isinstance(made, Rebased) else onto
+
+    # --- a branch and the one that it comes from -------------------------------------------------------------
+
+    def joined(self, ours: str, theirs: str, who: str, text: str, now: datetime) -> str | Conflict:
+        """A commit with both as parents, and the files of both; no reference holds it: it is pushed at once."""
+        return mirror_join.joined(self.path, ours, theirs, who, text, now)
+
+    def gathered(self, branch: str, onto: str, ref: str, who: str, text: str, now: datetime) -> Rebased | AlreadyThere:
+        """The files of `branch`, whose history holds `onto`, as one commit on top of that, at the free `ref`.
+
+        Refused if it does not hold it: something of `onto` would be undone.
+        """
+        return mirror_join.gathered(self.path, branch, onto, attempt_name(ref), who, text, now)
 
     # --- the branch's own line -------------------------------------------------------------------------------
 

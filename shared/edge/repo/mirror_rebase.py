@@ -43,7 +43,7 @@ def rebased(repository: Path, commit: str, onto: str, ref: str, now: datetime) -
     """As Mirror.rebased says."""
     made = on_top(repository, commit, onto, now)
     fault_point("rebase.written")
-    return Rebased(_stand(repository, ref, made.sha)) if isinstance(made, Rebased) else made
+    return Rebased(stand(repository, ref, made.sha)) if isinstance(made, Rebased) else made
 
 
 def on_top(repository: Path, commit: str, onto: str, now: datetime | None = None) -> Rebased | Conflict | AlreadyThere:
@@ -60,7 +60,7 @@ def on_top(repository: Path, commit: str, onto: str, now: datetime | None = None
         return Rebased(commit)
     if not is_ancestor(repository, parent, onto):
         return Conflict()
-    tree = _merged(repository, onto, commit)
+    tree = merged_tree(repository, onto, commit)
     if isinstance(tree, Conflict):
         return tree
     if tree == tree_id(repository, onto):
@@ -75,6 +75,15 @@ def tree_id(repository: Path, sha: str) -> str:
     return git(repository, "rev-parse", "--verify", f"{commit_id(sha)}^{{tree}}").decode().strip()
 
 
+def merged_tree(repository: Path, onto: str, commit: str) -> str | Conflict:
+    """The id of the tree of both."""
+    done = try_git(repository, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, commit)
+    if done.code > 1:
+        raise GitFailed(f"git merge-tree: {one_line(done.complaint)}")
+    tree, *paths = done.text.split("\0")
+    return _conflict(set(paths) - {""}) if done.code else tree.strip()
+
+
 def is_ancestor(repository: Path, older: str, newer: str) -> bool:
     done = try_git(repository, "merge-base", "--is-ancestor", commit_id(older), commit_id(newer))
     if done.code > 1:
@@ -83,15 +92,6 @@ def is_ancestor(repository: Path, older: str, newer: str) -> bool:
 
 
 # --- details -------------------------------------------------------------------------------------------------
-
-
-def _merged(repository: Path, onto: str, commit: str) -> str | Conflict:
-    """The id of the tree of both."""
-    done = try_git(repository, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, commit)
-    if done.code > 1:
-        raise GitFailed(f"git merge-tree: {one_line(done.complaint)}")
-    tree, *paths = done.text.split("\0")
-    return _conflict(set(paths) - {""}) if done.code else tree.strip()
 
 
 def _conflict(paths: set[str]) -> Conflict:
@@ -113,7 +113,7 @@ def _commit(tree: str, parent: str, head: bytes, now: datetime | None) -> bytes:
     return b"\n".join([f"tree {tree}\nparent {parent}".encode(), *kept])
 
 
-def _stand(repository: Path, ref: str, sha: str) -> str:
+def stand(repository: Path, ref: str, sha: str) -> str:
     """Sets the reference if it is free, or adopts what stands there with the same files and parent."""
     done = try_git(repository, "update-ref", "--stdin", data=f"create {ref} {sha}\n".encode())
     fault_point("ref.update")

@@ -1,0 +1,118 @@
+"""A goal that is done on its own branch -> one more task, which brings it into the target's branch as one change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from agents.orchestrator.goal_branches import landings, open_branches
+from agents.orchestrator.planning import file_task
+from agents.orchestrator.roadmap_needs import unfinished, wanted
+from agents.orchestrator.team import WHO, Desk
+from shared.domain.board import wording
+from shared.domain.lifecycle import Event, State
+from shared.domain.naming import attempt_ref, is_landing, landing_task
+from shared.domain.roadmap import DONE
+from shared.domain.work import Goal, TaskSpec, Vision
+from shared.edge.journal import Known
+from shared.edge.repo.mirror_rebase import AlreadyThere, Rebased
+
+MOST_CRITERIA = 30
+
+
+def file_due(desk: Desk) -> bool:
+    """A task for each goal whose branch holds all of it; whether there was one. Repeatable after a kill."""
+    accepted, branches = desk.plans.accepted(), open_branches(desk.journal)
+    if accepted is None or not branches:
+        return False
+    filed = False
+    for goal in accepted.vision.goals:
+        branch = branches.get(goal.id)
+        if branch and _is_due(desk, accepted.vision, goal, branch) and (task := _task(desk, goal, branch)):
+            file_task(desk, task, f"all of its goal is on {branch}", wording(goal), branch)
+            desk.tell(f"{task.id}: all of {goal.title!r} is on {branch}; it goes to {desk.rules.branch} now")
+            filed = True
+    return filed
+
+
+def _is_due(desk: Desk, vision: Vision, goal: Goal, branch: str) -> bool:
+    tasks, dropped = _tasks(desk, branch), desk.journal.dropped()
+    if any(one.id not in dropped for one in landings(desk.journal.known().values(), branch)):
+        return False  # it is on its way, or the owner does not want it
+    if any(_is_open(desk, one) for one in tasks) or not any(one.seen_in is State.COMPLETED for one in tasks):
+        return False
+    now, day = (goal.id, wording(goal)), desk.day()
+    pin = desk.roadmap.pins(wanted(vision)).get(goal.id)
+    if pin and pin.place == DONE:
+        return True
+    is_planned = any((one.goal_id, one.wording) == now for one in tasks)
+    is_asked = any(one.goal_id == goal.id for one in desk.plans.asked({goal.id: wording(goal)}))
+    return is_planned and not is_asked and now not in unfinished(desk.plans, day)
+
+
+def _tasks(desk: Desk, branch: str) -> list[Known]:
+    known = desk.journal.known().values()
+    return [one for one in known if one.branch == branch and not is_landing(one.id)]
+
+
+def _is_open(desk: Desk, task: Known) -> bool:
+    """Also one that was given up: it waits for the owner."""
+    if task.seen_in is State.FAILED:
+        return [event.event for event in desk.journal.history(task.id)][-1:] == [Event.EXHAUSTED]
+    return task.seen_in in (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
+
+
+# --- the task ------------------------------------------------------------------------------------------------
+
+
+def _task(desk: Desk, goal: Goal, branch: str) -> TaskSpec | None:
+    """None: there is nothing to bring."""
+    mirror, main = desk.mirror, desk.rules.branch
+    tip, there = mirror.head(branch), mirror.head(main)
+    done = [*_done(desk, branch)]
+    paths = sorted({path for task in done for path in (*task.files, *task.new_files)})
+    if tip is None or there is None or not paths:
+        return None
+    before = {entry.path for entry in mirror.tree(there)}
+    return TaskSpec(
+        id=_id(desk),
+        title=goal.title,
+        description=_description(goal, branch, done),
+        priority=goal.priority,
+        goal_id=goal.id,
+        files=tuple(path for path in paths if path in before),
+        new_files=tuple(path for path in paths if path not in before),
+        acceptance=tuple(dict.fromkeys(line for task in done for line in task.acceptance))[:MOST_CRITERIA],
+    )
+
+
+def _done(desk: Desk, branch: str) -> Iterator[TaskSpec]:
+    """As their files say now."""
+    ids = {one.id for one in _tasks(desk, branch)}
+    for filed in desk.store.all(State.COMPLETED):
+        if filed.id in ids and isinstance(filed.spec, TaskSpec):
+            yield filed.spec
+
+
+def _description(goal: Goal, branch: str, done: Sequence[TaskSpec]) -> str:
+    parts = [
+        f"All that was done for this goal on `{branch}`, as one change:",
+        "\n".join(f"- {task.title} (`{task.id}`)" for task in done),
+        "\n".join(f"- {detail}" for detail in goal.details),
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def _id(desk: Desk) -> str:
+    """One that no task has: the owner may have dropped a file of such a name."""
+    taken = {*desk.journal.known(), *(id_ for ids in desk.store.names().values() for id_ in ids)}
+    ids = (landing_task(desk.day(), number) for number in range(1, 10_000))
+    return next(id_ for id_ in ids if id_ not in taken)
+
+
+# --- its commit ----------------------------------------------------------------------------------------------
+
+
+def gather(desk: Desk, spec: TaskSpec, number: int, tip: str, onto: str) -> Rebased | AlreadyThere:
+    """What is on the branch at `tip`, which holds `onto`, as the commit of this attempt. No model is asked."""
+    text = desk.delivery.clean(f"{spec.title}\n\n{spec.description}\n\nTask: {spec.id}\n")
+    return desk.mirror.gathered(tip, onto, attempt_ref(spec.id, number), WHO, text, desk.clock.now())

@@ -1,0 +1,61 @@
+"""A goal that one day is too short for, and a small one beside it: rooms whose numbers are to be set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shared.edge.engine.engine import EngineJob
+from shared.edge.scripted.scripted_model import ScriptedModel
+from tests.journey.stage import APPROVES, CODES, Stage, goals_of, reads, task
+
+VISION = "# Vision\n\n## Priority: HIGH\n- Number all rooms of the house\n- Light the lamp\n"
+ROOMS, LAMP = goals_of(VISION)
+BRANCH = f"agent/goal-{ROOMS}"
+LANDING = "20261121-l1"
+FILES = {f"room{n}.py": "NUMBER = 0\n" for n in range(3)} | {
+    "lamp.py": "NUMBER = 0\n",
+    "tests/test_all.py": "def test():\n    pass\n",
+}
+
+
+def suite(files: Mapping[str, str]) -> dict[str, str]:
+    """Each file has a test of its own: its number is set, or it is not."""
+    found = (path for path in files if path.startswith("tests/test_") and path != "tests/test_all.py")
+    right = {path: "NUMBER = 1\n" in files[path.removeprefix("tests/test_")] for path in found}
+    return {"tests/test_all.py::test": "passed"} | {
+        f"{p}::test": "passed" if ok else "failed" for p, ok in right.items()
+    }
+
+
+def codes(folder: Path, job: EngineJob) -> None:
+    path = next(path for path in job.edit if not path.startswith("tests/"))
+    text = (folder / path).read_text()
+    (folder / path).write_text(text.replace("NUMBER = 0\n", "NUMBER = 1\n"))
+    (folder / f"tests/test_{path}").write_text(f"def test():\n    assert {path[:-3]}.NUMBER == 1\n")
+
+
+def numbered(goal: str, name: str, **more: Any) -> dict[str, Any]:
+    title, test = f"Set the number of {name}", f"tests/test_{name}.py"
+    return task(goal, title, (f"{name}.py",), new_files=[test], acceptance=[f"{name} has its number"], **more)
+
+
+def planned(*names: str) -> dict[str, Any]:
+    """The planner's answer, once: a task for each."""
+    tasks = [numbered(LAMP if name == "lamp" else ROOMS, name) for name in names]
+    goals = dict.fromkeys(task["goal_id"] for task in tasks)
+    verdicts = [{"goal_id": goal, "verdict": "tasks", "text": "it is 0", "evidence": []} for goal in goals]
+    return {"agent": "planner", "json": {"goals": verdicts, "tasks": tasks}}
+
+
+def script(*more: dict[str, Any]) -> list[dict[str, Any]]:
+    """Day one: four tasks for a day of two. Day two: the last room, by a call of its own, and the lamp."""
+    days = planned("room0", "room1", "room2", "lamp"), planned("room2"), planned("lamp")
+    return [reads(), *more, *days, CODES, APPROVES]
+
+
+def house(root: Path, model: ScriptedModel, **merge: str) -> Stage:
+    made = Stage(root, model.url, codes, suite).set_up(VISION, FILES)
+    made.given_config("policy", capacity="{parallel: 1, tasks_per_day: 2}", **merge)
+    return made
