@@ -33,6 +33,7 @@ from tests.killing import EVERY_POINT, finishes, killed_at, points
 DEAR, CHEAP = "claude-sonnet-5-5", "claude-haiku-5-5"
 BOTH = f"{{model: {DEAR}, easy: {CHEAP}, effort: medium, max_tokens: 16000}}"
 DAY = "2026-11-20"
+NONE = dict.fromkeys(("caching", "routing", "batches"), "0.000000000")
 Screen = pytest.CaptureFixture[str]
 
 
@@ -140,7 +141,7 @@ def test_easy_tasks_are_tried_cheaply_and_what_is_sent_back_goes_to_the_dear_mod
     (bad,) = [one for one in record if not one.good]
     assert len(good) == 2 and all(one.worth == 20 * one.cost for one in good), "Sonnet is 20 times as dear"
     assert saved.caching == 0 and saved.routing == sum(19 * one.cost for one in good) - bad.cost - bad.checks > 0
-    assert savings_of_day(day, capsys) == {"caching": "0.000000000", "routing": f"0.{saved.routing:09d}"}
+    assert savings_of_day(day, capsys) == {**NONE, "routing": f"0.{saved.routing:09d}"}
     words = f"the cheaper model on easy tasks saved $0.{saved.routing // 100_000:04d}"
     assert f"2026-11: {words}\n" in typed(day, capsys, "budget")
     assert f"- in this month, {words}\n" in (day.home.reports / f"{DAY}.md").read_text()
@@ -210,7 +211,7 @@ def test_the_turns_of_a_question_read_what_the_ones_before_have_written(
 
     rates = Pricing().rates(DEAR, 1, MORNING)
     saved = sum(cached(rates, Usage(write_5m=written, read=read)) for written, read in counts)
-    assert saved > 0 and savings_of_day(day, capsys) == {"caching": f"0.{saved:09d}", "routing": "0.000000000"}
+    assert saved > 0 and savings_of_day(day, capsys) == {**NONE, "caching": f"0.{saved:09d}"}
     words = f"prompt caching saved $0.{saved // 100_000:04d}"
     assert f"2026-11: {words}\n" in typed(day, capsys, "budget")
     assert f"- in this month, {words}\n" in (day.home.reports / f"{DAY}.md").read_text()

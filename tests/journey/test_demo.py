@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from bench.demo import GOAL_SHARE, arranging, on_tasks
+from cli.records import open_records
 from shared.edge.deploy.page_line import Answer, PageLine
 from shared.edge.process import Finished, run, running
 from tests.journey.stage import git
@@ -58,6 +60,14 @@ def test_the_demo_merges_corrects_rolls_back_and_asks_and_says_what_is_scripted(
     the_idea_is_looked_up_and_what_a_page_orders_is_not_done(demo)
     one_change_is_sick_where_it_is_deployed_and_goes_live_when_it_is_mended(demo)
     nothing_runs_any_more_and_the_site_can_be_seen_again(demo)
+    a_quarter_of_a_tasks_tokens_at_most_goes_to_all_but_the_engine(demo)
+
+
+def a_quarter_of_a_tasks_tokens_at_most_goes_to_all_but_the_engine(demo: Demo) -> None:
+    with open_records(demo.place / "home", {}) as records:
+        shares = on_tasks(records.ledger.breakdown())
+    assert {share.agent for share in shares} == {"coder", "reviewer"}
+    assert 0.1 < arranging(shares) <= GOAL_SHARE
 
 
 def the_idea_is_looked_up_and_what_a_page_orders_is_not_done(demo: Demo) -> None:

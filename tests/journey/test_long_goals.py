@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout
 from datetime import timedelta
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cli.entry import main
+from shared.edge.engine.engine import EngineJob
 from shared.edge.scripted.scripted_model import ScriptedModel
-from tests.journey.long_goal import BRANCH, LAMP, LANDING, ROOMS, house, script
-from tests.journey.stage import Stage
+from tests.journey.long_goal import BRANCH, LANDING, ROOMS, VISION, house, planned, script
+from tests.journey.stage import APPROVES, CODES, Stage, git, reads
+
+ALL_OF_IT = "Number all rooms of the house"
 
 
 @pytest.fixture
@@ -19,34 +27,255 @@ def model() -> Iterator[ScriptedModel]:
         yield model
 
 
-def next_day(stage: Stage) -> list[str]:
+def next_day(stage: Stage, until: str = "") -> list[str]:
     stage.clock.sleep(timedelta(days=1).total_seconds())
-    return stage.run_day()
+    return stage.run_day(until)
 
 
 def subjects(stage: Stage, branch: str) -> list[str]:
     """Of its commits, the newest first."""
-    return stage.forge("log", "--first-parent", "--format=%s", branch).splitlines()
+    lines = stage.forge("log", "--first-parent", "--format=%s", branch).splitlines()
+    return [line.partition(" (#")[0] for line in lines]
+
+
+def numbers(stage: Stage, branch: str = "main") -> str:
+    """Of the rooms."""
+    return "".join(stage.forge("show", f"{branch}:room{n}.py").splitlines()[0][-1] for n in range(3))
+
+
+def typed(stage: Stage, *words: str) -> str:
+    with redirect_stdout(StringIO()) as out:
+        assert main([words[0], "--home", str(stage.home.root), *words[1:]]) == 0
+    return out.getvalue()
+
+
+def ticked(stage: Stage) -> list[str]:
+    return [line for line in stage.home.roadmap.read_text().splitlines() if line.startswith("- [x] ")]
+
+
+def explains(folder: Path, job: EngineJob) -> None:
+    path = next(path for path in job.edit if not path.startswith("tests/"))
+    (folder / path).write_text("NUMBER = 1\n# of the room\n")
+
+
+# --- grows, then lands ---------------------------------------------------------------------------------------
 
 
 def test_main_gets_the_goal_whole_and_never_the_half_of_it(tmp_path: Path, model: ScriptedModel) -> None:
     stage = house(tmp_path, model)
     assert stage.run_day() == []
     assert subjects(stage, "main") == ["first"]
-    assert [subject.partition(" (#")[0] for subject in subjects(stage, BRANCH)] == [
-        "Set the number of room1",
-        "Set the number of room0",
-        "first",
-    ]
+    assert subjects(stage, BRANCH) == ["Set the number of room1", "Set the number of room0", "first"]
     assert f"on {BRANCH} until it is whole" in stage.home.roadmap.read_text()
     assert f"on: `{BRANCH}`, until all of its goal is there" in stage.home.daily_plan.read_text()
+    assert f"merged into {BRANCH} as" in (stage.home.reports / "2026-11-20.md").read_text()
 
     assert next_day(stage) == []
-    assert set(stage.states().values()) == {"completed"}
-    assert LANDING in stage.states()
-    newest, *older = (subject.partition(" (#")[0] for subject in subjects(stage, "main"))
-    assert newest == "Number all rooms of the house" and older == ["Set the number of lamp", "first"]
-    for name in ("room0", "room1", "room2", "lamp"):
-        assert stage.forge("show", f"main:{name}.py") == "NUMBER = 1"
+    assert set(stage.states().values()) == {"completed"} and LANDING in stage.states()
+    assert subjects(stage, "main") == [ALL_OF_IT, "Set the number of lamp", "first"]
+    assert (numbers(stage), stage.forge("show", "main:lamp.py")) == ("111", "NUMBER = 1")
     assert stage.forge("branch", "--list", "agent/*") == "", "what has landed needs no branch any more"
-    assert stage.home.roadmap.read_text().count("- [x] ") == 2
+    assert len(ticked(stage)) == 2
+
+
+def test_the_rest_of_it_is_planned_with_what_is_on_its_branch_before_the_eyes(
+    tmp_path: Path, model: ScriptedModel
+) -> None:
+    stage = house(tmp_path, model)
+    stage.run_day()
+    before = len(model.requests)
+    next_day(stage, until="planning")
+    asked = [json.dumps(request.body) for request in model.requests[before:]]
+    rooms, lamp = (body for body in asked if "You are the Planner" in body)
+    assert "test_room1.py" in rooms and "test_room1.py" not in lamp
+    assert ALL_OF_IT in rooms and ALL_OF_IT not in lamp.partition("Goals to answer")[2]
+
+
+def test_its_landing_is_tested_and_reviewed_as_one_change(tmp_path: Path, model: ScriptedModel) -> None:
+    stage = house(tmp_path, model)
+    stage.run_day()
+    next_day(stage)
+    (pull,) = [pull for pull in stage.pulls() if LANDING in pull.head]
+    assert (pull.state, pull.base) == ("merged", "main")
+    with stage.records() as records:
+        evidence = records.gates.evidence(LANDING, pull.head_sha)
+        reviewed = records.gates.reviewed(LANDING, pull.head_sha)
+        spent = records.ledger.spent_by(LANDING)
+    assert evidence and len(evidence.new_tests) == 3 and not evidence.is_red
+    assert reviewed and reviewed.commit == pull.head_sha
+    assert spent.used > 0, "the reviewer read it"
+    assert not any(LANDING in job.message for job in stage.jobs), "and nobody had to code it"
+    assert all(title in pull.body for title in ("Set the number of room0", "Set the number of room2"))
+
+
+def test_whoever_wants_it_has_each_day_on_main(tmp_path: Path, model: ScriptedModel) -> None:
+    model.play([reads(), planned("room0", "room1", "room2", "lamp"), planned("room2", "lamp"), CODES, APPROVES])
+    stage = house(tmp_path, model, merge="{long_goals: main}")
+    stage.run_day()
+    assert numbers(stage) == "110"
+    next_day(stage)
+    assert (numbers(stage), LANDING in stage.states()) == ("111", False)
+
+
+# --- kept fresh ----------------------------------------------------------------------------------------------
+
+
+def test_what_is_new_on_main_is_brought_in_before_the_next_task(tmp_path: Path, model: ScriptedModel) -> None:
+    stage = house(tmp_path, model)
+    stage.run_day()
+    stage.owner_commits({"lamp.py": "NUMBER = 0\nWATTS = 5\n"})
+    assert next_day(stage) == []
+    assert f"{BRANCH}: brought up to date with main" in "\n".join(stage.said)
+    assert (numbers(stage), stage.forge("show", "main:lamp.py")) == ("111", "NUMBER = 1\nWATTS = 5")
+    assert subjects(stage, "main") == [ALL_OF_IT, "Set the number of lamp", "the owner's own", "first"]
+
+
+def test_a_conflict_waits_for_the_owner_and_the_others_go_on(tmp_path: Path, model: ScriptedModel) -> None:
+    stage = house(tmp_path, model)
+    stage.run_day()
+    stage.owner_commits({"room0.py": "NUMBER = 7\n"})
+    next_day(stage)
+    states = stage.states()
+    assert (states["20261121-01"], states["20261121-02"]) == ("backlog", "completed")
+    told = f"main conflicts with {BRANCH} in room0.py: merge main into {BRANCH} yourself and push it"
+    assert told in (stage.home.reports / "2026-11-21.md").read_text()
+
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "-b", BRANCH, str(stage.home.forge("site")), str(clone))
+    git(clone, "merge", "-q", "-X", "ours", "origin/main", "-m", "mine")
+    git(clone, "push", "-q", "origin", BRANCH)
+    next_day(stage)
+    assert set(stage.states().values()) == {"completed"}
+    assert numbers(stage) == "111"
+
+
+def test_a_branch_that_somebody_deleted_is_pushed_again(tmp_path: Path, model: ScriptedModel) -> None:
+    stage = house(tmp_path, model)
+    stage.run_day()
+    stage.forge("branch", "-D", BRANCH)
+    assert next_day(stage) == []
+    assert numbers(stage) == "111"
+
+
+def test_a_branch_of_its_name_that_is_not_ours_is_never_written_to(tmp_path: Path, model: ScriptedModel) -> None:
+    stage = house(tmp_path, model)
+    stage.run_day(until="planning")
+    tree = stage.forge("rev-parse", "main^{tree}")
+    theirs = stage.forge("commit-tree", tree, "-m", "theirs")
+    stage.forge("branch", BRANCH, theirs)
+    (problem,) = stage.run_day()
+    assert f"{BRANCH} is there already, and not ours" in problem
+    assert stage.forge("rev-parse", BRANCH) == theirs
+    assert set(stage.states().values()) == {"backlog"}
+
+
+# --- when it lands -------------------------------------------------------------------------------------------
+
+
+def test_it_lands_with_what_is_there_if_the_owner_ticks_it(tmp_path: Path, model: ScriptedModel) -> None:
+    stage = house(tmp_path, model)
+    stage.run_day()
+    roadmap = stage.home.roadmap.read_text()
+    line = next(line for line in roadmap.splitlines() if f"`{ROOMS}`" in line)
+    stage.home.roadmap.write_text(roadmap.replace(line, line.replace("[ ]", "[x]")))
+    assert next_day(stage) == []
+    assert numbers(stage) == "110"
+
+
+def test_it_waits_as_long_as_a_question_is_open(tmp_path: Path, model: ScriptedModel) -> None:
+    ask = {"goal_id": ROOMS, "verdict": "question", "text": "Which number has room2?", "evidence": []}
+    first = planned("room0", "room1", "room2", "lamp")
+    question = {"agent": "planner", "json": {"goals": [ask], "tasks": []}}
+    model.play([reads(), first, question, planned("lamp"), CODES, APPROVES])
+    stage = house(tmp_path, model)
+    stage.run_day()
+    next_day(stage)
+    assert numbers(stage) == "000" and numbers(stage, BRANCH) == "110"
+    assert LANDING not in stage.states()
+
+
+def test_a_goal_that_is_reworded_keeps_its_branch(tmp_path: Path, model: ScriptedModel) -> None:
+    stage = house(tmp_path, model)
+    stage.run_day()
+    stage.given_vision(VISION.replace(ALL_OF_IT, "Number all rooms of the old house"))
+    assert next_day(stage) == []
+    assert numbers(stage) == "111"
+    assert subjects(stage, "main")[0] == "Number all rooms of the old house"
+
+
+def test_the_branch_of_a_goal_that_is_removed_stays_where_it_is(tmp_path: Path, model: ScriptedModel) -> None:
+    stage = house(tmp_path, model)
+    stage.run_day()
+    stage.given_vision(VISION.replace(f"- {ALL_OF_IT}\n", ""))
+    model.play([reads(), planned("lamp"), CODES, APPROVES])
+    assert next_day(stage) == []
+    assert numbers(stage) == "000" and numbers(stage, BRANCH) == "110"
+    assert LANDING not in stage.states()
+
+
+def test_work_that_is_taken_up_again_drops_the_landing_and_makes_it_anew(tmp_path: Path, model: ScriptedModel) -> None:
+    stage = house(tmp_path, model, merge="{auto: false}")
+    stage.run_day()
+    for task in ("20261120-01", "20261120-02"):
+        typed(stage, "approve", task)
+        stage.run_day()
+    next_day(stage)
+    typed(stage, "approve", "20261121-01")
+    stage.run_day()
+    assert stage.states()[LANDING] == "in_review"
+    typed(stage, "retry", "20261120-02", "--why", "say what the number is")
+    stage.change = explains
+    stage.run_day()
+    assert stage.states()[LANDING] == "failed"
+    assert "there is more to do for its goal" in stage.note(LANDING)
+    (pull,) = [pull for pull in stage.pulls() if LANDING in pull.head]
+    assert pull.state == "closed"
+
+    typed(stage, "approve", "20261120-02")
+    stage.run_day()
+    again = LANDING.replace("l1", "l2")
+    assert stage.states()[again] == "in_review"
+    typed(stage, "approve", again)
+    stage.run_day()
+    assert subjects(stage, "main")[0] == ALL_OF_IT
+    assert stage.states()["20261120-02"] == stage.states()[again] == "completed"
+
+
+def test_a_landing_that_the_owner_rejects_is_not_made_again(tmp_path: Path, model: ScriptedModel) -> None:
+    stage = house(tmp_path, model, merge="{auto: false}")
+    stage.run_day()
+    for task in ("20261120-01", "20261120-02"):
+        typed(stage, "approve", task)
+        stage.run_day()
+    next_day(stage)
+    typed(stage, "approve", "20261121-01")
+    stage.run_day()
+    typed(stage, "reject", LANDING, "--why", "not now")
+    next_day(stage)
+    assert [task for task in stage.states() if "-l" in task] == [LANDING]
+    assert f"its landing was cancelled, it stays on {BRANCH}" in stage.home.roadmap.read_text()
+    assert numbers(stage) == "000"
+    typed(stage, "retry", LANDING)
+    stage.run_day()
+    typed(stage, "approve", LANDING)
+    stage.run_day()
+    assert numbers(stage) == "111"
+
+
+def reviews(landing: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The three rooms and the lamp are approved; then the landing is read."""
+    return [{**APPROVES, "times": 4}, {"agent": "reviewer", "json": landing}, APPROVES]
+
+
+def test_what_is_found_in_the_whole_is_corrected_by_the_coder(tmp_path: Path, model: ScriptedModel) -> None:
+    found = {"path": "room0.py", "line": 1, "severity": "high", "rule": "correctness", "text": "Say what it counts."}
+    asks = {"decision": "request_changes", "reason": "it is unclear", "unresolved": [], "findings": [found]}
+    plain = [one for one in script() if one is not APPROVES]
+    model.play([*plain, *reviews(asks)])
+    stage = house(tmp_path, model)
+    stage.run_day()
+    assert next_day(stage) == []
+    (correction,) = [job for job in stage.jobs if LANDING in job.message]
+    assert "Say what it counts." in correction.message and "room2.py" in correction.edit
+    assert set(stage.states().values()) == {"completed"}
+    assert numbers(stage) == "111"

@@ -22,6 +22,7 @@ from cli.records import Records
 from cli.team import open_team
 from shared.domain.lesson import Lesson
 from shared.domain.lifecycle import State
+from shared.domain.review import Approved, Reviewed
 from shared.domain.work import Goal, TaskSpec
 from shared.edge.gate_book import Ruling
 from shared.edge.journal import Known
@@ -31,7 +32,9 @@ from tests.journey.gated import BAD, FILES, GOOD, ID, LAST, VISION, WORSE, WORST
 from tests.journey.stage import APPROVES, CODES, KEY, ScriptedWorkshop, Stage, goals_of, plans, reads, task
 from tests.killing import EVERY_POINT, finishes, killed_at, points
 
-SCRIPT = [reads(), plans(fix()), CODES, APPROVES]
+WORDS = ["lost update", "race condition"]
+NAMES_WORDS = {**APPROVES, "json": {**APPROVES["json"], "keywords": WORDS}}
+SCRIPT = [reads(), plans(fix()), CODES, NAMES_WORDS]
 RED = "Traceback:\n  File x\nNameError: name 'grand_total' is not defined"
 KIND = "NameError: name 'grand_total' is not defined"
 HEADING = "Lessons of earlier work"
@@ -73,9 +76,9 @@ def make(tmp_path: Path, model: ScriptedModel) -> Make:
     return stage
 
 
-def day_two(stage: Stage, model: ScriptedModel, *reviews: dict[str, Any]) -> None:
+def day_two(stage: Stage, model: ScriptedModel, *reviews: dict[str, Any], **more: str) -> None:
     """Another goal, in other files, with words of its own; its first try fails as the one of day one did."""
-    counting = task(COUNT, "Count visitors", ("other.py",), new_files=["tests/test_other.py"])
+    counting = task(COUNT, "Count visitors", ("other.py",), new_files=["tests/test_other.py"], **more)
     model.play([reads(), plans(counting), CODES, *reviews, APPROVES])
     stage.clock.sleep(DAY)
     stage.given_vision(OTHER)
@@ -156,6 +159,51 @@ def test_what_mended_a_failure_is_told_to_who_fails_the_same_way_on_another_day(
     assert "lessons helped 1 of 1 time so far" in report(stage, "2026-11-21")
     text = shown(stage, capsys)
     assert "what the coder has learned:" in text and "used 1 -> 1" in text and lesson.text in text
+
+
+@pytest.mark.parametrize("words", [WORDS, []], ids=["named by the reviewer", "not named"])
+def test_a_lesson_is_found_by_the_reviewer_s_words_which_stand_in_neither_its_title_nor_its_text(
+    words: list[str], make: Make, model: ScriptedModel
+) -> None:
+    stage = make(BAD, GOOD, COUNTS)
+    said = {**APPROVES["json"], "keywords": [*words, f"leaks {KEY}"]}
+    model.play([*SCRIPT[:3], {**APPROVES, "json": said}])
+    stage.run_day()
+    (lesson,) = remembers(stage)
+    assert lesson.keywords == (*words, "a test fails", "sum") and "race" not in f"{lesson.text} {lesson.signature}"
+    assert KEY not in (stage.home.root / "memory" / "coder.md").read_text()
+    day_two(stage, model, description="Two visitors at once must not run into a race condition.")
+    assert (lesson.text in stage.jobs[2].message) is bool(words)
+
+
+def test_what_the_reviewer_calls_a_trouble_leads_to_what_was_learned_under_that_name(
+    make: Make, model: ScriptedModel
+) -> None:
+    stage = make(GOOD, {**GOOD, "app.py": f"{GOOD['app.py']}# well\n"})
+    knows(stage, Lesson(0, "coder", "Lock the row first.", keywords=("lost update", "concurrency")))
+    found = {"path": "app.py", "line": 1, "severity": "high", "rule": "two at once", "text": "It may count wrongly."}
+    said = {"decision": "request_changes", "reason": "no", "findings": [found], "keywords": ["lost update"]}
+    model.play([*SCRIPT[:3], {"agent": "reviewer", "json": said}, APPROVES])
+    stage.run_day()
+    first, again = (job.message for job in stage.jobs)
+    assert "Lock the row first." not in first and "Lock the row first." in again
+    assert remembers(stage)[1].keywords[0] == "lost update", "and so is what it teaches itself"
+
+
+def test_each_lesson_of_a_task_has_the_words_of_its_newest_review_that_named_any(make: Make) -> None:
+    with at_work(make(GOOD)) as (desk, _):
+        task = born(desk, "g")
+        for commit, words in (("c1", ("old",)), ("c2", ("hinge oil",)), ("c3", ())):
+            desk.gates.begin("review", "t", commit, desk.clock.now())
+            desk.gates.keep_review("t", Reviewed(commit, Approved(), keywords=words))
+        desk.gates.rule("t", Ruling("reject", "", "it squeaks", desk.clock.now()))
+        learning.rejected(desk, task)
+        learning.gave_up(desk, task, TaskSpec("t", "Open the door", ""), "why")
+        assert [(one.agent, one.keywords[:2]) for one in desk.memory.all()] == [
+            ("coder", ("hinge oil", "open")),
+            ("planner", ("hinge oil", "open")),
+            ("planner", ("hinge oil", "open")),
+        ]
 
 
 def test_a_day_on_which_nothing_went_wrong_teaches_nothing_and_changes_no_prompt(
@@ -281,6 +329,7 @@ def test_what_was_sick_where_it_was_deployed_is_learned(tmp_path: Path, model: S
     lesson, after = remembers(stage)
     assert "rolled back: staging" in lesson.text and "GET / answered 500" in lesson.text
     assert (lesson.agent, lesson.files) == ("coder", ("app.py", "tests/test_app.py"))
+    assert [one.keywords[:2] for one in (lesson, after)] == [tuple(WORDS), tuple(WORDS)]
     assert after.text.endswith("A change of app.py mended it.")
     assert HEADING not in stage.jobs[1].message, "what it has taught itself is told to it as a finding"
 
