@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,12 +82,34 @@ def site(tmp_path: Path) -> FolderSource:
 
 def test_what_the_goals_speak_of_is_shown_with_its_line_numbers(site: Source) -> None:
     facts = CodebaseAnalyzer().facts(site, GOALS)
-    assert "apps/authentication/views.py, 6 lines:\n   1| def login(request):" in facts
-    assert "   5| def login(request):" in facts  # the duplicate that the goal speaks of
-    assert "   3|     'https://a.example'\n   4|     'https://b.example'," in facts
-    assert "core/settings.py:2: CSRF_TRUSTED_ORIGINS = [" in facts
-    assert "apps/brain/brain_cli.py:1: from apps import brain_engine" in facts
-    assert "“Gunicorn”: none" in facts
+    assert "apps/authentication/views.py, 6 lines:\n1| def login(request):" in facts
+    assert "\n5| def login(request):" in facts  # the duplicate that the goal speaks of
+    assert "\n2| CSRF_TRUSTED_ORIGINS = [\n3|     'https://a.example'\n4|     'https://b.example'," in facts
+    assert "apps/brain/broken.py:4: brain_engine = 1" in facts
+    assert "\nin no file: " in facts and "“Gunicorn”" in facts
+
+
+def test_what_is_shown_whole_is_not_told_twice(site: Source) -> None:
+    facts = CodebaseAnalyzer().facts(site, GOALS)
+    assert "“CSRF_TRUSTED_ORIGINS”: 1\n  core/settings.py, shown below: 2\n" in facts
+    for line in ("CSRF_TRUSTED_ORIGINS = [", "from apps import brain_engine", "def login(request)"):
+        assert len(re.findall(rf"^.*{re.escape(line)}", facts, re.MULTILINE)) == (2 if "login" in line else 1)
+    assert "brain_cli.py, classes and functions" not in facts
+    assert "apps/brain/broken.py, classes and functions:" in facts  # spoken of, and not shown
+
+
+def test_what_there_was_no_room_to_show_is_told_in_other_ways(tmp_path: Path) -> None:
+    many = {f"m{n}.py": "def handle(broken_thing):\n    pass\n" + "x = 1  # yes\n" * 600 for n in range(9)}
+    facts = CodebaseAnalyzer(20_000).facts(folder(tmp_path, many), [f"Mend broken_thing in {' '.join(many)}"])
+    assert "m0.py, shown below: 1" in facts and "m5.py:1: def handle(broken_thing):" in facts
+    assert "m5.py, classes and functions:\n1| def handle(broken_thing)" in facts
+
+
+def test_of_a_plain_word_in_many_lines_the_files_are_told(tmp_path: Path) -> None:
+    texts = {"b.txt": "the login\n" * 2, "a.txt": "the login\n" * 4, "migrations/c.txt": "the login\n" * 9}
+    facts = CodebaseAnalyzer().facts(folder(tmp_path, texts), ["Speed up login"])
+    assert "“login”: 15, most of them in a.txt, b.txt, migrations/c.txt\n" in facts + "\n"
+    assert "the login" not in facts
 
 
 def test_the_repository_is_described_as_a_whole(site: Source) -> None:
@@ -102,16 +125,17 @@ def test_an_overview_says_where_words_stand_and_shows_no_files_text(site: Source
     overview = CodebaseAnalyzer().overview(site, GOALS)
     assert "apps/authentication/views.py" in overview.splitlines()
     assert "“CSRF_TRUSTED_ORIGINS”: core/settings.py" in overview.splitlines()
-    assert "“Gunicorn”: none" in overview.splitlines()
+    (absent,) = (line for line in overview.splitlines() if line.startswith("in no file: "))
+    assert "“Gunicorn”" in absent and "CSRF" not in absent
     assert "https://a.example" not in overview and "def login" not in overview and "is-secret" not in overview
-    assert len(overview) < len(CodebaseAnalyzer().facts(site, GOALS)) / 2
+    assert len(overview) < len(CodebaseAnalyzer().facts(site, GOALS))
 
 
 def test_classes_and_functions_are_listed_also_of_a_file_that_python_cannot_read(site: Source) -> None:
-    facts = CodebaseAnalyzer().facts(site, ["Mend apps/brain/brain_cli.py and apps/brain/broken.py"])
-    assert "apps/brain/brain_cli.py, classes and functions:\n   4| class Cli\n   5|   def run(self, a)" in facts
-    assert "(Python cannot read this file)\n   1| def half(" in facts
-    assert "   3| class Whole" in facts
+    facts = CodebaseAnalyzer().facts(site, ["Mend what has class Cli, Whole and brain_engine"])
+    assert "apps/brain/brain_cli.py, classes and functions:\n4| class Cli\n5|   def run(self, a)" in facts
+    assert "(Python cannot read this file)\n1| def half(" in facts
+    assert "\n3| class Whole" in facts
 
 
 def test_keys_and_what_is_not_text_or_too_large_are_never_shown(site: Source) -> None:
@@ -145,7 +169,7 @@ def test_files_that_usually_hold_keys_may_not_be_read(path: str, tmp_path: Path)
 
 @pytest.mark.parametrize("limit", [300, 1_000, 3_000, 10_000])
 def test_the_limit_is_kept_and_what_was_cut_is_said(tmp_path: Path, limit: int) -> None:
-    many = {f"pkg{n % 40}/deep/er/module_{n}.py": f"def handler_{n}():\n    return {n}\n" * 20 for n in range(400)}
+    many = {f"pkg{n % 40}/deep/er/module_{n}.py": f"def handler_{n}():\n    return {n}\n" * 60 for n in range(400)}
     source = folder(tmp_path, many)
     facts = CodebaseAnalyzer(limit).facts(source, ["Fix `return` in module_1.py, module_2.py, module_3.py"])
     assert len(facts) <= limit
@@ -166,7 +190,8 @@ def test_of_a_large_file_the_places_that_matter_are_shown(tmp_path: Path) -> Non
     source = folder(tmp_path, {"large.py": "\n".join(lines)})
     facts = CodebaseAnalyzer().facts(source, ["Fix broken_thing in large.py"])
     assert "1000| broken_thing = 1" in facts
-    assert "   1| line_1 = 1" in facts
+    assert "large.py:1000: broken_thing = 1" in facts  # not all of it is shown
+    assert "\n1| line_1 = 1" in facts
     assert "500|" not in facts
 
 
@@ -249,4 +274,4 @@ def test_a_commit_of_the_mirror_is_a_source(tmp_path: Path) -> None:
     assert source.read("core/settings.py", MAX_FILE) == SITE["core/settings.py"]
     assert [source.read(path, 100) for path in ("big.py", "logo.png", "latin.txt", "none.py", "apps")] == [None] * 5
     assert [hit.path for hit in source.grep("brain_engine", 2)] == [".env", "apps/brain/brain_cli.py"]
-    assert "apps/brain/brain_cli.py:1: from apps import brain_engine" in CodebaseAnalyzer().facts(source, GOALS)
+    assert "apps/brain/broken.py:4: brain_engine = 1" in CodebaseAnalyzer().facts(source, GOALS)

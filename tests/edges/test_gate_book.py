@@ -62,6 +62,16 @@ def test_every_verdict_comes_back_as_what_it_is(book: GateBook, verdict: Verdict
     assert book.reviews("t") == (reviewed,)
 
 
+def test_a_review_is_read_with_its_words_to_look_for_and_an_old_one_without(tmp_path: Path, book: GateBook) -> None:
+    book.begin("review", "t", "c1", NOW)
+    reviewed = Reviewed("c1", Approved(), keywords=("lost update", "race"))
+    book.keep_review("t", reviewed)
+    assert book.reviewed("t", "c1") == reviewed
+    with sqlite3.connect(tmp_path / "agents.db") as db:
+        db.execute("update gate_runs set answer_json = json_remove(answer_json, '$.keywords')")
+    assert book.reviewed("t", "c1") == Reviewed("c1", Approved())
+
+
 def test_runs_are_counted_before_they_begin(book: GateBook) -> None:
     book.begin("check", "t", "c1", NOW)
     book.begin("check", "t", "c1", NOW)

@@ -367,3 +367,11 @@ def test_the_right_lesson_is_among_the_first_five() -> None:
     scores = bench.measured()
     assert scores[bench.KEPT_ASIDE].in_five >= bench.GOAL
     assert scores[bench.KEPT_ASIDE].queries >= 40
+
+
+@pytest.mark.parametrize("part", [bench.KEPT_ASIDE, bench.AFTERWARDS])
+def test_with_the_reviewer_s_words_more_right_lessons_reach_a_prompt(part: str) -> None:
+    named, plain = bench.measured()[part], bench.measured(bench.by_code)[part]
+    assert named.told >= plain.told + 0.08 and named.in_five > plain.in_five
+    more_right = round((named.told - plain.told) * named.queries)
+    assert named.wrong - plain.wrong < more_right, "and fewer wrong ones than right ones come with them"

@@ -97,6 +97,9 @@ class TicketBox:
     def last_words(self, token: str) -> str:
         return ""
 
+    def batch_used(self, key: str) -> None:
+        """Nothing is asked ahead."""
+
 
 @pytest.fixture(scope="module")
 def one_server() -> Iterator[ScriptedModel]:
@@ -526,6 +529,13 @@ def test_what_the_vendor_forbids_in_a_form_is_not_in_ours() -> None:
     assert form["additionalProperties"] is False
     assert form["$defs"]["Step"]["additionalProperties"] is False
     assert "default" not in form["properties"]["files"]
+
+
+def test_a_form_holds_names_and_types_and_no_words_that_every_call_would_pay_for() -> None:
+    form = llm_answers.schema(llm_answers.adapter(Plan))
+    assert str(form).count("title") == str(form).count("'title': {'type': 'string'}") + len(["of Plan", "required"])
+    assert "description" not in str(form) and "default" not in str(form)
+    assert (form["title"], set(form["properties"])) == ("Plan", {"name", "size", "files", "steps", "note"})
 
 
 # --- a crash replays for free --------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from shared.edge.repo.remote import Remote
 from tests.killing import killed_at, points, snippet
 from tests.repositories import bare, commit, repository, shell, write
 
-NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
+NOW, LATER = (datetime(2026, 11, 20, hour, 30, tzinfo=UTC) for hour in (8, 9))
 FILES: dict[str, str | bytes] = {
     "a.py": "x = 1\ny = 2\n",
     "crlf.txt": "one\r\ntwo\r\n",
@@ -706,6 +706,54 @@ def test_a_correction_starts_from_both_changes_and_leaves_no_trace(based: Mirror
     assert (tmp_path / "out/both.py").read_text() == "x = 2\n"
     assert "theirs" in (tmp_path / "out/lines").read_text() and (tmp_path / "out/new").exists()
     assert shell("git for-each-ref", based.path) == references
+
+
+WHO = "somebody <somebody@localhost>"
+
+
+def test_two_branches_are_joined_without_a_work_tree(based: Mirror) -> None:
+    ours, theirs = our_change(based, line(2, "ours")), their_change(based, line(25, "theirs"))
+    made = based.joined(ours, theirs, WHO, "Merge main", NOW)
+    assert isinstance(made, str)
+    assert shell(f"git log -1 --format='%P|%an|%ce|%s|%ct' {made}", based.path).strip() == (
+        f"{ours} {theirs}|somebody|somebody@localhost|Merge main|{int(NOW.timestamp())}"
+    )
+    text = (based.read(made, "lines") or b"").decode()
+    assert "ours" in text and "theirs" in text
+    assert based.is_ancestor(ours, made) and based.is_ancestor(theirs, made)
+    assert made not in shell("git for-each-ref", based.path)
+
+
+def test_branches_that_do_not_go_together_name_the_files(based: Mirror) -> None:
+    ours, theirs = our_change(based, {"both.py": "x = 2\n"}), their_change(based, {"both.py": "x = 3\n"})
+    assert based.joined(ours, theirs, WHO, "Merge main", NOW) == Conflict(("both.py",))
+
+
+def test_all_that_is_on_a_branch_becomes_one_change(based: Mirror) -> None:
+    onto = based.fetch("main")
+    our_change(based, line(2, "ours"))
+    shell("git checkout -q work", Path(based.remote.url))
+    commit(Path(based.remote.url), {"new": "n\n"})
+    tip = based.fetch("work")
+    made = based.gathered(tip, onto, REF, WHO, "All of it\n\nTask: 7-x\n", NOW)
+    assert isinstance(made, Rebased)
+    assert (based.attempt(REF), based.parent(made.sha)) == (made.sha, onto)
+    assert based.tree_id(made.sha) == based.tree_id(tip)
+    assert {change.path for change in based.changed(onto, made.sha)} == {"lines", "new"}
+    assert based.gathered(tip, onto, REF, WHO, "All of it, later", LATER) == made, "the one that stands is taken"
+
+
+def test_what_is_not_up_to_date_would_undo_something_and_is_refused(based: Mirror) -> None:
+    tip, onto = our_change(based, line(2, "ours")), their_change(based, line(25, "theirs"))
+    with pytest.raises(Refused, match="has to be brought up to date first"):
+        based.gathered(tip, onto, REF, WHO, "All of it", NOW)
+    assert based.attempt(REF) is None
+
+
+def test_a_branch_that_has_nothing_of_its_own_is_told(based: Mirror) -> None:
+    onto = based.fetch("main")
+    tip = our_change(based, {}, f"{EMPTY} nothing")
+    assert based.gathered(tip, onto, REF, WHO, "All of it", NOW) == AlreadyThere()
 
 
 def test_who_is_part_of_whose_history(based: Mirror) -> None:

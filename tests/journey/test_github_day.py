@@ -16,6 +16,7 @@ from shared.edge.local_github.local_github import LocalGitHub
 from shared.edge.scripted.scripted_model import ScriptedModel
 from tests.edges.forge_contract import commit
 from tests.edges.github_contract import Contract
+from tests.journey import long_goal
 from tests.journey.at_github import GitHubStage
 from tests.journey.gated import BAD, FILES, GOOD, ID, NEW_TEST, RIGHT, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, plans, reads, task
@@ -113,6 +114,24 @@ def test_a_task_takes_few_calls_and_nothing_to_do_takes_no_write(
     again = len(hub.exchanges)
     assert day.run_day() == []
     assert [one.route for one in hub.exchanges[again:] if one.method != "GET" and ".git" not in one.route] == []
+
+
+def test_a_large_goal_grows_on_a_branch_of_its_own_at_github(
+    tmp_path: Path, model: ScriptedModel, hub: LocalGitHub
+) -> None:
+    model.play(long_goal.script())
+    day = GitHubStage(tmp_path, model.url, long_goal.codes, long_goal.suite, hub=hub)
+    day.set_up(long_goal.VISION, long_goal.FILES)
+    day.given_config("policy", capacity="{parallel: 1, tasks_per_day: 2}")
+    assert day.run_day() == []
+    assert day.forge("show", "main:room0.py") == "NUMBER = 0"
+    assert day.forge("show", f"{long_goal.BRANCH}:room0.py") == "NUMBER = 1"
+    assert {pull.base for pull in day.pulls()} == {long_goal.BRANCH}
+    day.clock.sleep(86_400.0)
+    assert day.run_day() == []
+    assert set(day.states().values()) == {"completed"} and long_goal.LANDING in day.states()
+    assert [day.forge("show", f"main:room{n}.py") for n in range(3)] == ["NUMBER = 1"] * 3
+    assert "agent/" not in day.forge("branch", "--list")
 
 
 def test_the_token_is_in_no_file_and_in_no_log(stage: Make, hub: LocalGitHub) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from cli.entry import main
+from shared.domain.lifecycle import State
 from shared.edge.engine.engine import EngineJob
 from shared.edge.scripted.scripted_model import ScriptedModel
 from tests.journey.long_goal import BRANCH, LANDING, ROOMS, VISION, house, planned, script
@@ -167,6 +168,16 @@ def test_a_branch_of_its_name_that_is_not_ours_is_never_written_to(tmp_path: Pat
     assert f"{BRANCH} is there already, and not ours" in problem
     assert stage.forge("rev-parse", BRANCH) == theirs
     assert set(stage.states().values()) == {"backlog"}
+
+
+def test_what_needs_a_task_of_the_goal_waits_until_that_is_on_main(tmp_path: Path, model: ScriptedModel) -> None:
+    stage = house(tmp_path, model)
+    stage.run_day()
+    next_day(stage, until="planning")
+    task = stage.home.tasks(State.BACKLOG) / "20261121-02.md"
+    task.write_text(task.read_text().replace("\nfiles:", '\ndepends_on: ["20261120-01"]\nfiles:'))
+    stage.run_day()
+    assert subjects(stage, "main") == ["Set the number of lamp", ALL_OF_IT, "first"]
 
 
 # --- when it lands -------------------------------------------------------------------------------------------

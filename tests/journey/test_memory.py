@@ -170,7 +170,7 @@ def test_a_lesson_is_found_by_the_reviewer_s_words_which_stand_in_neither_its_ti
     model.play([*SCRIPT[:3], {**APPROVES, "json": said}])
     stage.run_day()
     (lesson,) = remembers(stage)
-    assert lesson.keywords == (*words, "a test fails", "sum") and "race" not in f"{lesson.text} {lesson.signature}"
+    assert lesson.keywords == (*words, "a new test fails", "sum") and "race" not in f"{lesson.text} {lesson.signature}"
     assert KEY not in (stage.home.root / "memory" / "coder.md").read_text()
     day_two(stage, model, description="Two visitors at once must not run into a race condition.")
     assert (lesson.text in stage.jobs[2].message) is bool(words)
@@ -180,9 +180,9 @@ def test_what_the_reviewer_calls_a_trouble_leads_to_what_was_learned_under_that_
     make: Make, model: ScriptedModel
 ) -> None:
     stage = make(GOOD, {**GOOD, "app.py": f"{GOOD['app.py']}# well\n"})
-    knows(stage, Lesson(0, "coder", "Lock the row first.", keywords=("lost update", "concurrency")))
+    knows(stage, Lesson(0, "coder", "Lock the row first.", keywords=("race condition", "concurrency")))
     found = {"path": "app.py", "line": 1, "severity": "high", "rule": "two at once", "text": "It may count wrongly."}
-    said = {"decision": "request_changes", "reason": "no", "findings": [found], "keywords": ["lost update"]}
+    said = {"decision": "request_changes", "reason": "no", "findings": [found], "keywords": WORDS}
     model.play([*SCRIPT[:3], {"agent": "reviewer", "json": said}, APPROVES])
     stage.run_day()
     first, again = (job.message for job in stage.jobs)

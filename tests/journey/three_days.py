@@ -1,4 +1,4 @@
-"""A large goal's days in a process of its own, so that they can be killed: python -m tests.journey.three_days HOME URL."""
+"""A large goal's days in a process of its own, to be killed: python -m tests.journey.three_days ROOT MODEL_URL."""
 
 from __future__ import annotations
 

@@ -103,8 +103,8 @@ class ScriptedModel:
         return reply
 
 
-def approve(*findings: Complaint, unresolved: Sequence[int] = ()) -> Reply:
-    return Reply(Decision.APPROVE, "fine", [*findings], [*unresolved])
+def approve(*findings: Complaint, unresolved: Sequence[int] = (), keywords: Sequence[str] = ()) -> Reply:
+    return Reply(Decision.APPROVE, "fine", [*findings], [*unresolved], [*keywords])
 
 
 def reject(*findings: Complaint, unresolved: Sequence[int] = ()) -> Reply:

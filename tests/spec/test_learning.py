@@ -70,12 +70,19 @@ GOOD = Reviewed("c", Approved())
             Setback("naming: Call it what it holds.", ("naming (model)",), ("naming",)),
             id="the reviewer asked: what is no mere comment",
         ),
+        pytest.param(
+            "x",
+            GREEN,
+            replace(ASKED, keywords=("lost update",)),
+            Setback("naming: Call it what it holds.", ("naming (model)",), ("naming",), ("lost update",)),
+            id="and in the reviewer's words",
+        ),
         pytest.param("nothing shows", replace(GREEN, problems=(MISSING,)), None, None, id="only tests were missing"),
         pytest.param(
             "cut: HTTP error 500\nmore",
             GREEN,
-            GOOD,
-            Setback("cut: HTTP error 500", (signature("cut: HTTP error 500\nmore"),)),
+            replace(GOOD, keywords=("gateway",)),
+            Setback("cut: HTTP error 500", (signature("cut: HTTP error 500\nmore"),), (), ("gateway",)),
             id="it was good, and sick where it was deployed",
         ),
         pytest.param(
@@ -140,6 +147,27 @@ def test_of_a_rule_the_oldest_sentence_is_told_and_a_mere_comment_is_no_rule() -
     comments = [Complaint(task, "2026-11-20", TYPO) for task in ("t1", "t2")]
     (lesson,) = comes_back([*complaints, *comments], "2026-11-20")
     assert lesson.text == f"{begins('naming')} {NAMES.text}" and lesson.files == ("a.py", "b.py")
+
+
+def test_what_is_told_already_is_not_learned_again_whatever_its_words_are() -> None:
+    complaints = [Complaint(task, "2026-11-20", NAMES, ("a word",)) for task in ("t1", "t2")]
+    (lesson,) = comes_back(complaints, "2026-11-20", ["naming", begins("naming things")])
+    assert list(comes_back(complaints, "2026-11-20", [lesson.text])) == []
+
+
+def test_the_reviewer_s_words_come_first_in_every_lesson() -> None:
+    words = ("lost update", "race")
+    seen = Setback(KIND, (KIND,), ("a test fails",), words)
+    complaints = [
+        Complaint("t1", "2026-11-19", NAMES, words),
+        Complaint("t2", "2026-11-20", NAMES, ("race", *(f"w{n}" for n in range(9)))),
+    ]
+    assert mended("Fix the carts", seen, (), (), "t.a2").keywords == (*words, "a test fails", "carts")
+    assert gave_up("Fix the carts", (), "why", "t.a3", words).keywords == (*words, "carts")
+    assert rolled_back("Fix the carts", "x", (), "t.a1", words).keywords == (*words, "carts")
+    assert rejected("coder", "Fix the carts", "no accounts", "t.a1", words).keywords == (*words, "carts", "accounts")
+    (again,) = comes_back(complaints, "2026-11-20")
+    assert again.keywords == (*words, "w0", "w1", "w2", "w3", "naming", "holds")
 
 
 def test_the_same_words_of_two_sources_are_two_rules() -> None:

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.errors import Refused
-from shared.domain.naming import attempt_ref, branch_name, is_agent_branch, is_task_id, slug
+from shared.domain.naming import (
+    attempt_ref,
+    branch_name,
+    goal_branch,
+    is_agent_branch,
+    is_landing,
+    is_task_id,
+    is_upkeep,
+    landing_task,
+    slug,
+    upkeep_task,
+)
 
 IDS = st.from_regex(r"[a-z0-9][a-z0-9._-]{0,79}", fullmatch=True).filter(is_task_id)
 
@@ -43,6 +55,25 @@ def test_a_slug_is_always_plain_and_short(title: str) -> None:
 def test_every_branch_that_we_name_is_known_as_ours(task_id: str, title: str) -> None:
     assert is_agent_branch(branch_name(task_id, title))
     assert branch_name(task_id, title).startswith(f"agent/{task_id}")
+
+
+@given(IDS, st.integers(1, 99))
+def test_the_branches_of_a_goal_are_ours_and_each_its_own(goal: str, number: int) -> None:
+    assert is_agent_branch(goal_branch(goal, number))
+    assert goal_branch(goal, number) != goal_branch(goal, number + 1)
+    assert goal_branch("g-12ab34", 1) == "agent/goal-g-12ab34" and goal_branch("g-12ab34", 2) == "agent/goal-g-12ab34-2"
+
+
+@given(st.dates(), st.integers(1, 9_999))
+def test_a_landing_is_known_by_its_id_alone(day: date, number: int) -> None:
+    task = landing_task(day.isoformat(), number)
+    assert is_task_id(task) and is_landing(task) and not is_upkeep(task)
+    assert not is_landing(upkeep_task(day.isoformat(), number))
+
+
+@pytest.mark.parametrize("text", ["20261120-01", "20261120-l0", "20261120-l", "20261120-l1x", "l1", "x20261120-l1"])
+def test_other_tasks_are_no_landings(text: str) -> None:
+    assert not is_landing(text)
 
 
 @pytest.mark.parametrize(

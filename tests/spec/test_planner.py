@@ -123,7 +123,7 @@ def test_the_model_sees_goals_facts_guards_notes_and_open_tasks_each_in_its_fenc
     blocks = re.findall(r"^(`{3,})(\w+)\n(.*?)\n\1$", model.asked[0], re.MULTILINE | re.DOTALL)
     texts = {label: text for _, label, text in blocks}
     assert list(texts) == ["facts", "patterns", "guards", "notes", "tasks", "goals"]
-    assert "   3| DEBUG = False" in texts["facts"]
+    assert "\n3| DEBUG = False" in texts["facts"]
     assert texts["guards"] == "hooks/**: Don't touch n8n"
     assert texts["notes"] == "Keep Bengali"
     assert texts["tasks"] == "20261119-01 (goal g-0): Tidy up [apps/views.py]"
@@ -212,7 +212,7 @@ def line(path: str, number: int, quote: str) -> Evidence:
     [
         pytest.param([line("core/settings.py", 3, "DEBUG = False")], True, id="the line is there"),
         pytest.param([line("core/settings.py", 6, "  DEBUG  =  False ")], True, id="three lines away, other blanks"),
-        pytest.param([line("core/settings.py", 3, "   3| DEBUG = False")], True, id="copied with its number"),
+        pytest.param([line("core/settings.py", 3, "3| DEBUG = False")], True, id="copied with its number"),
         pytest.param([line("core/settings.py", 4, "TRUSTED = [\n'a'\n'b',")], True, id="several lines"),
         pytest.param([line("core/settings.py", 7, "DEBUG = False")], False, id="four lines away"),
         pytest.param([line("core/settings.py", 3, "DEBUG = True")], False, id="another line"),

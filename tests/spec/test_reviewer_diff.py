@@ -19,7 +19,7 @@ from tests.repositories import commit, repository
 from tests.spec.reviewing import Commits, file, patch
 
 ROOM = 2_000
-SIGNED = re.compile(r"(\d+ \+|-| ) \| ")
+SIGNED = re.compile(r"\d+\+|-| ")
 LONG = "".join(f"line {number}\n" for number in range(1, 401))
 
 
@@ -32,10 +32,10 @@ def test_each_line_has_its_number_in_the_new_file_and_a_sign() -> None:
     (text,) = shown({"a.py": "one\ntwo\nthree\n"}, {"a.py": "one\nTWO\nthree\n"})
     assert text.split("\n") == [
         "=== a.py (modified)",
-        "  | one",
-        "- | two",
-        "2 + | TWO",
-        "  | three",
+        " one",
+        "-two",
+        "2+TWO",
+        " three",
     ]
 
 
@@ -47,9 +47,38 @@ def test_a_short_file_is_shown_whole_and_a_long_one_around_its_hunks() -> None:
     assert len(part.split("\n")) == 1 + 2 * MARGIN + 2
 
 
+@pytest.mark.parametrize(
+    ("line", "head"),
+    [
+        pytest.param(40, "=== a.py (modified), from inside Shop.tax", id="a method whose head is far above"),
+        pytest.param(8, "=== a.py (modified)", id="a method whose head is shown"),
+        pytest.param(97, "=== a.py (modified), from inside Shop.tax", id="the next function, shown from this one on"),
+        pytest.param(118, "=== a.py (modified)", id="below all of them"),
+    ],
+)
+def test_a_part_of_python_says_which_class_and_function_it_begins_in(line: int, head: str) -> None:
+    body = [f"        x{number} = {number}\n" for number in range(90)]
+    lines = [
+        "class Shop:\n",
+        "    @cached\n",
+        "    def tax(self):\n",
+        *body,
+        "\n",
+        "\n",
+        "def other():\n",
+        "    pass\n",
+    ]
+    lines += [f"x{number} = {number}\n" for number in range(30)]
+    changed = [*lines[: line - 1], lines[line - 1].rstrip() + "  # new\n", *lines[line:]]
+    (text,) = shown({"a.py": "".join(lines)}, {"a.py": "".join(changed)}, 100_000)
+    assert text.split("\n")[0] == head
+    (text,) = shown({"a.txt": "".join(lines)}, {"a.txt": "".join(changed)}, 100_000)
+    assert text.startswith("=== a.txt (modified)\n")
+
+
 def test_hunks_of_many_files_share_a_chunk_as_long_as_there_is_room() -> None:
     after = {f"{name}.py": "x = 1\n" * 20 for name in "abcdef"}
-    texts = shown({}, after, 600)
+    texts = shown({}, after, 450)
     assert [text.count("===") for text in texts] == [2, 2, 2]
     assert len(shown({}, after, 100_000)) == 1
 
@@ -57,13 +86,13 @@ def test_hunks_of_many_files_share_a_chunk_as_long_as_there_is_room() -> None:
 def test_a_hunk_that_is_too_long_is_split_between_lines() -> None:
     texts = shown({}, {"a.py": LONG}, 1_000)
     assert all(len(text) <= 1_100 and text.startswith("=== a.py (added)") for text in texts)
-    numbers = [int(line.split(" + | ")[0]) for text in texts for line in text.split("\n")[1:]]
+    numbers = [int(line.split("+")[0]) for text in texts for line in text.split("\n")[1:]]
     assert numbers == list(range(1, 401))
 
 
 def test_a_deleted_file_is_named_and_shown_in_part() -> None:
     (text,) = shown({"a.py": LONG, "b.py": ""}, {"b.py": ""}, 100_000)
-    assert text.startswith("=== a.py (deleted)\n- | line 1\n")
+    assert text.startswith("=== a.py (deleted)\n-line 1\n")
     assert "line 300\n" not in text + "\n" or "line 301" not in text
 
 
@@ -116,8 +145,8 @@ def test_every_added_line_is_in_exactly_one_chunk(
 ) -> None:
     commits = Commits(before, after)
     found = chunks(commits.diff("a", "b"), commits.files(), room)
-    rows = [row for chunk in found for row in chunk.text.split("\n") if re.match(r"\d+ \+ \| ", row)]
-    wanted = [f"{n} + | {text}" for one in commits.files() for n, text in one.added.items()]
+    rows = [row for chunk in found for row in chunk.text.split("\n") if re.match(r"\d+\+", row)]
+    wanted = [f"{n}+{text}" for one in commits.files() for n, text in one.added.items()]
     assert sorted(rows) == sorted(wanted)
     assert all(len(chunk.text) <= room + 130 for chunk in found)  # a title, and one line that is longer than all
     assert set().union(*(chunk.lines for chunk in found)) == {
