@@ -8,13 +8,13 @@ from typing import assert_never
 from agents.orchestrator import gate_text, learning
 from agents.orchestrator.gate_sight import GateSight
 from agents.orchestrator.gatekeeper import Gatekeeper
-from agents.orchestrator.goal_branches import GoalBranches
+from agents.orchestrator.goal_branches import GoalBranches, lands
 from agents.orchestrator.landing import gather
 from agents.orchestrator.mover import Mover
 from agents.orchestrator.team import Codes, Desk, Team
 from shared.domain.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, TeamError
 from shared.domain.lifecycle import Event, State
-from shared.domain.naming import attempt_ref, is_landing
+from shared.domain.naming import attempt_ref
 from shared.domain.work import Coded, Correction, NotCoded, TaskSpec
 from shared.edge.gate_book import Ruling
 from shared.edge.journal import Attempt, Known, Outcome
@@ -36,7 +36,7 @@ class Coding:
         """What may refuse, refuses before the task is claimed. OutOfBudget: nothing is wrong with the task."""
         desk, base = self._desk, self._branches.base(known)
         correction = self._correction(spec, known, base)
-        if is_landing(known.id) and not (correction and correction.start):
+        if lands(known) and not (correction and correction.start):
             self._land(spec, known, base)
             return
         coder = self._engine()

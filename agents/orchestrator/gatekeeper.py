@@ -7,7 +7,7 @@ from typing import assert_never
 
 from agents.orchestrator import gate_text, learning
 from agents.orchestrator.gate_sight import GateSight
-from agents.orchestrator.goal_branches import GoalBranches, target
+from agents.orchestrator.goal_branches import GoalBranches, lands, target
 from agents.orchestrator.issue_goals import number_of
 from agents.orchestrator.mover import Mover
 from agents.orchestrator.publishing import Address
@@ -29,7 +29,6 @@ from shared.domain.gate import (
     Submission,
 )
 from shared.domain.lifecycle import Event, State
-from shared.domain.naming import is_landing
 from shared.domain.review import Escalated, Reviewed
 from shared.domain.work import Branch, TaskSpec
 from shared.edge.forge.forge import ForgeRefused, HeadMoved, MergeBlocked, MergeConflict, NotPermitted
@@ -178,7 +177,7 @@ class Gatekeeper:
         desk.tell(f"{known.id}: merged #{to.number} into {into} ({merged[:8]})")
         self._tell_issue(known, to)
         desk.publishing.delete_branch(to, self._sight.seen(known, found.commit).branch.name, desk.clock.now())
-        if is_landing(known.id):
+        if lands(known):
             desk.publishing.delete_goal_branch(to, known.branch, desk.clock.now())
         learning.merged(desk, known, found.commit)
         where = "" if into == desk.rules.branch else f" into {into}"
@@ -282,7 +281,7 @@ def written_tests(spec: TaskSpec, branch: Branch) -> tuple[str, ...]:
 
 
 def _gone(known: Known) -> str:
-    if is_landing(known.id):
+    if lands(known):
         return "there is more to do for its goal, or it was removed from VISION.md"
     return "its goal is gone: removed from VISION.md, or its issue was closed"
 

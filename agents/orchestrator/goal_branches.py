@@ -26,17 +26,23 @@ class Diverged(Stumble):
 def target(desk: Desk, task: Known) -> str:
     """The branch that its change goes into. What was planned for a branch that has landed goes into the target's."""
     main = desk.rules.branch
-    if not task.branch or is_landing(task.id) or has_landed(desk.journal, task.branch):
+    if not task.branch or lands(task) or task.branch in landed(desk.journal):
         return main
     return task.branch
 
 
-def has_landed(journal: Journal, branch: str) -> bool:
-    return any(_is_done(journal, one) for one in landings(journal.known().values(), branch))
+def lands(task: Known) -> bool:
+    """A task of ours that brings a goal's branch home; a file of the owner's may have any name."""
+    return bool(task.branch) and is_landing(task.id)
+
+
+def landed(journal: Journal) -> frozenset[str]:
+    """Branches of goals all of which is on the target's branch."""
+    return frozenset(one.branch for one in journal.known().values() if lands(one) and _is_done(journal, one))
 
 
 def landings(known: Iterable[Known], branch: str) -> list[Known]:
-    return [one for one in known if one.branch == branch and is_landing(one.id)]
+    return [one for one in known if one.branch == branch and lands(one)]
 
 
 def _is_done(journal: Journal, task: Known) -> bool:
@@ -48,9 +54,8 @@ def _is_done(journal: Journal, task: Known) -> bool:
 
 def open_branches(journal: Journal) -> Mapping[str, str]:
     """Goal -> the branch of its own that its tasks go into. Most homes have none."""
-    known = [one for one in journal.known().values() if one.branch]
-    found = {one.goal_id: one.branch for one in known if not is_landing(one.id)}
-    return {goal: branch for goal, branch in found.items() if not has_landed(journal, branch)}
+    over = landed(journal)
+    return {one.goal_id: one.branch for one in journal.known().values() if one.branch and one.branch not in over}
 
 
 def new_branch(journal: Journal, goal: str) -> str:
@@ -61,10 +66,8 @@ def new_branch(journal: Journal, goal: str) -> str:
 
 def goes_on(task: Known, known: Mapping[str, Known]) -> bool:
     """A landing whose goal has other tasks to do again: it waits for them, and is made anew."""
-    others = (one for one in known.values() if one.branch == task.branch and not is_landing(one.id))
-    return is_landing(task.id) and any(
-        one.seen_in in (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW) for one in others
-    )
+    others = (one for one in known.values() if one.branch == task.branch and not lands(one))
+    return lands(task) and any(one.seen_in in (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW) for one in others)
 
 
 # --- at the forge --------------------------------------------------------------------------------------------

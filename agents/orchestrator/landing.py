@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from agents.orchestrator.goal_branches import landings, open_branches
+from agents.orchestrator.goal_branches import landings, lands, open_branches
 from agents.orchestrator.planning import file_task
 from agents.orchestrator.roadmap_needs import unfinished, wanted
 from agents.orchestrator.team import WHO, Desk
 from shared.domain.board import wording
 from shared.domain.lifecycle import Event, State
-from shared.domain.naming import attempt_ref, is_landing, landing_task
+from shared.domain.naming import attempt_ref, landing_task
 from shared.domain.roadmap import DONE
 from shared.domain.work import Goal, TaskSpec, Vision
 from shared.edge.journal import Known
@@ -51,7 +52,7 @@ def _is_due(desk: Desk, vision: Vision, goal: Goal, branch: str) -> bool:
 
 def _tasks(desk: Desk, branch: str) -> list[Known]:
     known = desk.journal.known().values()
-    return [one for one in known if one.branch == branch and not is_landing(one.id)]
+    return [one for one in known if one.branch == branch and not lands(one)]
 
 
 def _is_open(desk: Desk, task: Known) -> bool:
@@ -73,15 +74,18 @@ def _task(desk: Desk, goal: Goal, branch: str) -> TaskSpec | None:
     if tip is None or there is None or not paths:
         return None
     before = {entry.path for entry in mirror.tree(there)}
-    return TaskSpec(
-        id=_id(desk),
-        title=goal.title,
-        description=_description(goal, branch, done),
-        priority=goal.priority,
-        goal_id=goal.id,
-        files=tuple(path for path in paths if path in before),
-        new_files=tuple(path for path in paths if path not in before),
-        acceptance=tuple(dict.fromkeys(line for task in done for line in task.acceptance))[:MOST_CRITERIA],
+    return _with_id(
+        desk,
+        TaskSpec(
+            id="",
+            title=goal.title,
+            description=_description(goal, branch, done),
+            priority=goal.priority,
+            goal_id=goal.id,
+            files=tuple(path for path in paths if path in before),
+            new_files=tuple(path for path in paths if path not in before),
+            acceptance=tuple(dict.fromkeys(line for task in done for line in task.acceptance))[:MOST_CRITERIA],
+        ),
     )
 
 
@@ -102,11 +106,11 @@ def _description(goal: Goal, branch: str, done: Sequence[TaskSpec]) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _id(desk: Desk) -> str:
-    """One that no task has: the owner may have dropped a file of such a name."""
-    taken = {*desk.journal.known(), *(id_ for ids in desk.store.names().values() for id_ in ids)}
-    ids = (landing_task(desk.day(), number) for number in range(1, 10_000))
-    return next(id_ for id_ in ids if id_ not in taken)
+def _with_id(desk: Desk, task: TaskSpec) -> TaskSpec:
+    """One that no other task has: the owner may have dropped a file of such a name, or we before a kill this one."""
+    known, files = desk.journal.known(), {filed.id: filed.spec for filed in desk.store.all()}
+    named = (replace(task, id=landing_task(desk.day(), number)) for number in range(1, 10_000))
+    return next(one for one in named if one.id not in known and files.get(one.id, one) == one)
 
 
 # --- its commit ----------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from agents.orchestrator.daily_planner import unwanted
-from agents.orchestrator.goal_branches import goes_on, has_landed
+from agents.orchestrator.goal_branches import goes_on, landed
 from agents.orchestrator.next_move import pause_after
 from shared.domain.board import Board, Card, is_lost_for_us
 from shared.domain.gate import Policy, Submission
@@ -73,7 +73,7 @@ def _not_landed(card: Card, known: Mapping[str, Known], journal: Journal) -> str
     own = known[card.id].branch if card.id in known else ""
     for needed in card.spec.depends_on if card.spec else ():
         branch = known[needed].branch if needed in known else ""
-        if branch not in ("", own) and not has_landed(journal, branch):
+        if branch not in ("", own) and branch not in landed(journal):
             return f"waits for {branch}, which has not landed"
     return ""
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agents.orchestrator.daily_planner import PROFILE, wordings
-from agents.orchestrator.goal_branches import landings, open_branches
+from agents.orchestrator.goal_branches import landings, lands, open_branches
 from agents.orchestrator.goal_ids import BULLET, ISSUE, PROSE
 from agents.orchestrator.report_words import counted
 from agents.orchestrator.team import Desk
 from shared.domain.board import wording
 from shared.domain.lifecycle import Event, State
-from shared.domain.naming import is_landing
 from shared.domain.roadmap import DONE, MOST, Need, Pace, Pin, Roadmap, Room, lay_out, pace
 from shared.domain.work import Difficulty, Goal, Vision
 from shared.edge.journal import Journal, Known
@@ -90,7 +89,7 @@ def pace_of(sources: Sources) -> Pace:
 def _merged(sources: Sources) -> Iterator[tuple[int, float]]:
     """(cost, minutes) of the tasks that were merged last. A task of the owner's own may have any id."""
     known = sources.journal.known().values()
-    done = (one for one in known if one.seen_in is State.COMPLETED and not is_landing(one.id))
+    done = (one for one in known if one.seen_in is State.COMPLETED and not lands(one))
     completed = [(sources.journal.history(one.id)[-1:], one) for one in done]
     merged = [
         (datetime.fromisoformat(last.at), one) for ends, one in completed for last in ends if last.event is Event.MERGED
@@ -137,14 +136,15 @@ class _Gathering:
         failed = [task for task in tasks if task.seen_in is State.FAILED and self._is_given_up(task)]
         open_ = [*failed, *(task for task in tasks if task.seen_in in OPEN)]
         branch = self._branches.get(goal.id, "")
-        is_to_land = bool(branch) and not any(is_landing(task.id) for task in open_)
+        to_come = self._to_come(tasks, asked, is_left=now in self._left)
+        is_to_land = bool(branch) and not open_ and not to_come  # and its landing is not made yet, or was cancelled
         need = Need(
             id=goal.id,
             title=goal.title,
             priority=goal.priority,
             merged=len(merged),
             open=len(open_) + is_to_land,
-            to_come=self._to_come(tasks, asked, is_left=now in self._left),
+            to_come=to_come,
             cost=sum(self._ledger.spent_by(task.id).used for task in tasks),
             proposed=bool(goal.proposed_by),
             asked=asked,
@@ -192,7 +192,7 @@ def _notes(goal: Goal, failed: int, asked: bool, is_dropped: bool) -> Iterator[s
 def _usual(tasks: Mapping[tuple[str, str], Collection[Known]], left: Collection[tuple[str, str]]) -> int:
     """How many tasks a goal needed so far, rounded up; what is not planned to its end says nothing."""
     kinds = (BULLET, PROSE, ISSUE)
-    planned = {goal: [task for task in known if not is_landing(task.id)] for goal, known in tasks.items()}
+    planned = {goal: [task for task in known if not lands(task)] for goal, known in tasks.items()}
     sizes = [len(known) for goal, known in planned.items() if goal[0].startswith(kinds) and goal not in left]
     return max(1, math.ceil(sum(sizes) / len(sizes))) if sizes else 1
 
