@@ -243,7 +243,7 @@ EXEMPT: Mapping[str, str] = {
     "target/overlay": "a scratch folder",
     "target/environment_build": "a folder that EnvironmentStore throws away unless it is whole",
     # money: asked within the points of one call
-    "money/ledger:Ledger.reserve": "meter_call passes llm.reserve",
+    "money/ledger:Ledger.reserve": "meter_reserve passes llm.reserve",
     "money/ledger:Ledger._end": "meter_call passes llm.settle",
     "money/ledger:Ledger.believes": "notes the first look at a clock in this boot; the next look notes it as well",
     "money/meter_desk:Desk._counted": "counts tokens, which costs nothing",

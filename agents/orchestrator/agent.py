@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from agents.orchestrator import learning, roadmapping
+from agents.orchestrator import learning, planning_ahead, roadmapping
 from agents.orchestrator.crew import Crew
 from agents.orchestrator.daily_planner import cents
 from agents.orchestrator.deploying import Deploying
 from agents.orchestrator.foreground import Foreground
+from agents.orchestrator.landing import file_due
 from agents.orchestrator.morning import read_vision
 from agents.orchestrator.next_move import Rest
 from agents.orchestrator.pauses import Pauses, Service
@@ -48,6 +49,7 @@ class Orchestrator:
         self._work.recover()
         write_tasks(self.desk, self.desk.day())
         write_proposals(self.desk)
+        file_due(self.desk)
 
     # -- a day in the foreground ------------------------------------------------------------------------------
 
@@ -75,7 +77,13 @@ class Orchestrator:
         ended = self._run(name, self._phases()[name], day)
         if told := self._told_after(name):
             self.tell_owner(told, day)
+        if name == "wrap_up" and ended and self._is_quiet():
+            planning_ahead.ask_ahead(self.desk, self._team, day)
         return ended
+
+    def _is_quiet(self) -> bool:
+        """Nobody works on anything that the next plan would be made from, and a model could be asked."""
+        return not (self.crew.on_tasks or self.desk.yields() or self.pauses.rests(Service.MODEL))
 
     def _phases(self) -> Mapping[str, Callable[[str], None]]:
         return {
@@ -126,7 +134,9 @@ class Orchestrator:
 
     def _planning(self, day: str) -> None:
         self._roadmap(day)  # an edit that he takes back while we plan is one, too
+        planning_ahead.fetch(self.desk, self._team, day)
         plan_day(self.desk, self._team, day)
+        planning_ahead.close(self.desk, day)
         look_after(self.desk, self._team, day)
         self._roadmap(day)
 

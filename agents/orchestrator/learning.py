@@ -61,7 +61,8 @@ def merged(desk: Desk, known: Known, commit: str) -> None:
         for attempt, setback in islice(seen.values(), MOST_AT_ONCE):
             changed = _changed(desk, commit)
             files = _other(desk, desk.mirror.attempt(attempt_ref(known.id, attempt.number)), commit, changed)
-            _learn(desk, lesson_text.mended(known.title, setback, files, changed, _origin(known)))
+            named = replace(setback, keywords=setback.keywords or _keywords(desk, known.id))
+            _learn(desk, lesson_text.mended(known.title, named, files, changed, _origin(known)))
         for attempt in attempts:
             if attempt.round == attempts[-1].round and attempt.outcome not in ("failed", "lost", "void"):
                 desk.memory.ended(known.id, attempt.number, True, desk.day())
@@ -79,7 +80,8 @@ def sent_back(desk: Desk, task: str) -> None:
 def gave_up(desk: Desk, known: Known, spec: TaskSpec, why: str) -> None:
     with _optional(desk):
         if not _is_a_strangers(desk, known):
-            _learn(desk, lesson_text.gave_up(spec.title, (*spec.files, *spec.new_files), why, _origin(known)))
+            files, words = (*spec.files, *spec.new_files), _keywords(desk, known.id)
+            _learn(desk, lesson_text.gave_up(spec.title, files, why, _origin(known), words))
 
 
 def rejected(desk: Desk, known: Known) -> None:
@@ -88,19 +90,26 @@ def rejected(desk: Desk, known: Known) -> None:
         said = desk.gates.rulings(known.id)
         if not said or said[-1].kind != "reject" or not said[-1].why.strip():
             return
-        _learn(desk, lesson_text.rejected("coder", known.title, said[-1].why, _origin(known)))
+        why, words = said[-1].why, _keywords(desk, known.id)
+        _learn(desk, lesson_text.rejected("coder", known.title, why, _origin(known), words))
         if not _is_a_strangers(desk, known):
-            _learn(desk, lesson_text.rejected("planner", known.title, said[-1].why, _origin(known)))
+            _learn(desk, lesson_text.rejected("planner", known.title, why, _origin(known), words))
 
 
 def rolled_back(desk: Desk, known: Known, commit: str, note: str) -> None:
     """`note`: as it is booked: by it the next one that ends so is known again."""
     with _optional(desk):
-        _learn(desk, lesson_text.rolled_back(known.title, note, _changed(desk, commit), _origin(known)))
+        files, words = _changed(desk, commit), _keywords(desk, known.id)
+        _learn(desk, lesson_text.rolled_back(known.title, note, files, _origin(known), words))
 
 
 def _origin(known: Known) -> str:
     return f"{known.id}.a{known.last.number if known.last else 0}"
+
+
+def _keywords(desk: Desk, task: str) -> tuple[str, ...]:
+    """Of the task's newest review that names any."""
+    return next((one.keywords for one in reversed(desk.gates.reviews(task)) if one.keywords), ())
 
 
 def _is_a_strangers(desk: Desk, known: Known) -> bool:
@@ -139,17 +148,26 @@ def _other(desk: Desk, before: str | None, commit: str, changed: Sequence[str]) 
 
 
 def for_planner(desk: Desk, goals: Sequence[Goal], plan: str, number: int) -> tuple[str, ...]:
-    """Lines for the prompt, booked. Where strangers ask there are none: nothing of the owner stands beside their words.
-
-    `plan`, `number`: the same again after a kill.
-    """
-    found: list[Lesson] = []
+    """Lines for the prompt, booked. `plan`, `number`: the same again after a kill."""
     with _optional(desk):
-        for goal in () if any(goal.proposed_by for goal in goals) else goals:
-            text = "\n".join((goal.title, *goal.details))
-            found += _found(desk, [Situation("planner", text, files=named_files(text))], "", FRESH)
-        return _booked(desk, chosen_once(found), plan, number)
+        return _booked(desk, _for_goals(desk, goals, desk.day()), plan, number)
     return ()
+
+
+def shown_to_planner(desk: Desk, goals: Sequence[Goal], day: str) -> tuple[str, ...]:
+    """The same lines on that day, if nothing is learned until then; not booked."""
+    with _optional(desk):
+        return _lines(desk, _for_goals(desk, goals, day))
+    return ()
+
+
+def _for_goals(desk: Desk, goals: Sequence[Goal], day: str) -> tuple[Lesson, ...]:
+    """Where strangers ask there are none: nothing of the owner stands beside their words."""
+    found: list[Lesson] = []
+    for goal in () if any(goal.proposed_by for goal in goals) else goals:
+        text = "\n".join((goal.title, *goal.details))
+        found += _found(desk, [Situation("planner", text, files=named_files(text))], "", FRESH, day)
+    return chosen_once(found)
 
 
 def chosen_once(found: Sequence[Lesson]) -> tuple[Lesson, ...]:
@@ -161,15 +179,16 @@ def for_coder(desk: Desk, spec: TaskSpec, number: int, is_correction: bool) -> t
     with _optional(desk):
         _, last = next(_setbacks(desk, spec.id, desk.journal.attempts(spec.id)), (None, None))
         kinds = [desk.delivery.clean(kind) for kind in (last.kinds if last else ())]
-        text, files = f"{spec.title}\n{spec.description}", (*spec.files, *spec.new_files)
+        words = last.keywords if last else ()
+        text, files = "\n".join((spec.title, spec.description, *words)), (*spec.files, *spec.new_files)
         situations = [Situation("coder", text, kind, files) for kind in (*kinds, "")]
         most = MOST_IN_A_PROMPT if is_correction else FRESH
-        return _booked(desk, _found(desk, situations, spec.id, most), spec.id, number)
+        return _booked(desk, _found(desk, situations, spec.id, most, desk.day()), spec.id, number)
     return ()
 
 
-def _found(desk: Desk, situations: Sequence[Situation], task: str, most: int) -> tuple[Lesson, ...]:
-    found = [(one, at) for at in situations for one in desk.memory.find(at, desk.day(), MOST_FOUND)]
+def _found(desk: Desk, situations: Sequence[Situation], task: str, most: int, day: str) -> tuple[Lesson, ...]:
+    found = [(one, at) for at in situations for one in desk.memory.find(at, day, MOST_FOUND)]
     return chosen(sorted(found, key=lambda pair: not _is_same(*pair)), task, most)
 
 
@@ -180,6 +199,10 @@ def _is_same(lesson: Lesson, situation: Situation) -> bool:
 def _booked(desk: Desk, lessons: Sequence[Lesson], task: str, number: int) -> tuple[str, ...]:
     if lessons:
         desk.memory.use(lessons, task, number)
+    return _lines(desk, lessons)
+
+
+def _lines(desk: Desk, lessons: Sequence[Lesson]) -> tuple[str, ...]:
     return tuple(desk.delivery.clean(lesson_text.line(lesson)) for lesson in lessons)
 
 
@@ -196,9 +219,8 @@ def keep(desk: Desk, day: str) -> None:
     """What came back is learned, what does not help goes, and the rest can be read."""
     with _optional(desk):
         told = [lesson.text for lesson in desk.memory.all("coder")]
-        for lesson in lesson_text.comes_back(list(_complaints(desk, day)), day):
-            if not any(text.startswith(lesson_text.begins(lesson.keywords[0])) for text in told):
-                _learn(desk, lesson)
+        for lesson in lesson_text.comes_back(list(_complaints(desk, day)), day, told):
+            _learn(desk, lesson)
         desk.memory.prune(day)
         write_files(desk.memory, desk.home, desk.delivery.clean)
 
@@ -214,7 +236,8 @@ def _complaints(desk: Desk, day: str) -> Iterator[Complaint]:
     for task, sent in last.items() if day in last.values() else ():
         for reviewed in desk.gates.reviews(task) if lesson_text.is_of_late(sent, day) else ():
             if isinstance(reviewed.verdict, ChangesRequested):
-                yield from (Complaint(task, sent, finding) for finding in reviewed.verdict.findings)
+                found, words = reviewed.verdict.findings, reviewed.keywords
+                yield from (Complaint(task, sent, finding, words) for finding in found)
 
 
 def write_files(book: LessonBook, home: Home, clean: Callable[[str], str]) -> None:

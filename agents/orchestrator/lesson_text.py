@@ -111,9 +111,8 @@ def comes_back(complaints: Sequence[Complaint], day: str, told: Sequence[str] = 
             found.setdefault(kind_of(one.finding), []).append(one)
     for kind, ones in found.items():
         first = ones[0].finding
-        if any(text.startswith(begins(first.rule)) for text in told):
-            continue
-        if ones[-1].day == day and len({one.task for one in ones}) >= ENOUGH_TASKS:
+        is_told = any(text.startswith(begins(first.rule)) for text in told)
+        if ones[-1].day == day and len({one.task for one in ones}) >= ENOUGH_TASKS and not is_told:
             files = tuple(dict.fromkeys(one.finding.path for one in ones))
             named = tuple(dict.fromkeys(word for one in ones for word in one.keywords))[:MOST_KEYWORDS]
             text, words = f"{begins(first.rule)} {first.text}", (*named, first.rule, *title_words(first.text))

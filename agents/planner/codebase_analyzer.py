@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from posixpath import basename, dirname, splitext
 
-from agents.planner.outline import outlined
+from agents.planner.file_views import clean, outlines, seen_whole, views
 from agents.planner.source import Hit, Source, hits, lines_of
 from shared.domain.scope import is_plain_path, matches
 
 MAX_FACTS = 40_000  # characters, about 12,000 tokens
-WHOLE_FILE = 12_000  # characters of a file that is shown whole
 NAMED_FILES = 12
 OUTLINED_FILES = 8
-OUTLINE_LINES = 60
 TERMS_PER_TEXT, MAX_TERMS = 8, 40
 HITS_PER_TERM, HITS_ASKED = 6, 60
-LONGEST_LINE = 200
 LONGEST_TEXT = 2_000  # characters of a goal that are searched for names
 SMALLEST_PART = 200
+FOUND, OUTLINED = 0.25, 0.15  # of all characters, at most
 MORE = "\n[more was cut]"
 
 PATH = re.compile(r"[\w@.+-]*(?:/[\w@.+-]+)+/?|\w[\w.+-]*\.\w{1,6}\b|\b[A-Z]\w+file\b")
@@ -32,7 +31,6 @@ QUOTED = re.compile(r"`([^`\n]{2,60})`")
 WORD = re.compile(r"[^\W\d_]\w*(?:\.\w+)*")
 IDENTIFIER = re.compile(r"_|\.|\d|[a-z][A-Z]|^[A-Z]{3,}$")
 ENDING = re.compile(r"\.(?:py|js|ts|jsx|tsx|html|css|md|json|ya?ml|toml|txt|sh|sql)$")
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 COMMON = frozenset(
     re.findall(
         "[a-z]+",
@@ -79,11 +77,15 @@ class CodebaseAnalyzer:
         files = _files(source)
         named = tuple(dict.fromkeys(path for text in texts for path in named_in(text, files)))[:NAMED_FILES]
         found = {term: _searched(source, term) for term in terms(texts)}
+        general = self._general(source, files)
+        shown = tuple(views(source, ((path, _lines_in(path, found)) for path in named)))
+        room = int(self._limit * (1 - FOUND - OUTLINED)) - sum(len(text) + 2 for text, _ in general)
+        whole = frozenset(seen_whole(shown, room))
         parts = (
-            *self._general(source, files),
-            (_found(found), 0.25),
-            ("\n\n".join(_outlines(source, named, found)), 0.15),
-            ("\n\n".join(_shown(source, named, found)), 1.0),
+            *general,
+            (_found(found, whole), FOUND),
+            ("\n\n".join(outlines(source, _to_outline(named, found, whole))), OUTLINED),
+            ("\n\n".join(view.text for view in shown), 1.0),
         )
         return _joined(parts, self._limit)
 
@@ -118,10 +120,6 @@ def _cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     return text[: limit - len(MORE)].rpartition("\n")[0] + MORE
-
-
-def clean(line: str) -> str:
-    return CONTROL.sub("\ufffd", line[:LONGEST_LINE])
 
 
 # --- the repository as a whole -------------------------------------------------------------------------------
@@ -205,64 +203,62 @@ def _searched(source: Source, term: str) -> tuple[Hit, ...]:
     return tuple(sorted(plain, key=lambda hit: (bool(matches(hit.path, DULL)), hit.path, hit.line)))
 
 
-def _found(found: dict[str, tuple[Hit, ...]]) -> str:
-    lines = ["searched, and how many lines hold it:"]
+def _found(found: Mapping[str, Sequence[Hit]], whole: Collection[str]) -> str:
+    """`whole`: of these files a line's number says enough, as the line is shown too."""
+    lines = ["searched, and how many lines hold it:", *_nowhere(found)]
     for term, lines_found in found.items():
         count = len(lines_found)
         is_everywhere = count >= HITS_ASKED
-        lines.append(f"“{term}”: {f'{count} or more' if is_everywhere else count or 'none'}")
-        if not is_everywhere or IDENTIFIER.search(term):
-            lines += [f"  {hit.path}:{hit.line}: {clean(hit.text.strip())}" for hit in lines_found[:HITS_PER_TERM]]
+        if is_everywhere and not IDENTIFIER.search(term):
+            lines.append(f"“{term}”: {count} or more")
+        elif count > HITS_PER_TERM and not IDENTIFIER.search(term):
+            lines.append(f"“{term}”: {count}, most of them in {_few(_most_hit(lines_found))}")
+        elif count:
+            lines.append(f"“{term}”: {f'{count} or more' if is_everywhere else count}")
+            lines += _hit_lines(lines_found[:HITS_PER_TERM], whole)
     return "\n".join(lines) if found else ""
 
 
-def _places(found: dict[str, tuple[Hit, ...]]) -> Iterator[str]:
+def _hit_lines(lines_found: Iterable[Hit], whole: Collection[str]) -> Iterator[str]:
+    for path, same in groupby(lines_found, key=lambda hit: hit.path):
+        if path in whole:
+            yield f"  {path}, shown below: {', '.join(str(hit.line) for hit in same)}"
+        else:
+            yield from (f"  {path}:{hit.line}: {clean(hit.text.strip())}" for hit in same)
+
+
+def _places(found: Mapping[str, Sequence[Hit]]) -> Iterator[str]:
     if found:
         yield "searched, and which files hold it:"
+    yield from _nowhere(found)
     for term, lines_found in found.items():
-        paths = list(dict.fromkeys(hit.path for hit in lines_found))
-        more = f" and {len(paths) - HITS_PER_TERM} more" if paths[HITS_PER_TERM:] else ""
-        yield f"“{term}”: {', '.join(map(clean, paths[:HITS_PER_TERM])) or 'none'}{more}"
+        if lines_found:
+            yield f"“{term}”: {_few(dict.fromkeys(hit.path for hit in lines_found))}"
 
 
-# --- files ---------------------------------------------------------------------------------------------------
+def _nowhere(found: Mapping[str, Sequence[Hit]]) -> Iterator[str]:
+    if absent := [f"“{term}”" for term, lines_found in found.items() if not lines_found]:
+        yield f"in no file: {', '.join(absent)}"
 
 
-def _shown(source: Source, named: Sequence[str], found: dict[str, tuple[Hit, ...]]) -> Iterator[str]:
-    """Files that are named, with line numbers: whole if they are small, else around what was found in them."""
-    for path in named:
-        lines = lines_of(source, path)
-        if lines is None:
-            yield f"{path}: not shown (a key, not text, or too large)"
-            continue
-        numbers: Iterable[int] = range(1, len(lines) + 1)
-        if sum(len(line) + 7 for line in lines) > WHOLE_FILE:
-            numbers = _around({hit.line for all_ in found.values() for hit in all_ if hit.path == path}, len(lines))
-        yield "\n".join([f"{path}, {len(lines)} lines:", *_numbered(lines, numbers)])
+def _few(paths: Iterable[str]) -> str:
+    named = [clean(path) for path in paths]
+    more = f" and {len(named) - HITS_PER_TERM} more" if named[HITS_PER_TERM:] else ""
+    return ", ".join(named[:HITS_PER_TERM]) + more
 
 
-def _around(found: set[int], last: int) -> list[int]:
-    """The first lines of the file, and some around each hit."""
-    near = {number for line in found for number in range(line - 6, line + 13)} | set(range(1, 31))
-    return sorted(number for number in near if 1 <= number <= last)
+def _most_hit(lines_found: Iterable[Hit]) -> list[str]:
+    """Paths, those with the most hits first; what tells little comes last."""
+    count = Counter(hit.path for hit in lines_found)
+    return sorted(count, key=lambda path: (bool(matches(path, DULL)), -count[path], path))
 
 
-def _numbered(lines: Sequence[str], numbers: Iterable[int]) -> Iterator[str]:
-    previous = 0
-    for number in numbers:
-        if number != previous + 1:
-            yield "  …"
-        yield f"{number:>4}| {clean(lines[number - 1])}"
-        previous = number
+def _lines_in(path: str, found: Mapping[str, Sequence[Hit]]) -> frozenset[int]:
+    return frozenset(hit.line for lines_found in found.values() for hit in lines_found if hit.path == path)
 
 
-def _outlines(source: Source, named: Sequence[str], found: dict[str, tuple[Hit, ...]]) -> Iterator[str]:
-    """Classes and functions of the Python files that matter: the named ones, then those with the most hits."""
-    count = Counter(hit.path for all_ in found.values() for hit in all_)
-    often = sorted((path for path in count if not matches(path, DULL)), key=lambda path: (-count[path], path))
-    paths = dict.fromkeys(path for path in (*named, *often) if path.endswith(".py"))
-    for path in list(paths)[:OUTLINED_FILES]:
-        symbols = list(outlined(lines_of(source, path) or ()))
-        if symbols:
-            lines = [f"{number:>4}| {clean(text)}" for number, text in symbols[:OUTLINE_LINES]]
-            yield "\n".join([f"{path}, classes and functions:", *lines])
+def _to_outline(named: Iterable[str], found: Mapping[str, Sequence[Hit]], whole: Collection[str]) -> list[str]:
+    """The Python files that matter, the named ones, then those with the most hits; but for what is shown whole."""
+    often = _most_hit(hit for lines_found in found.values() for hit in lines_found)
+    paths = dict.fromkeys((*named, *(path for path in often if not matches(path, DULL))))
+    return [path for path in [path for path in paths if path.endswith(".py")][:OUTLINED_FILES] if path not in whole]

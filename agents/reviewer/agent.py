@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from agents.reviewer import answer, lint_rules, rules
@@ -22,6 +22,11 @@ from shared.edge.outgoing import Outgoing
 from shared.edge.prompts import Prompts, quoted
 
 T = TypeVar("T")
+
+EARLIER = """\
+# Earlier findings
+
+`unresolved`: the numbers of those that still hold; do not repeat them in `findings`."""
 
 
 class Asker(Protocol):
@@ -94,7 +99,8 @@ class Reviewer:
         except ReplyDeclined as reason:
             return Reviewed(branch.commit, Escalated(f"the model declines to review this ({reason})", found))
         lines = frozenset[tuple[str, str]]().union(*(part.lines for part in parts))
-        return Reviewed(branch.commit, self._verdict(reads, found, past, case), lines, repeated(case.files))
+        verdict, keywords = self._verdict(reads, found, past, case), answer.keywords(reads)
+        return Reviewed(branch.commit, verdict, lines, repeated(case.files), keywords)
 
     # --- rules -----------------------------------------------------------------------------------------------
 
@@ -126,14 +132,21 @@ class Reviewer:
         earlier = answer.about(part, reading.past.open)
         prompt = self._prompts.render(
             "reviewer/review",
-            task=quoted(self._outgoing.clean(task_text(reading.task)), "task"),
+            task=quoted(self._outgoing.clean(task_text(reading.task, reading.case.paths)), "task"),
             evidence=quoted(self._outgoing.clean(evidence_text(reading.evidence)), "tests"),
-            earlier=quoted(self._outgoing.clean(findings_text(earlier)), "findings"),
+            earlier=self._earlier(earlier),
             part=part_text(number, len(reading.parts)),
             diff=quoted(self._outgoing.clean(part.text), "change"),
         )
         reply = self._asker.ask(reading.run, prompt.system, prompt.user, Reply)
+        reply = replace(reply, keywords=[word for word in reply.keywords if not self._outgoing.find(word)])
         return answer.read(reply, part, {file.path: file for file in reading.case.files}, earlier)
+
+    def _earlier(self, findings: Sequence[Finding]) -> str:
+        """Without any the prompt is that of a first round."""
+        if not findings:
+            return ""
+        return f"{EARLIER}\n\n{quoted(self._outgoing.clean(findings_text(findings)), 'findings')}\n\n"
 
     def _verdict(self, reads: Sequence[Read], found: Sequence[Finding], past: History, case: Case) -> Verdict:
         lines = {(file.path, number): text for file in case.files for number, text in file.added.items()}

@@ -8,12 +8,13 @@ from typing import ClassVar
 
 from agents.reviewer.case import LONGEST_QUOTE, File
 from agents.reviewer.diff_analyzer import Chunk
-from shared.domain.review import Approved, ChangesRequested, Escalated, Finding, Severity, Verdict
+from shared.domain.review import MOST_KEYWORDS, Approved, ChangesRequested, Escalated, Finding, Severity, Verdict
 from shared.domain.work import Choice
 
 MOST_FINDINGS = 20
 NEAR = 3  # lines: a finding that names a line beside an added one means that one
 LONGEST_TEXT, LONGEST_RULE, LONGEST_REASON = 400, 40, 400
+LONGEST_KEYWORD, WORDS_OF_A_KEYWORD = 40, 3
 
 
 class Decision(Choice):
@@ -41,6 +42,7 @@ class Reply:
     reason: str
     findings: list[Complaint]
     unresolved: list[int] = field(default_factory=list)
+    keywords: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Read:
     decision: Decision
     reason: str
     findings: tuple[Finding, ...]
+    keywords: tuple[str, ...] = ()
 
 
 def read(reply: Reply, chunk: Chunk, files: Mapping[str, File], earlier: Sequence[Finding]) -> Read:
@@ -60,7 +63,15 @@ def read(reply: Reply, chunk: Chunk, files: Mapping[str, File], earlier: Sequenc
     still = {number for number in reply.unresolved if 0 < number <= len(earlier)}
     carried = (_carried(earlier[number - 1], known) for number in sorted(still))
     found = tuple(dict.fromkeys((*carried, *kept)))[:MOST_FINDINGS]
-    return Read(reply.decision, one_line(reply.reason, LONGEST_REASON), found)
+    return Read(reply.decision, one_line(reply.reason, LONGEST_REASON), found, tuple(map(_keyword, reply.keywords)))
+
+
+def keywords(reads: Iterable[Read]) -> tuple[str, ...]:
+    """Of all chunks together: each once, in small letters or large, and not too many."""
+    found: dict[str, str] = {}
+    for word in (word for one in reads for word in one.keywords if word):
+        found.setdefault(word.casefold(), word)
+    return tuple(found.values())[:MOST_KEYWORDS]
 
 
 def verdict(reads: Sequence[Read], findings: Sequence[Finding], floor: Severity) -> Verdict:
@@ -84,6 +95,10 @@ def one_line(text: str, limit: int) -> str:
     """Without line breaks and control characters, at most `limit` long."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def _keyword(text: str) -> str:
+    return " ".join(one_line(text, LONGEST_TEXT).split()[:WORDS_OF_A_KEYWORD])[:LONGEST_KEYWORD].strip()
 
 
 # --- binding -------------------------------------------------------------------------------------------------

@@ -77,6 +77,11 @@ class Case:
     guards: tuple[str, ...] = ()
 
     @property
+    def paths(self) -> frozenset[str]:
+        """All that the change touches."""
+        return frozenset(file.path for file in self.files)
+
+    @property
     def code(self) -> Iterator[File]:
         """Changed Python that the product runs, and that parses."""
         return (file for file in self.files if file.tree and not file.is_test)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from agents.reviewer.case import File
 
 HEAD = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
-WHOLE_FILE = 150  # lines: a file up to this length is shown whole
+WHOLE_FILE = 80  # lines: a file up to this length is shown whole
 MARGIN = 15  # lines of the new file around a hunk
 MOST_REMOVED = 300  # lines of a deleted file
 LONGEST_LINE = 500  # characters of a line that is not added
@@ -126,9 +126,16 @@ def _pieces(file: File, rows: Sequence[Row], most_chars: int) -> Iterator[_Piece
         rows = rows[:MOST_REMOVED]
     for run in _runs(_in_its_surroundings(file, rows)) or [[]]:
         for part in _split(run, most_chars):
-            title = f"=== {file.path} ({file.change.kind})"
+            title = f"=== {file.path} ({file.change.kind}){_begins_in(file, part)}"
             lines = frozenset((file.path, row.text) for row in part if row.sign == "+")
             yield _Piece(file.path, "\n".join([title, *map(_shown, part)]), lines)
+
+
+def _begins_in(file: File, part: Sequence[Row]) -> str:
+    """The class and function of Python that a part begins in the middle of: their heads are above what is shown."""
+    first = part[0].number if part else 0
+    names = file.tree.names_above(first) if file.tree else ()
+    return f", from inside {'.'.join(names)}" if names else ""
 
 
 def _in_its_surroundings(file: File, rows: Sequence[Row]) -> list[Row]:
@@ -168,8 +175,8 @@ def _split(run: Sequence[Row], most_chars: int) -> Iterator[Sequence[Row]]:
 
 def _shown(row: Row) -> str:
     text = row.text if row.sign == "+" or len(row.text) <= LONGEST_LINE else row.text[:LONGEST_LINE] + " [cut]"
-    mark = f"{row.number} +" if row.sign == "+" else row.sign  # only an added line is ever named
-    return f"{mark} | {text}"
+    mark = f"{row.number}+" if row.sign == "+" else row.sign  # only an added line is ever named
+    return mark + text
 
 
 # --- chunks --------------------------------------------------------------------------------------------------

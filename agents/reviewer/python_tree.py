@@ -64,6 +64,12 @@ class PythonTree:
             yield found
             node = found
 
+    def names_above(self, line: int) -> tuple[str, ...]:
+        """The classes and functions that a line stands in and does not begin, from the outside in."""
+        around = (node for node in self.nodes if isinstance(node, Function | ast.ClassDef))
+        inside = (node for node in around if span(node)[0] < line <= span(node)[1])
+        return tuple(node.name for node in sorted(inside, key=lambda node: node.lineno))
+
     def function_of(self, node: ast.AST) -> Function | None:
         return next((above for above in self.above(node) if isinstance(above, Function)), None)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from agents.reviewer.answer import one_line
 from shared.domain.evidence import Evidence
@@ -13,11 +15,12 @@ LONGEST = 6_000  # characters of a block
 MOST_NAMED = 20
 
 
-def task_text(task: TaskSpec) -> str:
-    """Without its id, which holds a date."""
+def task_text(task: TaskSpec, changed: Collection[str]) -> str:
+    """Without its id, which holds a date. `changed`: paths; that no other path was touched, code has checked."""
     criteria = [f"- {line}" for line in task.acceptance] or ["- the description is met"]
-    files = ", ".join((*task.files, *task.new_files)) or "any"
-    words = [task.title, "", task.description, "", "Acceptance:", *criteria, "", f"Files it may change: {files}"]
+    words = [task.title, "", task.description, "", "Acceptance:", *criteria]
+    if left := [path for path in (*task.files, *task.new_files) if path not in changed]:
+        words += ["", f"Named by the task, and not changed: {', '.join(left)}"]
     return "\n".join(words)[:LONGEST]
 
 
@@ -25,8 +28,8 @@ def evidence_text(evidence: Evidence) -> str:
     """What is known of this change. The suite's whole counts are left out: other tasks change them too."""
     lines = [
         f"failing: {evidence.failed}",
-        f"new tests: {_named(evidence.new_tests)}",
-        f"of these and the changed ones, fail without the change: {_named(evidence.proving)}",
+        f"new or changed tests that fail without the change: {_named(evidence.proving)}",
+        f"other new tests: {_named(test for test in evidence.new_tests if test not in evidence.proving)}",
         f"coverage: {_coverage(evidence)}",
         *(f"{path}: no test runs lines {_numbers(lines)}" for path, lines in sorted(evidence.uncovered.items())),
         *(f"problem: {one_line(problem.text, 300)}" for problem in evidence.problems),
@@ -36,12 +39,7 @@ def evidence_text(evidence: Evidence) -> str:
 
 def findings_text(findings: Sequence[Finding]) -> str:
     """Numbered from 1, as the answer names them."""
-    if not findings:
-        return "none"
-    return "\n".join(
-        f"{number}. {one.path}, at `{one.quote}`: {one.text} Is this resolved?"
-        for number, one in enumerate(findings, 1)
-    )
+    return "\n".join(f"{number}. {one.path}, at `{one.quote}`: {one.text}" for number, one in enumerate(findings, 1))
 
 
 def part_text(number: int, count: int) -> str:
@@ -51,9 +49,18 @@ def part_text(number: int, count: int) -> str:
 
 
 def _named(tests: Iterable[str]) -> str:
+    """`tests/test_a.py::Tests: test_one, test_two; …`: where tests stand is said once for all that follow."""
     names = [one_line(test, 200) for test in tests]
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more or "none"
+    places = groupby(map(_parted, names[:MOST_NAMED]), key=itemgetter(0))
+    return "; ".join(place + ", ".join(name for _, name in parts) for place, parts in places) + more or "none"
+
+
+def _parted(name: str) -> tuple[str, str]:
+    """The place of a test, ready to be written before it, and its own name; a parameter may hold anything."""
+    plain, bracket, parameter = name.partition("[")
+    place, colons, own = plain.rpartition("::")
+    return f"{place}: " if colons else "", own + bracket + parameter
 
 
 def _coverage(evidence: Evidence) -> str:

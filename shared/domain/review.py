@@ -9,6 +9,8 @@ from typing import Literal
 
 from shared.domain.work import Choice
 
+MOST_KEYWORDS = 6  # of one review
+
 
 class Severity(Choice):
     """Below MEDIUM a finding is a comment; HIGH is what would hurt somebody."""
@@ -74,13 +76,15 @@ Verdict = Approved | ChangesRequested | Escalated
 class Reviewed:
     """A verdict, with what it was about. `lines`: (path, text) of every added line that the reviewer saw.
 
-    `repeated`: (path, text, how often), of those that stand more than once among the added ones.
+    `repeated`: (path, text, how often), of those that stand more than once among the added ones. `keywords`: what
+    somebody would look for who meets the same trouble again, in the reviewer's words: data, like all that a model says.
     """
 
     commit: str
     verdict: Verdict
     lines: frozenset[tuple[str, str]] = frozenset()
     repeated: frozenset[tuple[str, str, int]] = frozenset()
+    keywords: tuple[str, ...] = ()
 
     def times(self, line: tuple[str, str]) -> int:
         """How often the reviewer saw this line."""

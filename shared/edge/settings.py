@@ -129,6 +129,11 @@ class AgentModel(EngineModel):
         return ModelChoice(self.model, self.fallback, self.effort, self.max_tokens)
 
 
+class PlannerModel(AgentModel):
+    ahead: bool = Field(strict=True, default=False)
+    """Whether the next day's planning is asked in the evening, at half price, while that pays; else in the morning."""
+
+
 class CoderModel(EngineModel):
     easy: ModelId | None = None
     """A cheaper model for the first try at each easy task, while that pays; without it: none."""
@@ -165,7 +170,7 @@ class Price(Part):
 class AgentsFile(Part):
     orchestrator: AgentModel
     """Reads the vision where the grammar cannot."""
-    planner: AgentModel
+    planner: PlannerModel
     """Turns goals into tasks."""
     reviewer: AgentModel
     """Reads what the coder wrote before it is merged."""

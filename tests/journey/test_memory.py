@@ -22,7 +22,7 @@ from cli.records import Records
 from cli.team import open_team
 from shared.domain.lesson import Lesson
 from shared.domain.lifecycle import State
-from shared.domain.review import Approved, Reviewed
+from shared.domain.review import Approved, ChangesRequested, Reviewed
 from shared.domain.work import Goal, TaskSpec
 from shared.edge.gate_book import Ruling
 from shared.edge.journal import Known
@@ -32,9 +32,15 @@ from tests.journey.gated import BAD, FILES, GOOD, ID, LAST, VISION, WORSE, WORST
 from tests.journey.stage import APPROVES, CODES, KEY, ScriptedWorkshop, Stage, goals_of, plans, reads, task
 from tests.killing import EVERY_POINT, finishes, killed_at, points
 
+
+def approves(*keywords: str) -> dict[str, Any]:
+    """The reviewer has nothing against it, and says what one would look for."""
+    said = {"decision": "approve", "reason": "", "findings": [], "keywords": [*keywords]}
+    return {"agent": "reviewer", "times": "any", "json": said}
+
+
 WORDS = ["lost update", "race condition"]
-NAMES_WORDS = {**APPROVES, "json": {**APPROVES["json"], "keywords": WORDS}}
-SCRIPT = [reads(), plans(fix()), CODES, NAMES_WORDS]
+SCRIPT = [reads(), plans(fix()), CODES, approves(*WORDS)]
 RED = "Traceback:\n  File x\nNameError: name 'grand_total' is not defined"
 KIND = "NameError: name 'grand_total' is not defined"
 HEADING = "Lessons of earlier work"
@@ -166,8 +172,7 @@ def test_a_lesson_is_found_by_the_reviewer_s_words_which_stand_in_neither_its_ti
     words: list[str], make: Make, model: ScriptedModel
 ) -> None:
     stage = make(BAD, GOOD, COUNTS)
-    said = {**APPROVES["json"], "keywords": [*words, f"leaks {KEY}"]}
-    model.play([*SCRIPT[:3], {**APPROVES, "json": said}])
+    model.play([*SCRIPT[:3], approves(*words, f"leaks {KEY}")])
     stage.run_day()
     (lesson,) = remembers(stage)
     assert lesson.keywords == (*words, "a new test fails", "sum") and "race" not in f"{lesson.text} {lesson.signature}"
@@ -303,7 +308,7 @@ def test_a_cancelled_task_teaches_only_what_the_owner_said_of_it_then(make: Make
 def test_what_the_reviewer_sends_back_in_two_tasks_is_told_to_the_coder_once(make: Make, model: ScriptedModel) -> None:
     def asks(text: str, path: str) -> dict[str, Any]:
         found = {"path": path, "line": 1, "severity": "high", "rule": "naming", "text": text}
-        said = {"decision": "request_changes", "reason": text, "unresolved": [], "findings": [found]}
+        said = {"decision": "request_changes", "reason": text, "findings": [found], "keywords": ["unclear name"]}
         return {"agent": "reviewer", "json": said}
 
     stage = make(GOOD, {**GOOD, "app.py": f"{GOOD['app.py']}# well\n"}, COUNTS, {"other.py": "Y = 2  # visitors\n"})
@@ -313,9 +318,12 @@ def test_what_the_reviewer_sends_back_in_two_tasks_is_told_to_the_coder_once(mak
     assert [one.text.startswith(rule) for one in remembers(stage)] == [False], "what mended it; once is no rule"
     day_two(stage, model, asks("Y of what?", "other.py"))
     ruled = [one for one in remembers(stage) if one.text.startswith(rule)]
-    assert [one.text for one in ruled] == [f"{rule}: Say what it adds."]
+    assert [(one.text, one.keywords[0]) for one in ruled] == [(f"{rule}: Say what it adds.", "unclear name")]
     assert rule not in stage.jobs[3].message and "first came to: naming: Say what" in stage.jobs[3].message
     with at_work(stage) as (desk, _):
+        first = desk.gates.reviews(ID)[0]
+        otherwise = ChangesRequested((replace(first.verdict.findings[0], text="Say it otherwise."),))
+        desk.gates.keep_review(ID, replace(first, verdict=otherwise))
         learning.keep(desk, desk.day())
         assert len([one for one in desk.memory.all() if one.text.startswith(rule)]) == 1
 

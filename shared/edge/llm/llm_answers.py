@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 T = TypeVar("T")
 
@@ -31,18 +31,26 @@ def adapter(answer: type[T]) -> TypeAdapter[T]:
     return TypeAdapter(answer)
 
 
-class _Untitled(GenerateJsonSchema):
-    """A field's title says its name again, and is paid for in every call."""
+class _Bare(GenerateJsonSchema):
+    """Titles say names again, our docstrings are for us, and a default is ours to fill in: each call would pay them."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  theirs has it
         return False
 
+    def default_schema(self, schema: Any) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
 
 def schema(form: TypeAdapter[Any]) -> dict[str, Any]:
-    """The form as the API wants it."""
+    """The form as the API wants it. Its own title stays: it tells which form was asked for."""
     import anthropic
 
-    return anthropic.transform_schema(form.json_schema(schema_generator=_Untitled))
+    bare = form.json_schema(schema_generator=_Bare)
+    bare.pop("description", None)
+    for part in bare.get("$defs", {}).values():
+        part.pop("description", None)
+        part.pop("title", None)
+    return anthropic.transform_schema(bare)
 
 
 def read(form: TypeAdapter[T], text: str) -> T:

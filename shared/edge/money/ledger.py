@@ -11,8 +11,17 @@ from collections.abc import Callable
 from datetime import datetime
 from sqlite3 import Connection
 
-from shared.domain.errors import Misconfigured
-from shared.domain.ticket import BudgetWarning, CallRecord, Ending, Reservation, Share, State, Ticket, TicketOrder
+from shared.domain.ticket import (
+    Booked,
+    BudgetWarning,
+    CallRecord,
+    Ending,
+    Reservation,
+    Share,
+    State,
+    Ticket,
+    TicketOrder,
+)
 from shared.domain.token_budget import (
     Ask,
     Caps,
@@ -23,11 +32,12 @@ from shared.domain.token_budget import (
     budget_day,
     clock_jumped,
     decide,
-    raise_forbidden,
     raised,
 )
 from shared.edge.database import Database
 from shared.edge.fault import fault_point
+from shared.edge.money.ledger_batches import LedgerBatches, add_batch, sent_before
+from shared.edge.money.ledger_owner import LedgerOwner
 from shared.edge.money.ledger_rows import (
     add_open,
     add_refusal,
@@ -37,23 +47,21 @@ from shared.edge.money.ledger_rows import (
     end_call,
     last_call,
     last_day,
-    lower_lost,
     raise_of,
     set_anchor,
-    set_raise,
     standings,
     stop,
     text,
     warn,
 )
-from shared.edge.money.ledger_views import LedgerViews, as_ticket, digest
+from shared.edge.money.ledger_views import as_ticket, digest
 
 __all__ = ["BudgetWarning", "CallRecord", "Ending", "Ledger", "Reservation", "Share", "Ticket", "TicketOrder"]
 
 NO_SPENDING = {"pause": "meter_paused", "halt": "meter_halted"}
 
 
-class Ledger(LedgerViews):
+class Ledger(LedgerBatches, LedgerOwner):
     """`uptime` checks the wall clock against the machine's; None believes the clock, for simulated days."""
 
     def __init__(self, db: Database, uptime: Callable[[], Uptime] | None = None, warn_at: float = 0.8) -> None:
@@ -83,21 +91,31 @@ class Ledger(LedgerViews):
     # --- before a call
 
     def reserve(
-        self, ticket: Ticket, ask: Ask, caps: Caps, now: datetime, retry: int = 0, stream: bool = False
+        self,
+        ticket: Ticket,
+        ask: Ask,
+        caps: Caps,
+        now: datetime,
+        retry: int = 0,
+        stream: bool = False,
+        key: str = "",
     ) -> Reservation | Refusal:
         """One transaction reads every cap and sum and takes the worst case from them all, or notes the refusal.
 
-        `caps`: the policy's; what the owner has said of this one day is in the book.
+        `caps`: the policy's; what the owner has said of this one day is in the book. `key`: of a question that is sent
+        as a batch, for the day of the ticket's run.
         """
         with self._db.transaction() as db:
             day = budget_day(now, last_day(db))
             caps = raised(caps, raise_of(db, day))
-            refusal = self._forbidden(db, ticket, retry, now)
+            refusal = self._forbidden(db, ticket, retry, now) or sent_before(db, key)
             answer = refusal or decide(ask, list(standings(db, ticket, caps, day)), ticket.order.min_out)
             if isinstance(answer, Refusal):
                 add_refusal(db, ticket, day, now, ask.model, answer, caps)
                 return answer
             number = add_open(db, ticket, day, now, ask, answer, caps, retry, stream)
+            if key:
+                add_batch(db, number, key, ticket.order.run.day, ask.hour_cache)
         return Reservation(number, day, ask, answer)
 
     def refused(self, ticket: Ticket, model: str, refusal: Refusal, now: datetime, answered: int = 400) -> None:
@@ -108,57 +126,38 @@ class Ledger(LedgerViews):
 
     # --- after a call: each answers False if the call already had its final state
 
-    def settle(self, reservation: Reservation, amount: int, ending: Ending, now: datetime) -> bool:
+    def settle(self, reservation: Booked, amount: int, ending: Ending, now: datetime) -> bool:
         """What it truly cost. More than was reserved means that our prices are wrong: all spending stops."""
         return self._end(reservation, "settled", amount, None, ending, now)
 
-    def void(self, reservation: Reservation, ending: Ending, now: datetime) -> bool:
+    def void(self, reservation: Booked, ending: Ending, now: datetime) -> bool:
         """It is certain that nothing was billed."""
         return self._end(reservation, "void", 0, None, ending, now)
 
-    def lost(self, reservation: Reservation, at_most: int, estimate: int | None, ending: Ending, now: datetime) -> bool:
+    def lost(self, reservation: Booked, at_most: int, estimate: int | None, ending: Ending, now: datetime) -> bool:
         """Nobody knows what it cost: it stays booked at `at_most`, but never above what was reserved.
 
         `estimate` is what it has cost already; if even that is above, the prices are wrong as in `settle`.
         """
-        reserved = reservation.grant.reserved
+        reserved = reservation.reserved
         amount = at_most if (estimate or 0) > reserved else min(at_most, reserved)
         return self._end(reservation, "lost", amount, estimate, ending, now)
 
     def reconcile(self, now: datetime) -> int:
-        """At start, before the first call: what a dead process left open is lost, and its pauses are over."""
+        """At start, before the first call: what a dead process left open is lost, and its pauses are over.
+
+        A batch that the vendor has taken may still be answered.
+        """
         with self._db.transaction() as db:
             db.execute("update halts set ended = 1 where kind = 'pause'")
-            left = db.execute("update calls set state = 'lost', code = 'meter_restart' where state = 'open'").rowcount
+            left = db.execute(
+                "update calls set state = 'lost', code = 'meter_restart' where state = 'open'"
+                " and id not in (select call from batches where vendor is not null)"
+            ).rowcount
             if left:
                 warn(db, last_call(db), now, self._warn_percent)
         fault_point("ledger.reconciled")
         return left
-
-    # --- the owner's word about money
-
-    def raise_cap(self, to: int, caps: Caps, why: str, now: datetime) -> str:
-        """Today may cost up to `to`; said again, the last word counts. -> the day that it holds for.
-
-        `caps`: the policy's. Misconfigured if `to` is not between its day and its month.
-        """
-        if forbidden := raise_forbidden(to, caps):
-            raise Misconfigured(forbidden)
-        with self._db.transaction() as db:
-            day = budget_day(now, last_day(db))
-            set_raise(db, day, to, why, now)
-        fault_point("cap.raised")
-        return day
-
-    def write_off(self, number: int, amount: int, why: str, now: datetime) -> int:
-        """A lost call was billed at most at `amount`, the owner says -> what it was booked at. It stays lost.
-
-        Misconfigured if it is not lost, or is booked at less.
-        """
-        with self._db.transaction() as db:
-            booked = lower_lost(db, number, amount, why, now)
-        fault_point("call.written-off")
-        return booked
 
     # --- stopping the world
 
@@ -225,14 +224,14 @@ class Ledger(LedgerViews):
         return clock_jumped(first, moment)
 
     def _end(
-        self, reservation: Reservation, state: State, amount: int, estimate: int | None, ending: Ending, now: datetime
+        self, reservation: Booked, state: State, amount: int, estimate: int | None, ending: Ending, now: datetime
     ) -> bool:
         with self._db.transaction() as db:
             call = end_call(db, reservation.id, state, amount, estimate, ending)
             if call is None:
                 return False
             warn(db, call, now, self._warn_percent)
-            if amount > reservation.grant.reserved:
-                told = f"cost ${as_dollars(amount)}, at most ${as_dollars(reservation.grant.reserved)} was expected"
+            if amount > reservation.reserved:
+                told = f"cost ${as_dollars(amount)}, at most ${as_dollars(reservation.reserved)} was expected"
                 stop(db, "halt", f"call {reservation.id} {told}: the prices of {call['model']} are wrong", now)
         return True

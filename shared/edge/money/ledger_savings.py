@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from sqlite3 import Row
 
+from shared.domain import batching
+from shared.domain.batching import Night
 from shared.domain.lifecycle import Event
 from shared.domain.routing import NEWEST, FirstTry, Lane, saved, usual
 from shared.domain.savings import KEPT, Saved, cached
@@ -129,6 +131,25 @@ class LedgerSavings:
         )
         return (row["calls"], row["again"]) if row else (0, 0)
 
+    # --- asking ahead
+
+    def nights(self, period: str = "") -> tuple[tuple[str, Night], ...]:
+        """Questions that were asked ahead, the newest first, once it is known what came of them and what it cost.
+
+        With the day that each is booked on. `period`: a day or a month (default: of all times).
+        """
+        rows = self._db.rows(
+            "select c.*, b.used from batches b join calls c on c.id = b.call"
+            " where b.used is not null and c.state in ('settled', 'lost') and c.day between ? and ? || '~'"
+            " order by c.id desc",
+            (period, period),
+        )
+        return tuple((row["day"], self._night(row)) for row in rows)
+
+    def _night(self, row: Row) -> Night:
+        rates = self._rates(row["model"], row) if row["state"] == "settled" else None
+        return Night(bool(row["used"]), row["amount"], cost(rates, _usage(row)) if rates else row["amount"])
+
     # --- for the owner
 
     def by_day(self, period: str = "") -> dict[str, Saved]:
@@ -137,7 +158,8 @@ class LedgerSavings:
         A try counts on the day of its last call, once it is known what came of it.
         """
         found: dict[str, Saved] = {}
-        for day, amount in (*self._by_caching(period), *self._by_routing(period)):
+        nights = ((day, Saved(batches=batching.saved(night))) for day, night in self.nights(period))
+        for day, amount in (*self._by_caching(period), *self._by_routing(period), *nights):
             found[day] = found.get(day, Saved()) + amount
         return found
 

@@ -165,6 +165,7 @@ def as_ticket(row: sqlite3.Row) -> Ticket:
         min_out=row["min_out"],
         retry_s=row["retry_s"],
         beside=row["beside"],
+        batches=bool(row["batches"]),
     )
     return Ticket(row["id"], order, closed=row["closed_at"] is not None)
 

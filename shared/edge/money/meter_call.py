@@ -9,7 +9,6 @@ import asyncio
 import random
 import time
 from collections.abc import Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -18,8 +17,9 @@ from shared.domain.ticket import Ending, Reservation, Ticket
 from shared.domain.token_budget import Ask, Refusal, Usage, cost
 from shared.edge.fault import fault_point
 from shared.edge.money.meter_answer import STOPPING, NotReached, Rejected, Then, judge, no_answer, read_complaint
-from shared.edge.money.meter_parts import Parts, Reply
+from shared.edge.money.meter_parts import Parts, Reply, about
 from shared.edge.money.meter_request import Asked
+from shared.edge.money.meter_reserve import reserve
 from shared.edge.money.pricing import Unpriced, usage_of
 from shared.edge.money.sse import Reading, Splitter, StreamBroken
 
@@ -86,30 +86,11 @@ class Call:
     # --- before
 
     async def _reserve(self, retry: int) -> Reservation:
-        parts, now = self._parts, self._parts.clock.now()
-        if parts.stopping():
-            await parts.book.ask(parts.ledger.refused, self._ticket, self._asked.model, STOPPING, now)
-            self._log("meter.refused", code=STOPPING.code)
-            raise Rejected(STOPPING)
-        entry = parts.book.later(
-            parts.ledger.reserve, self._ticket, self._ask, parts.caps(), now, retry=retry, stream=self._asked.stream
-        )
         try:
-            answer = await asyncio.shield(asyncio.wrap_future(entry))
-        except asyncio.CancelledError:
-            entry.add_done_callback(self._nobody_there)
+            return await reserve(self._parts, self._ticket, self._ask, retry, self._asked.stream)
+        except Rejected as refused:
+            self._log("meter.refused", code=refused.refusal.code)
             raise
-        if isinstance(answer, Refusal):
-            self._log("meter.refused", code=answer.code)
-            raise Rejected(answer)
-        fault_point("llm.reserve")
-        return answer
-
-    def _nobody_there(self, entry: Future[Reservation | Refusal]) -> None:
-        """The caller left while his reservation was made: nothing was sent. Runs in the book's thread."""
-        answer = None if entry.cancelled() or entry.exception() else entry.result()
-        if isinstance(answer, Reservation):
-            self._parts.ledger.void(answer, Ending(code="meter_cut"), self._parts.clock.now())
 
     # --- the try
 
@@ -256,10 +237,7 @@ class Call:
         return failure.rejected.status if failure else None
 
     def _log(self, event: str, **fields: Any) -> None:
-        run = self._ticket.order.run
-        about = {"run": run.id, "agent": run.agent, "model": self._asked.model}
-        about |= {"task": run.task, "attempt": run.attempt} if run.task else {}
-        self._parts.log(event, about | fields)
+        self._parts.log(event, about(self._ticket, self._asked.model) | fields)
 
 
 def _plain(text: str) -> str:

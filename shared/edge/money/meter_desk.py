@@ -12,21 +12,22 @@ import secrets
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from shared.domain.ticket import Ticket
 from shared.domain.token_budget import Ask, Refusal
-from shared.edge.money.meter_answer import STOPPING, NotReached, Rejected, answer, judge, no_answer, read_complaint
+from shared.edge.money.meter_answer import STOPPING, NotReached, Rejected, judge, no_answer, read_complaint
+from shared.edge.money.meter_batch import Batches, Route, as_batch, route_of
 from shared.edge.money.meter_call import Call
 from shared.edge.money.meter_parts import Parts
-from shared.edge.money.meter_request import MAX_BODY, Asked, read_call, read_headers, read_prompt
+from shared.edge.money.meter_reply import HttpReply, Send
+from shared.edge.money.meter_request import MAX_BODY, Asked, read_batch, read_call, read_headers, read_prompt
 from shared.edge.money.pricing import Unpriced
 from shared.edge.money.sse import StreamBroken
 
 Scope = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
-Send = Callable[[Mapping[str, Any]], Awaitable[None]]
-
 CALL, COUNT = "/v1/messages", "/v1/messages/count_tokens"
 COUNTS = 4  # free, but not without limit: at the same time
 
@@ -37,6 +38,10 @@ class CallerGone(Exception):
 
 def _no(code: str, text: str, status: int = 400) -> Rejected:
     return Rejected(Refusal(code, text), status)
+
+
+def _not_served() -> Rejected:
+    return _no("meter_not_found", "only POST to v1/messages and v1/messages/count_tokens is served", 404)
 
 
 class Desk:
@@ -69,17 +74,22 @@ class Desk:
             await asyncio.wait(self._going_on)
 
     async def _serve(self, scope: Scope, receive: Receive, reply: HttpReply) -> None:
-        path = scope["path"]
-        if scope["method"] != "POST" or not path.endswith((CALL, COUNT)):
-            raise _no("meter_not_found", "only POST to v1/messages and v1/messages/count_tokens is served", 404)
+        path, route = scope["path"], route_of(scope["method"], scope["path"])
+        if not route and (scope["method"] != "POST" or not path.endswith((CALL, COUNT))):
+            raise _not_served()
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         ticket = await self._ticket(headers)
+        if route and not ticket.order.batches:
+            raise _not_served()
         try:
             if not ticket.is_open(self._parts.clock.now()):
                 raise _no("meter_ticket_closed", "this ticket is closed or has expired")
             raw = await self._body(receive)
-            begin = self._count if path.endswith(COUNT) else self._call
-            work = begin(ticket, headers, raw, reply)
+            if route:
+                work = await self._batch(ticket, headers, raw, reply, route)
+            else:
+                begin = self._count if path.endswith(COUNT) else self._call
+                work = begin(ticket, headers, raw, reply)
         except Rejected as rejected:
             await self._parts.book.ask(
                 self._parts.ledger.refused, ticket, "", rejected.refusal, self._parts.clock.now(), rejected.status
@@ -119,6 +129,19 @@ class Desk:
         reply.streams = asked.stream
         now = self._parts.clock.now()
         return Call(self._parts, ticket, self._priced(ticket, asked, now), now, asked, passed, reply).run()
+
+    async def _batch(
+        self, ticket: Ticket, headers: Mapping[str, str], raw: bytes, reply: HttpReply, route: Route
+    ) -> Coroutine[Any, Any, None]:
+        batches = Batches(self._parts, ticket, read_headers(headers))
+        if not route.vendor:
+            key, asked = read_batch(raw)
+            ask = as_batch(self._priced(ticket, asked, self._parts.clock.now()))
+            return reply.told(partial(batches.send, key, ask, asked))
+        batch = await self._parts.book.ask(self._parts.ledger.batch, route.vendor)
+        if batch is None or batch.state not in ("open", "settled"):
+            raise _no("meter_unknown_batch", "no batch of ours has this id, or it is over", 404)
+        return reply.told(partial(batches.ask, batch, route.what))
 
     def _priced(self, ticket: Ticket, asked: Asked, now: datetime) -> Ask:
         _allowed(ticket, asked.model)
@@ -196,44 +219,3 @@ def _tokens(body: bytes) -> int:
         if isinstance(found, int):
             return found
     raise no_answer("the upstream's count is no number")
-
-
-class HttpReply:
-    """The caller's side of one request. What began as a stream can only end or break, not be refused."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self.started = False
-        self.streams = False
-
-    async def piece(self, piece: bytes, request_id: str) -> None:
-        if self.streams:
-            await self._begin(200, {"content-type": "text/event-stream", "cache-control": "no-cache"}, request_id)
-            await self._send({"type": "http.response.body", "body": piece, "more_body": True})
-
-    async def end(self, last: bytes, message: Mapping[str, Any], request_id: str) -> None:
-        if not self.streams:
-            await self.whole(message, request_id)
-        else:
-            await self.piece(last, request_id)
-            await self._send({"type": "http.response.body", "body": b""})
-
-    async def whole(self, body: Mapping[str, Any], request_id: str) -> None:
-        await self._begin(200, {"content-type": "application/json"}, request_id)
-        data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-        await self._send({"type": "http.response.body", "body": data})
-
-    async def reject(self, rejected: Rejected, number: str) -> None:
-        if self.started:
-            return  # the server cuts an answer that is not complete
-        status, headers, body = answer(rejected, number)
-        await self._begin(status, headers, "")
-        await self._send({"type": "http.response.body", "body": body})
-
-    async def _begin(self, status: int, headers: Mapping[str, str], request_id: str) -> None:
-        if self.started:
-            return
-        self.started = True
-        named = {**headers, "request-id": request_id} if request_id else headers
-        pairs = [(name.encode(), value.encode()) for name, value in named.items()]
-        await self._send({"type": "http.response.start", "status": status, "headers": pairs})

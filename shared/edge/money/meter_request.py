@@ -1,8 +1,4 @@
-"""What a caller of the meter asks, from bytes to a checked call. What we cannot price or do not know is refused.
-
-The shapes below are the whole of what is let through. Everything that is billed lies in the body, so that its bytes
-bound its tokens: no files, no addresses, no tools or models that the vendor adds by itself.
-"""
+"""What a caller of the meter asks, from bytes to a checked call. What we cannot price or do not know is refused."""
 
 from __future__ import annotations
 
@@ -10,16 +6,17 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from shared.domain.token_budget import Refusal, most_tokens
+from shared.edge.money import meter_shapes as shapes
 from shared.edge.money.meter_answer import Rejected
+from shared.edge.money.meter_shapes import LONGEST_ANSWER
 
 MAX_BODY = 8 * 1024 * 1024  # bytes
 MAX_PAIRS = 200_000  # names in one body
-LONGEST_ANSWER = 1_000_000  # tokens
 
 STRIPPED = ("temperature", "top_p", "top_k", "metadata")  # models refuse the first three even at their default
 VERSIONS = ("2023-06-01", "2026-10-21")
@@ -36,124 +33,9 @@ BETAS = frozenset(  # they change neither the price nor who answers
 )
 
 
-class _FirstError(FailFast):
-    """A list stops at its first error: a body of a million wrong items shall not make a million complaints."""
-
-    __hash__ = object.__hash__  # to stand in a union
-
-
-_FIRST = _FirstError()
-
-
-class _Shape(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _CacheMark(_Shape):
-    type: Literal["ephemeral"]
-    ttl: Literal["5m", "1h"] | None = None
-
-
-class _Part(_Shape):
-    cache_control: _CacheMark | None = None
-
-
-class _Text(_Part):
-    type: Literal["text"]
-    text: str
-    citations: None = None
-
-
-class _DirectCaller(_Shape):
-    type: Literal["direct"]
-
-
-class _ToolUse(_Part):
-    type: Literal["tool_use"]
-    id: str
-    name: str
-    input: dict[str, Any]
-    caller: _DirectCaller | None = None
-    toolset_name: None = None
-
-
-class _ToolResult(_Part):
-    type: Literal["tool_result"]
-    tool_use_id: str
-    content: str | Annotated[list[_Text], _FIRST] | None = None
-    is_error: bool | None = None
-
-
-class _Thinking(_Shape):
-    type: Literal["thinking"]
-    thinking: str
-    signature: str
-
-
-class _RedactedThinking(_Shape):
-    type: Literal["redacted_thinking"]
-    data: str
-
-
-_Block = Annotated[_Text | _ToolUse | _ToolResult | _Thinking | _RedactedThinking, Field(discriminator="type")]
-
-
-class _Message(_Shape):
-    role: Literal["user", "assistant"]
-    content: str | Annotated[list[_Block], _FIRST]
-
-
-class _Tool(_Part):
-    type: Literal["custom"] | None = None
-    name: str
-    description: str | None = None
-    input_schema: dict[str, Any]
-    strict: bool | None = None
-    eager_input_streaming: bool | None = None
-
-
-class _ToolChoice(_Shape):
-    type: Literal["auto", "none"]
-    disable_parallel_tool_use: bool | None = None
-
-
-class _AdaptiveThinking(_Shape):
-    type: Literal["adaptive"]
-    display: Literal["summarized", "omitted"] | None = None
-
-
-class _Format(_Shape):
-    type: Literal["json_schema"]
-    schema_: dict[str, Any] = Field(alias="schema")
-
-
-class _OutputConfig(_Shape):
-    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
-    format: _Format | None = None
-
-
-class _Prompt(_Shape):
-    """What `count_tokens` takes."""
-
-    model: str = Field(min_length=1, max_length=100)
-    messages: Annotated[list[_Message], _FIRST, Field(min_length=1)]
-    system: str | Annotated[list[_Text], _FIRST] | None = None
-    tools: Annotated[list[_Tool], _FIRST] | None = None
-    tool_choice: _ToolChoice | None = None
-    thinking: _AdaptiveThinking | None = None
-    output_config: _OutputConfig | None = None
-    cache_control: _CacheMark | None = None
-
-
-class _Call(_Prompt):
-    max_tokens: int = Field(ge=1, le=LONGEST_ANSWER)
-    stream: bool = False
-    stop_sequences: Annotated[list[str], _FIRST] | None = None
-
-
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
-Shape = TypeVar("Shape", bound=_Prompt)
+Shape = TypeVar("Shape", bound=BaseModel)
 
 # Why a field is refused, where its shape alone does not say it.
 REASONS = {
@@ -183,10 +65,19 @@ class Asked:
 def read_call(raw: bytes) -> Asked:
     """POST /v1/messages. Rejected if anything in it is unknown to us."""
     body = _without(_parsed(raw), STRIPPED)
-    call = _checked(_Call, body)
+    return _asked(_checked(shapes.Call, body), body | {"stream": True})
+
+
+def read_batch(raw: bytes) -> tuple[str, Asked]:
+    """POST /v1/messages/batches, of one question: its key, and the question. Nothing of a batch is streamed."""
+    (item,) = _checked(shapes.Batch, _parsed(raw)).requests
+    body = _without(item.params, (*STRIPPED, "stream"))
+    return item.custom_id, _asked(_checked(shapes.Call, body), body)
+
+
+def _asked(call: shapes.Call, body: Mapping[str, Any]) -> Asked:
     if call.messages[-1].role == "assistant":
         raise Rejected(Refusal("meter_prefill", "the last message is the assistant's: prefill is not supported"))
-    body["stream"] = True
     data = _encoded(body)
     return Asked(
         body=body,
@@ -202,7 +93,7 @@ def read_call(raw: bytes) -> Asked:
 def read_prompt(raw: bytes) -> tuple[str, bytes]:
     """POST /v1/messages/count_tokens: the model and the body that goes upstream."""
     body = _without(_parsed(raw), STRIPPED)
-    return _checked(_Prompt, body).model, _encoded(body)
+    return _checked(shapes.Prompt, body).model, _encoded(body)
 
 
 def read_headers(headers: Mapping[str, str]) -> dict[str, str]:
