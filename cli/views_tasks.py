@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agents.orchestrator import gate_text
+from agents.orchestrator.goal_branches import own_target
 from agents.orchestrator.look import Sight, look
 from cli.arguments import Arguments
 from cli.hands import find
@@ -53,6 +54,7 @@ def _row(card: Card, seen: Sight, records: Records) -> dict[str, Any]:
         "title": card.spec.title if card.spec else "",
         "priority": card.spec.priority.value if card.spec else "",
         "goal": card.spec.goal_id if card.spec else "",
+        "branch": own_target(records.journal, seen.known[card.id]) if card.id in seen.known else "",
         "attempts": len([a for a in records.journal.attempts(card.id) if a.outcome != "void"]),
         "note": waiting or (history[-1].note if history else ""),
     }
@@ -70,6 +72,7 @@ def show(arguments: Arguments) -> int:
         return print_json(facts)
     print(f"{id_} ({state})\n")
     print(plain_block(facts["text"].strip()))
+    print_list("goes into", [f"{facts['branch']}, until all of its goal is there"] if facts["branch"] else [])
     print_list("history", (_event(event) for event in facts["history"]))
     print_list("attempts", (_attempt(attempt) for attempt in facts["attempts"]))
     print_list("cost", [f"${facts['cost']['spent']} spent, ${facts['cost']['lost']} lost"] if facts["cost"] else [])
@@ -82,13 +85,14 @@ def show(arguments: Arguments) -> int:
 
 def _facts(records: Records, id_: str, state: State) -> dict[str, Any]:
     journal, spent = records.journal, records.ledger.spent_by(id_)
-    spec = records.store.read(state, id_).spec
+    spec, known = records.store.read(state, id_).spec, journal.known().get(id_)
     return {
         "id": id_,
         "state": state.value,
         "title": getattr(spec, "title", ""),
         "text": records.store.text(state, id_),
         "history": [{"at": e.at, "event": e.event, "state": e.target, "note": e.note} for e in journal.history(id_)],
+        "branch": own_target(journal, known) if known else "",
         "attempts": numbered(journal.attempts(id_)),
         "cost": {name: value for name, value in money(spent).items() if name != "cap"} if spent.used else {},
         "pulls": [row for row in pulls(records)[0] if row["task"] == id_],

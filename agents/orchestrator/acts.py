@@ -9,7 +9,7 @@ from agents.orchestrator import learning
 from agents.orchestrator.coding import Coding
 from agents.orchestrator.gate_sight import GateSight
 from agents.orchestrator.gatekeeper import Gatekeeper
-from agents.orchestrator.goal_branches import GoalBranches, target
+from agents.orchestrator.goal_branches import GoalBranches, lands, target
 from agents.orchestrator.look import Sight
 from agents.orchestrator.mover import Mover
 from agents.orchestrator.next_move import (
@@ -48,9 +48,9 @@ class Acts:
         self._team = team
         self._gate_sight = sight
         self._mover = mover
-        self._branches = GoalBranches(desk, team.sync)
-        self._gates = Gatekeeper(desk, team, sight, mover)
-        self._coding = Coding(desk, team, sight, mover, self._gates)
+        self.branches = GoalBranches(desk, team.sync)
+        self._gates = Gatekeeper(desk, team, sight, mover, self.branches)
+        self._coding = Coding(desk, team, sight, mover, self._gates, self.branches)
 
     @property
     def problems(self) -> list[str]:
@@ -131,7 +131,7 @@ class Acts:
     def _deliver(self, task: str, sight: Sight) -> None:
         desk, card = self._desk, _card(task, sight)
         assert card.open_attempt
-        goal, cost = self._goal_title(_spec(card)), desk.ledger.spent_by(task).used
+        goal, cost = self._goal_title(_spec(card)), self._cost(sight.known[task], sight)
         try:
             branch = self._gate_sight.seen(sight.known[task], card.commit).branch
             into = target(desk, sight.known[task])
@@ -149,12 +149,17 @@ class Acts:
             note = f"pull request #{pull.number}"
             self._mover.move(task, State.IN_PROGRESS, Event.SUBMITTED, note, outcome="ok")
 
+    def _cost(self, known: Known, sight: Sight) -> int:
+        """A landing brings the work of all tasks of its goal's branch."""
+        of = [one.id for one in sight.known.values() if one.branch == known.branch] if lands(known) else [known.id]
+        return sum(self._desk.ledger.spent_by(task).used for task in of)
+
     def _rebase(self, task: str, sight: Sight) -> None:
         """The same change on top of what the branch is now; where that is not possible it is the coder's turn."""
         desk, card = self._desk, _card(task, sight)
         assert card.open_attempt
         into = target(desk, sight.known[task])
-        onto = self._branches.newest(into)
+        onto = self.branches.ensured(into)
         answer = desk.mirror.rebased(card.refreshes, onto, attempt_ref(task, card.open_attempt), desk.clock.now())
         match answer:
             case Rebased():

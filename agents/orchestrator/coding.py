@@ -8,7 +8,7 @@ from typing import assert_never
 from agents.orchestrator import gate_text, learning
 from agents.orchestrator.gate_sight import GateSight
 from agents.orchestrator.gatekeeper import Gatekeeper
-from agents.orchestrator.goal_branches import GoalBranches, lands
+from agents.orchestrator.goal_branches import GoalBranches, is_outdated, lands
 from agents.orchestrator.landing import gather
 from agents.orchestrator.mover import Mover
 from agents.orchestrator.team import Codes, Desk, Team
@@ -23,20 +23,28 @@ from shared.edge.repo.mirror_rebase import AlreadyThere
 
 
 class Coding:
-    def __init__(self, desk: Desk, team: Team, sight: GateSight, mover: Mover, gates: Gatekeeper) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        team: Team,
+        sight: GateSight,
+        mover: Mover,
+        gates: Gatekeeper,
+        branches: GoalBranches,
+    ) -> None:
         self._desk = desk
         self._team = team
         self._sight = sight
         self._mover = mover
         self._gates = gates
-        self._branches = GoalBranches(desk, team.sync)
+        self._branches = branches
         self._coder: Codes | None = None
 
     def code(self, spec: TaskSpec, known: Known) -> None:
         """What may refuse, refuses before the task is claimed. OutOfBudget: nothing is wrong with the task."""
         desk, base = self._desk, self._branches.base(known)
         correction = self._correction(spec, known, base)
-        if lands(known) and not (correction and correction.start):
+        if lands(known) and not self._goes_on(known, correction):
             self._land(spec, known, base)
             return
         coder = self._engine()
@@ -67,6 +75,18 @@ class Coding:
             self._note(known, spec, answer, correction, number)
         finally:
             remove_folder(folder)
+
+    def _goes_on(self, known: Known, correction: Correction | None) -> bool:
+        """What was found in a landing, or the owner's words on it, is the coder's; else it is made of its branch again.
+
+        So it is, too, when there is more on the branch.
+        """
+        if correction is None or not correction.start:
+            return False
+        self._branches.ensured(known.branch)
+        said, last = self._desk.gates.rulings(known.id), self._desk.journal.attempts(known.id)[-1]
+        is_asked = last.outcome == "sent back" or bool(said and said[-1].kind == "correct" and said[-1].why)
+        return is_asked and not is_outdated(self._desk, known)
 
     def _land(self, spec: TaskSpec, known: Known, base: str) -> None:
         """What is on the goal's branch, as one commit: it stands, or the next look finds that the attempt was lost."""

@@ -70,6 +70,7 @@ def merged(before: DailyPlan | None, plan: DailyPlan) -> DailyPlan:
         reasons=before.reasons + plan.reasons,
         deferred=before.deferred + plan.deferred,
         held=tuple(dict.fromkeys((*before.held, *plan.held))),
+        finished=before.finished + plan.finished,
         branches=tuple(dict.fromkeys((*before.branches, *plan.branches))),
         questions=before.questions + plan.questions,
         forecast=before.forecast + plan.forecast,

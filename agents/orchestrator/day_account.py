@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from agents.orchestrator.daily_planner import question_line, wordings
 from agents.orchestrator.deploy_days import DeployDays
+from agents.orchestrator.goal_branches import open_branches, own_target
 from agents.orchestrator.look import look
 from agents.orchestrator.reflecting import reflect
 from agents.orchestrator.report_notice import key_of_day
@@ -130,6 +131,7 @@ class DayBooks:
             is_asked_about=any(question.goal_id == goal.id for question in questions),
             is_deferred=any((left.id, wording(left)) == now for left in plan.deferred),
             placed=placed(self._desk, goal.id, self._day),
+            grows_on=open_branches(self._desk.journal).get(goal.id, ""),
         )
 
     # -- tasks ------------------------------------------------------------------------------------------------
@@ -150,6 +152,7 @@ class DayBooks:
             cost=self._desk.ledger.spent_by(known.id).used,
             cost_of_day=self._cost.get(known.id, 0),
             asks=self._asks(known, state),
+            into=own_target(self._desk.journal, known),
         )
         return self._with_evidence(task) if task.merged else task
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agents.orchestrator.goal_branches import goes_on, lands, target
+from agents.orchestrator.goal_branches import is_outdated, lands, target, too_early
 from agents.orchestrator.team import Desk
 from shared.domain.board import wording
 from shared.domain.gate import Submission, Wish, fingerprint
@@ -79,7 +79,7 @@ class GateSight:
             in_full_box=evidence is None or not evidence.box.startswith("reduced"),
             in_budget=desk.ledger.spent_by(known.id).used <= desk.rules.task_cap,
             approved=desk.gates.is_approved(known.id, seen.subject),
-            goal="removed" if lands(known) and goes_on(known, desk.journal.known()) else _goal(known, vision),
+            goal=self._wish(known, vision),
             protected=seen.branch.protected,
             guarded=tuple(path for path in seen.branch.changed if matches(path, guards)),
             pull_state=self._pull_state(known),
@@ -92,6 +92,11 @@ class GateSight:
             tests_written=any(self._wanted_tests(known, attempt) for attempt in self.sent_back(known)),
             told="\n".join(parked.reasons) if parked and parked.subject == seen.subject else "",
         )
+
+    def _wish(self, known: Known, vision: Vision | None) -> Wish:
+        if lands(known) and (too_early(known, self._desk.journal.known()) or is_outdated(self._desk, known)):
+            return "early"
+        return _goal(known, vision)
 
     # -- attempts ---------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from agents.orchestrator import gate_text, learning
 from agents.orchestrator.gate_sight import GateSight
-from agents.orchestrator.goal_branches import GoalBranches, lands, target
+from agents.orchestrator.goal_branches import GoalBranches, is_outdated, lands, target, too_early
 from agents.orchestrator.issue_goals import number_of
 from agents.orchestrator.mover import Mover
 from agents.orchestrator.publishing import Address
@@ -38,12 +38,12 @@ from shared.edge.target.suite import BrokenSetup
 
 
 class Gatekeeper:
-    def __init__(self, desk: Desk, team: Team, sight: GateSight, mover: Mover) -> None:
+    def __init__(self, desk: Desk, team: Team, sight: GateSight, mover: Mover, branches: GoalBranches) -> None:
         self._desk = desk
         self._team = team
         self._sight = sight
         self._mover = mover
-        self._branches = GoalBranches(desk, team.sync)
+        self._branches = branches
         self._qa: Checks | None = None
         self._reviewer: Reviews | None = None
         self.problems: list[str] = []
@@ -65,7 +65,7 @@ class Gatekeeper:
                 learning.gave_up(self._desk, known, spec, why)
                 self._mover.move(known.id, State.IN_REVIEW, Event.EXHAUSTED, why, "sent back")
             case Cancel():
-                why = _gone(known)
+                why = self._gone(known, found)
                 self._close(known, found, why)
                 self._mover.move(known.id, State.IN_REVIEW, Event.GOAL_REMOVED, why)
             case Refresh():
@@ -159,6 +159,8 @@ class Gatekeeper:
 
     def _merge(self, known: Known, found: Submission) -> None:
         desk, to, into = self._desk, self._address(known, found), self._into(known)
+        if self._is_outdated(known):
+            return  # the next look finds it
         self._publish(known, found)
         if found.approved:
             desk.publishing.approval(to, desk.clock.now())
@@ -166,19 +168,18 @@ class Gatekeeper:
             merged = desk.publishing.merge(to, into, desk.clock.now(), is_untested=found.evidence is None)
         except MergeConflict as reason:
             desk.tell(f"{known.id}: {reason}")
-            if self._branches.newest(into) == self._sight.seen(known, found.commit).branch.base:
+            if self._branches.look(into) == self._sight.seen(known, found.commit).branch.base:
                 self._mover.set_aside(known.id, f"not merged: {reason}")  # the forge sees what we do not
             return
         except MergeBlocked as reason:
             self._mover.set_aside(known.id, f"not merged: {reason}; tried again later, or with the next start")
             return
-        self._branches.newest(into)
+        self._branches.look(into)
         self._compare(known, found, merged)
         desk.tell(f"{known.id}: merged #{to.number} into {into} ({merged[:8]})")
         self._tell_issue(known, to)
         desk.publishing.delete_branch(to, self._sight.seen(known, found.commit).branch.name, desk.clock.now())
-        if lands(known):
-            desk.publishing.delete_goal_branch(to, known.branch, desk.clock.now())
+        self._clear_goal_branch(known, to)
         learning.merged(desk, known, found.commit)
         where = "" if into == desk.rules.branch else f" into {into}"
         note = f"merged{where} as {merged[:12]}, pull request #{to.number}"
@@ -187,12 +188,37 @@ class Gatekeeper:
     def _into(self, known: Known) -> str:
         return target(self._desk, known)
 
+    def _is_outdated(self, known: Known) -> bool:
+        """Asked at the forge; what is merged already is not asked about."""
+        if not lands(known) or self._sight.pulls[known.id].state == "merged":
+            return False
+        self._branches.look(known.branch)
+        return is_outdated(self._desk, known)
+
+    def _clear_goal_branch(self, known: Known, to: Address) -> None:
+        """All of it has landed; with what somebody has pushed there since, it stays."""
+        if not lands(known):
+            return
+        self._branches.look(known.branch)
+        if is_outdated(self._desk, known):
+            self._desk.tell(f"{known.branch} stays: there is more on it than has landed")
+        else:
+            self._desk.publishing.delete_goal_branch(to, known.branch, self._desk.clock.now())
+
+    def _gone(self, known: Known, found: Submission) -> str:
+        if found.goal != "early":
+            return "its goal is gone: removed from VISION.md, or its issue was closed"
+        is_more = too_early(known, self._desk.journal.known())
+        words = "to do for its goal" if is_more else f"on {known.branch} now than it was made of"
+        return f"there is more {words}: it is made anew when that is done"
+
     def _tell_issue(self, known: Known, to: Address) -> None:
         """When the last task of its goal is done. A token that may not write there costs the word, nothing else."""
         if self._into(known) != self._desk.rules.branch:
             return
         issue, tasks = number_of(known.goal_id), self._desk.journal.known().values()
-        others = (one for one in tasks if one.goal_id == known.goal_id and one.id != known.id)
+        dropped = {known.id, *self._desk.journal.dropped()}
+        others = (one for one in tasks if one.goal_id == known.goal_id and one.id not in dropped)
         if not issue or any(one.seen_in is not State.COMPLETED for one in others):
             return
         told = f"Done by pull request {to.number}. Close this if it is what you wanted."
@@ -214,11 +240,20 @@ class Gatekeeper:
         number = self._address(known, found).number
         if merged and self._was_ours(known, found):
             self._merge(known, found)
+        elif not merged and self._lost_its_base(known):
+            self.heed_end(known, number)
+            note = f"{self._into(known)} was deleted, and its pull request with it: a new one is made"
+            self._mover.move(known.id, State.IN_REVIEW, Event.REFRESHED, note, "stale", refreshes=found.commit)
         elif not merged and self._desk.journal.has_closed(known.id, number):
             self._mover.move(known.id, State.IN_REVIEW, Event.EXHAUSTED, f"pull request #{number} was closed by us")
         else:
             self.heed_end(known, number)
             self._heed_owner(known, found, merged)
+
+    def _lost_its_base(self, known: Known) -> bool:
+        """GitHub closes what goes into a branch that somebody deletes: that is no word about the change."""
+        into = self._into(known)
+        return into != self._desk.rules.branch and self._branches.look(into) is None
 
     def _was_ours(self, known: Known, found: Submission) -> bool:
         """We meant to merge this commit, and no other was merged in its place."""
@@ -227,11 +262,22 @@ class Gatekeeper:
 
     def _heed_owner(self, known: Known, found: Submission, merged: bool) -> None:
         if merged:
-            self._tell_issue(known, self._address(known, found))
+            to = self._address(known, found)
+            self._note_merge(known, to)
+            self._tell_issue(known, to)
+            self._clear_goal_branch(known, to)
             learning.merged(self._desk, known, found.commit)
         word, event = ("merged", Event.MERGED) if merged else ("closed", Event.CANCELLED)
         self._desk.tell(f"{known.id}: you {word} its pull request")
         self._mover.move(known.id, State.IN_REVIEW, event, f"{word} by the owner")
+
+    def _note_merge(self, known: Known, to: Address) -> None:
+        """What he merged into a goal's branch has to be there when it lands."""
+        merged = self._sight.pulls[known.id].merge_sha
+        if merged and self._into(known) != self._desk.rules.branch:
+            key = f"{known.id}:merged-{to.number}"
+            self._desk.journal.intend(key, "merge by the owner", known.id, merged, self._desk.clock.now())
+            self._desk.journal.achieved(key, merged)
 
     def heed_end(self, known: Known, number: int) -> None:
         """The owner's closing or merging is answered once: if he retries the task, a new pull request may be opened."""
@@ -278,12 +324,6 @@ def written_tests(spec: TaskSpec, branch: Branch) -> tuple[str, ...]:
     """Test files that the task does not name: QA's own."""
     named = (*spec.files, *spec.new_files)
     return tuple(path for path in branch.changed if is_test_file(path) and path not in named)
-
-
-def _gone(known: Known) -> str:
-    if lands(known):
-        return "there is more to do for its goal, or it was removed from VISION.md"
-    return "its goal is gone: removed from VISION.md, or its issue was closed"
 
 
 def _number(known: Known) -> int:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from agents.orchestrator.goal_branches import landings, lands, open_branches
+from agents.orchestrator.begun import is_planned_whole
+from agents.orchestrator.goal_branches import OPEN, landings, lands, open_branches
 from agents.orchestrator.planning import file_task
-from agents.orchestrator.roadmap_needs import unfinished, wanted
+from agents.orchestrator.roadmap_needs import wanted
 from agents.orchestrator.team import WHO, Desk
 from shared.domain.board import wording
+from shared.domain.evidence import is_test_file
 from shared.domain.lifecycle import Event, State
 from shared.domain.naming import attempt_ref, landing_task
 from shared.domain.roadmap import DONE
@@ -18,6 +20,8 @@ from shared.edge.journal import Known
 from shared.edge.repo.mirror_rebase import AlreadyThere, Rebased
 
 MOST_CRITERIA = 30
+MOST_FILES = 50  # that a task's file may name; the gates look at the change itself
+LONGEST_TITLE = 300
 
 
 def file_due(desk: Desk) -> bool:
@@ -37,17 +41,18 @@ def file_due(desk: Desk) -> bool:
 
 def _is_due(desk: Desk, vision: Vision, goal: Goal, branch: str) -> bool:
     tasks, dropped = _tasks(desk, branch), desk.journal.dropped()
-    if any(one.id not in dropped for one in landings(desk.journal.known().values(), branch)):
-        return False  # it is on its way, or the owner does not want it
-    if any(_is_open(desk, one) for one in tasks) or not any(one.seen_in is State.COMPLETED for one in tasks):
-        return False
+    merged = max((_ended(desk, one) for one in tasks if one.seen_in is State.COMPLETED), default="")
+    made = [one for one in landings(desk.journal.known().values(), branch) if one.id not in dropped]
+    if not merged or any(_is_in_work(one) or _ended(desk, one) >= merged for one in made):
+        return False  # nothing is there, it is on its way, or the owner does not want what is there
     now, day = (goal.id, wording(goal)), desk.day()
     pin = desk.roadmap.pins(wanted(vision)).get(goal.id)
     if pin and pin.place == DONE:
-        return True
-    is_planned = any((one.goal_id, one.wording) == now for one in tasks)
+        return not any(map(_is_in_work, tasks))
+    if any(_is_in_work(one) or _is_given_up(desk, one) for one in tasks):
+        return False
     is_asked = any(one.goal_id == goal.id for one in desk.plans.asked({goal.id: wording(goal)}))
-    return is_planned and not is_asked and now not in unfinished(desk.plans, day)
+    return not is_asked and is_planned_whole(desk.plans, desk.journal, now, day)
 
 
 def _tasks(desk: Desk, branch: str) -> list[Known]:
@@ -55,11 +60,20 @@ def _tasks(desk: Desk, branch: str) -> list[Known]:
     return [one for one in known if one.branch == branch and not lands(one)]
 
 
-def _is_open(desk: Desk, task: Known) -> bool:
-    """Also one that was given up: it waits for the owner."""
-    if task.seen_in is State.FAILED:
-        return [event.event for event in desk.journal.history(task.id)][-1:] == [Event.EXHAUSTED]
-    return task.seen_in in (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
+def _is_in_work(task: Known) -> bool:
+    return task.seen_in in OPEN
+
+
+def _is_given_up(desk: Desk, task: Known) -> bool:
+    """By the team: it waits for the owner."""
+    history = desk.journal.history(task.id)
+    return task.seen_in is State.FAILED and bool(history) and history[-1].event is Event.EXHAUSTED
+
+
+def _ended(desk: Desk, task: Known) -> str:
+    """When; empty: nothing has happened to it yet."""
+    history = desk.journal.history(task.id)
+    return history[-1].at if history else ""
 
 
 # --- the task ------------------------------------------------------------------------------------------------
@@ -70,7 +84,8 @@ def _task(desk: Desk, goal: Goal, branch: str) -> TaskSpec | None:
     mirror, main = desk.mirror, desk.rules.branch
     tip, there = mirror.head(branch), mirror.head(main)
     done = [*_done(desk, branch)]
-    paths = sorted({path for task in done for path in (*task.files, *task.new_files)})
+    paths = {path for task in done for path in (*task.files, *task.new_files)}
+    first = sorted(paths, key=lambda path: (not is_test_file(path), path))  # the tests are its own, too
     if tip is None or there is None or not paths:
         return None
     before = {entry.path for entry in mirror.tree(there)}
@@ -78,12 +93,12 @@ def _task(desk: Desk, goal: Goal, branch: str) -> TaskSpec | None:
         desk,
         TaskSpec(
             id="",
-            title=goal.title,
+            title=goal.title[:LONGEST_TITLE],
             description=_description(goal, branch, done),
             priority=goal.priority,
             goal_id=goal.id,
-            files=tuple(path for path in paths if path in before),
-            new_files=tuple(path for path in paths if path not in before),
+            files=tuple(path for path in first if path in before)[:MOST_FILES],
+            new_files=tuple(path for path in first if path not in before)[:MOST_FILES],
             acceptance=tuple(dict.fromkeys(line for task in done for line in task.acceptance))[:MOST_CRITERIA],
         ),
     )
@@ -118,5 +133,9 @@ def _with_id(desk: Desk, task: TaskSpec) -> TaskSpec:
 
 def gather(desk: Desk, spec: TaskSpec, number: int, tip: str, onto: str) -> Rebased | AlreadyThere:
     """What is on the branch at `tip`, which holds `onto`, as the commit of this attempt. No model is asked."""
-    text = desk.delivery.clean(f"{spec.title}\n\n{spec.description}\n\nTask: {spec.id}\n")
-    return desk.mirror.gathered(tip, onto, attempt_ref(spec.id, number), WHO, text, desk.clock.now())
+    text, now = desk.delivery.clean(f"{spec.title}\n\n{spec.description}\n\nTask: {spec.id}\n"), desk.clock.now()
+    key = f"{spec.id}.a{number}:gather"
+    desk.journal.intend(key, "gather", spec.id, tip, now)
+    made = desk.mirror.gathered(tip, onto, attempt_ref(spec.id, number), WHO, text, now)
+    desk.journal.achieved(key, made.sha if isinstance(made, Rebased) else onto)
+    return made

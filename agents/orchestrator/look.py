@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from agents.orchestrator.daily_planner import unwanted
-from agents.orchestrator.goal_branches import goes_on, landed
+from agents.orchestrator.goal_branches import landed, too_early
 from agents.orchestrator.next_move import pause_after
 from shared.domain.board import Board, Card, is_lost_for_us
 from shared.domain.gate import Policy, Submission
@@ -57,7 +57,7 @@ def look(
     reasons |= dict.fromkeys(doubles, "it has two files")
     cards = [_card(file, known.get(file.id), vision, commit_at, reasons.get(file.id, "")) for file in filed.values()]
     cards = [replace(card, waits=waits.get(card.id, "") or _not_landed(card, known, journal)) for card in cards]
-    cards = [replace(card, unwanted=MORE_TO_DO) if _goes_on(card, known) else card for card in cards]
+    cards = [replace(card, unwanted=MORE_TO_DO) if _too_early(card, known) else card for card in cards]
     cards = [replace(card, no_model=no_share) if is_upkeep(card.id) else card for card in cards]
     cards = [_with_submission(card, known, at_the_gates) for card in cards]
     cards += [_gone(one) for one in known.values() if one.id not in filed and one.seen_in is not State.GONE]
@@ -78,8 +78,8 @@ def _not_landed(card: Card, known: Mapping[str, Known], journal: Journal) -> str
     return ""
 
 
-def _goes_on(card: Card, known: Mapping[str, Known]) -> bool:
-    return card.id in known and goes_on(known[card.id], known)
+def _too_early(card: Card, known: Mapping[str, Known]) -> bool:
+    return card.id in known and too_early(known[card.id], known)
 
 
 def _with_tokens(known: Known, tokens: int) -> Known:

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agents.orchestrator import daily_planner, learning, roadmapping
+from agents.orchestrator.begun import branches_for, finished, left_before, planned, worded
 from agents.orchestrator.daily_planner import forecast, goals_to_plan, merged, wordings
-from agents.orchestrator.goal_branches import Diverged, GoalBranches, new_branch, open_branches
+from agents.orchestrator.goal_branches import Diverged, GoalBranches, open_branches
 from agents.orchestrator.look import look
 from agents.orchestrator.report_words import counted
 from agents.orchestrator.research_note import note_path
-from agents.orchestrator.roadmap_needs import left_before
 from agents.orchestrator.team import Desk, Team
 from shared.domain import upkeep
 from shared.domain.board import wording
-from shared.domain.errors import Stumble
+from shared.domain.errors import Refused, Stumble, TeamError, Unavailable
 from shared.domain.lifecycle import State
 from shared.domain.research import inquiry
 from shared.domain.work import DailyPlan, Goal, PlanAnswer, PlanOrder, TaskSpec, Vision
@@ -59,14 +59,8 @@ def due_goals(desk: Desk, vision: Vision, day: str) -> tuple[Goal, ...]:
 
 def _begun(journal: Journal, goals: Goals) -> Goals:
     """Those that have tasks already: that there is more to do is known from the last plan alone."""
-    planned = _planned(journal)
-    return tuple(goal for goal in goals if (goal.id, wording(goal)) in planned)
-
-
-def _planned(journal: Journal) -> set[tuple[str, str]]:
-    """Goals, as they were worded, that have tasks. What went with its goal does not count when the goal is back."""
-    dropped = journal.dropped()
-    return {(known.goal_id, known.wording) for known in journal.known().values() if known.id not in dropped}
+    begun = planned(journal)
+    return tuple(goal for goal in goals if worded(goal) in begun)
 
 
 def _write(desk: Desk, accepted: Accepted, day: str) -> None:
@@ -77,9 +71,9 @@ def _write(desk: Desk, accepted: Accepted, day: str) -> None:
 def open_goals(plans: PlanBook, journal: Journal, vision: Vision, day: str) -> tuple[Goal, ...]:
     """What is to be planned on that day; also the rest of what an earlier plan cut in half."""
     before = plans.plan(day)
-    planned = _planned(journal) - left_before(plans, day)
+    whole = (planned(journal) | finished(plans, journal, day).keys()) - left_before(plans, journal, day)
     asked = plans.asked(wordings(vision))
-    return goals_to_plan(vision, planned, asked, before.deferred if before else ())
+    return goals_to_plan(vision, whole, asked, before.deferred if before else ())
 
 
 @dataclass(frozen=True)
@@ -125,29 +119,41 @@ class _Planning:
             some, rest, branch = together(rest, self.branches)
             before = self.desk.plans.plan(self.day)
             free = self.desk.rules.capacity - len(before.tasks if before else ()) - len(rest)
-            self._ask(before, some, free, (*rest, *waiting), is_booked, branch)
-            is_booked = True
+            is_booked = self._ask(before, some, free, (*rest, *waiting), is_booked, branch)
             if rest:
                 _write(self.desk, self.accepted, self.day)
 
-    def _commit(self, branch: str) -> str:
+    def _base(self, branch: str, tip: str) -> str:
         """What the planner reads. Where the branches do not go together, the rest of a goal is planned all the same."""
-        tip, branches = self.team.sync(), GoalBranches(self.desk, self.team.sync)
-        if not branch:
-            return tip
+        branches = GoalBranches(self.desk, self.team.sync)
         try:
-            return branches.fresh(branch, tip)
+            return branches.fresh(branch, tip) if branch else tip
         except Diverged as problem:
             self.desk.tell(str(problem))
-            return branches.newest(branch)
+            return branches.ensured(branch)
+
+    def _put_off(self, before: DailyPlan | None, goals: Goals, waiting: Goals, problem: TeamError) -> None:
+        """What is wrong with their branch keeps no other goal from being planned."""
+        self.desk.tell(str(problem))
+        notes = tuple(f"{goal.title}: {problem}" for goal in goals)
+        plan = DailyPlan(self.day, guards=self.accepted.guards, deferred=(*goals, *waiting), notes=notes)
+        self._keep(before, plan, (*goals, *waiting))
 
     def _ask(
         self, before: DailyPlan | None, goals: Goals, free: int, waiting: Goals, is_booked: bool, branch: str
-    ) -> None:
+    ) -> bool:
+        """Whether the attempt is counted: what stands on a branch that cannot be read is put off, without a call."""
         desk, day, accepted = self.desk, self.day, self.accepted
         if not is_booked and desk.plans.planning_attempts(day) >= MOST_PLANNINGS:
             raise Stumble(f"planned {MOST_PLANNINGS} times today already; the rest waits for tomorrow")
-        commit = self._commit(branch)
+        tip = self.team.sync()
+        try:
+            commit = self._base(branch, tip)
+        except Unavailable:
+            raise  # it is the forge that does not answer
+        except (Stumble, Refused) as problem:
+            self._put_off(before, goals, waiting, problem)
+            return is_booked
         if not is_booked:
             desk.plans.book_planning(day)
         desk.tell(f"planning {counted(len(goals), 'proposal' if goals[0].proposed_by else 'goal')}")
@@ -156,17 +162,26 @@ class _Planning:
         with desk.journal.running("planner", day, desk.clock) as run, desk.chair.left():
             answer = self.team.plan(run, replace(order, lessons=lessons), commit)
         desk.research.ask([inquiry(unknown.text, unknown.goal_id) for unknown in answer.unknowns], day)
-        plan = replace(_as_plan(desk, day, accepted, answer, goals), branches=_branches(desk, answer, goals, branch))
+        plan = _as_plan(desk, day, accepted, answer, goals)
+        plan = _on_branch(plan, answer, goals, branch) if branch else replace(plan, branches=_new(desk, answer, goals))
         if lessons:
             learning.planned(desk, f"plan-{day}", order.first_number, is_whole=not answer.notes)
         self._keep(before, replace(plan, deferred=(*plan.deferred, *waiting)), (*goals, *waiting))
+        for title in [
+            goal.title for goal in goals if (goal.id, branch) not in plan.branches and goal.id in dict(plan.branches)
+        ]:
+            desk.tell(f"{title!r} is more than one day: it grows on a branch of its own")
         desk.log(run, "planned", tasks=[task.id for task in plan.tasks], notes=plan.notes)
+        return True
 
     def _keep(self, before: DailyPlan | None, plan: DailyPlan, goals: Goals) -> None:
         """What `before` has left of these goals is in `plan` now."""
         if before:
-            deferred, held = ([one for one in some if one not in goals] for some in (before.deferred, before.held))
-            before = replace(before, deferred=tuple(deferred), held=tuple(held))
+            deferred, held, over = (
+                tuple(one for one in some if one not in goals)
+                for some in (before.deferred, before.held, before.finished)
+            )
+            before = replace(before, deferred=deferred, held=held, finished=over)
         plan = merged(before, replace(plan, held=tuple(self.held)))
         self.desk.plans.keep_plan(plan, wordings(self.accepted.vision))
 
@@ -204,19 +219,20 @@ def _as_plan(desk: Desk, day: str, accepted: Accepted, answer: PlanAnswer, goals
     )
 
 
-def _branches(desk: Desk, answer: PlanAnswer, goals: Goals, branch: str) -> tuple[tuple[str, str], ...]:
-    """Goals whose tasks go into a branch of their own: what has one, and what one day turns out to be too short for."""
-    if branch:
-        return tuple((goal.id, branch) for goal in goals)
-    begun, planned = _planned(desk.journal), {task.goal_id for task in answer.tasks}
-    return tuple(
-        (goal.id, new_branch(desk.journal, goal.id))
-        for goal in goals
-        if desk.rules.long_goals
-        and not goal.proposed_by
-        and goal.id in answer.deferred
-        and goal.id in planned
-        and (goal.id, wording(goal)) not in begun
+def _new(desk: Desk, answer: PlanAnswer, goals: Goals) -> tuple[tuple[str, str], ...]:
+    return branches_for(desk.journal, answer, goals) if desk.rules.long_goals else ()
+
+
+def _on_branch(plan: DailyPlan, answer: PlanAnswer, goals: Goals, branch: str) -> DailyPlan:
+    """Of what stands on a branch nobody has to be asked whether it is done: the whole of it is tested and reviewed."""
+    over = tuple(goal for goal in goals if goal.id in answer.done)
+    seen = {question.goal_id: question.evidence for question in answer.questions}
+    return replace(
+        plan,
+        branches=tuple((goal.id, branch) for goal in goals),
+        finished=over,
+        questions=tuple(question for question in plan.questions if question.goal_id not in answer.done),
+        notes=(*plan.notes, *(f"{goal.title}: nothing is left to plan ({seen[goal.id]})" for goal in over)),
     )
 
 

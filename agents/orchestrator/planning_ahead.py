@@ -84,3 +84,7 @@ def _optional(desk: Desk) -> Iterator[None]:
         raise
     except TeamError as problem:
         desk.tell(f"planning ahead: {problem}")
+    except Exception as bug:  # noqa: BLE001 - the day is planned all the same
+        desk.keep_bug(bug)
+        words = f"a bug of ours ({type(bug).__name__}): please report what lies in {desk.home.logs}"
+        desk.tell(f"planning ahead: {words}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
+from agents.orchestrator.goal_branches import lands
 from agents.orchestrator.team import Desk
 from shared.domain.evidence import Evidence
 from shared.domain.lifecycle import Event, is_over
@@ -34,11 +35,14 @@ STANDINGS: Mapping[Event, Standing] = {
 
 def reflect(desk: Desk, day: str, known: Iterable[Known], aside: Mapping[str, str]) -> Reflection:
     """`aside`: tasks that nobody touches for a while, and why."""
-    lives = [_Life(desk, day, one) for one in known if one.last]
+    begun = [one for one in known if one.last]
+    lives = [_Life(desk, day, one) for one in begun]
+    brought = {one.id for one in begun if lands(one)}  # the work of others: no task by which the team is measured
     setbacks = [Setback(life.id, classify(one), life.standing) for life in lives for one in life.failures()]
     setbacks += _not_begun(desk, day, lives, aside)
     tokens = desk.ledger.tokens_by_task()
-    endings = [ending for life in lives for ending in life.endings(tokens.get(life.id, 0))]
+    measured = [life for life in lives if life.id not in brought]
+    endings = [ending for life in measured for ending in life.endings(tokens.get(life.id, 0))]
     return reflected(setbacks, weeks(endings, _burnt(desk, day), day), day)
 
 

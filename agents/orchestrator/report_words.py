@@ -147,6 +147,7 @@ def came_of(goal: GoalAccount) -> str:
     words += ["a question for you"] if goal.is_asked_about else []
     words += ["for another day"] if goal.is_deferred else []
     words += [goal.placed] if goal.placed else []
+    words += [f"on {goal.grows_on}"] if goal.grows_on else []
     return ", ".join(words) or "not planned yet"
 
 
@@ -154,10 +155,12 @@ def headline(account: DayAccount) -> str:
     """The day in one line: what a reader of nothing else should know."""
     if account.kind == "missed":
         return "nobody was at work: the machine, or the team, was off"
-    merged, failed, asked = len(account.merged), len(account.failed), account.waiting
+    growing, failed, asked = sum(bool(one.into) for one in account.merged), len(account.failed), account.waiting
+    merged = len(account.merged) - growing
     stuck, deployed = account.deployed(Stage.STUCK), account.deployed(Stage.HEALTHY)
     words = ["a deploy needs you"] if stuck else []
     words += [f"{merged} merged"] if merged else []
+    words += [f"{growing} merged into a goal's own branch"] if growing else []
     words += [f"{counted(deployed, 'deploy')}"] if deployed else []
     words += [f"{back} rolled back"] if (back := account.deployed(Stage.RETURNED)) else []
     words += [f"{failed} failed"] if failed else []

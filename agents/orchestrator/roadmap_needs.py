@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from agents.orchestrator.begun import Worded, finished, unfinished
 from agents.orchestrator.daily_planner import PROFILE, wordings
 from agents.orchestrator.goal_branches import landings, lands, open_branches
 from agents.orchestrator.goal_ids import BULLET, ISSUE, PROSE
@@ -68,20 +69,6 @@ def _used(sources: Sources, day: str, rate: Pace) -> int:
     return min(rate.room(1), sum(task.seen_in not in OPEN for task in tasks))
 
 
-def unfinished(plans: PlanBook, day: str) -> set[tuple[str, str]]:
-    """Goals, as they are worded, of which the last plan before that day, or the one of that day, has left a part."""
-    today = plans.plan(day)
-    rest = (*today.deferred, *today.held) if today else ()
-    return left_before(plans, day) | {(goal.id, wording(goal)) for goal in rest}
-
-
-def left_before(plans: PlanBook, day: str) -> set[tuple[str, str]]:
-    """Goals, as they are worded, of which the last plan before that day has left a part that is not in that day's."""
-    today = plans.plan(day)
-    taken_up = {task.goal_id for task in today.tasks} if today else set()
-    return {(goal.id, wording(goal)) for goal in plans.left_over(day) if goal.id not in taken_up}
-
-
 def pace_of(sources: Sources) -> Pace:
     return pace([*_merged(sources)], sources.room)
 
@@ -101,16 +88,17 @@ def _merged(sources: Sources) -> Iterator[tuple[int, float]]:
 def needs(sources: Sources, vision: Vision, day: str, pins: Mapping[str, Pin]) -> tuple[Need, ...]:
     """Of each goal, in the order of the vision; then of the newest that were done and have left it."""
     gather = _Gathering(sources, vision, day)
-    finished = sources.book.finished()
+    over = sources.book.finished()
     found = []
     for goal in vision.goals:
         need = gather.need(goal)
         if not need.done_on and goal.id in pins and pins[goal.id].place == DONE:
-            known = finished.get(goal.id)
-            need = replace(need, open=0, to_come=0, note="", done_on=known.done_on if known else day)
+            known = over.get(goal.id)
+            note = ", ".join(gather.on(goal))  # until it has landed there too, he reads where it is
+            need = replace(need, open=0, to_come=0, note=note, done_on=known.done_on if known else day)
         found.append(need)
     theirs = {goal.id for goal in vision.goals}
-    left = [need for id_, need in finished.items() if id_ not in theirs]
+    left = [need for id_, need in over.items() if id_ not in theirs]
     return (*found, *left[-MOST_FINISHED:])
 
 
@@ -120,7 +108,8 @@ class _Gathering:
     def __init__(self, sources: Sources, vision: Vision, day: str) -> None:
         self._journal, self._ledger = sources.journal, sources.ledger
         self._asked = {question.goal_id for question in sources.plans.asked(wordings(vision))}
-        self._left = unfinished(sources.plans, day)
+        self._left = unfinished(sources.plans, sources.journal, day)
+        self._finished = finished(sources.plans, sources.journal, day)
         dropped = sources.journal.dropped()
         self._tasks: dict[tuple[str, str], list[Known]] = {}
         for known in sources.journal.known().values():
@@ -136,7 +125,7 @@ class _Gathering:
         failed = [task for task in tasks if task.seen_in is State.FAILED and self._is_given_up(task)]
         open_ = [*failed, *(task for task in tasks if task.seen_in in OPEN)]
         branch = self._branches.get(goal.id, "")
-        to_come = self._to_come(tasks, asked, is_left=now in self._left)
+        to_come = self._to_come(now, asked)
         is_to_land = bool(branch) and not open_ and not to_come  # and its landing is not made yet, or was cancelled
         need = Need(
             id=goal.id,
@@ -148,15 +137,14 @@ class _Gathering:
             cost=sum(self._ledger.spent_by(task.id).used for task in tasks),
             proposed=bool(goal.proposed_by),
             asked=asked,
-            note=", ".join(
-                (*_notes(goal, len(failed), asked, bool(tasks) and not (merged or open_)), *self._on(branch))
-            ),
+            note=", ".join((*_notes(goal, len(failed), asked, bool(tasks) and not (merged or open_)), *self.on(goal))),
         )
         is_done = merged and not need.size
         return replace(need, done_on=max(self._ended(task) for task in merged)) if is_done else need
 
-    def _on(self, branch: str) -> Iterator[str]:
-        if branch:
+    def on(self, goal: Goal) -> Iterator[str]:
+        """Where it is, as long as it is not on the target's branch."""
+        if branch := self._branches.get(goal.id, ""):
             dropped = self._journal.dropped()
             made = (one for one in landings(self._journal.known().values(), branch) if one.id not in dropped)
             is_rejected = any(one.seen_in in (State.FAILED, State.GONE) and not self._is_given_up(one) for one in made)
@@ -164,9 +152,10 @@ class _Gathering:
                 f"its landing was cancelled, it stays on {branch}" if is_rejected else f"on {branch} until it is whole"
             )
 
-    def _to_come(self, tasks: Collection[Known], asked: bool, is_left: bool) -> int:
+    def _to_come(self, goal: Worded, asked: bool) -> int:
         """Tasks that are not planned yet, as many as goals needed so far; of what is begun at least one."""
-        if not tasks:
+        tasks, is_left = self._tasks.get(goal, []), goal in self._left
+        if not tasks and goal not in self._finished:
             return self._usual
         return max(1, self._usual - len(tasks)) if asked or is_left else 0
 

@@ -8,7 +8,7 @@ from functools import partial
 from agents.orchestrator.acts import Acts
 from agents.orchestrator.crew import Crew
 from agents.orchestrator.gate_sight import GateSight
-from agents.orchestrator.goal_branches import GoalBranches
+from agents.orchestrator.goal_branches import Astray
 from agents.orchestrator.inbox import Inbox
 from agents.orchestrator.landing import file_due
 from agents.orchestrator.look import Sight, look
@@ -98,10 +98,13 @@ class Work:
 
     def hear(self) -> None:
         """What happened at the forge and to the branch since we looked last."""
-        begun = [known for known in self._desk.journal.known().values() if known.seen_in in OPEN and known.last]
-        if begun:
+        tasks = [known for known in self._desk.journal.known().values() if known.seen_in in OPEN]
+        begun = [known for known in tasks if known.last]
+        if begun or any(known.branch for known in tasks):
             self._team.sync()
-            GoalBranches(self._desk, self._team.sync).hear(begun)
+            pushed = self._acts.branches.hear(tasks)
+            for task in [known.id for known in tasks if known.branch in pushed]:
+                self.mover.begins_anew(task)
             self._gate_sight.hear(begun)
             self._inbox.hear(begun)
             self._pauses.answers(Service.FORGE)
@@ -161,6 +164,9 @@ class Work:
         except Misconfigured as problem:
             if not self._lasts:
                 raise
+            self._name_problem(str(problem))
+            self.mover.set_aside(task, str(problem))
+        except Astray as problem:
             self._name_problem(str(problem))
             self.mover.set_aside(task, str(problem))
         except TeamError as problem:

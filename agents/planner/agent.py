@@ -51,6 +51,7 @@ class Planner:
         answer = settled(reply, order, tree, run.day)
         return replace(
             answer,
+            done=tuple(_done(reply, order, source)),
             questions=(*_questions(reply, order, source), *answer.questions),
             unknowns=tuple(_unknowns(reply, order)),
             notes=notes + answer.notes,
@@ -125,6 +126,14 @@ def _questions(reply: Reply, order: PlanOrder, source: Source) -> Iterable[Quest
     answers = verdicts(reply)
     found = (evidence.question(answers[goal.id], goal, source) for goal in order.goals if goal.id in answers)
     return (question for question in found if question)
+
+
+def _done(reply: Reply, order: PlanOrder, source: Source) -> Iterable[str]:
+    answers = verdicts(reply)
+    for goal in order.goals:
+        found = answers.get(goal.id)
+        if found and found.verdict is Verdict.ALREADY_DONE and evidence.is_borne_out(found, goal, source):
+            yield goal.id
 
 
 def _unknowns(reply: Reply, order: PlanOrder) -> Iterable[Question]:

@@ -33,11 +33,16 @@ def question(answer: GoalAnswer, goal: Goal, source: Source) -> Question | None:
             claim = f"The code does not bear this out: {reason} Remove or reword the goal."
         case Verdict.ALREADY_DONE:
             claim = f"This seems to be done already: {reason} Check the goal off, or say what is missing."
+    seen = "; ".join(shown(piece) for piece in answer.evidence[:MAX_EVIDENCE])
+    if is_borne_out(answer, goal, source):
+        return Question(goal.id, claim, seen)
+    return Question(goal.id, claim, f"unverified: {seen or 'no evidence was given'}")
+
+
+def is_borne_out(answer: GoalAnswer, goal: Goal, source: Source) -> bool:
+    """There is evidence, and every piece of it stands."""
     pieces = answer.evidence[:MAX_EVIDENCE]
-    seen = [shown(piece) for piece in pieces]
-    if seen and all(stands(piece, goal, source) for piece in pieces):
-        return Question(goal.id, claim, "; ".join(seen))
-    return Question(goal.id, claim, f"unverified: {'; '.join(seen) or 'no evidence was given'}")
+    return bool(pieces) and all(stands(piece, goal, source) for piece in pieces)
 
 
 def shown(piece: Evidence) -> str:

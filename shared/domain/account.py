@@ -35,6 +35,7 @@ class TaskAccount:
     asks: tuple[str, ...] = ()  # why it waits for the owner; he has not answered yet
     new_tests: int = 0  # of what was merged
     coverage: float | None = None  # what the merged change adds, in percentage points
+    into: str = ""  # the branch of its goal, as long as that has not landed
 
     @property
     def merged(self) -> bool:
@@ -64,6 +65,7 @@ class GoalAccount:
     is_asked_about: bool = False  # a question about it is open
     is_deferred: bool = False  # it, or a part of it, waits for another day
     placed: str = ""  # where the owner has put it in ROADMAP.md, if that keeps it from being planned
+    grows_on: str = ""  # a branch of its own, until all of it lands
 
     @property
     def cost(self) -> int:
@@ -75,9 +77,9 @@ class GoalAccount:
 
     @property
     def is_done_before(self) -> bool:
-        """All of it was over before this day."""
+        """All of it was over before this day, and had landed."""
         over = [not task.is_open and not task.failed and not task.is_of_the_day for task in self.tasks]
-        return bool(over) and all(over) and not (self.is_asked_about or self.is_deferred)
+        return bool(over) and all(over) and not (self.is_asked_about or self.is_deferred or self.grows_on)
 
 
 @dataclass(frozen=True)

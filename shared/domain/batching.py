@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from shared.domain.ticket import State
+from shared.domain.token_budget import Rates
 
 KEPT = timedelta(days=29)  # for so long the vendor keeps what came of a batch
 ENOUGH = 8  # nights that say something
@@ -37,6 +38,8 @@ class Word(StrEnum):
     SILENT = "silent"  # it broke off, makes no sense, or is not there any more
 
 
+# Read by the meter. Where nobody is left to read it, the book does the same: its id makes a batch sent, and a restart,
+# or a caller who leaves, is silence.
 TABLE: Mapping[tuple[Stage, Word], Stage] = {
     (Stage.PLANNED, Word.TAKEN): Stage.SENT,
     (Stage.PLANNED, Word.REFUSED): Stage.VOID,
@@ -63,7 +66,9 @@ class Batch:
     key: str
     day: str  # that it is asked for
     model: str
-    at: datetime  # when it was booked: its prices are those of then
+    at: datetime  # when it was booked
+    rates: Rates  # of then, for a prompt of any size that it can have
+    price_version: str  # of then
     reserved: int
     hour_cache: bool
     state: State

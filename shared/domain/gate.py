@@ -16,8 +16,8 @@ from shared.domain.review import Approved, ChangesRequested, Escalated, Reviewed
 MOST_RUNS = 3  # of the tests, or of a review, that came to no end
 
 
-# Proposed: by a stranger, in an issue; upkeep: by the team itself.
-Wish = Literal["wanted", "reworded", "removed", "proposed", "upkeep"]
+# Proposed: by a stranger, in an issue; upkeep: by the team itself; early: more of the goal has to be done first.
+Wish = Literal["wanted", "reworded", "removed", "proposed", "upkeep", "early"]
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Fail:
 
 @dataclass(frozen=True)
 class Cancel:
-    """Its goal was removed from VISION.md: no means no."""
+    """Its goal was removed from VISION.md: no means no. Or it has come too early, and is made anew."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def _outside(found: Submission) -> Step | None:
     """What the owner did at the forge, or in VISION.md."""
     if found.pull_state in ("merged", "closed"):
         return Noticed(merged=found.pull_state == "merged")
-    return Cancel() if found.goal == "removed" else None
+    return Cancel() if found.goal in ("removed", "early") else None
 
 
 def _untested(found: Submission) -> Step:

@@ -161,6 +161,7 @@ class PlanAnswer:
     tasks: tuple[TaskSpec, ...] = ()  # in the order of work
     reasons: tuple[str, ...] = ()  # one per task: why it is in the plan
     deferred: tuple[str, ...] = ()  # ids of goals of which something is left for another day
+    done: tuple[str, ...] = ()  # ids of goals all of which is there already, as the code bears out
     questions: tuple[Question, ...] = ()
     notes: tuple[str, ...] = ()  # what was cut, and why
     unknowns: tuple[Question, ...] = ()  # what the web may know about goals that have a question
@@ -175,6 +176,7 @@ class DailyPlan:
     reasons: tuple[str, ...] = ()  # one per task: why it is in the plan
     deferred: tuple[Goal, ...] = ()  # goals beyond the day's capacity
     held: tuple[Goal, ...] = ()  # goals that are begun, and that the owner has put off with what is left of them
+    finished: tuple[Goal, ...] = ()  # goals on branches of their own of which nothing is left to plan
     branches: tuple[tuple[str, str], ...] = ()  # (goal, branch): their tasks do not go into the target's own
     questions: tuple[Question, ...] = ()
     guards: tuple[Guard, ...] = ()

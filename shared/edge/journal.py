@@ -190,6 +190,17 @@ class Journal:
         )
         return {row["task"] for row in rows}
 
+    def lost(self) -> dict[str, str]:
+        """The dropped ones for whose goal, as it was worded, no task was made since -> the day of it, YYYY-MM-DD."""
+        rows = self._db.rows(
+            "select t.id, e.at from tasks t join task_events e on e.task = t.id and e.event = ?"
+            " and e.id = (select max(id) from task_events where task = t.id) where not exists"
+            " (select 1 from tasks o join task_events c on c.task = o.id and c.event = 'created'"
+            " where o.goal_id = t.goal_id and o.wording = t.wording and c.id > e.id)",
+            (Event.GOAL_REMOVED.value,),
+        )
+        return {row["id"]: row["at"][:10] for row in rows}
+
     def history(self, task: str) -> list[Happened]:
         rows = self._db.rows("select * from task_events where task = ? and event <> 'created' order by id", (task,))
         return [Happened(r["at"], Event(r["event"]), State(r["to_state"]), r["note"]) for r in rows]
@@ -317,6 +328,21 @@ class Journal:
         """Whether we merged it, or were about to."""
         sql = "select 1 from intents where kind = 'merge' and task = ? and payload = ?"
         return self._db.row(sql, (task, commit)) is not None
+
+    def merged_into(self, branch: str) -> dict[str, str]:
+        """The tasks whose changes were merged into a goal's branch -> the newest commit of each there."""
+        rows = self._db.rows(
+            "select i.task, i.external_id from intents i join tasks t on t.id = i.task where t.branch = ?"
+            " and i.kind in ('merge', 'merge by the owner') and i.state = 'done' order by i.rowid",
+            (branch,),
+        )
+        return {row["task"]: row["external_id"] for row in rows}
+
+    def gathered(self, task: str) -> str:
+        """The commit of a goal's branch whose files a landing has brought last; empty: none yet."""
+        sql = "select payload from intents where kind = 'gather' and task = ? order by rowid desc limit 1"
+        row = self._db.row(sql, (task,))
+        return row["payload"] if row else ""
 
     def merges(self) -> dict[str, str]:
         """The commits on the target's branch that we merged -> the tasks whose changes they are."""

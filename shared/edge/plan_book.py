@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,6 +17,7 @@ from shared.edge.database import Database
 from shared.edge.fault import fault_point
 
 MOST_TOLD = 5_000  # characters of a phase's problems
+MOST_PLANS = 50  # that are looked through for a goal
 
 VISION, GUARDS, PLAN = TypeAdapter(Vision), TypeAdapter(tuple[Guard, ...]), TypeAdapter(DailyPlan)
 
@@ -109,6 +110,12 @@ class PlanBook:
         )
         plan = PLAN.validate_json(row["plan_json"]) if row else DailyPlan(day)
         return (*plan.deferred, *plan.held)
+
+    def naming(self, goal: str, before: str) -> Iterator[DailyPlan]:
+        """The plans before that day that hold a goal's id, the newest first; no more than MOST_PLANS."""
+        sql = "select plan_json from daily_plans where day < ? and instr(plan_json, ?) > 0 order by day desc limit ?"
+        rows = self._db.rows(sql, (before, f'"{goal}"', MOST_PLANS))
+        return (PLAN.validate_json(row["plan_json"]) for row in rows)
 
     def plan(self, day: str) -> DailyPlan | None:
         row = self._db.row("select plan_json from daily_plans where day = ?", (day,))

@@ -7,7 +7,13 @@ import os
 import threading
 from pathlib import Path
 
-from shared.edge.database import Database
+from shared.edge.database import SCHEMA, Database
+
+
+def test_the_files_of_the_schema_are_numbered_without_a_gap() -> None:
+    """Of two with one number, or after a gap, an older home would miss one for ever."""
+    numbers = [int(path.name[:4]) for path in sorted(SCHEMA.glob("*.sql"))]
+    assert numbers == list(range(1, len(numbers) + 1))
 
 
 def test_threads_that_come_and_go_leave_nothing_open(tmp_path: Path) -> None:

@@ -100,6 +100,8 @@ class TicketBox:
     def batch_used(self, key: str) -> None:
         """Nothing is asked ahead."""
 
+    batch_unused = batch_used
+
 
 @pytest.fixture(scope="module")
 def one_server() -> Iterator[ScriptedModel]:

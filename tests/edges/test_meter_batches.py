@@ -17,10 +17,13 @@ import pytest
 
 from shared.domain.batching import KEPT, Batch, Stage
 from shared.domain.ticket import TicketOrder
-from shared.domain.token_budget import Caps, Totals, dollars, half, most_tokens
-from shared.domain.work import Run
+from shared.domain.token_budget import Caps, Totals, Uptime, dollars, half, most_tokens
+from shared.domain.work import ModelChoice, Run
 from shared.edge.clock import ManualClock
 from shared.edge.database import Database
+from shared.edge.llm.llm_batch import LlmBatch, NotAhead
+from shared.edge.llm.llm_client import LlmClient
+from shared.edge.llm.llm_replies import Replies
 from shared.edge.money.ledger import Ledger
 from shared.edge.money.ledger_savings import LedgerSavings
 from shared.edge.money.meter import Meter, Upstream
@@ -185,16 +188,23 @@ def item(key: str = QUESTION, **fields: Any) -> bytes:
 
 
 @contextmanager
-def scene(folder: Path, vendor: Vendor) -> Iterator[Scene]:
-    db = Database(folder / "agents.db")
-    ledger, clock, caps = Ledger(db), ManualClock(EVENING), [GENEROUS]
+def scene(
+    folder: Path,
+    vendor: Vendor,
+    pricing: Pricing | None = None,
+    key: str = KEY,
+    uptime: Callable[[], Uptime] | None = None,
+    ledger: type[Ledger] = Ledger,
+) -> Iterator[Scene]:
+    db, prices = Database(folder / "agents.db"), pricing or Pricing()
+    book, clock, caps = ledger(db, uptime), ManualClock(EVENING), [GENEROUS]
     with served(vendor) as url:
-        upstream, socket = Upstream(url, KEY), folder / "meter.sock"
-        with Meter(ledger, Pricing(), lambda: caps[0], upstream, clock, socket, patience=HASTY) as meter:
-            found = Scene(vendor, ledger, meter, clock, caps, LedgerSavings(db, Pricing()))
+        upstream, socket = Upstream(url, key), folder / "meter.sock"
+        with Meter(book, prices, lambda: caps[0], upstream, clock, socket, patience=HASTY) as meter:
+            found = Scene(vendor, book, meter, clock, caps, LedgerSavings(db, prices))
             found.ticket()
             yield found
-    ledger.close()
+    book.close()
 
 
 @pytest.fixture
@@ -290,6 +300,17 @@ def test_a_question_is_sent_once_whatever_came_of_it(meter: Scene) -> None:
         pytest.param((404, b"{}"), "void", id="no batches there"),
         pytest.param((429, b"{}"), "void", id="too many"),
         pytest.param((403, b"{}"), "void", id="forbidden"),
+        pytest.param((302, b""), "void", id="elsewhere"),
+        pytest.param((402, b"{}"), "void", id="to be paid"),
+        pytest.param((405, b"{}"), "void", id="not done here"),
+        pytest.param((422, b"{}"), "void", id="not understood"),
+        pytest.param((501, b"{}"), "void", id="never made"),
+        pytest.param((202, b"{}"), "lost", id="perhaps later"),
+        pytest.param((408, b"{}"), "lost", id="late"),
+        pytest.param((409, b"{}"), "lost", id="in conflict"),
+        pytest.param((502, b"{}"), "lost", id="nobody behind it"),
+        pytest.param((503, b"{}"), "lost", id="away"),
+        pytest.param((504, b"{}"), "lost", id="silent behind it"),
         pytest.param((500, b"{}"), "lost", id="failing"),
         pytest.param((529, b"{}"), "lost", id="overloaded"),
         pytest.param(None, "lost", id="broken off"),
@@ -536,6 +557,304 @@ def test_while_spending_is_stopped_nothing_is_sent_and_answers_are_fetched(meter
     meter.ledger.halt("look at it", meter.clock.now())
     assert code(meter.send("b" * 64)) == "meter_halted"
     assert meter.fetch().status_code == 200
+
+
+@pytest.mark.parametrize("depth", [300, 950, 965, 980, 20_000])
+def test_what_an_answer_holds_besides_its_text_is_not_passed_on_however_deep_it_is(meter: Scene, depth: int) -> None:
+    deep = b'{"a":' * depth + b"1" + b"}" * depth
+    blocks = [{"type": "text", "text": "a plan", "more": "DEEP"}, {"type": "thinking", "thinking": "DEEP"}]
+    usage = {**USAGE, "output_tokens_details": {"thinking_tokens": 1, "more": "DEEP"}}
+    meter.send()
+    meter.vendor.results = (200, lines(line(content=blocks, usage=usage, more="DEEP")).replace(b'"DEEP"', deep))
+    answer = meter.fetch()
+    if depth < 900:
+        usage.pop("output_tokens_details")
+        shown = {"type": "message", "model": SONNET, "content": [{"type": "text", "text": "a plan"}], "usage": usage}
+        assert answer.json()["result"]["message"] == {**shown, "stop_reason": "end_turn"}
+    assert len(answer.content) < 1_000 and meter.row["state"] in ("settled", "lost")
+
+
+UNFIT: Mapping[str, bytes] = {
+    "half a character in the reason": lines(line(stop_reason="\ud800")),
+    "half a character in an error": lines(
+        {"custom_id": QUESTION, "result": {"type": "errored", "error": {"type": "e", "message": "\ud800"}}}
+    ),
+    "half a character in a count's name": lines(line(usage={**USAGE, "\ud800": 1})),
+    "half a character in the model's name": lines(line(model="\ud800")),
+    "more than a book can hold": lines(line(usage={**USAGE, "input_tokens": 10**19})),
+    "more than a sum can hold": lines(line(usage={**USAGE, "input_tokens": 9_223_372_036_854_600})),
+    "more than anybody asks": lines(line(usage={**USAGE, "output_tokens": 10**8 + 1})),
+    "thoughts without end": lines(line(usage={**USAGE, "output_tokens_details": {"thinking_tokens": 10**30}})),
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_what_a_book_cannot_hold_ends_the_reservation_and_never_costs_more(meter: Scene, name: str) -> None:
+    meter.send()
+    meter.vendor.results = (200, UNFIT[name])
+    meter.fetch()
+    assert meter.row["state"] in ("settled", "void", "lost") and meter.row["amount"] <= meter.row["reserved"]
+    assert meter.totals().used == meter.row["amount"] and meter.ledger.paused() is not None
+
+
+@dataclass(frozen=True)
+class Price:
+    input: int
+    output: int
+
+
+OWN = "my-own"
+BEFORE = {OWN: Price(2_000_000_000, 10_000_000_000)}
+
+
+def test_an_answer_that_cannot_be_booked_is_lost(tmp_path: Path) -> None:
+    """A thousand dollars a token, of which the vendor counts as many as it may."""
+    counts = {"input_tokens": 10**8, "output_tokens": 1}
+    vendor, dear = Vendor(results=(200, lines(line(model=OWN, usage=counts)))), Price(10**18, 10**18)
+    with scene(tmp_path, vendor, Pricing({OWN: dear})) as found:
+        found.caps[:] = [Caps(10**18, 10**18, 10**18)]
+        found.ticket("9999999", models=(OWN,))
+        assert found.send(model=OWN).status_code == 200
+        assert code(found.fetch()) == "meter_bug" and found.totals() == Totals(0, lost=found.batch.reserved)
+        assert code(found.fetch()) == "meter_unknown_batch", "it is over"
+
+
+def test_words_of_the_vendor_steer_no_terminal(meter: Scene) -> None:
+    meter.send()
+    meter.vendor.results = (200, lines(line(stop_reason="\x1b[2J\x9b31m\n\u202eowned")))
+    told = meter.fetch().json()["result"]["message"]["stop_reason"]
+    assert (told, meter.row["stop_reason"]) == ("[2J 31m owned",) * 2
+    meter.vendor.taken = (400, b'{"type":"error","error":{"type":"x","message":"\\u001b[2Jno\\ud800 batch"}}')
+    assert code(meter.send("b" * 64)) == "meter_upstream_refused"
+    assert meter.ledger.last_words(meter.token) == "x  [2Jno batch"
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        pytest.param(BEFORE, id="as it was"),
+        pytest.param({}, id="gone"),
+        pytest.param({OWN: Price(60_000_000_000, 900_000_000_000)}, id="dearer"),
+        pytest.param({OWN: Price(0, 0)}, id="for nothing"),
+    ],
+)
+def test_a_price_that_has_changed_overnight_changes_no_bill_and_stops_nobody(
+    tmp_path: Path, then: Mapping[str, Price]
+) -> None:
+    vendor = Vendor(results=(200, lines(line(model=OWN))))
+    with scene(tmp_path, vendor, Pricing(BEFORE)) as evening:
+        evening.ticket(models=(OWN,))
+        assert evening.send(model=OWN).status_code == 200
+    with scene(tmp_path, vendor, Pricing(then)) as morning:
+        morning.in_the_morning()
+        assert morning.fetch().status_code == 200
+        assert (morning.totals(), morning.ledger.paused()) == (Totals(0, spent=COST), "")
+
+
+def test_a_prompt_of_few_tokens_has_their_price_however_many_its_bytes_may_be(meter: Scene) -> None:
+    """Haiku has a dearer band from 100,000 tokens on."""
+    meter.ticket(models=(HAIKU,))
+    meter.send(model=HAIKU, messages=[{**HI, "content": "a" * 200_000}])
+    meter.vendor.results = (200, lines(line(model=HAIKU)))
+    meter.fetch()
+    assert meter.row["amount"] == half(51 * 100 + 20 * 500)
+
+
+@pytest.mark.parametrize("key", ["test", "a", "1"])
+def test_a_short_key_masks_nothing_of_an_answer(tmp_path: Path, key: str) -> None:
+    said = '{"files": ["tests/test_a.py"]}'
+    vendor = Vendor(results=(200, lines(line(content=[{"type": "text", "text": said}]))))
+    with scene(tmp_path, vendor, key=key) as found:
+        found.send()
+        assert found.fetch().json()["result"]["message"]["content"][0]["text"] == said
+        assert found.totals() == Totals(0, spent=COST)
+
+
+@pytest.mark.parametrize("ends", ["refused", "errored"])
+def test_an_error_that_tells_our_key_does_not_bring_it_into_the_book(meter: Scene, ends: str) -> None:
+    error = {"type": "error", "error": {"type": "x", "message": f"bad key {KEY}"}}
+    meter.vendor.results = (200, lines({"custom_id": QUESTION, "result": {"type": "errored", "error": error}}))
+    if ends == "refused":
+        meter.vendor.taken = (401, json.dumps(error).encode())
+    meter.send()
+    meter.fetch()
+    assert meter.row["note"].split() == ["x", "bad", "key", "***"]
+
+
+def test_a_clock_that_has_jumped_throws_no_answer_away(tmp_path: Path) -> None:
+    up = [1_000]
+    with scene(tmp_path, Vendor(), uptime=lambda: Uptime("boot", up[0])) as found:
+        found.send()
+        found.clock.set(EVENING + KEPT)
+        up[0] += 3_600
+        found.ticket("0", models=(), max_calls=0)
+        assert found.fetch().status_code == 200 and found.totals() == Totals(0, spent=COST)
+
+
+def test_what_is_not_asked_ahead_for_want_of_money_keeps_nobody_from_work(meter: Scene) -> None:
+    meter.caps[:] = [Caps(task=10**12, day=100, month=10**12)]
+    assert code(meter.send()) == "meter_day_cap" and not meter.ledger.is_reached(TODAY, 100)
+    meter.ticket(batches=False)
+    plain = json.dumps({"model": SONNET, "max_tokens": 10, "messages": [HI]}).encode()
+    assert code(meter.ask("POST", "/v1/messages", plain)) == "meter_day_cap"
+    assert meter.ledger.is_reached(TODAY, 100)
+
+
+def test_who_takes_no_batch_may_take_a_question(meter: Scene) -> None:
+    meter.vendor.taken = (400, b"{}")
+    meter.send()
+    assert meter.row["code"] == "meter_upstream_refused" and not meter.savings.refused(SONNET, TODAY)
+
+
+class Slow(Ledger):
+    """Its entry of the vendor's id is acknowledged late."""
+
+    def batch_taken(self, call: int, vendor: str) -> bool:
+        done = super().batch_taken(call, vendor)
+        ENTERED.set()
+        GO_ON.wait(5)
+        return done
+
+
+ENTERED, GO_ON = threading.Event(), threading.Event()
+
+
+def test_a_meter_that_is_stopped_when_the_vendor_has_told_its_id_loses_nothing(tmp_path: Path) -> None:
+    with scene(tmp_path, Vendor(), ledger=Slow) as found:
+        caller = threading.Thread(target=found.send)
+        caller.start()
+        assert ENTERED.wait(5)
+        stopper = threading.Thread(target=found.meter.stop, args=(0,))
+        stopper.start()
+        caller.join(5)
+        GO_ON.set()
+        stopper.join(5)
+        assert (found.batch.stage, found.batch.vendor) == (Stage.SENT, "msgbatch_1")
+
+
+# --- whoever asks
+
+
+@dataclass(frozen=True)
+class Form:
+    plan: str
+
+
+RUN = Run(7, "planner", TOMORROW)
+
+
+@dataclass
+class Asker:
+    """Asks ahead and fetches, and the client that asks what was not answered."""
+
+    scene: Scene
+    meter: Path | str = ""
+    fetching: float = 5.0
+
+    def __post_init__(self) -> None:
+        scene, where = self.scene, self.meter or self.scene.meter.socket
+        self.replies = Replies(scene.ledger._db)
+        models = {"planner": ModelChoice(SONNET, (), "", 300)}
+        budget = dollars("5")
+        self.client = LlmClient(scene.ledger, self.replies, where, models, scene.clock, lambda _: budget)
+        self.ahead = LlmBatch(scene.ledger, self.replies, where, scene.clock, budget, self.fetching)
+        self.key, self.question = self.client.first(RUN, "system", "user", Form)
+
+    def sends(self) -> None:
+        self.ahead.send(RUN, self.key, self.question)
+
+    def answered(self, **changes: Any) -> None:
+        self.scene.vendor.looked = (200, batch())
+        content = [{"type": "text", "text": '{"plan": "ahead"}'}]
+        self.scene.vendor.results = (200, lines(line(self.key, **{"content": content, **changes})))
+
+    def fetches(self, give_up: bool = True) -> list[str]:
+        return list(self.ahead.fetch(RUN, Form, give_up))
+
+    def asks(self) -> str:
+        return self.client.ask(RUN, "system", "user", Form).plan
+
+
+def test_an_answer_that_is_remembered_from_a_batch_was_of_use(meter: Scene) -> None:
+    asker = Asker(meter)
+    asker.sends()
+    asker.answered()
+    assert asker.fetches() == ["it is answered, at half price"] and asker.asks() == "ahead"
+    assert meter.batch.used and meter.savings.total("2026-11").batches == COST
+
+
+def test_what_was_asked_directly_stays_so_and_the_batchs_answer_was_paid_for_in_vain(meter: Scene) -> None:
+    """The direct answer is kept, and the process dies before the plan: the batch has been answered meanwhile."""
+    asker = Asker(meter)
+    meter.vendor.looked = (200, batch("in_progress"))
+    asker.sends()
+    assert asker.fetches() == ["it is not answered yet; it is asked directly"]
+    asker.replies.keep(asker.key, '{"plan": "direct"}', meter.clock.now())
+    asker.answered()
+    assert asker.fetches() == ["it is answered too late: it was asked directly"]
+    assert asker.asks() == "direct" and meter.row["state"] == "settled"
+    meter.ledger.batches_unused(TOMORROW)
+    assert meter.batch.used is False and meter.savings.total("2026-11").batches == -COST
+
+
+def test_a_batch_of_which_nobody_knows_has_answered_nothing(meter: Scene) -> None:
+    asker = Asker(meter)
+    meter.vendor.taken = None
+    with pytest.raises(NotAhead):
+        asker.sends()
+    asker.replies.keep(asker.key, '{"plan": "direct"}', meter.clock.now())
+    assert asker.asks() == "direct"
+    meter.ledger.batches_unused(TOMORROW)
+    assert meter.batch.used is False and meter.savings.total("2026-11").batches == -meter.batch.reserved
+
+
+def test_what_is_asked_directly_after_all_has_not_used_what_was_asked_ahead(meter: Scene) -> None:
+    meter.send()
+    meter.fetch()
+    meter.ledger.batch_unused("b" * 64)
+    assert meter.batch.used is None
+    meter.ledger.batch_unused(QUESTION)
+    assert meter.batch.used is False and meter.savings.total("2026-11").batches == -COST
+
+
+@pytest.mark.parametrize("depth", [950, 960, 970, 980])
+def test_a_deep_answer_is_an_answer_like_any_other(meter: Scene, depth: int) -> None:
+    asker = Asker(meter)
+    asker.sends()
+    asker.answered(content=[{"type": "text", "text": '{"plan": "ahead"}', "more": "DEEP"}])
+    assert meter.vendor.results
+    deep = b'{"a":' * depth + b"1" + b"}" * depth
+    meter.vendor.results = (200, meter.vendor.results[1].replace(b'"DEEP"', deep))
+    (said,) = asker.fetches()
+    assert "at half price" in said or "no plain JSON" in said
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b"<html>", b"[]", b"\xff", b'{"processing_status": "ended"}'])
+@pytest.mark.parametrize("status", [200, 400])
+def test_whatever_answers_in_the_meters_place_is_told_and_nothing_else(meter: Scene, body: bytes, status: int) -> None:
+    asker = Asker(meter)
+    asker.sends()
+    with served(Vendor(looked=(status, body), results=(status, body), canceled=(status, body))) as url:
+        (said,) = Asker(meter, url).fetches()
+    assert said.startswith("the meter's answer") and meter.batch.stage is Stage.SENT
+
+
+class SlowVendor(Vendor):
+    def answer(self, path: str) -> Answer | None:
+        if path != BATCHES:
+            threading.Event().wait(0.4)
+        return super().answer(path)
+
+
+def test_nobody_waits_long_for_an_answer(tmp_path: Path) -> None:
+    with scene(tmp_path, SlowVendor()) as found:
+        Asker(found).sends()
+        assert Asker(found, fetching=0).fetches() == ["the upstream is slow to tell: nobody waits for it"]
+        with pytest.raises(NotAhead, match="ReadTimeout"):
+            Asker(found, fetching=0.1).fetches()
+        with pytest.raises(NotAhead, match="ReadTimeout"):
+            Asker(found, fetching=0.6).fetches()
+        assert found.batch.stage is Stage.SENT
 
 
 # --- restarts

@@ -11,7 +11,7 @@ import pytest
 from genai_prices import extract_usage
 
 from shared.domain.token_budget import NANO, Rates, Usage, cost
-from shared.edge.money.pricing import Pricing, Unpriced, usage_of
+from shared.edge.money.pricing import MOST, Pricing, Unpriced, usage_of
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 MODELS = ["claude-haiku-5-5", "claude-sonnet-5-5", "claude-opus-5-5", "claude-sonnet-4-6", "claude-haiku-4-5-20251001"]
@@ -86,6 +86,10 @@ def test_cache_writes_of_an_untold_age_are_of_the_age_that_was_asked_for() -> No
         {"input_tokens": 1.5, "output_tokens": 1},
         {"input_tokens": True, "output_tokens": 1},
         {"input_tokens": -1, "output_tokens": 1},
+        {"input_tokens": MOST + 1, "output_tokens": 1},
+        {"input_tokens": 1, "output_tokens": 10**30},
+        {"input_tokens": 1, "output_tokens": 1, "output_tokens_details": {"thinking_tokens": 10**19}},
+        {"input_tokens": 1, "output_tokens": 1, "\ud800": 1},
         {"input_tokens": 1, "output_tokens": 1, "new_tokens": 0},
         {"input_tokens": 1, "output_tokens": 1, "cache_creation": {"ephemeral_24h_input_tokens": 1}},
         {"input_tokens": 1, "output_tokens": 1, "service_tier": "batch"},

@@ -84,7 +84,7 @@ def test_every_field_refuses_what_is_wrong_in_words_of_ours(model: type[BaseMode
         (
             PolicyFile,
             f"{MONEY}merge: 1",
-            "2: merge: write keys with their values below it: auto, write_tests, coverage_drop",
+            "2: merge: write keys with their values below it: auto, write_tests, coverage_drop, long_goals",
         ),
         (
             PolicyFile,
@@ -94,7 +94,8 @@ def test_every_field_refuses_what_is_wrong_in_words_of_ours(model: type[BaseMode
         (
             PolicyFile,
             f"{MONEY}merge: {{week: 2}}",
-            "2: merge.week: unknown key: this version does not know it; it knows auto, write_tests, coverage_drop",
+            "2: merge.week: unknown key: this version does not know it; it knows auto, write_tests, coverage_drop,"
+            " long_goals",
         ),
         (SchedulesFile, "phases: {work: 7}", "1: phases.work: write a text like 07:00; put it in quotes"),
         (SchedulesFile, "phases: {work: '7'}", "1: phases.work: write a time of day as HH:MM, e.g. 07:00"),

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from cli.entry import main
 from shared.edge.local_github.hub_faults import Fault
 from shared.edge.local_github.local_github import LocalGitHub
 from shared.edge.scripted.scripted_model import ScriptedModel
@@ -132,6 +133,26 @@ def test_a_large_goal_grows_on_a_branch_of_its_own_at_github(
     assert set(day.states().values()) == {"completed"} and long_goal.LANDING in day.states()
     assert [day.forge("show", f"main:room{n}.py") for n in range(3)] == ["NUMBER = 1"] * 3
     assert "agent/" not in day.forge("branch", "--list")
+
+
+def test_who_deletes_the_branch_of_a_goal_has_said_nothing_about_its_tasks(
+    tmp_path: Path, model: ScriptedModel, hub: LocalGitHub
+) -> None:
+    """GitHub closes their pull requests: the branch is pushed again, and they are made anew."""
+    model.play(long_goal.script())
+    day = GitHubStage(tmp_path, model.url, long_goal.codes, long_goal.suite, hub=hub)
+    day.set_up(long_goal.VISION, long_goal.FILES)
+    day.given_config("policy", capacity="{parallel: 1, tasks_per_day: 2}", merge="{auto: false}")
+    day.run_day()
+    assert main(["approve", "--home", str(day.home.root), "20261120-01"]) == 0
+    day.run_day()
+    day.says("alice", "DELETE", f"/git/refs/heads/{long_goal.BRANCH}")
+    assert day.run_day() == []
+    assert day.states()["20261120-02"] == "in_review"
+    assert main(["approve", "--home", str(day.home.root), "20261120-02"]) == 0
+    day.run_day()
+    assert day.states()["20261120-02"] == "completed"
+    assert [day.forge("show", f"{long_goal.BRANCH}:room{n}.py") for n in range(2)] == ["NUMBER = 1"] * 2
 
 
 def test_the_token_is_in_no_file_and_in_no_log(stage: Make, hub: LocalGitHub) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from datetime import timedelta
@@ -14,9 +15,12 @@ import pytest
 
 from cli.entry import main
 from shared.domain.lifecycle import State
+from shared.edge.clock import ManualClock
 from shared.edge.engine.engine import EngineJob
+from shared.edge.forge.forge import REVIEW_CONTEXT
 from shared.edge.scripted.scripted_model import ScriptedModel
-from tests.journey.long_goal import BRANCH, LANDING, ROOMS, VISION, house, planned, script
+from tests.journey.days import MIDNIGHT, days
+from tests.journey.long_goal import BRANCH, LANDING, ROOMS, VISION, codes, house, planned, script
 from tests.journey.stage import APPROVES, CODES, Stage, git, reads
 
 ALL_OF_IT = "Number all rooms of the house"
@@ -69,7 +73,9 @@ def test_main_gets_the_goal_whole_and_never_the_half_of_it(tmp_path: Path, model
     assert subjects(stage, BRANCH) == ["Set the number of room1", "Set the number of room0", "first"]
     assert f"on {BRANCH} until it is whole" in stage.home.roadmap.read_text()
     assert f"on: `{BRANCH}`, until all of its goal is there" in stage.home.daily_plan.read_text()
-    assert f"merged into {BRANCH} as" in (stage.home.reports / "2026-11-20.md").read_text()
+    report = (stage.home.reports / "2026-11-20.md").read_text()
+    assert f"merged into {BRANCH} as" in report and "2 merged into a goal's own branch, $" in report
+    assert "is more than one day: it grows on a branch of its own" in "\n".join(stage.said)
 
     assert next_day(stage) == []
     assert set(stage.states().values()) == {"completed"} and LANDING in stage.states()
@@ -141,12 +147,36 @@ def test_a_conflict_waits_for_the_owner_and_the_others_go_on(tmp_path: Path, mod
     told = f"main conflicts with {BRANCH} in room0.py: merge main into {BRANCH} yourself and push it"
     assert told in (stage.home.reports / "2026-11-21.md").read_text()
 
-    clone = tmp_path / "clone"
-    git(tmp_path, "clone", "-q", "-b", BRANCH, str(stage.home.forge("site")), str(clone))
-    git(clone, "merge", "-q", "-X", "ours", "origin/main", "-m", "mine")
-    git(clone, "push", "-q", "origin", BRANCH)
+    with stage.records() as records:  # what `status` shows of that day
+        assert told in " ".join(trouble.text for trouble in records.plans.troubles("2026-11-21"))
+    assert f"{BRANCH}, until all of its goal is there" in typed(stage, "show", "20261121-01")
+
+    merges(stage)
     next_day(stage)
     assert set(stage.states().values()) == {"completed"}
+    assert numbers(stage) == "111"
+
+
+def merges(stage: Stage) -> None:
+    """What the owner does about it: his main into the goal's branch, as they both are at the forge."""
+    clone = stage.root / "clone"
+    git(stage.root, "clone", "-q", "-b", BRANCH, str(stage.home.forge("site")), str(clone))
+    git(clone, "merge", "-q", "-X", "ours", "origin/main", "-m", "mine")
+    git(clone, "push", "-q", "origin", BRANCH)
+
+
+def test_what_he_pushes_there_is_seen_at_the_next_look(tmp_path: Path, model: ScriptedModel) -> None:
+    """By a daemon, which would have left the task aside for ten minutes first."""
+    stage = house(tmp_path, model)
+    clock = ManualClock(MIDNIGHT)
+    with days(stage, clock) as life:
+        life.until(MIDNIGHT + timedelta(days=1))
+        assert numbers(stage, BRANCH) == "110"
+        stage.owner_commits({"room0.py": "NUMBER = 7\n"})
+        life.until(MIDNIGHT + timedelta(days=1, hours=9))
+        assert "merge main into" in "".join(stage.said) and numbers(stage, BRANCH) == "110"
+        merges(stage)
+        life.until(clock.now() + timedelta(minutes=11))
     assert numbers(stage) == "111"
 
 
@@ -159,15 +189,51 @@ def test_a_branch_that_somebody_deleted_is_pushed_again(tmp_path: Path, model: S
 
 
 def test_a_branch_of_its_name_that_is_not_ours_is_never_written_to(tmp_path: Path, model: ScriptedModel) -> None:
+    """Its tasks wait, and the owner is told; the others go on."""
     stage = house(tmp_path, model)
     stage.run_day(until="planning")
-    tree = stage.forge("rev-parse", "main^{tree}")
-    theirs = stage.forge("commit-tree", tree, "-m", "theirs")
+    theirs = stage.forge("commit-tree", stage.forge("rev-parse", "main^{tree}"), "-m", "theirs")
     stage.forge("branch", BRANCH, theirs)
-    (problem,) = stage.run_day()
-    assert f"{BRANCH} is there already, and not ours" in problem
+    stage.run_day()
+    next_day(stage)
+    assert f"{BRANCH} is there already, and not ours: remove that branch" in "\n".join(stage.said)
+    assert BRANCH in (stage.home.reports / "2026-11-21.md").read_text()
     assert stage.forge("rev-parse", BRANCH) == theirs
-    assert set(stage.states().values()) == {"backlog"}
+    assert stage.states()["20261120-01"] == "backlog" and subjects(stage, "main")[-1] == "first"
+
+    stage.forge("branch", "-D", BRANCH)
+    next_day(stage)
+    assert (numbers(stage, BRANCH)[:2], subjects(stage, BRANCH)[-1]) == ("11", "first")
+
+
+def test_what_was_merged_there_and_is_gone_is_missed(tmp_path: Path, model: ScriptedModel) -> None:
+    stage = house(tmp_path, model)
+    stage.run_day()
+    whole = stage.forge("rev-parse", BRANCH)
+    stage.forge("update-ref", f"refs/heads/{BRANCH}", stage.forge("rev-parse", f"{BRANCH}~1"))
+    model.play([reads(), planned("lamp"), planned("room2"), CODES, APPROVES])
+    next_day(stage)
+    missing = f"{BRANCH} does not hold what was merged for 20261120-02 any more: push it there again"
+    assert missing in "\n".join(stage.said)
+    assert numbers(stage) == "000" and LANDING not in stage.states()
+    stage.forge("update-ref", f"refs/heads/{BRANCH}", whole)
+    next_day(stage)
+    assert numbers(stage) == "111"
+
+
+def test_a_main_that_was_rewritten_brings_nothing_back(tmp_path: Path, model: ScriptedModel) -> None:
+    """What the owner has cut out of main's history may be in the goal's branch: he is asked to rebase that."""
+    stage, site = house(tmp_path, model), tmp_path / "site"
+    first = git(site, "rev-parse", "HEAD")
+    (site / "secret.txt").write_text("a password\n")
+    git(site, "add", ".")
+    git(site, "commit", "-q", "-m", "oops")
+    stage.run_day()
+    git(site, "reset", "-q", "--hard", first)
+    stage.owner_commits({"room1.py": "NUMBER = 0\n# of the room\n"})
+    next_day(stage)
+    assert f"main was rewritten since it was merged into {BRANCH}: rebase that yourself" in "\n".join(stage.said)
+    assert "secret.txt" not in stage.forge("ls-tree", "--name-only", "main")
 
 
 def test_what_needs_a_task_of_the_goal_waits_until_that_is_on_main(tmp_path: Path, model: ScriptedModel) -> None:
@@ -186,11 +252,27 @@ def test_what_needs_a_task_of_the_goal_waits_until_that_is_on_main(tmp_path: Pat
 def test_it_lands_with_what_is_there_if_the_owner_ticks_it(tmp_path: Path, model: ScriptedModel) -> None:
     stage = house(tmp_path, model)
     stage.run_day()
+    tick(stage)
+    assert next_day(stage) == []
+    assert numbers(stage) == "110"
+
+
+def tick(stage: Stage) -> None:
+    """The owner says that it is done."""
     roadmap = stage.home.roadmap.read_text()
     line = next(line for line in roadmap.splitlines() if f"`{ROOMS}`" in line)
     stage.home.roadmap.write_text(roadmap.replace(line, line.replace("[ ]", "[x]")))
+
+
+def test_it_lands_without_a_task_that_has_failed_if_the_owner_ticks_it(tmp_path: Path, model: ScriptedModel) -> None:
+    stage = house(tmp_path, model)
+    stage.change = lambda folder, job: codes(folder, job) if "room1.py" not in job.edit else None
+    stage.run_day()
+    next_day(stage)
+    assert stage.states()["20261120-02"] == "failed" and LANDING not in stage.states()
+    tick(stage)
     assert next_day(stage) == []
-    assert numbers(stage) == "110"
+    assert numbers(stage) == "101"
 
 
 def test_it_waits_as_long_as_a_question_is_open(tmp_path: Path, model: ScriptedModel) -> None:
@@ -225,15 +307,7 @@ def test_the_branch_of_a_goal_that_is_removed_stays_where_it_is(tmp_path: Path, 
 
 
 def test_work_that_is_taken_up_again_drops_the_landing_and_makes_it_anew(tmp_path: Path, model: ScriptedModel) -> None:
-    stage = house(tmp_path, model, merge="{auto: false}")
-    stage.run_day()
-    for task in ("20261120-01", "20261120-02"):
-        typed(stage, "approve", task)
-        stage.run_day()
-    next_day(stage)
-    typed(stage, "approve", "20261121-01")
-    stage.run_day()
-    assert stage.states()[LANDING] == "in_review"
+    stage = landing_waits(tmp_path, model)
     typed(stage, "retry", "20261120-02", "--why", "say what the number is")
     stage.change = explains
     stage.run_day()
@@ -252,7 +326,8 @@ def test_work_that_is_taken_up_again_drops_the_landing_and_makes_it_anew(tmp_pat
     assert stage.states()["20261120-02"] == stage.states()[again] == "completed"
 
 
-def test_a_landing_that_the_owner_rejects_is_not_made_again(tmp_path: Path, model: ScriptedModel) -> None:
+def landing_waits(tmp_path: Path, model: ScriptedModel) -> Stage:
+    """All rooms are on the branch, and the owner has not approved the landing yet."""
     stage = house(tmp_path, model, merge="{auto: false}")
     stage.run_day()
     for task in ("20261120-01", "20261120-02"):
@@ -261,6 +336,68 @@ def test_a_landing_that_the_owner_rejects_is_not_made_again(tmp_path: Path, mode
     next_day(stage)
     typed(stage, "approve", "20261121-01")
     stage.run_day()
+    assert stage.states()[LANDING] == "in_review"
+    return stage
+
+
+def owner_pushes(stage: Stage, files: Mapping[str, str]) -> None:
+    """To the goal's branch."""
+    clone = stage.root / "clone"
+    if not clone.exists():
+        git(stage.root, "clone", "-q", "-b", BRANCH, str(stage.home.forge("site")), str(clone))
+    git(clone, "pull", "-q")
+    for name, text in files.items():
+        (clone / name).write_text(text)
+    git(clone, "commit", "-q", "-a", "-m", "the owner's own")
+    git(clone, "push", "-q", "origin", BRANCH)
+
+
+def test_what_the_owner_pushes_while_it_waits_lands_too(tmp_path: Path, model: ScriptedModel) -> None:
+    stage = landing_waits(tmp_path, model)
+    owner_pushes(stage, {"room0.py": "NUMBER = 1\n# his words\n"})
+    typed(stage, "approve", LANDING)
+    stage.run_day()
+    assert stage.states()[LANDING] == "failed" and "there is more on" in stage.note(LANDING)
+    again = LANDING.replace("l1", "l2")
+    typed(stage, "approve", again)
+    stage.run_day()
+    assert stage.forge("show", "main:room0.py") == "NUMBER = 1\n# his words"
+    assert BRANCH not in stage.forge("branch", "--list")
+
+
+def test_it_may_be_merged_by_the_owner(tmp_path: Path, model: ScriptedModel) -> None:
+    stage = landing_waits(tmp_path, model)
+    with stage.records() as records:
+        forge = records.forge()
+        assert forge
+        (pull,) = [pull for pull in forge.list_pulls() if LANDING in pull.head]
+        forge.ready(pull.number)
+        forge.set_status(pull.head_sha, REVIEW_CONTEXT, "success", "his own eyes")
+        forge.merge(pull.number, pull.head_sha)
+    stage.run_day()
+    assert stage.states()[LANDING] == "completed" and numbers(stage) == "111"
+    assert BRANCH not in stage.forge("branch", "--list")
+
+
+def test_a_goal_of_many_files_lands(tmp_path: Path, model: ScriptedModel) -> None:
+    """Its task's file names as many as such a file may."""
+    stage = landing_waits(tmp_path, model)
+    typed(stage, "reject", LANDING, "--why", "later")
+    stage.run_day()
+    for task in ("20261120-01", "20261120-02", "20261121-01"):
+        path = stage.home.tasks(State.COMPLETED) / f"{task}.md"
+        more = json.dumps([f"tests/test_{task}_{n}.py" for n in range(40)])
+        path.write_text(re.sub(r"^new_files:.*$", f"new_files: {more}", path.read_text(), flags=re.MULTILINE))
+    typed(stage, "retry", "20261120-02", "--why", "say what the number is")
+    stage.change = explains
+    stage.run_day()
+    typed(stage, "approve", "20261120-02")
+    stage.run_day()
+    assert stage.states()[LANDING.replace("l1", "l2")] == "in_review", "rejected, but there is more on the branch now"
+
+
+def test_a_landing_that_the_owner_rejects_is_not_made_again(tmp_path: Path, model: ScriptedModel) -> None:
+    stage = landing_waits(tmp_path, model)
     typed(stage, "reject", LANDING, "--why", "not now")
     next_day(stage)
     assert [task for task in stage.states() if "-l" in task] == [LANDING]

@@ -17,7 +17,7 @@ from shared.domain.batching import Stage as Life
 from shared.domain.lesson import Lesson
 from shared.domain.routing import number_of
 from shared.domain.ticket import Ending, Reservation, TicketOrder
-from shared.domain.token_budget import Ask, Rates, as_dollars
+from shared.domain.token_budget import Ask, Rates, amount, as_dollars
 from shared.domain.work import Run
 from shared.edge.clock import ManualClock
 from shared.edge.engine.engine import EngineJob
@@ -209,6 +209,32 @@ def test_whatever_comes_of_it_the_morning_has_its_plan(
     assert batches(team)[0].stage is life and (saved(team) < 0) == lost
     with team.records() as records:
         assert records.ledger.totals("2026", 0).used >= model.billed
+
+
+def test_a_bug_of_ours_in_it_is_told_and_the_day_is_planned_all_the_same(tmp_path: Path, model: ScriptedModel) -> None:
+    team = stage(tmp_path, model)
+    team.run_day()
+    with team.records() as records, records.db.transaction() as db:
+        db.execute("update batches set rates = 'what nobody has written'")
+    next_day(team)
+    assert team.run_day("planning") == []
+    assert planned(team, MORNING) == [SECOND] and [one.path for one in planner_calls(model)] == [PLAIN, BATCHES, PLAIN]
+    assert "planning ahead: a bug of ours (JSONDecodeError)" in " ".join(team.said)
+
+
+def test_budget_shows_what_waits_and_the_doctor_what_it_needs(
+    tmp_path: Path, model: ScriptedModel, capsys: Screen
+) -> None:
+    team = stage(tmp_path, model)
+    team.run_day()
+    (sent,) = batches(team)
+    assert f"asked ahead for {MORNING}: waits, at most ${amount(sent.reserved)}" in typed(team, capsys, "budget")
+    main(["--home", str(team.home.root), "doctor", "--json"])
+    found = {one["name"]: one for one in json.loads(capsys.readouterr().out)}
+    assert found["planner.ahead"]["ok"] and "the daemon at 23:00" in found["planner.ahead"]["detail"]
+    next_day(team)
+    team.run_day("planning")
+    assert "asked ahead" not in typed(team, capsys, "budget")
 
 
 def test_a_daemon_asks_in_the_evening_and_plans_from_that_in_the_morning(tmp_path: Path, model: ScriptedModel) -> None:

@@ -32,7 +32,7 @@ GOOD, BAD = Night(used=True, cost=50, full=100), Night(used=False, cost=50, full
 
 
 def batch(state: State = "open", vendor: str = "") -> Batch:
-    return Batch(1, "key", "2026-11-21", "m", SENT, 100, False, state, vendor)
+    return Batch(1, "key", "2026-11-21", "m", SENT, RATES, "v", 100, False, state, vendor)
 
 
 # --- the table

@@ -244,6 +244,7 @@ def test_a_goal_without_work_is_a_question_and_its_evidence_is_looked_up(
     assert "It is off." in question.text
     assert question.goal_id == "g-1"
     assert question.evidence.startswith("unverified") is not stands
+    assert answer.done == (("g-1",) if stands and verdict is Verdict.ALREADY_DONE else ())
 
 
 def test_evidence_says_where_to_look() -> None:

@@ -181,6 +181,13 @@ def test_what_was_done_before_takes_one_line() -> None:
     assert "Shipped" in text and section(text, "Shipped").count("\n") == 0
 
 
+def test_what_has_not_landed_was_not_done_before() -> None:
+    before = GoalAccount("Old", Priority.HIGH, (replace(MERGED, is_of_the_day=False),), grows_on="agent/goal-g-1")
+    assert not before.is_done_before and replace(before, grows_on="").is_done_before
+    text = evening(replace(WORKED, goals=(before,)), CALL)
+    assert "**Old** (high): merged, on agent/goal-g-1; $0.50 so far" in section(text, "Asked")
+
+
 def test_what_the_owner_cancelled_has_not_failed() -> None:
     text = evening(replace(IDLE, others=(replace(FAILED, ended=Event.CANCELLED),)), CALL)
     assert "cancelled by you" in section(text, "Asked")

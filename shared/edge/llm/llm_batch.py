@@ -6,6 +6,7 @@ pays nothing more. Everything else is nobody's trouble: the question is asked as
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -30,6 +31,7 @@ T = TypeVar("T")
 
 LIFE = timedelta(minutes=10)
 PATIENCE = 60.0  # seconds without a byte
+FETCHING = 15.0  # seconds for all that is fetched
 BATCHES = "/v1/messages/batches"
 VERSION = "2026-10-21"
 
@@ -49,52 +51,66 @@ class Books(Protocol):
 
 
 class LlmBatch:
-    """`meter` is the meter's socket, or an address; `budget` of one question is in nano-dollars."""
+    """`meter` is the meter's socket, or an address; `budget` of one question is in nano-dollars.
 
-    def __init__(self, books: Books, replies: Replies, meter: Path | str, clock: Clock, budget: int) -> None:
+    `fetching`: seconds for all that is fetched at once.
+    """
+
+    def __init__(
+        self,
+        books: Books,
+        replies: Replies,
+        meter: Path | str,
+        clock: Clock,
+        budget: int,
+        fetching: float = FETCHING,
+    ) -> None:
         self._books = books
         self._replies = replies
         self._meter = meter
         self._clock = clock
         self._budget = budget
+        self._fetching = fetching
 
     def send(self, run: Run, key: str, question: Question) -> None:
         """For the day of `run`. NotAhead: it is not on its way, or nobody knows; it is not sent again."""
         with self._line(run, self._budget, question.model) as line:
-            _told(line.post(BATCHES, json={"requests": [{"custom_id": key, "params": question.request}]}))
+            _read(line.post(BATCHES, json={"requests": [{"custom_id": key, "params": question.request}]}))
             fault_point("batch.acknowledged")
 
     def fetch(self, run: Run, form: type[T], give_up: bool) -> Sequence[str]:
         """Looks at each that may have been answered, and keeps what has the `form` -> a line on each, for who watches.
 
-        `give_up`: what is needed by the day of `run` and is not there is cancelled.
+        `give_up`: what is needed by the day of `run` and is not there is cancelled. All of it together takes no longer
+        than FETCHING: somebody waits.
         """
         waiting = [one for one in self._books.batches_to_fetch(run.day) if self._is_wanting(one)]
         if not waiting:
             return ()
+        until = time.monotonic() + self._fetching
         with self._line(run) as line:
-            return [self._fetched(line, batch, form, give_up and batch.day <= run.day) for batch in waiting]
+            return [self._fetched(line, until, batch, form, give_up and batch.day <= run.day) for batch in waiting]
 
     def _is_wanting(self, batch: Batch) -> bool:
         """What is paid for is fetched until it is remembered."""
         return batch.state == "open" or self._replies.find(batch.key) is None
 
-    def _fetched(self, line: httpx2.Client, batch: Batch, form: type[T], give_up: bool) -> str:
+    def _fetched(self, line: httpx2.Client, until: float, batch: Batch, form: type[T], give_up: bool) -> str:
         path = f"{BATCHES}/{batch.vendor}"
         try:
-            if (status := _told(line.get(path)).get("processing_status")) != "ended":
+            if (status := _read(line.get(path, timeout=_left(until))).get("processing_status")) != "ended":
                 if give_up and status != "canceling":
-                    _told(line.post(f"{path}/cancel"))
+                    _read(line.post(f"{path}/cancel", timeout=_left(until)))
                     fault_point("batch.given-up")
                 return "it is not answered yet" + ("; it is asked directly" if give_up else "")
-            text = _text(_told(line.get(f"{path}/results")))
+            text = _text(_read(line.get(f"{path}/results", timeout=_left(until))))
             llm_answers.read(llm_answers.adapter(form), text)
         except NotAhead as problem:
             return str(problem)
         except NotAnAnswer as reason:
             return f"the answer cannot be used: {reason}"
-        self._replies.keep(batch.key, text, self._clock.now())
-        return "it is answered, at half price"
+        in_time = self._replies.keep_ahead(batch.key, text, self._clock.now())
+        return "it is answered, at half price" if in_time else "it is answered too late: it was asked directly"
 
     @contextmanager
     def _line(self, run: Run, budget: int = 0, *models: str) -> Iterator[httpx2.Client]:
@@ -123,18 +139,34 @@ class LlmBatch:
             self._books.close_ticket(ticket, self._clock.now())
 
 
-def _told(response: httpx2.Response) -> Mapping[str, Any]:
+def _left(until: float) -> float:
+    """Seconds; NotAhead if there are none."""
+    left = until - time.monotonic()
+    if left <= 0:
+        raise NotAhead("the upstream is slow to tell: nobody waits for it")
+    return left
+
+
+def _read(response: httpx2.Response) -> Mapping[str, Any]:
     """The meter's own words; it has looked at those of the vendor."""
-    found: dict[str, Any] = response.json()
-    if response.status_code != 200:
-        raise NotAhead(" ".join(str(found["error"]["message"]).removeprefix("meter: ").split())[:400])
+    try:
+        found = response.json()
+        refusal = "" if response.status_code == 200 else str(found["error"]["message"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise NotAhead(f"the meter's answer cannot be read ({type(error).__name__})") from None
+    if refusal or not isinstance(found, dict):
+        raise NotAhead(" ".join(refusal.removeprefix("meter: ").split())[:400] or "the meter's answer is no object")
     return found
 
 
 def _text(line: Mapping[str, Any]) -> str:
     """What the model said, if it ended by itself."""
-    message = line["result"]["message"]
-    if message.get("stop_reason") != "end_turn":
-        raise NotAhead(f"the model stopped with {str(message.get('stop_reason'))[:40]}")
-    blocks = [block for block in message["content"] if isinstance(block, dict) and block.get("type") == "text"]
-    return "".join(text for block in blocks if isinstance(text := block.get("text"), str))
+    try:
+        message = line["result"]["message"]
+        stopped, texts = message["stop_reason"], [block["text"] for block in message["content"]]
+        text = "".join(texts)
+    except (KeyError, TypeError) as error:
+        raise NotAhead(f"the meter's answer is no message ({type(error).__name__})") from None
+    if stopped != "end_turn":
+        raise NotAhead(f"the model stopped with {stopped}")
+    return text

@@ -53,6 +53,8 @@ class Tickets(Protocol):
 
     def batch_used(self, key: str) -> None: ...
 
+    def batch_unused(self, key: str) -> None: ...
+
 
 class LlmClient:
     """`meter` is the meter's socket, or an address; `models` are by agent; `ticket_budget` is in nano-dollars.
@@ -96,11 +98,13 @@ class LlmClient:
         if before is not None:
             with suppress(NotAnAnswer):  # an older program understood it
                 value = llm_answers.read(form, before)
-                self._ledger.batch_used(key)
+                if self._replies.came_ahead(key):
+                    self._ledger.batch_used(key)
                 return value
         with self._line(run, self._choice(run)) as call:
             text, value = asking.answer(call, lambda text: llm_answers.read(form, text))
             self._replies.keep(key, text, self._clock.now())
+        self._ledger.batch_unused(key)
         return value
 
     def first(self, run: Run, system: str, user: str, answer: type[Any]) -> tuple[str, Question]:

@@ -115,7 +115,7 @@ class Ledger(LedgerBatches, LedgerOwner):
                 return answer
             number = add_open(db, ticket, day, now, ask, answer, caps, retry, stream)
             if key:
-                add_batch(db, number, key, ticket.order.run.day, ask.hour_cache)
+                add_batch(db, number, key, ticket.order.run.day, ask)
         return Reservation(number, day, ask, answer)
 
     def refused(self, ticket: Ticket, model: str, refusal: Refusal, now: datetime, answered: int = 400) -> None:
@@ -142,6 +142,11 @@ class Ledger(LedgerBatches, LedgerOwner):
         reserved = reservation.reserved
         amount = at_most if (estimate or 0) > reserved else min(at_most, reserved)
         return self._end(reservation, "lost", amount, estimate, ending, now)
+
+    def cut(self, batch: Booked, ending: Ending, now: datetime) -> None:
+        """Whoever sent it hears no more: lost, unless the vendor has it and may still answer."""
+        if not self.is_taken(batch.id):
+            self.lost(batch, batch.reserved, None, ending, now)
 
     def reconcile(self, now: datetime) -> int:
         """At start, before the first call: what a dead process left open is lost, and its pauses are over.

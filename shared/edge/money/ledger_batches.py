@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import astuple
 from datetime import datetime
 from sqlite3 import Connection, Row
 
 from shared.domain.batching import Batch
-from shared.domain.token_budget import Refusal
+from shared.domain.token_budget import Ask, Rates, Refusal
 from shared.edge.fault import fault_point
 from shared.edge.money.ledger_views import LedgerViews
 
 BATCHES = """
-    select b.*, c.model, c.at, c.reserved, c.state from batches b join calls c on c.id = b.call"""
+    select b.*, c.model, c.at, c.reserved, c.state, c.price_version from batches b join calls c on c.id = b.call"""
 
 
 class LedgerBatches(LedgerViews):
@@ -32,6 +34,14 @@ class LedgerBatches(LedgerViews):
         waits = "vendor is not null and (state = 'open' or (state = 'settled' and used is null and b.day >= ?))"
         return tuple(map(_batch, self._db.rows(f"{BATCHES} where {waits} order by call", (day,))))
 
+    def batches_open(self) -> tuple[Batch, ...]:
+        """Those whose price nobody knows yet, the oldest first."""
+        return tuple(map(_batch, self._db.rows(f"{BATCHES} where state = 'open' order by call")))
+
+    def is_taken(self, call: int) -> bool:
+        """Whether the vendor has told its id: then it may still be answered."""
+        return self._db.row("select 1 from batches where call = ? and vendor is not null", (call,)) is not None
+
     def batch_taken(self, call: int, vendor: str) -> bool:
         """The vendor has it; from now on its reservation outlives us. False: it calls another one so already."""
         with self._db.transaction() as db:
@@ -46,6 +56,13 @@ class LedgerBatches(LedgerViews):
             with self._db.transaction() as db:
                 db.execute("update batches set used = 1 where key = ?", (key,))
             fault_point("batch.used")
+
+    def batch_unused(self, key: str) -> None:
+        """This question was asked directly."""
+        if self._db.row("select 1 from batches where key = ? and used is not 0", (key,)):
+            with self._db.transaction() as db:
+                db.execute("update batches set used = 0 where key = ?", (key,))
+            fault_point("batch.unused")
 
     def batches_unused(self, day: str) -> None:
         """Whatever was asked for that day or an earlier one and is not used yet is not needed any more."""
@@ -62,10 +79,10 @@ def sent_before(db: Connection, key: str) -> Refusal | None:
     return None
 
 
-def add_batch(db: Connection, call: int, key: str, day: str, hour_cache: bool) -> None:
-    db.execute(
-        "insert into batches (call, key, day, hour_cache) values (?, ?, ?, ?)", (call, key, day, int(hour_cache))
-    )
+def add_batch(db: Connection, call: int, key: str, day: str, ask: Ask) -> None:
+    rates = json.dumps(astuple(ask.rates))
+    sql = "insert into batches (call, key, day, hour_cache, rates) values (?, ?, ?, ?, ?)"
+    db.execute(sql, (call, key, day, int(ask.hour_cache), rates))
 
 
 def _batch(row: Row) -> Batch:
@@ -75,6 +92,8 @@ def _batch(row: Row) -> Batch:
         day=row["day"],
         model=row["model"],
         at=datetime.fromisoformat(row["at"]),
+        rates=Rates(*json.loads(row["rates"])),
+        price_version=row["price_version"],
         reserved=row["reserved"],
         hour_cache=bool(row["hour_cache"]),
         state=row["state"],

@@ -63,8 +63,15 @@ class LedgerSavings:
         return row["tries"] if row else 0
 
     def refused(self, model: str, day: str) -> bool:
-        """Whether the vendor did not take, or does not know, what was asked of this model last, on that day."""
-        row = self._db.row("select day, code from calls where model = ? order by id desc limit 1", (model,))
+        """Whether the vendor did not take, or does not know, what was asked of this model last, on that day.
+
+        Who takes no batch may take a question.
+        """
+        sql = (
+            "select c.day, c.code from calls c join tickets t on t.id = c.ticket"
+            " where c.model = ? and not t.batches order by c.id desc limit 1"
+        )
+        row = self._db.row(sql, (model,))
         return row is not None and row["day"] == day and row["code"] in NOT_TAKEN
 
     def record(self, cheap: str, dear: str) -> tuple[FirstTry, ...]:

@@ -150,7 +150,12 @@ def read_complaint(status: int, headers: Mapping[str, str], body: bytes, now: da
 
 def _text(found: Any, name: str, most: int) -> str:
     value = found.get(name) if isinstance(found, dict) else None
-    return value[:most] if isinstance(value, str) else ""
+    return words(value, most) if isinstance(value, str) else ""
+
+
+def words(text: str, most: int) -> str:
+    """The upstream's, fit for a row, a log and a screen: no half characters, and none that steers a terminal."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text[:most]).split())
 
 
 def _seconds(text: str, now: datetime) -> float | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from shared.domain.batching import Batch, Stage, Word, after
 from shared.domain.ticket import Booked, Ending, Ticket
-from shared.domain.token_budget import Ask, Refusal, Usage, cost, half
+from shared.domain.token_budget import Ask, Rates, Refusal, Usage, cost, half
 from shared.edge.fault import fault_point
 from shared.edge.money import meter_results as results
 from shared.edge.money.meter_answer import Complaint, NotReached, Rejected, judge, no_answer, read_complaint
@@ -49,17 +49,25 @@ def route_of(method: str, path: str) -> Route | None:
 
 def as_batch(ask: Ask) -> Ask:
     """At half price, and whole: nobody is there to make do with a shorter answer."""
-    return replace(ask, batched=True, may_clamp=False, price_version=f"{ask.price_version}, half")
+    return replace(ask, batched=True, may_clamp=False, price_version=_half(ask.price_version))
+
+
+def _half(version: str) -> str:
+    return f"{version}, half"
+
+
+def took_nothing(status: int) -> bool:
+    """Whether who answers so has made no batch. A service that fails, or is late, may have made one."""
+    return status == 501 or (300 <= status < 500 and status not in (408, 409))
 
 
 class NotTaken(Rejected):
     """A complete answer that says no; `word`: what it means for the money."""
 
     def __init__(self, complaint: Complaint) -> None:
-        verdict = judge(complaint)
-        super().__init__(_said_no(verdict.rejected, complaint.status).refusal)
+        super().__init__(_said_no(judge(complaint).rejected, complaint.status).refusal)
         note = f"{complaint.type} {complaint.code} {complaint.message}".strip()
-        self.word = Word.SILENT if verdict.billed else Word.REFUSED
+        self.word = Word.REFUSED if took_nothing(complaint.status) else Word.SILENT
         self.ending = Ending(complaint.status, 400, code=self.refusal.code, note=note)
 
 
@@ -86,12 +94,12 @@ class Batches:
             ending = Ending(answered=400, code="meter_upstream", note=str(error))
             await self._end(reservation, Stage.PLANNED, Word.SILENT, ending)
             raise no_answer(str(error)) from None
-        except BaseException:  # nobody waits for an entry, and nobody knows whether it was sent
+        except BaseException:  # nobody waits for an entry
             ending, now = Ending(code="meter_cut"), self.parts.clock.now()
-            self.parts.book.later(self.parts.ledger.lost, reservation, reservation.reserved, None, ending, now)
+            self.parts.book.later(self.parts.ledger.cut, reservation, ending, now)
             raise
         self._log("meter.batch-sent", ask.model, reserved=reservation.reserved)
-        return _told(vendor, "in_progress")
+        return _shown(vendor, "in_progress")
 
     async def ask(self, batch: Batch, what: str) -> Mapping[str, Any]:
         """`what` stands behind the batch in the path: nothing, /results or /cancel."""
@@ -104,24 +112,24 @@ class Batches:
             raise Rejected(Refusal("meter_batch_lost", str(nonsense))) from None
 
     async def _look(self, batch: Batch) -> Mapping[str, Any]:
-        return _told(batch.vendor, await self._status(batch))
+        return _shown(batch.vendor, await self._status(batch))
 
     async def _cancel(self, batch: Batch) -> Mapping[str, Any]:
         """What was answered before is billed all the same: it has to be fetched later."""
-        data = await self._told(batch, "/cancel", "POST")
-        return _told(batch.vendor, results.status(data, batch.vendor))
+        data = await self._heard(batch, "/cancel", "POST")
+        return _shown(batch.vendor, results.status(data, batch.vendor))
 
     async def _fetch(self, batch: Batch) -> Mapping[str, Any]:
         """The answer, paid for. It may be asked for again, and is paid for once."""
         if await self._status(batch) != "ended":
             raise Rejected(Refusal("meter_batch_waits", "this batch has not ended yet"))
-        found = results.result(await self._told(batch, "/results"), batch.key)
+        found = results.result(await self._heard(batch, "/results"), batch.key)
         if isinstance(found, Unanswered):
-            code = f"meter_batch_{found.how}"
-            await self._end(batch, batch.stage, Word.UNANSWERED, Ending(200, 400, code=code, note=found.note))
-            raise Rejected(Refusal(code, f"the upstream has not answered it: {found.how}"))
+            ending = Ending(200, 400, code=f"meter_batch_{found.how}", note=self.parts.line.masked(found.note))
+            await self._end(batch, batch.stage, Word.UNANSWERED, ending)
+            raise Rejected(Refusal(ending.code, f"the upstream has not answered it: {found.how}"))
         await self._settle(batch, found)
-        return {"custom_id": batch.key, "result": {"type": "succeeded", "message": found.message}}
+        return {"custom_id": batch.key, "result": {"type": "succeeded", "message": found.told}}
 
     # --- the upstream
 
@@ -139,11 +147,12 @@ class Batches:
         return vendor
 
     async def _status(self, batch: Batch) -> results.Status:
-        if batch.is_gone(self.parts.clock.now()):
+        now = self.parts.clock.now()
+        if batch.is_gone(now) and await self.parts.book.ask(self.parts.ledger.believes, now):
             raise Nonsense("it was sent longer ago than the upstream keeps anything of it")
-        return results.status(await self._told(batch), batch.vendor)
+        return results.status(await self._heard(batch), batch.vendor)
 
-    async def _told(self, batch: Batch, what: str = "", method: str = "GET") -> bytes:
+    async def _heard(self, batch: Batch, what: str = "", method: str = "GET") -> bytes:
         """A service that fails is asked again another time."""
         try:
             async with self.parts.line.send(method, f"{BATCHES}/{batch.vendor}{what}", self.headers) as response:
@@ -161,46 +170,59 @@ class Batches:
 
     # --- the book
 
-    async def _end(self, booked: Booked, stage: Stage, word: Word, ending: Ending) -> None:
-        """What has its end already keeps it."""
+    async def _end(self, booked: Booked, stage: Stage, word: Word, ending: Ending, amount: int = 0) -> None:
+        """By the table. `amount`: what an answer costs. What has its end already keeps it."""
         book, ledger, now = self.parts.book, self.parts.ledger, self.parts.clock.now()
-        then = after(stage, word)
-        if then is Stage.VOID:
-            await book.ask(ledger.void, booked, ending, now)
+        then, ended = after(stage, word), False
+        if then is Stage.COLLECTED:
+            ended = await book.ask(ledger.settle, booked, amount, ending, now)
+        elif then is Stage.VOID:
+            ended = await book.ask(ledger.void, booked, ending, now)
         elif then is Stage.LOST:
-            await book.ask(ledger.lost, booked, booked.reserved, None, ending, now)
-        self._log("meter.batch-ended", booked.model, stage=then.value, code=ending.code, note=ending.note)
+            ended = await book.ask(ledger.lost, booked, booked.reserved, None, ending, now)
+        if ended:
+            told = {"stage": then.value, "amount": amount, "code": ending.code, "note": ending.note}
+            self._log("meter.batch-ended", booked.model, **told)
 
     async def _settle(self, batch: Batch, found: Answered) -> None:
-        """At half price, unless the vendor says that it bills the whole."""
-        ledger, now, message = self.parts.ledger, self.parts.clock.now(), found.message
+        """At half price, unless the vendor says that it bills the whole. What cannot be booked is lost."""
         try:
-            usage = usage_of(message["usage"], batch.hour_cache, batched=True)
-            whole = self._cost(batch, usage, message["model"])
+            usage = usage_of(found.usage, batch.hour_cache, batched=True)
+            whole = self._cost(batch, usage, found.model)
+            amount = half(whole) if is_half(found.usage) else whole
+            ending = Ending(200, 200, usage, found.stop_reason, batch.vendor)
+            await self._end(batch, batch.stage, Word.ANSWERED, ending, amount)
         except Unpriced as error:
             await self._end(batch, batch.stage, Word.SILENT, Ending(200, 400, code="meter_paused", note=str(error)))
-            await self.parts.book.ask(ledger.pause, str(error), now)
+            await self.parts.book.ask(self.parts.ledger.pause, str(error), self.parts.clock.now())
             raise Rejected(Refusal("meter_paused", f"no spending now: {error}")) from None
-        amount = half(whole) if is_half(message["usage"]) else whole
-        ending = Ending(200, 200, usage, str(message.get("stop_reason"))[:40], batch.vendor)
-        if await self.parts.book.ask(ledger.settle, batch, amount, ending, now):
-            self._log("meter.settled", batch.model, amount=amount, stop=ending.stop_reason)
+        except Exception as bug:
+            ending = Ending(200, 400, code="meter_bug", note=type(bug).__name__)
+            await self._end(batch, batch.stage, Word.SILENT, ending)
+            raise
         fault_point("batch.settled")
 
     def _cost(self, batch: Batch, usage: Usage, answered_by: str) -> int:
         """If another model than the asked one answered and is dearer, its price counts."""
-        rates = self.parts.pricing.rates
-        amount = cost(rates(batch.model, usage.prompt, batch.at), usage)
+        amount = cost(self._rates(batch, usage.prompt), usage)
+        if answered_by == batch.model:
+            return amount
         try:
-            return max(amount, cost(rates(answered_by, usage.prompt, batch.at), usage))
+            return max(amount, cost(self.parts.pricing.rates(answered_by, usage.prompt, batch.at), usage))
         except Unpriced:
             return amount
+
+    def _rates(self, batch: Batch, prompt: int) -> Rates:
+        """Those of the sending, whatever the prices are by now: of a table that has changed since, nothing is asked."""
+        pricing = self.parts.pricing
+        same = batch.price_version == _half(pricing.version(batch.model))
+        return pricing.rates(batch.model, prompt, batch.at) if same else batch.rates
 
     def _log(self, event: str, model: str, **fields: Any) -> None:
         self.parts.log(event, about(self.ticket, model) | fields)
 
 
-def _told(vendor: str, status: str) -> Mapping[str, Any]:
+def _shown(vendor: str, status: str) -> Mapping[str, Any]:
     """No address of the vendor's: nobody shall follow one."""
     return {"id": vendor, "type": "message_batch", "processing_status": status}
 

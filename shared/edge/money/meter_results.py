@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from shared.domain.errors import Refused
+from shared.edge.money.meter_answer import words
 
 VENDORS_ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
 LONGEST_NOTE = 400
+LONGEST_REASON = 40
 
 Status = Literal["in_progress", "canceling", "ended"]
 Ending = Literal["errored", "canceled", "expired"]
@@ -26,9 +28,19 @@ class Nonsense(Refused):
 
 @dataclass(frozen=True)
 class Answered:
-    """`message` has a model, counts, content and perhaps a reason why it stopped; all else is as it came."""
+    """`usage` is as it came. `told`: what the caller reads, and nothing else of it: texts, none of them deep."""
 
-    message: Mapping[str, Any]
+    model: str
+    usage: Mapping[str, Any]
+    stop_reason: str
+    texts: Sequence[str]
+
+    @property
+    def told(self) -> Mapping[str, Any]:
+        usage = {name: count for name, count in self.usage.items() if isinstance(count, int | str)}
+        content = [{"type": "text", "text": text} for text in self.texts]
+        shown = {"type": "message", "model": self.model, "content": content, "usage": usage}
+        return shown | {"stop_reason": self.stop_reason or None}
 
 
 @dataclass(frozen=True)
@@ -72,7 +84,14 @@ def result(body: bytes, key: str) -> Answered | Unanswered:
     message = _mapping(found.get("message"))
     if how != "succeeded" or not _is_message(message):
         raise Nonsense("the upstream's answer is no message")
-    return Answered(message)
+    stopped = words(message.get("stop_reason") or "", LONGEST_REASON)
+    return Answered(message["model"], message["usage"], stopped, tuple(_texts(message["content"])))
+
+
+def _texts(content: Sequence[Any]) -> Iterator[str]:
+    for block in map(_mapping, content):
+        if block.get("type") == "text" and isinstance(text := block.get("text"), str):
+            yield text
 
 
 def _is_message(found: Mapping[str, Any]) -> bool:
@@ -85,8 +104,8 @@ def _note(found: Mapping[str, Any]) -> str:
     """An error stands in an error answer."""
     error = _mapping(found.get("error"))
     inner = _mapping(error.get("error")) or error
-    words = (inner.get("type"), inner.get("message"))
-    return " ".join(word for word in words if isinstance(word, str))[:LONGEST_NOTE]
+    said = (inner.get("type"), inner.get("message"))
+    return words(" ".join(part for part in said if isinstance(part, str)), LONGEST_NOTE)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

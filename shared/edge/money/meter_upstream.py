@@ -56,11 +56,15 @@ class Response:
             raise StreamBroken(f"the upstream's answer broke ({type(error).__name__})") from None
 
     async def head(self, most: int = MAX_ERROR) -> bytes:
-        """As much of an answer as is worth reading; some errors tell us the key that they do not like."""
+        """As much of an answer as is worth reading. Some errors tell us the key that they do not like: it is masked.
+
+        In what is no error it would be a word like any other, if the key is a short one.
+        """
         found = bytearray()
         while len(found) < most and (data := await self.read()) is not None:
             found += data
-        return bytes(found.replace(self._key, b"***") if self._key else found)[:most]
+        tells_key = self._key and self.status != 200
+        return bytes(found.replace(self._key, b"***") if tells_key else found)[:most]
 
     async def finish(self) -> None:
         with suppress(TimeoutError, StreamBroken):
@@ -85,6 +89,10 @@ class Line:
         """What was cut off closes in the next round of the event loop, and there may be none after this."""
         await self._client.aclose()
         await asyncio.sleep(0)
+
+    def masked(self, said: str) -> str:
+        """Words of an error that stands in an answer of its own kind."""
+        return said.replace(self._upstream.key, "***") if self._upstream.key else said
 
     def post(self, path: str, headers: Mapping[str, str], body: bytes) -> AbstractAsyncContextManager[Response]:
         """As `send`."""

@@ -10,15 +10,17 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import ROUND_CEILING, Decimal
 from importlib.metadata import version
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shared.domain.errors import Refused
 from shared.domain.token_budget import NANO, Rates, Usage
+from shared.edge.money.meter_answer import words
 
 MILLION = 1_000_000
 PROVIDER = "anthropic"
+MOST = 100_000_000  # tokens of one kind: a hundred times what any model takes; more is no count
 
 
 class Unpriced(Refused):
@@ -106,13 +108,16 @@ class _Counted(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+Count = Annotated[int, Field(ge=0, le=MOST)]
+
+
 class _CacheCreation(_Counted):
-    ephemeral_5m_input_tokens: int = Field(default=0, ge=0)
-    ephemeral_1h_input_tokens: int = Field(default=0, ge=0)
+    ephemeral_5m_input_tokens: Count = 0
+    ephemeral_1h_input_tokens: Count = 0
 
 
 class _Details(BaseModel):
-    thinking_tokens: int = Field(default=0, ge=0)
+    thinking_tokens: Count = 0
 
 
 class _ServerTools(_Counted):
@@ -123,10 +128,10 @@ class _ServerTools(_Counted):
 
 
 class _VendorUsage(_Counted):
-    input_tokens: int = Field(ge=0)
-    output_tokens: int = Field(ge=0)
-    cache_creation_input_tokens: int = Field(default=0, ge=0)
-    cache_read_input_tokens: int = Field(default=0, ge=0)
+    input_tokens: Count
+    output_tokens: Count
+    cache_creation_input_tokens: Count = 0
+    cache_read_input_tokens: Count = 0
     cache_creation: _CacheCreation = _CacheCreation()
     output_tokens_details: _Details = _Details()
     server_tool_use: _ServerTools | None = None
@@ -144,8 +149,8 @@ def usage_of(reported: Mapping[str, Any], hour_cache: bool = False, batched: boo
         seen = _VendorUsage.model_validate({key: value for key, value in reported.items() if value is not None})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise Unpriced(f"the upstream counts something that has no price here: usage.{field[:60]}") from None
+        field = words(".".join(str(part) for part in first["loc"]), 60)
+        raise Unpriced(f"the upstream counts something that has no price here: usage.{field}") from None
     if seen.service_tier == "batch" and not batched:
         raise Unpriced("the upstream counts a plain call as a batch: usage.service_tier")
     short, long = seen.cache_creation.ephemeral_5m_input_tokens, seen.cache_creation.ephemeral_1h_input_tokens

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shared.domain.errors import Unavailable
+from shared.edge.money.meter_answer import words
 
 MAX_EVENT = 4 * 1024 * 1024  # bytes
 MAX_MESSAGE = 64 * 1024 * 1024  # bytes of a whole stream
@@ -78,7 +79,7 @@ class Reading:
 
     @property
     def stop_reason(self) -> str:
-        return str(self.message.get("stop_reason") or "")[:40]
+        return words(str(self.message.get("stop_reason") or ""), 40)
 
     def take(self, event: Event) -> None:
         """StreamBroken if the event does not fit what came before. Unknown kinds change nothing."""

@@ -167,6 +167,10 @@ class Mirror:
         """The commits after `old` up to `new`, the oldest first, one for each merge; only `new` without a past."""
         return mirror_history.line(self.path, old, new)
 
+    def titles(self, sha: str) -> tuple[str, ...]:
+        """The first lines of its history's newest thousand commits, its own first."""
+        return mirror_history.titles(self.path, sha)
+
     def taken_back(self, sha: str, onto: str, ref: str, who: str, now: datetime) -> Rebased | Conflict | AlreadyThere:
         """What `sha` changed, undone on top of `onto`, at the attempt's free `ref`; by `who`: "Name <address>"."""
         return mirror_history.taken_back(self.path, sha, onto, attempt_name(ref), who, now)

@@ -23,6 +23,12 @@ def line(repository: Path, old: str, new: str) -> tuple[str, ...]:
     return tuple(reversed(git(repository, "rev-list", "--first-parent", most, between).decode().split()))
 
 
+def titles(repository: Path, sha: str) -> tuple[str, ...]:
+    """As Mirror.titles says."""
+    told = git(repository, "log", f"--max-count={MOST_COMMITS}", "--format=%s", "-z", commit_id(sha))
+    return tuple(told.decode("utf-8", "replace").split("\0"))
+
+
 def taken_back(
     repository: Path, sha: str, onto: str, ref: str, who: str, now: datetime
 ) -> Rebased | Conflict | AlreadyThere:
