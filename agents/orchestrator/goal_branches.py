@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, takewhile
 
 from agents.orchestrator.team import WHO, Desk
 from shared.domain.errors import Stumble, TeamError
@@ -163,8 +163,7 @@ class GoalBranches:
         mirror = self.desk.mirror
         newest = self.look(branch)
         if newest is None:
-            was_ours = self.desk.journal.outcome_of(_key(branch, 1))
-            last = (mirror.head(branch) if was_ours else None) or tip
+            last = (mirror.head(branch) if self._pushes(branch) else None) or tip
             self._check_whole(branch, last)
             return self._push(branch, last, None, self._brought_in(branch) or tip)
         self._check_ours(branch, newest, tip)
@@ -175,10 +174,8 @@ class GoalBranches:
         return newest
 
     def _check_ours(self, branch: str, newest: str, tip: str) -> None:
-        first = _key(branch, 1)
-        if self.desk.journal.outcome_of(first):
-            return
-        if not (self.desk.journal.intended(first) and self.desk.mirror.is_ancestor(newest, tip)):
+        is_begun = self.desk.journal.intended(_key(branch, 1)) and self.desk.mirror.is_ancestor(newest, tip)
+        if not (is_begun or self._pushes(branch)):
             raise Taken(f"{branch} is there already, and not ours: remove that branch at the forge")
 
     def _check_whole(self, branch: str, newest: str) -> None:
@@ -211,16 +208,16 @@ class GoalBranches:
 
     def _brought_in(self, branch: str) -> str:
         """The newest commit of the target's branch that was merged into it; empty: none yet."""
-        done = ""
-        for number in count(1):
-            if not (outcome := self.desk.journal.outcome_of(_key(branch, number))):
-                return done.partition(" ")[2]
-            done = outcome
-        raise AssertionError("counting has no end")
+        done = self._pushes(branch)
+        return done[-1].partition(" ")[2] if done else ""
 
     def _next(self, branch: str) -> str:
         """The key of the push that comes next, or that was begun."""
-        return next(key for key in (_key(branch, n) for n in count(1)) if not self.desk.journal.outcome_of(key))
+        return _key(branch, len(self._pushes(branch)) + 1)
+
+    def _pushes(self, branch: str) -> list[str]:
+        """What they have come to, in order."""
+        return [*takewhile(bool, (self.desk.journal.outcome_of(_key(branch, number)) for number in count(1)))]
 
 
 def _key(branch: str, number: int) -> str:
