@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import redirect_stdout
+from datetime import timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from cli.entry import main
 from shared.edge.engine.engine import EngineJob
 from shared.edge.scripted.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, Stage, goals_of, reads, task
@@ -14,6 +18,7 @@ VISION = "# Vision\n\n## Priority: HIGH\n- Number all rooms of the house\n- Ligh
 ROOMS, LAMP = goals_of(VISION)
 BRANCH = f"agent/goal-{ROOMS}"
 LANDING = "20261121-l1"
+ALL_OF_IT = "Number all rooms of the house"
 FILES = {f"room{n}.py": "NUMBER = 0\n" for n in range(3)} | {
     "lamp.py": "NUMBER = 0\n",
     "tests/test_all.py": "def test():\n    pass\n",
@@ -59,3 +64,64 @@ def house(root: Path, model: ScriptedModel, **merge: str) -> Stage:
     made = Stage(root, model.url, codes, suite).set_up(VISION, FILES)
     made.given_config("policy", capacity="{parallel: 1, tasks_per_day: 2}", **merge)
     return made
+
+
+# --- days, and what there is to see --------------------------------------------------------------------------
+
+
+def next_day(stage: Stage, until: str = "") -> list[str]:
+    stage.clock.sleep(timedelta(days=1).total_seconds())
+    return stage.run_day(until)
+
+
+def subjects(stage: Stage, branch: str) -> list[str]:
+    """Of its commits, the newest first."""
+    lines = stage.forge("log", "--first-parent", "--format=%s", branch).splitlines()
+    return [line.partition(" (#")[0] for line in lines]
+
+
+def numbers(stage: Stage, branch: str = "main") -> str:
+    """Of the rooms."""
+    return "".join(stage.forge("show", f"{branch}:room{n}.py").splitlines()[0][-1] for n in range(3))
+
+
+def typed(stage: Stage, *words: str) -> str:
+    with redirect_stdout(StringIO()) as out:
+        assert main([words[0], "--home", str(stage.home.root), *words[1:]]) == 0
+    return out.getvalue()
+
+
+def ticked(stage: Stage) -> list[str]:
+    return [line for line in stage.home.roadmap.read_text().splitlines() if line.startswith("- [x] ")]
+
+
+# --- what the owner does -------------------------------------------------------------------------------------
+
+
+def bullet(stage: Stage) -> str:
+    """Of the rooms, in ROADMAP.md."""
+    return next(line for line in stage.home.roadmap.read_text().splitlines() if f"`{ROOMS}`" in line)
+
+
+def tick(stage: Stage) -> None:
+    """He says that it is done."""
+    line, text = bullet(stage), stage.home.roadmap.read_text()
+    stage.home.roadmap.write_text(text.replace(line, line.replace("[ ]", "[x]")))
+
+
+def approved(stage: Stage, *tasks: str) -> Stage:
+    for one in tasks:
+        typed(stage, "approve", one)
+        stage.run_day()
+    return stage
+
+
+def landing_in_review(root: Path, model: ScriptedModel) -> Stage:
+    """All rooms are on the branch, and he has not approved the landing yet."""
+    stage = house(root, model)
+    stage.run_day()
+    stage.given_config("policy", merge="{auto: false}")
+    next_day(stage)
+    approved(stage, "20261121-01")
+    assert stage.states()[LANDING] == "in_review"
+    return stage

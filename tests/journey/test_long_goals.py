@@ -5,57 +5,43 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import redirect_stdout
 from datetime import timedelta
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cli.entry import main
 from shared.domain.lifecycle import State
 from shared.edge.clock import ManualClock
 from shared.edge.engine.engine import EngineJob
 from shared.edge.forge.forge import REVIEW_CONTEXT
 from shared.edge.scripted.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
-from tests.journey.long_goal import BRANCH, LANDING, ROOMS, VISION, codes, house, planned, script
+from tests.journey.long_goal import (
+    ALL_OF_IT,
+    BRANCH,
+    LANDING,
+    ROOMS,
+    VISION,
+    codes,
+    house,
+    landing_in_review,
+    next_day,
+    numbers,
+    planned,
+    script,
+    subjects,
+    tick,
+    ticked,
+    typed,
+)
 from tests.journey.stage import APPROVES, CODES, Stage, git, reads
-
-ALL_OF_IT = "Number all rooms of the house"
 
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
     with ScriptedModel(script()) as model:
         yield model
-
-
-def next_day(stage: Stage, until: str = "") -> list[str]:
-    stage.clock.sleep(timedelta(days=1).total_seconds())
-    return stage.run_day(until)
-
-
-def subjects(stage: Stage, branch: str) -> list[str]:
-    """Of its commits, the newest first."""
-    lines = stage.forge("log", "--first-parent", "--format=%s", branch).splitlines()
-    return [line.partition(" (#")[0] for line in lines]
-
-
-def numbers(stage: Stage, branch: str = "main") -> str:
-    """Of the rooms."""
-    return "".join(stage.forge("show", f"{branch}:room{n}.py").splitlines()[0][-1] for n in range(3))
-
-
-def typed(stage: Stage, *words: str) -> str:
-    with redirect_stdout(StringIO()) as out:
-        assert main([words[0], "--home", str(stage.home.root), *words[1:]]) == 0
-    return out.getvalue()
-
-
-def ticked(stage: Stage) -> list[str]:
-    return [line for line in stage.home.roadmap.read_text().splitlines() if line.startswith("- [x] ")]
 
 
 def explains(folder: Path, job: EngineJob) -> None:
@@ -257,13 +243,6 @@ def test_it_lands_with_what_is_there_if_the_owner_ticks_it(tmp_path: Path, model
     assert numbers(stage) == "110"
 
 
-def tick(stage: Stage) -> None:
-    """The owner says that it is done."""
-    roadmap = stage.home.roadmap.read_text()
-    line = next(line for line in roadmap.splitlines() if f"`{ROOMS}`" in line)
-    stage.home.roadmap.write_text(roadmap.replace(line, line.replace("[ ]", "[x]")))
-
-
 def test_it_lands_without_a_task_that_has_failed_if_the_owner_ticks_it(tmp_path: Path, model: ScriptedModel) -> None:
     stage = house(tmp_path, model)
     stage.change = lambda folder, job: codes(folder, job) if "room1.py" not in job.edit else None
@@ -307,7 +286,7 @@ def test_the_branch_of_a_goal_that_is_removed_stays_where_it_is(tmp_path: Path, 
 
 
 def test_work_that_is_taken_up_again_drops_the_landing_and_makes_it_anew(tmp_path: Path, model: ScriptedModel) -> None:
-    stage = landing_waits(tmp_path, model)
+    stage = landing_in_review(tmp_path, model)
     typed(stage, "retry", "20261120-02", "--why", "say what the number is")
     stage.change = explains
     stage.run_day()
@@ -326,20 +305,6 @@ def test_work_that_is_taken_up_again_drops_the_landing_and_makes_it_anew(tmp_pat
     assert stage.states()["20261120-02"] == stage.states()[again] == "completed"
 
 
-def landing_waits(tmp_path: Path, model: ScriptedModel) -> Stage:
-    """All rooms are on the branch, and the owner has not approved the landing yet."""
-    stage = house(tmp_path, model, merge="{auto: false}")
-    stage.run_day()
-    for task in ("20261120-01", "20261120-02"):
-        typed(stage, "approve", task)
-        stage.run_day()
-    next_day(stage)
-    typed(stage, "approve", "20261121-01")
-    stage.run_day()
-    assert stage.states()[LANDING] == "in_review"
-    return stage
-
-
 def owner_pushes(stage: Stage, files: Mapping[str, str]) -> None:
     """To the goal's branch."""
     clone = stage.root / "clone"
@@ -353,7 +318,7 @@ def owner_pushes(stage: Stage, files: Mapping[str, str]) -> None:
 
 
 def test_what_the_owner_pushes_while_it_waits_lands_too(tmp_path: Path, model: ScriptedModel) -> None:
-    stage = landing_waits(tmp_path, model)
+    stage = landing_in_review(tmp_path, model)
     owner_pushes(stage, {"room0.py": "NUMBER = 1\n# his words\n"})
     typed(stage, "approve", LANDING)
     stage.run_day()
@@ -366,7 +331,7 @@ def test_what_the_owner_pushes_while_it_waits_lands_too(tmp_path: Path, model: S
 
 
 def test_it_may_be_merged_by_the_owner(tmp_path: Path, model: ScriptedModel) -> None:
-    stage = landing_waits(tmp_path, model)
+    stage = landing_in_review(tmp_path, model)
     with stage.records() as records:
         forge = records.forge()
         assert forge
@@ -381,7 +346,7 @@ def test_it_may_be_merged_by_the_owner(tmp_path: Path, model: ScriptedModel) -> 
 
 def test_a_goal_of_many_files_lands(tmp_path: Path, model: ScriptedModel) -> None:
     """Its task's file names as many as such a file may."""
-    stage = landing_waits(tmp_path, model)
+    stage = landing_in_review(tmp_path, model)
     typed(stage, "reject", LANDING, "--why", "later")
     stage.run_day()
     for task in ("20261120-01", "20261120-02", "20261121-01"):
@@ -397,7 +362,7 @@ def test_a_goal_of_many_files_lands(tmp_path: Path, model: ScriptedModel) -> Non
 
 
 def test_a_landing_that_the_owner_rejects_is_not_made_again(tmp_path: Path, model: ScriptedModel) -> None:
-    stage = landing_waits(tmp_path, model)
+    stage = landing_in_review(tmp_path, model)
     typed(stage, "reject", LANDING, "--why", "not now")
     next_day(stage)
     assert [task for task in stage.states() if "-l" in task] == [LANDING]

@@ -9,9 +9,29 @@ from typing import Any
 import pytest
 
 from shared.edge.scripted.scripted_model import ScriptedModel
-from tests.journey.long_goal import BRANCH, LAMP, LANDING, ROOMS, VISION, codes, house, numbered, planned, script
-from tests.journey.stage import APPROVES, CODES, Stage, reads
-from tests.journey.test_long_goals import ALL_OF_IT, next_day, numbers, subjects, ticked, typed
+from tests.journey.long_goal import (
+    ALL_OF_IT,
+    BRANCH,
+    LAMP,
+    LANDING,
+    ROOMS,
+    VISION,
+    approved,
+    bullet,
+    codes,
+    house,
+    landing_in_review,
+    next_day,
+    numbered,
+    numbers,
+    planned,
+    script,
+    subjects,
+    tick,
+    ticked,
+    typed,
+)
+from tests.journey.stage import APPROVES, CODES, reads
 
 WITHOUT = VISION.replace(f"- {ALL_OF_IT}\n", "")
 REWORDED = "Number all the rooms of the house"
@@ -32,34 +52,6 @@ def plannings(model: ScriptedModel) -> int:
     """How often the planner was asked about the rooms."""
     asked = (str(request.body).partition("Goals to answer")[2] for request in model.requests)
     return sum(f"{ROOMS} (high)" in goals for goals in asked)
-
-
-def bullet(stage: Stage) -> str:
-    """Of the rooms, in ROADMAP.md."""
-    return next(line for line in stage.home.roadmap.read_text().splitlines() if f"`{ROOMS}`" in line)
-
-
-def tick(stage: Stage) -> None:
-    line = bullet(stage)
-    text = stage.home.roadmap.read_text()
-    stage.home.roadmap.write_text(text.replace(line, line.replace("[ ]", "[x]")))
-
-
-def approved(stage: Stage, *tasks: str) -> Stage:
-    for task in tasks:
-        typed(stage, "approve", task)
-        stage.run_day()
-    return stage
-
-
-def landing_in_review(tmp_path: Path, model: ScriptedModel) -> Stage:
-    stage = house(tmp_path, model, merge="{auto: false}")
-    stage.run_day()
-    approved(stage, "20261120-01", "20261120-02")
-    next_day(stage)
-    approved(stage, "20261121-01")
-    assert stage.states()[LANDING] == "in_review"
-    return stage
 
 
 # --- removed, and put back -----------------------------------------------------------------------------------
