@@ -132,10 +132,12 @@ def _with_id(desk: Desk, task: TaskSpec) -> TaskSpec:
 
 
 def gather(desk: Desk, spec: TaskSpec, number: int, tip: str, onto: str) -> Rebased | AlreadyThere:
-    """What is on the branch at `tip`, which holds `onto`, as the commit of this attempt. No model is asked."""
+    """What is on the branch at `tip`, which holds `onto`, as the commit of this attempt. No model is asked.
+
+    What it is made of is in the book before it stands: a commit that stands is gone on from, whoever was killed.
+    """
     text, now = desk.delivery.clean(f"{spec.title}\n\n{spec.description}\n\nTask: {spec.id}\n"), desk.clock.now()
     key = f"{spec.id}.a{number}:gather"
     desk.journal.intend(key, "gather", spec.id, tip, now)
-    made = desk.mirror.gathered(tip, onto, attempt_ref(spec.id, number), WHO, text, now)
-    desk.journal.achieved(key, made.sha if isinstance(made, Rebased) else onto)
-    return made
+    desk.journal.achieved(key, tip)
+    return desk.mirror.gathered(tip, onto, attempt_ref(spec.id, number), WHO, text, now)

@@ -167,10 +167,9 @@ class _Planning:
         if lessons:
             learning.planned(desk, f"plan-{day}", order.first_number, is_whole=not answer.notes)
         self._keep(before, replace(plan, deferred=(*plan.deferred, *waiting)), (*goals, *waiting))
-        for title in [
-            goal.title for goal in goals if (goal.id, branch) not in plan.branches and goal.id in dict(plan.branches)
-        ]:
-            desk.tell(f"{title!r} is more than one day: it grows on a branch of its own")
+        for goal in () if branch else goals:
+            if goal.id in dict(plan.branches):
+                desk.tell(f"{goal.title!r} is more than one day: it grows on a branch of its own")
         desk.log(run, "planned", tasks=[task.id for task in plan.tasks], notes=plan.notes)
         return True
 

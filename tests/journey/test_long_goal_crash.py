@@ -32,7 +32,7 @@ SCRIPT = [  # however often it is asked
     APPROVES,
 ]
 NAMED = ("push.sent#1", "join.written", "gather.written", "delete-goal-branch.published")  # what is new in such days
-SLICES, STEP = 4, 2  # `make crash`: every second point of three days
+SLICES = 6  # `make crash`: every point of three days
 
 
 @pytest.fixture
@@ -89,6 +89,15 @@ def test_a_kill_at_what_is_done_for_a_branch_is_made_good(
     survives(point, next(places), model)
 
 
+@pytest.mark.slow
+def test_a_kill_when_the_landing_has_its_commit_is_made_good(places: Iterator[Path], model: ScriptedModel) -> None:
+    _, argv = fresh(next(places), model)
+    passed = points(argv)
+    number = passed.index("gather.written") + 2
+    assert passed[number - 1] == "ref.update"
+    survives(number, next(places), model)
+
+
 @at_length
 @pytest.mark.slow
 @pytest.mark.parametrize("slice_", range(SLICES))
@@ -97,5 +106,5 @@ def test_a_kill_at_any_point_of_its_days_loses_and_doubles_nothing(
 ) -> None:
     _, argv = fresh(next(places), model)
     count = len(points(argv, at_least=250))
-    for number in range(slice_ * STEP + 1, count + 1, SLICES * STEP):
+    for number in range(slice_ + 1, count + 1, SLICES):
         survives(number, next(places), model)
