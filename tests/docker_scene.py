@@ -29,6 +29,8 @@ from typing import Any, Literal, TypeVar
 
 import pytest
 
+from shared.domain.errors import TeamError
+from shared.edge.deploy.docker_engine import connected, found
 from shared.edge.process import run
 
 T = TypeVar("T")
@@ -67,19 +69,16 @@ def engine_or_skip() -> Any:
 
 
 def client() -> Any:
-    from docker import APIClient
-    from docker.utils import kwargs_from_env
-
-    return APIClient(version="auto", timeout=60, **kwargs_from_env())
+    return found(os.environ)
 
 
 @functools.cache
 def _reason() -> str:
     """Why no engine can be used; empty: one answers."""
     try:
-        with contextlib.closing(client()):
+        with connected(os.environ):
             return ""
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is the reason
+    except TeamError as error:
         return f"no Docker engine answers: {error}"[:200]
 
 

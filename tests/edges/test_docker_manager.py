@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import socket
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -146,6 +148,19 @@ def test_whatever_it_says_is_one_line(
 def test_one_that_says_nothing_is_not_waited_for(engine: Make) -> None:
     with pytest.raises(EngineAway, match="does not answer"), connected(engine(None).environment, seconds=1) as one:
         one.containers()
+
+
+def test_an_engine_that_goes_away_in_the_middle_leaves_no_socket_open(engine: Make) -> None:
+    """Python closes such a socket some time later, in the middle of another test, with a warning."""
+    one = engine(b"")
+    gc.collect()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", ResourceWarning)
+        with pytest.raises(EngineAway, match="refused"), connected(one.environment) as asked:
+            one.close()
+            asked.containers()
+        gc.collect()
+    assert [str(warning.message) for warning in told] == []
 
 
 def test_the_version_is_told(engine: Make) -> None:

@@ -51,7 +51,7 @@ def connected(environment: Mapping[str, str], seconds: int = SECONDS) -> Iterato
     from docker.credentials.errors import StoreError
 
     try:
-        with contextlib.closing(_found(environment, seconds)) as engine:
+        with contextlib.closing(found(environment, seconds)) as engine:
             yield engine
     except docker.errors.APIError as error:
         raise _refused(error) from None
@@ -100,8 +100,8 @@ def _refused(error: docker.errors.APIError) -> Stumble:
 # --- finding it ----------------------------------------------------------------------------------------------
 
 
-def _found(environment: Mapping[str, str], seconds: int) -> docker.APIClient:
-    """The first that answers; of those that do not, the most telling reason."""
+def found(environment: Mapping[str, str], seconds: int = SECONDS) -> docker.APIClient:
+    """The first that answers; close it. EngineAway or Misconfigured: of those that do not, the most telling reason."""
     troubles: list[Stumble | Misconfigured] = []
     for host in _hosts(environment):
         if trouble := _trouble(host):
@@ -155,8 +155,13 @@ def _client(host: str, environment: Mapping[str, str], seconds: int) -> docker.A
     import docker
     from docker.utils import kwargs_from_env
 
+    from shared.edge.deploy.docker_wire import ClosingAdapter
+
     secured = kwargs_from_env({**environment, "DOCKER_HOST": host}).get("tls", False)
-    return docker.APIClient(host, "auto", seconds, secured)
+    engine = docker.APIClient(host, "auto", seconds, secured)
+    if host.startswith(UNIX):
+        engine.mount("http+docker://", ClosingAdapter(host.removeprefix(UNIX), seconds))
+    return engine
 
 
 def _new_enough(engine: docker.APIClient) -> docker.APIClient:
