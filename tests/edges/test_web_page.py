@@ -529,6 +529,14 @@ def test_rules_that_keep_a_parser_busy_are_cut() -> None:
     assert worked() - before < 4
 
 
+def test_the_web_of_these_tests_bears_callers_who_go_before_they_ask() -> None:
+    """A reader whose time is over as soon as it is connected."""
+    with web({}) as site, socket.create_connection((HERE, site.port)) as caller:
+        caller.shutdown(socket.SHUT_WR)
+        assert caller.recv(1) == b""
+    assert site.asked == []
+
+
 # --- whatever it does ----------------------------------------------------------------------------------------
 
 LINES = st.sampled_from(

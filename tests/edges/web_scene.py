@@ -19,6 +19,7 @@ from shared.edge.web.web_page import Bounds, WebReader
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAY = "2026-11-20"
 HERE = "127.0.0.1"
+ENDS = 10.0  # seconds until an answer is not waited for: it ends when the other side goes
 SITE, OTHER = "site.example", "other.example"
 
 Reply = Callable[[socket.socket], None]
@@ -71,10 +72,15 @@ class Web:
         return f"{'https' if self.context else 'http'}://{host}:{self.port}{slash}{path}"
 
     def serve(self, server: socket.socket) -> None:
+        """Ends after its last answer, so that what goes wrong with one is told of the test that asked."""
+        answering = []
         with contextlib.suppress(OSError):
             while True:
                 wire, _ = server.accept()
-                threading.Thread(target=self._answer, args=(wire,), daemon=True).start()
+                answering.append(threading.Thread(target=self._answer, args=(wire,), daemon=True))
+                answering[-1].start()
+        for one in answering:
+            one.join(ENDS)
 
     def _answer(self, wire: socket.socket) -> None:
         with contextlib.suppress(OSError), wire:
@@ -86,6 +92,8 @@ class Web:
 
     def _talk(self, wire: socket.socket) -> None:
         request = wire.recv(65536).decode("latin-1")
+        if not request:
+            return  # its time was over before it could ask
         path = request.split(" ")[1]
         host = request.partition("host: ")[2].partition("\r\n")[0].rpartition(":")[0]
         self.requests.append(request)
