@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parent.parent
 # What takes long to load.
@@ -33,22 +32,34 @@ HEAVY = {
 }
 
 
-def modules() -> list[Path]:
+@cache
+def modules() -> tuple[Path, ...]:
     found = [ROOT / "main.py"]
     for folder in ("cli", "agents", "shared"):
         found += sorted((ROOT / folder).rglob("*.py"))
-    return found
+    return tuple(found)
 
 
-def imports(path: Path) -> Iterator[tuple[str, bool]]:
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+@cache
+def imports(path: Path) -> tuple[tuple[str, bool], ...]:
     """(module, whether it is imported when this module is loaded)."""
-    tree = ast.parse(path.read_text("utf-8"))
-    top = {id(node) for node in tree.body}
-    for node in ast.walk(tree):
+    top = {id(node) for node in parsed(path).body}
+    found: list[tuple[str, bool]] = []
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, id(node) in top) for alias in node.names)
+            found += ((alias.name, id(node) in top) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from ((f"{node.module}.{alias.name}", id(node) in top) for alias in node.names)
+            found += ((f"{node.module}.{alias.name}", id(node) in top) for alias in node.names)
+    return tuple(found)
+
+
+def tops(path: Path) -> set[str]:
+    return {name.split(".")[0] for name, _ in imports(path)}
 
 
 def ours(path: Path) -> set[str]:
@@ -56,68 +67,72 @@ def ours(path: Path) -> set[str]:
 
 
 def third_party(path: Path) -> set[str]:
-    tops = {name.split(".")[0] for name, _ in imports(path)}
-    return tops - set(sys.stdlib_module_names) - {"cli", "agents", "shared", "main"}
+    return tops(path) - set(sys.stdlib_module_names) - {"cli", "agents", "shared", "main"}
 
 
-def named(paths: list[Path]) -> list[object]:
-    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
+def offenders(paths: Sequence[Path], wrong: Callable[[Path], set[str]]) -> dict[str, list[str]]:
+    """Each module with what it imports against a rule."""
+    assert paths, "the rule holds for nothing: its folder has another name now"
+    return {str(path.relative_to(ROOT)): sorted(found) for path in paths if (found := wrong(path))}
 
 
-@pytest.mark.parametrize("path", named([p for p in modules() if "domain" in p.parts]))
-def test_words_know_only_words_and_the_standard_library(path: Path) -> None:
-    assert {name for name in ours(path) if not name.startswith("shared.domain")} == set()
-    assert third_party(path) == set()
+WORDS = [path for path in modules() if "domain" in path.parts]
+DOORS = [path for path in modules() if "edge" in path.parts]
+AGENTS = [path for path in modules() if path.parent.parent.name == "agents"]
 
 
-@pytest.mark.parametrize("path", named([p for p in modules() if "edge" in p.parts]))
-def test_doors_know_no_agent_and_no_command(path: Path) -> None:
-    assert {name for name in ours(path) if not name.startswith("shared.")} == set()
+def test_words_know_only_words_and_the_standard_library() -> None:
+    def wrong(path: Path) -> set[str]:
+        return {name for name in ours(path) if not name.startswith("shared.domain")} | third_party(path)
+
+    assert offenders(WORDS, wrong) == {}
 
 
-@pytest.mark.parametrize("path", named([p for p in modules() if p.parent.parent.name == "agents"]))
-def test_agents_know_only_their_own_folder_and_shared(path: Path) -> None:
-    role = path.parent.name
-    allowed = ("shared.", f"agents.{role}.")
-    if path.name == "agent.py" and role == "orchestrator":
-        allowed = ("shared.", "agents.")  # the one place where the roles meet
-    assert {name for name in ours(path) if not name.startswith(allowed)} == set()
+def test_doors_know_no_agent_and_no_command() -> None:
+    assert offenders(DOORS, lambda path: {name for name in ours(path) if not name.startswith("shared.")}) == {}
 
 
-@pytest.mark.parametrize("path", named([p for p in modules() if p.parent.parent.name == "agents"]))
-def test_agents_reach_the_world_only_through_doors(path: Path) -> None:
-    assert third_party(path) - {"pydantic"} == set()
+def test_agents_know_only_their_own_folder_and_shared() -> None:
+    def wrong(path: Path) -> set[str]:
+        role = path.parent.name
+        allowed = ("shared.", f"agents.{role}.")
+        if path.name == "agent.py" and role == "orchestrator":
+            allowed = ("shared.", "agents.")  # the one place where the roles meet
+        return {name for name in ours(path) if not name.startswith(allowed)}
+
+    assert offenders(AGENTS, wrong) == {}
+
+
+def test_agents_reach_the_world_only_through_doors() -> None:
     effects = {"subprocess", "socket", "sqlite3", "urllib", "http", "shutil", "os"}
-    assert {name.split(".")[0] for name, _ in imports(path)} & effects == set()
-
-
-@pytest.mark.parametrize("path", named(modules()))
-def test_heavy_packages_are_imported_where_they_are_used(path: Path) -> None:
-    at_load = {name.split(".")[0] for name, loads in imports(path) if loads}
-    assert at_load & HEAVY == set() or path.stem in LOADED_LAZILY
+    assert offenders(AGENTS, lambda path: (third_party(path) - {"pydantic"}) | (tops(path) & effects)) == {}
 
 
 # Modules that nothing imports when it is loaded: who needs them pays for them.
 LOADED_LAZILY = {
-    "docker_wire",
-    "local_webhook",
-    "meter",
-    "meter_upstream",
-    "scripted_batches",
-    "scripted_model",
-    "scripted_wire",
+    *("docker_wire", "local_webhook", "meter", "meter_upstream"),
+    *("scripted_batches", "scripted_model", "scripted_wire"),
 }
+LOADED_AT_ONCE = [path for path in modules() if path.stem not in LOADED_LAZILY]
 
 
-@pytest.mark.parametrize("path", named(modules()))
-def test_a_module_that_is_loaded_lazily_is_imported_lazily(path: Path) -> None:
-    eager = {name for name, loads in imports(path) if loads and name.startswith("shared.edge.")}
-    if path.stem not in LOADED_LAZILY:
-        assert {name for name in eager if LOADED_LAZILY & set(name.split("."))} == set()
+def test_heavy_packages_are_imported_where_they_are_used() -> None:
+    def wrong(path: Path) -> set[str]:
+        return {name.split(".")[0] for name, loads in imports(path) if loads} & HEAVY
+
+    assert offenders(LOADED_AT_ONCE, wrong) == {}
+
+
+def test_a_module_that_is_loaded_lazily_is_imported_lazily() -> None:
+    def wrong(path: Path) -> set[str]:
+        eager = {name for name, loads in imports(path) if loads and name.startswith("shared.edge.")}
+        return {name for name in eager if LOADED_LAZILY & set(name.split("."))}
+
+    assert offenders(LOADED_AT_ONCE, wrong) == {}
 
 
 def test_only_the_process_door_starts_programs() -> None:
-    starters = {p.stem for p in modules() if any(name.split(".")[0] == "subprocess" for name, _ in imports(p))}
+    starters = {path.stem for path in modules() if "subprocess" in tops(path)}
     assert starters <= {"process", "box_forward", "box_probe", "setup"}  # two run inside boxes, one before all else
 
 
@@ -147,7 +162,7 @@ def charter() -> str:
     for folder in folders:
         rows = [_row(path) for path in modules() if path.parent == shared / folder and path.name != "__init__.py"]
         if rows:
-            what = ast.get_docstring(ast.parse((shared / folder / "__init__.py").read_text("utf-8")))
+            what = ast.get_docstring(parsed(shared / folder / "__init__.py"))
             parts.append(f"## {folder}\n\n{what}\n\n| module | is |\n|---|---|\n" + "\n".join(rows))
     return "\n\n".join(parts) + "\n"
 
@@ -160,7 +175,7 @@ else lives with the agent that needs it. To add a module is to write its sentenc
 
 
 def _row(path: Path) -> str:
-    text = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+    text = ast.get_docstring(parsed(path)) or ""
     return f"| `{path.name}` | {' '.join(text.split(chr(10) * 2)[0].split())} |"
 
 
