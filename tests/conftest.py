@@ -23,8 +23,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # How long one example takes says more about the others on this machine than about the code.
-hypothesis.settings.register_profile("suite", deadline=None)
-hypothesis.settings.load_profile("suite")
+hypothesis.settings.register_profile("few", deadline=None, max_examples=20)
+hypothesis.settings.register_profile("many", deadline=None, max_examples=100)  # --hypothesis-profile=many
+hypothesis.settings.load_profile("few")
 
 
 class LeftTheMachine(Exception):

@@ -758,7 +758,7 @@ class MoneyBook(RuleBasedStateMachine):
 
 
 TestMoneyBook = MoneyBook.TestCase
-TestMoneyBook.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestMoneyBook.settings = settings(stateful_step_count=40)
 
 
 def test_amounts_in_the_book_are_integers(ledger: Ledger, tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ def test_words_of_strangers_are_words_and_never_a_language(said: str, book: Less
 
 
 @given(st.text(max_size=200), st.text(max_size=50), st.lists(st.text(max_size=20), max_size=3))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_text_makes_it_fail(book: LessonBook, text: str, kind: str, files: list[str]) -> None:
     assert len(book.find(Situation("coder", text, kind, tuple(files)), DAY)) <= 3
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shared.domain.naming import attempt_ref, branch_name, is_task_id
@@ -57,7 +57,6 @@ def ignored_by_us(files: dict[str, str], paths: list[str]) -> set[str]:
     return found
 
 
-@settings(max_examples=150, deadline=None)
 @given(PATTERN, st.lists(PATH, min_size=1, max_size=8))
 @example("a/**", ["a", "a/b", "b/a/b"])
 @example("**/a", ["a", "b/a", "b/a/b"])
@@ -71,7 +70,6 @@ def test_a_pattern_covers_what_git_would_ignore(folder: Path, pattern: str, path
 LINES = st.lists(st.sampled_from(["", "!"]).flatmap(lambda no: PATTERN.map(lambda line: no + line)), max_size=4)
 
 
-@settings(max_examples=150, deadline=None)
 @given(LINES, LINES, st.lists(PATH, min_size=1, max_size=8))
 @example(["*", "!a/"], [], ["a/b"])
 @example(["a/", "!a/b"], [], ["a/b"])
@@ -112,7 +110,6 @@ def git_accepts(*arguments: str) -> bool:
     return done.returncode == 0
 
 
-@settings(max_examples=80, deadline=None)
 @given(IDS, st.text(max_size=300))
 @example("a", ".lock")
 @example("a.b", "-f")
@@ -121,7 +118,6 @@ def test_git_accepts_every_branch_that_we_name(task_id: str, title: str) -> None
     assert git_accepts("--branch", branch_name(task_id, title))
 
 
-@settings(max_examples=40, deadline=None)
 @given(IDS, st.integers(1, 999))
 def test_git_accepts_every_reference_of_an_attempt(task_id: str, attempt: int) -> None:
     assert git_accepts(attempt_ref(task_id, attempt))

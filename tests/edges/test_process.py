@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.errors import Refused, Unavailable
@@ -198,7 +198,6 @@ def test_text_survives_bytes_that_are_none() -> None:
 
 
 @given(size=st.integers(0, 600), limit=st.integers(0, 600))
-@settings(max_examples=60, deadline=None)
 def test_what_is_kept_ishead_and_tail_within_the_limit(size: int, limit: int) -> None:
     printed = bytes(ord("a") + n % 26 for n in range(size))
     done = run(["cat"], env=ENV, timeout=5, data=printed, limit=limit)

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.arguments import Arguments
@@ -77,7 +77,6 @@ def service(running: ScriptedService) -> ScriptedService:
 # --- what is bounded -----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=50)
 @given(st.text(max_size=500))
 def test_whatever_is_asked_is_one_short_line(query: str) -> None:
     line = asked(query)
@@ -85,7 +84,6 @@ def test_whatever_is_asked_is_one_short_line(query: str) -> None:
     assert asked(line) == line
 
 
-@settings(max_examples=50)
 @given(st.lists(st.builds(Hit, st.text(), st.text() | st.text().map("https://a.example/{}".format), st.text())))
 def test_whatever_is_found_is_bounded(found: list[Hit]) -> None:
     hits = bounded(found, 5)

@@ -65,7 +65,7 @@ def test_only_a_task_that_is_to_mend_a_test_has_one(book: UpkeepBook) -> None:
     assert found == [mends.subject, "", "", ""]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     kind=st.sampled_from(KINDS),
     subject=st.text(st.characters(exclude_categories=["Cs"]), max_size=30),

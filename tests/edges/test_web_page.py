@@ -550,7 +550,7 @@ LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.one_of(LINES, st.binary(max_size=30)), max_size=10).map(b"".join))
 def test_no_answer_is_too_odd_to_be_refused(data: bytes) -> None:
     with web({f"{SITE}/": sends(data)}) as site:

@@ -556,7 +556,7 @@ MAY_STAND = {
     *("image", "build", "environment", "volumes", "networks", "depends_on", "healthcheck", "links", "restart"),
     *("labels", "logging", "mem_limit", "memswap_limit", "cpus", "pids_limit", "security_opt", "init", "ports"),
 }
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 @MANY

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, get_args
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.coder.agent import Coder, CoderLimits
@@ -527,7 +527,6 @@ FAILURES = st.builds(
 )
 
 
-@settings(max_examples=60)
 @given(FAILURES, st.text())
 def test_every_failure_has_a_cause_whatever_it_says_and_whoevers_it_is(failure: Failure, name: str) -> None:
     cause = classify(failure)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.reviewer.diff_analyzer import MARGIN, WHOLE_FILE, Unreadable, chunks, read_patch
@@ -138,7 +138,6 @@ TEXTS = st.dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(TEXTS, TEXTS, st.integers(60, 400))
 def test_every_added_line_is_in_exactly_one_chunk(
     before: Mapping[str, str], after: Mapping[str, str], room: int
@@ -154,7 +153,6 @@ def test_every_added_line_is_in_exactly_one_chunk(
     }
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=300))
 def test_whatever_a_patch_holds_it_is_read_to_its_end(diff: bytes) -> None:
     read_patch(diff)

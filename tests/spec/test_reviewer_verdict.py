@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.reviewer.agent import Reviewer, ReviewLimits
@@ -438,7 +438,6 @@ REPLIES = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(REPLIES, st.integers(3, 6), st.booleans())
 def test_nothing_that_a_model_answers_approves_a_change_with_a_grave_finding(
     reply: Reply, line: int, later: bool
@@ -448,7 +447,6 @@ def test_nothing_that_a_model_answers_approves_a_change_with_a_grave_finding(
     assert not isinstance(verdict, Approved)
 
 
-@settings(max_examples=150, deadline=None)
 @given(REPLIES)
 def test_no_answer_overrules_a_rule_or_leaves_the_form_of_a_verdict(reply: Reply) -> None:
     assert isinstance(review(reply, after={"app.py": NEW + "eval(x)\n"}).verdict, ChangesRequested)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.schedule import (
@@ -309,7 +309,6 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(steps, st.sampled_from([USUAL, FIVE, Schedule(SLOTS, timedelta(hours=1))]), st.sampled_from([BERLIN, NEW_YORK]))
 def test_whatever_is_done_to_the_clock_a_phase_is_begun_once_in_order_and_never_before_its_time(
     course: list[tuple[str, int]], schedule: Schedule, zone: ZoneInfo

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.signature import GAP, LONGEST, signature
@@ -250,7 +250,6 @@ def test_it_is_its_own_signature_bounded_and_of_one_line(text: str) -> None:
 
 
 @given(st.sampled_from(SHAPES), RUN, RUN)
-@settings(max_examples=50)
 def test_numbers_folders_addresses_times_and_ids_change_nothing(
     shape: str, one: tuple[str, ...], other: tuple[str, ...]
 ) -> None:
