@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import signal
 import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import hypothesis
+import pytest
 
 OWNERS = ("ANTHROPIC", "GITHUB", "DISCORD", "APPRISE", "TAVILY", "PING", "SISIMPUR")
 OURS = ("SISIMPUR_EVERY_POINT",)  # `make crash`
@@ -49,3 +55,44 @@ def _is_address(host: str) -> bool:
 
 
 sys.addaudithook(_stay_here)
+
+
+# --- where a test has its folder -----------------------------------------------------------------------------
+
+DIES = re.compile("kill|crash")  # in the name of a test or of its file; `make crash` finds them so, too
+MEMORY, DISK = Path("/dev/shm"), Path("/var/tmp")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if DIES.search(item.nodeid):
+            item.add_marker("disk")
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
+    """`make test` has its folders in memory. What survives a kill is proved on a disk."""
+    if request.node.get_closest_marker("disk") is None or not _is_in_memory(tmp_path):
+        yield tmp_path
+        return
+    with TemporaryDirectory(prefix="test-", dir=DISK, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def _is_in_memory(path: Path) -> bool:
+    return MEMORY.exists() and path.stat().st_dev == MEMORY.stat().st_dev
+
+
+# --- the end -------------------------------------------------------------------------------------------------
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was skipped and why, also when nobody asks (-rs)."""
+    skipped = Counter(_reason(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
+    for reason, count in skipped.most_common():
+        terminalreporter.line(f"skipped: {count} x {reason}")
+
+
+def _reason(why: Any) -> str:
+    """Of a report: (file, line, reason)."""
+    return str(why[2] if isinstance(why, tuple) else why).removeprefix("Skipped: ")

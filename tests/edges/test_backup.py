@@ -20,6 +20,8 @@ from shared.edge.deploy.backup import BackupFailed, Backups
 from shared.edge.settings_deploy import DeploySettings
 from tests.killing import killed_at, points, snippet
 
+pytestmark = pytest.mark.disk
+
 COMMIT, OTHER = "a" * 40, "b" * 40
 NOON = datetime(2026, 11, 20, 12, 30, 15, tzinfo=UTC)
 NAME = "20261120T123015Z-aaaaaaaaaaaa"

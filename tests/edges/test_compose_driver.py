@@ -40,6 +40,8 @@ from tests.docker_scene import (
 from tests.edges.deploy_contract import PATIENCE, STAGING, DriverContract, EngineHome
 from tests.killing import at_length, killed_at
 
+pytestmark = pytest.mark.docker
+
 NOWHERE = {"DOCKER_HOST": "unix:///nowhere/docker.sock"}
 FILE = "services: {web: {build: .}}\n"
 

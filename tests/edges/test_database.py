@@ -7,7 +7,11 @@ import os
 import threading
 from pathlib import Path
 
+import pytest
+
 from shared.edge.database import SCHEMA, Database
+
+pytestmark = pytest.mark.disk
 
 
 def test_the_files_of_the_schema_are_numbered_without_a_gap() -> None:

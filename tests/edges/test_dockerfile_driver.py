@@ -30,6 +30,8 @@ from tests.docker_scene import (
 )
 from tests.edges.deploy_contract import PATIENCE, STAGING, DriverContract, DriverHome, EngineHome
 
+pytestmark = pytest.mark.docker
+
 NOWHERE = {"DOCKER_HOST": "unix:///nowhere/docker.sock"}
 
 OPENING = """

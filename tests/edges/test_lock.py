@@ -14,6 +14,8 @@ import pytest
 
 from shared.edge.lock import Taken, hold, holder, is_held_by
 
+pytestmark = pytest.mark.disk
+
 HOLDER = (
     "import sys, time, pathlib; from shared.edge.lock import hold\n"
     "with hold(pathlib.Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"

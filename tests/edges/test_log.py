@@ -12,6 +12,8 @@ from shared.domain.work import Run
 from shared.edge.clock import ManualClock
 from shared.edge.log import LONGEST, Line, Log, Tail, newest
 
+pytestmark = pytest.mark.disk
+
 RUN = Run(7, "coder", "2026-11-20", "t", 1)
 CLOCK = ManualClock(datetime(2026, 11, 20, 8, tzinfo=UTC))
 

@@ -165,6 +165,7 @@ def docker(*words: str) -> Finished:
     return done
 
 
+@pytest.mark.docker
 def test_keys_and_data_are_not_copied_by_the_builder_of_this_machine(tmp_path: Path) -> None:
     if not command("docker", "version").ok:
         pytest.skip("no Docker engine answers here")

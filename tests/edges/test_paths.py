@@ -11,6 +11,8 @@ import pytest
 from shared.domain.errors import Refused, TeamError
 from shared.edge.paths import Home, create_text, move, read_text, remove_folder, write_text
 
+pytestmark = pytest.mark.disk
+
 
 def test_a_symbolic_link_is_refused_and_its_content_not_shown(tmp_path: Path) -> None:
     (tmp_path / "id_rsa").write_text("PRIVATE")

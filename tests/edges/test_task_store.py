@@ -16,6 +16,8 @@ from shared.domain.work import Difficulty, Priority, TaskSpec
 from shared.edge.paths import Home
 from shared.edge.task_store import YOUNG, TaskStore, Unreadable, parse, render
 
+pytestmark = pytest.mark.disk
+
 GOOD = "---\ntitle: Fix it\nfiles: [a.py]\n---\n\nDo it.\n"
 
 

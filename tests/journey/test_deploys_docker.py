@@ -15,6 +15,8 @@ from tests.journey.deployed_docker import Containers, containers
 from tests.killing import at_length, finishes, killed_at, points
 from tests.own_engine import OwnEngine, own_engine
 
+pytestmark = pytest.mark.docker
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Containers]:

@@ -48,6 +48,8 @@ from tests.mailbox import Mailbox
 pytest.register_assert_rewrite("tests.journey.invariants")
 from tests.journey.invariants import check_invariants  # noqa: E402
 
+pytestmark = pytest.mark.disk
+
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 ROOM = "24m"  # of the small disk: a home after its first morning takes a few of them
 QUARTER, HOUR = timedelta(minutes=15), timedelta(hours=1)
