@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-import io
 import os
 import re
-import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,6 +45,10 @@ class Module:
     def package(self) -> str:
         """The folder with dots; empty: the root."""
         return self.path.rpartition("/")[0].replace("/", ".")
+
+    @cached_property
+    def rows(self) -> list[str]:
+        return self.text.split("\n")
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -107,23 +109,23 @@ def code_lines(modules: Iterable[Module]) -> int:
     return sum(len(_lines_of_code(module) - _lines_of_docstrings(module)) for module in modules)
 
 
-_NO_CODE = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-}
-
-
 def _lines_of_code(module: Module) -> set[int]:
-    tokens = tokenize.generate_tokens(io.StringIO(module.text).readline)
-    return {n for token in tokens if token.type not in _NO_CODE for n in range(token.start[0], token.end[0] + 1)}
+    """Without the tokenizer, which takes five times as long: only a text in triple quotes holds other lines."""
+    plain = {n for n, line in enumerate(module.rows, 1) if line.strip() and line.lstrip()[0] != "#"}
+    texts = (node for node in module.nodes if isinstance(node, ast.Constant | ast.JoinedStr))
+    return plain | {n for text in texts if _is_long(module, text) for n in _span(text)}
+
+
+def _is_long(module: Module, text: ast.Constant | ast.JoinedStr) -> bool:
+    return text.lineno != text.end_lineno and any(q in module.rows[text.lineno - 1] for q in ('"""', "'''"))
+
+
+def _span(node: ast.expr) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def _lines_of_docstrings(module: Module) -> set[int]:
-    return {n for text in docstrings(module) for n in range(text.lineno, (text.end_lineno or text.lineno) + 1)}
+    return {n for text in docstrings(module) for n in _span(text)}
 
 
 def docstrings(module: Module) -> Iterator[ast.Constant]:
