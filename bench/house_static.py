@@ -207,10 +207,14 @@ def packages_by_modules(modules: Iterable[Module]) -> list[Size]:
     return _biggest_first(Size(count, package or "(root)") for package, count in counts.items())
 
 
+def faces_by_exports(modules: Iterable[Module]) -> list[Size]:
+    """Names that the `__init__` of each package exports; the most first."""
+    return _biggest_first(Size(len(exports(module)), module.name) for module in modules if module.is_face)
+
+
 def wide_faces(modules: Iterable[Module], most: int = FACE) -> list[Size]:
     """The packages whose `__init__` exports more names than that; the widest first."""
-    faces = [Size(len(exports(module)), module.name) for module in modules if module.is_face]
-    return _biggest_first(face for face in faces if face.value > most)
+    return [face for face in faces_by_exports(modules) if face.value > most]
 
 
 def exports(face: Module) -> set[str]:

@@ -27,6 +27,7 @@ class Trace:
     that ran before the trace began are not seen.
     """
 
+    root: Path
     modules: list[str] = field(default_factory=list)
     git: int = 0
     reads: int = 0
@@ -46,11 +47,18 @@ class Trace:
             self._enter(frame)
 
     def _enter(self, frame: FrameType) -> None:
-        path = _product_path(frame.f_code)
-        if path and not _belongs_to_an_import(frame):
+        path = self._product_path(frame.f_code)
+        if path and not _is_loading(frame):
             self.codes.add(frame.f_code)
             if path not in self.modules:
                 self.modules.append(path)
+
+    def _product_path(self, code: CodeType) -> str:
+        """Below the root; empty: not the product's."""
+        if not code.co_filename.startswith(f"{self.root}/"):
+            return ""
+        path = code.co_filename[len(f"{self.root}/") :]
+        return path if path.partition("/")[0] in PRODUCT else ""
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         """An audit event of the interpreter."""
@@ -72,22 +80,12 @@ class Trace:
         self.reads += statement.lstrip()[:6].upper() == "SELECT"
 
 
-def _product_path(code: CodeType) -> str:
-    """Below the root; empty: not the product's, or the body of a module or class."""
-    if not code.co_flags & inspect.CO_OPTIMIZED or not code.co_filename.startswith(f"{ROOT}/"):
-        return ""
-    path = code.co_filename[len(f"{ROOT}/") :]
-    return path if path.partition("/")[0] in PRODUCT else ""
-
-
-def _belongs_to_an_import(frame: FrameType) -> bool:
-    """Whether the module's own body called it."""
-    caller = frame.f_back
-    return (
-        caller is not None
-        and caller.f_code.co_filename == frame.f_code.co_filename
-        and not (caller.f_code.co_flags & inspect.CO_OPTIMIZED)
-    )
+def _is_loading(frame: FrameType) -> bool:
+    """Whether it is the body of a module or a class, or runs because a module is being imported."""
+    above: FrameType | None = frame
+    while above and not above.f_code.co_filename.startswith("<frozen importlib"):
+        above = above.f_back
+    return above is not None or not frame.f_code.co_flags & inspect.CO_OPTIMIZED
 
 
 _current: list[Trace] = []
@@ -99,9 +97,9 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 @contextlib.contextmanager
-def tracing() -> Iterator[Trace]:
+def tracing(root: Path = ROOT) -> Iterator[Trace]:
     """Traces this process while the block lasts. An audit hook stays for ever, so this is for a process of its own."""
-    trace = Trace()
+    trace = Trace(root)
     sys.addaudithook(_hear)
     _current.append(trace)
     threading.setprofile(trace.see)
