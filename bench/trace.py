@@ -1,0 +1,114 @@
+"""Records which modules of the product do some work, how many git processes they start, how often they read by SQL."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import sqlite3
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+from bench.house_static import PRODUCT
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass
+class Trace:
+    """`modules`: paths below the root, in the order in which a function of theirs ran first; importing is not running.
+
+    `git`: processes that this one started. `reads`: statements that begin with SELECT, of every connection. Threads
+    that ran before the trace began are not seen.
+    """
+
+    modules: list[str] = field(default_factory=list)
+    git: int = 0
+    reads: int = 0
+    codes: set[CodeType] = field(default_factory=set)  # each function that ran, comprehensions and lambdas too
+    _connections: list[sqlite3.Connection] = field(default_factory=list)  # not listened to yet
+
+    @property
+    def functions(self) -> int:
+        """Those with a name."""
+        return sum(not code.co_name.startswith("<") for code in self.codes)
+
+    def see(self, frame: FrameType, event: str, _: Any) -> None:
+        """A profile function of the interpreter."""
+        if self._connections:
+            self._listen()
+        if event == "call" and frame.f_code not in self.codes:
+            self._enter(frame)
+
+    def _enter(self, frame: FrameType) -> None:
+        path = _product_path(frame.f_code)
+        if path and not _belongs_to_an_import(frame):
+            self.codes.add(frame.f_code)
+            if path not in self.modules:
+                self.modules.append(path)
+
+    def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """An audit event of the interpreter."""
+        if event == "subprocess.Popen":
+            words = arguments[1]
+            first = words if isinstance(words, str | bytes) else words[0]
+            self.git += os.path.basename(os.fsdecode(first)) == "git"
+        elif event == "sqlite3.connect/handle":
+            self._connections.append(arguments[0])
+
+    def _listen(self) -> None:
+        """The audit event comes before a connection is whole; the next thing that its thread does comes after."""
+        for connection in tuple(self._connections):
+            with contextlib.suppress(sqlite3.ProgrammingError):  # not whole yet, or another thread's
+                connection.set_trace_callback(self._count)
+                self._connections.remove(connection)
+
+    def _count(self, statement: str) -> None:
+        self.reads += statement.lstrip()[:6].upper() == "SELECT"
+
+
+def _product_path(code: CodeType) -> str:
+    """Below the root; empty: not the product's, or the body of a module or class."""
+    if not code.co_flags & inspect.CO_OPTIMIZED or not code.co_filename.startswith(f"{ROOT}/"):
+        return ""
+    path = code.co_filename[len(f"{ROOT}/") :]
+    return path if path.partition("/")[0] in PRODUCT else ""
+
+
+def _belongs_to_an_import(frame: FrameType) -> bool:
+    """Whether the module's own body called it."""
+    caller = frame.f_back
+    return (
+        caller is not None
+        and caller.f_code.co_filename == frame.f_code.co_filename
+        and not (caller.f_code.co_flags & inspect.CO_OPTIMIZED)
+    )
+
+
+_current: list[Trace] = []
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    for trace in _current:
+        trace.hear(event, arguments)
+
+
+@contextlib.contextmanager
+def tracing() -> Iterator[Trace]:
+    """Traces this process while the block lasts. An audit hook stays for ever, so this is for a process of its own."""
+    trace = Trace()
+    sys.addaudithook(_hear)
+    _current.append(trace)
+    threading.setprofile(trace.see)
+    sys.setprofile(trace.see)
+    try:
+        yield trace
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+        _current.remove(trace)
