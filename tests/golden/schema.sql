@@ -1,0 +1,380 @@
+pragma user_version = 18;
+CREATE TRIGGER lesson_words_in after insert on lessons begin insert into lesson_words (rowid, keywords, signature, text) values (new.number, new.keywords, new.signature, new.text); end;
+CREATE TRIGGER lesson_words_out after delete on lessons begin insert into lesson_words (lesson_words, rowid, keywords, signature, text) values ('delete', old.number, old.keywords, old.signature, old.text); end;
+CREATE TABLE agent_runs (
+    id integer primary key,
+    agent_name text not null,
+    day text not null,
+    task_id text not null default '',
+    attempt integer not null default 0,
+    started_at text not null,
+    ended_at text,
+    result text
+);
+CREATE TABLE "attempts" (
+    task text not null references tasks,
+    number integer not null,
+    round integer not null,
+    started_at text not null,
+    ended_at text,
+    outcome text check (outcome in ('ok', 'failed', 'lost', 'void', 'sent back', 'stale')),
+    note text not null default '',
+    refreshes text not null default '',
+    primary key (task, number)
+);
+CREATE TABLE batches (
+    call integer primary key references calls,
+    key text not null unique,
+    day text not null,
+    hour_cache integer not null,
+    rates text not null,
+    vendor text unique,
+    used integer
+) strict;
+CREATE TABLE budget_warnings (
+    scope text not null check (scope in ('day', 'month')),
+    period text not null,
+    at text not null,
+    used integer not null,
+    cap integer not null,
+    primary key (scope, period)
+) strict;
+CREATE TABLE calls (
+    id integer primary key,
+    ticket integer not null references tickets,
+    at text not null,
+    day text not null,
+    agent text not null,
+    task text not null,
+    attempt integer not null,
+    model text not null,
+    price_version text not null,
+    retry integer not null default 0,
+    stream integer not null default 0,
+    state text not null check (state in ('open', 'settled', 'void', 'lost', 'refused')),
+    reserved integer not null default 0 check (reserved >= 0),
+    amount integer not null default 0 check (amount >= 0),
+    estimate integer,
+    max_tokens integer not null default 0,
+    clamped integer not null default 0,
+    day_cap integer not null default 0,
+    month_cap integer not null default 0,
+    input integer not null default 0,
+    write_5m integer not null default 0,
+    write_1h integer not null default 0,
+    read integer not null default 0,
+    output integer not null default 0,
+    thinking integer not null default 0,
+    stop_reason text not null default '',
+    status integer,
+    answered integer,
+    code text not null default '',
+    note text not null default '',
+    request_id text not null default '',
+    ms integer
+) strict;
+CREATE TABLE cap_raises (
+    day text primary key,
+    amount integer not null,
+    at text not null,
+    why text not null
+) strict;
+CREATE TABLE clock_anchor (
+    only_one integer primary key check (only_one = 1),
+    at text not null,
+    boot text not null,
+    uptime integer not null
+) strict;
+CREATE TABLE daily_plans (
+    day text primary key,
+    attempts integer not null default 0,
+    plan_json text,
+    readings integer not null default 0
+);
+CREATE TABLE deploy_name (
+    only_one integer primary key check (only_one = 1),
+    name text not null
+) strict;
+CREATE TABLE deploy_orders (
+    number integer primary key,
+    place text not null,
+    commit_id text not null,
+    at text not null,
+    deploy integer
+) strict;
+CREATE TABLE deploy_pauses (
+    number integer primary key,
+    at text not null,
+    why text not null,
+    ended_at text,
+    forgiven integer not null default 0
+) strict;
+CREATE TABLE deploys (
+    number integer primary key,
+    place text not null check (place in ('staging', 'production')),
+    commit_id text not null,
+    back_to text not null,
+    asked integer not null,
+    stage text not null,
+    why text not null default '',
+    begun_at text not null,
+    started_at text,
+    ended_at text,
+    backup text not null default '',
+    reverts integer not null default 0,
+    settled integer not null default 0
+) strict;
+CREATE TABLE epochs (
+    number integer primary key,
+    kind text not null,
+    pid integer not null,
+    began_at text not null,
+    ready_at text,
+    seen_at text,
+    ended_at text,
+    how text not null default '',
+    waits_json text not null default '[]'
+) strict;
+CREATE TABLE gate_runs (
+    task text not null references tasks,
+    commit_id text not null,
+    kind text not null check (kind in ('check', 'review')),
+    begun integer not null,
+    at text not null,
+    answer_json text,
+    primary key (task, commit_id, kind)
+);
+CREATE TABLE halts (
+    id integer primary key,
+    kind text not null check (kind in ('pause', 'halt')),
+    at text not null,
+    reason text not null,
+    ended integer not null default 0
+) strict;
+CREATE TABLE inquiries (
+    id text primary key,
+    text text not null,
+    goal_id text not null,
+    asked_on text not null,
+    tries integer not null default 0,
+    tried_on text not null default '',
+    problem text not null default '',
+    answered_on text not null default '',
+    slug text not null default '',
+    findings_json text not null default ''
+) strict;
+CREATE TABLE "intents" (
+    key text primary key,
+    kind text not null,
+    task text not null default '',
+    payload text not null,
+    state text not null check (state in ('planned', 'done', 'void')),
+    external_id text not null default '',
+    at text not null
+);
+CREATE TABLE lesson_uses (
+    lesson integer not null references lessons on delete cascade,
+    task text not null,
+    attempt integer not null,
+    passed integer,
+    primary key (lesson, task, attempt)
+) strict;
+CREATE VIRTUAL TABLE lesson_words using fts5(keywords, signature, text, content = 'lessons', content_rowid = 'number', tokenize = 'porter unicode61 remove_diacritics 2');
+CREATE TABLE lessons (
+    number integer primary key autoincrement,
+    agent text not null,
+    signature text not null,
+    text text not null,
+    keywords text not null,
+    files text not null,
+    origin text not null,
+    learned text not null,
+    expires text not null,
+    unique (agent, signature, text)
+) strict;
+CREATE TABLE lessons_forgotten (
+    digest text primary key
+) strict;
+CREATE TABLE notices (
+    key text not null,
+    service text not null,
+    digest text not null,
+    notice_json text not null,
+    at text not null,
+    state text not null check (state in ('planned', 'sending', 'delivered', 'perhaps', 'refused')),
+    message_id text not null default '',
+    posts integer not null default 0,
+    blind integer not null default 0,
+    tried_at text not null default '',
+    why text not null default '',
+    told_in text not null default '',
+    primary key (key, service)
+) strict;
+CREATE TABLE parked (
+    task text not null references tasks,
+    subject text not null,
+    reasons text not null,
+    at text not null,
+    primary key (task, subject)
+);
+CREATE TABLE phases (
+    day text not null,
+    name text not null,
+    started_at text not null,
+    ended_at text,
+    problem text not null default '',
+    missed integer not null default 0,
+    primary key (day, name)
+);
+CREATE TABLE questions (
+    goal_id text not null,
+    wording text not null,
+    day text not null,
+    text text not null,
+    evidence text not null,
+    primary key (goal_id, wording, text)
+);
+CREATE TABLE replies (
+    key text primary key,
+    text text not null,
+    at text not null,
+    ahead integer not null default 0
+) strict;
+CREATE TABLE roadmap_finished (
+    goal text primary key,
+    title text not null,
+    priority text not null,
+    day text not null,
+    tasks integer not null,
+    cost integer not null
+) strict;
+CREATE TABLE roadmap_pins (
+    goal text primary key,
+    place text not null,
+    rank integer not null,
+    wording text not null
+) strict;
+CREATE TABLE roadmap_texts (
+    number integer primary key autoincrement,
+    text text not null,
+    replaces text not null,
+    stands integer not null default 0
+) strict;
+CREATE TABLE rulings (
+    id integer primary key,
+    task text not null references tasks,
+    subject text not null,
+    kind text not null check (kind in ('approve', 'reject', 'correct')),
+    why text not null default '',
+    at text not null
+);
+CREATE TABLE searches (
+    inquiry text not null references inquiries,
+    query text not null,
+    day text not null,
+    hits_json text not null,
+    primary key (inquiry, query)
+) strict;
+CREATE TABLE sources (
+    inquiry text not null references inquiries,
+    url text not null,
+    day text not null,
+    title text not null,
+    text text not null,
+    written text not null,
+    refused text not null default '',
+    primary key (inquiry, url)
+) strict;
+CREATE TABLE suite_runs (
+    key text primary key,
+    run_json text not null,
+    at text not null
+);
+CREATE TABLE target (
+    only_one integer primary key check (only_one = 1),
+    repo text not null,
+    at text not null
+) strict;
+CREATE TABLE task_events (
+    id integer primary key,
+    task text not null references tasks,
+    at text not null,
+    event text not null,
+    from_state text not null,
+    to_state text not null,
+    note text not null default '',
+    done integer not null default 0
+);
+CREATE TABLE tasks (
+    id text primary key,
+    title text not null,
+    goal_id text not null,
+    wording text not null,
+    priority text not null,
+    created_at text not null,
+    branch text not null default ''
+);
+CREATE TABLE tickets (
+    id integer primary key,
+    token_sha256 text not null unique,
+    run integer not null,
+    agent text not null,
+    run_day text not null,
+    task text not null,
+    attempt integer not null,
+    budget integer not null check (budget >= 0),
+    models text not null,
+    max_calls integer not null,
+    min_out integer not null,
+    retry_s real not null,
+    opened_at text not null,
+    expires_at text not null,
+    closed_at text,
+    beside text not null default '',
+    batches integer not null default 0
+) strict;
+CREATE TABLE upkeep_looks (
+    day text primary key,
+    notes text not null
+) strict;
+CREATE TABLE upkeep_proposals (
+    task text primary key,
+    day text not null references upkeep_looks (day),
+    kind text not null,
+    subject text not null,
+    goal text not null,
+    goal_json text not null,
+    task_json text not null
+) strict;
+CREATE TABLE visions (
+    id integer primary key,
+    day text not null,
+    digest text not null,
+    vision_json text not null,
+    guards_json text not null
+);
+CREATE TABLE write_offs (
+    id integer primary key,
+    call integer not null references calls,
+    at text not null,
+    booked integer not null,
+    amount integer not null check (amount between 0 and booked),
+    why text not null check (why <> '')
+) strict;
+CREATE INDEX batches_by_day on batches (day);
+CREATE INDEX calls_by_day on calls (day, amount) where state <> 'refused';
+CREATE INDEX calls_by_task on calls (task, amount) where state <> 'refused';
+CREATE INDEX calls_by_ticket on calls (ticket, state, retry, amount);
+CREATE INDEX calls_cached on calls (day) where read + write_5m + write_1h > 0;
+CREATE INDEX calls_capped on calls (day, day_cap) where state = 'refused' and code = 'meter_day_cap';
+CREATE INDEX calls_lost on calls (id) where state = 'lost';
+CREATE INDEX calls_open on calls (id) where state = 'open';
+CREATE INDEX lesson_uses_by_try on lesson_uses (task, attempt);
+CREATE UNIQUE INDEX one_pause on deploy_pauses ((1)) where ended_at is null;
+CREATE INDEX replies_by_age on replies (at);
+CREATE INDEX task_events_by_task on task_events (task, id);
+CREATE INDEX task_events_open on task_events (done) where done = 0;
+CREATE INDEX tickets_by_task on tickets (task, id);
+CREATE INDEX tickets_measured on tickets (beside, id) where beside <> '';
+CREATE INDEX upkeep_proposals_by_day on upkeep_proposals (day);
+CREATE INDEX write_offs_by_call on write_offs (call);
