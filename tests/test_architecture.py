@@ -98,7 +98,7 @@ def test_heavy_packages_are_imported_where_they_are_used(path: Path) -> None:
 
 
 # Modules that nothing imports when it is loaded: who needs them pays for them.
-LOADED_LAZILY = {"local_webhook", "meter", "meter_upstream", "scripted_batches", "scripted_model", "scripted_wire"}
+LOADED_LAZILY = {"local_webhook", "meter", "meter_upstream", "scripted_model", "scripted_wire"}
 
 
 @pytest.mark.parametrize("path", named(modules()))
