@@ -60,8 +60,8 @@ def _findings(home: Home) -> Iterator[Finding]:
     if settings:
         yield _check("endpoint", lambda: _endpoint(home, settings))
         yield _check("prices", lambda: _prices(settings))
-        if settings.agents.planner.ahead:
-            yield Finding("planner.ahead", True, _ahead(settings))
+        if settings.agents.planner.ahead is not None:
+            yield Finding("planner.ahead", True, "has no effect any more; take it out of config/agents.yaml")
         yield _check("target", lambda: _target(home, settings))
         yield _check("messages", lambda: _messages(settings))
         yield _check("research", lambda: _research(home, settings))
@@ -206,12 +206,6 @@ def _prices(settings: Settings) -> str:
     for model in sorted(models):
         pricing.rates(model, 1, now)
     return f"known for {', '.join(sorted(models))}"
-
-
-def _ahead(settings: Settings) -> str:
-    """Nobody is asked: whether batches are taken is seen in the first evening."""
-    when, url = settings.schedules.phases.wrap_up, settings.secrets.base_url
-    return f"needs the daemon at {when} and the next morning, and batches at {url}; what it saves: budget"
 
 
 def _target(home: Home, settings: Settings) -> str:

@@ -27,7 +27,6 @@ from agents.planner.source import Snapshot
 from agents.qa.agent import Qa
 from agents.researcher.agent import Bounds, Researcher
 from agents.reviewer.agent import Reviewer
-from cli.ahead import Ahead
 from cli.arguments import CHECKOUT
 from cli.caching import Caching
 from cli.config_watch import model_key
@@ -47,7 +46,6 @@ from shared.edge import lock, ourselves
 from shared.edge.engine.engine import Engine
 from shared.edge.epochs import Epochs
 from shared.edge.gate_book import BaseRuns
-from shared.edge.llm.llm_batch import LlmBatch
 from shared.edge.llm.llm_client import PATIENCE, LlmClient
 from shared.edge.llm.llm_replies import Replies
 from shared.edge.log import Log
@@ -235,7 +233,6 @@ def _rules(records: Records, pricing: Pricing) -> Rules:
         hands=policy.capacity.parallel,
         questions=policy.research.questions,
         work_minutes=settings.schedules.phases.work_minutes,
-        ahead=settings.agents.planner.ahead,
         long_goals=policy.merge.long_goals == "branch",
     )
 
@@ -280,7 +277,6 @@ def _team(
         caching.keeps,
     )
     planner = Planner(asker, prompts, analyzer)
-    batch = LlmBatch(records.ledger, replies, desk.home.meter_socket, desk.clock, settings.policy.budget.task)
     bounds = Bounds(settings.policy.research.turns, settings.policy.research.tokens)
     researcher = Researcher(
         asker,
@@ -297,7 +293,6 @@ def _team(
         qa=cache(lambda: _qa(records, desk, workshop.bench(mirror))),
         reviewer=lambda: Reviewer(asker, prompts, mirror, workshop.linter(), outgoing),
         overview=lambda commit, texts: analyzer.overview(Snapshot(mirror, commit), texts),
-        ahead=Ahead(planner, asker, batch, mirror),
         sync=sync,
         research=lambda run, asked: researcher.research(run, asked, settings.target.name, library(run, asked)),
     )

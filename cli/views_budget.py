@@ -13,10 +13,9 @@ from cli.forecast import forecast
 from cli.printing import MOST_SHOWN, money, print_json, print_table, short
 from cli.records import open_records
 from cli.text import command, plain
-from shared.domain.batching import Batch
 from shared.domain.savings import Saved
 from shared.domain.ticket import LostCall, Share
-from shared.domain.token_budget import Totals, amount, as_dollars
+from shared.domain.token_budget import Totals, as_dollars
 from shared.edge.money.ledger_savings import LedgerSavings
 from shared.edge.money.pricing import Pricing
 
@@ -35,7 +34,6 @@ def budget(arguments: Arguments) -> int:
         days = dict(records.ledger.by_day()) | {day: records.ledger.totals(day, records.ledger.cap_of(day, caps.day))}
         months = dict(records.ledger.by_month()) | {day[:7]: records.ledger.totals(day[:7], caps.month)}
         shares, lost = records.ledger.breakdown(), records.ledger.lost_calls()
-        ahead = [_ahead(batch) for batch in records.ledger.batches_open()]
         raised = _raised(day, days[day].cap, caps.day, records.ledger.why_raised(day))
         saved = LedgerSavings(records.db, Pricing(records.settings.agents.prices)).by_day()
         write_off = command(arguments.home, "write-off", "NUMBER", "--why", "TEXT")
@@ -50,7 +48,7 @@ def budget(arguments: Arguments) -> int:
     if any(totals.lost for totals in days.values()):
         print(LOST)
     _print_lost([call for call in lost if call.day.startswith(day[:7])], write_off)
-    for line in (*ahead, *_saved(saved)):
+    for line in _saved(saved):
         print(line)
     if raised:
         print(raised)
@@ -147,10 +145,6 @@ def _saved(days: Mapping[str, Saved]) -> Iterable[str]:
         saved = sum((one for day, one in days.items() if day[:7] == month), Saved())
         if words := savings(saved):
             yield f"{month}: {words}"
-
-
-def _ahead(batch: Batch) -> str:
-    return f"asked ahead for {batch.day}: waits, at most ${amount(batch.reserved)}"
 
 
 def _raised(day: str, cap: int, policy: int, why: str) -> str:

@@ -111,7 +111,7 @@ def test_agents_reach_the_world_only_through_doors() -> None:
 # Modules that nothing imports when it is loaded: who needs them pays for them.
 LOADED_LAZILY = {
     *("docker_wire", "local_webhook", "meter", "meter_upstream"),
-    *("scripted_batches", "scripted_model", "scripted_wire"),
+    *("scripted_model", "scripted_wire"),
 }
 LOADED_AT_ONCE = [path for path in modules() if path.stem not in LOADED_LAZILY]
 

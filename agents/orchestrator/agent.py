@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from agents.orchestrator import learning, planning_ahead, roadmapping
+from agents.orchestrator import learning, roadmapping
 from agents.orchestrator.crew import Crew
 from agents.orchestrator.daily_planner import cents
 from agents.orchestrator.deploying import Deploying
@@ -77,13 +77,7 @@ class Orchestrator:
         ended = self._run(name, self._phases()[name], day)
         if told := self._told_after(name):
             self.tell_owner(told, day)
-        if name == "wrap_up" and ended and self._is_quiet():
-            planning_ahead.ask_ahead(self.desk, self._team, day)
         return ended
-
-    def _is_quiet(self) -> bool:
-        """Nobody works on anything that the next plan would be made from, and a model could be asked."""
-        return not (self.crew.on_tasks or self.desk.yields() or self.pauses.rests(Service.MODEL))
 
     def _phases(self) -> Mapping[str, Callable[[str], None]]:
         return {
@@ -134,9 +128,7 @@ class Orchestrator:
 
     def _planning(self, day: str) -> None:
         self._roadmap(day)  # an edit that he takes back while we plan is one, too
-        planning_ahead.fetch(self.desk, self._team, day)
         plan_day(self.desk, self._team, day)
-        planning_ahead.close(self.desk, day)
         look_after(self.desk, self._team, day)
         self._roadmap(day)
 

@@ -150,23 +150,16 @@ def _other(desk: Desk, before: str | None, commit: str, changed: Sequence[str]) 
 def for_planner(desk: Desk, goals: Sequence[Goal], plan: str, number: int) -> tuple[str, ...]:
     """Lines for the prompt, booked. `plan`, `number`: the same again after a kill."""
     with _optional(desk):
-        return _booked(desk, _for_goals(desk, goals, desk.day()), plan, number)
+        return _booked(desk, _for_goals(desk, goals), plan, number)
     return ()
 
 
-def shown_to_planner(desk: Desk, goals: Sequence[Goal], day: str) -> tuple[str, ...]:
-    """The same lines on that day, if nothing is learned until then; not booked."""
-    with _optional(desk):
-        return _lines(desk, _for_goals(desk, goals, day))
-    return ()
-
-
-def _for_goals(desk: Desk, goals: Sequence[Goal], day: str) -> tuple[Lesson, ...]:
+def _for_goals(desk: Desk, goals: Sequence[Goal]) -> tuple[Lesson, ...]:
     """Where strangers ask there are none: nothing of the owner stands beside their words."""
     found: list[Lesson] = []
     for goal in () if any(goal.proposed_by for goal in goals) else goals:
         text = "\n".join((goal.title, *goal.details))
-        found += _found(desk, [Situation("planner", text, files=named_files(text))], "", FRESH, day)
+        found += _found(desk, [Situation("planner", text, files=named_files(text))], "", FRESH)
     return chosen_once(found)
 
 
@@ -183,12 +176,12 @@ def for_coder(desk: Desk, spec: TaskSpec, number: int, is_correction: bool) -> t
         text, files = "\n".join((spec.title, spec.description, *words)), (*spec.files, *spec.new_files)
         situations = [Situation("coder", text, kind, files) for kind in (*kinds, "")]
         most = MOST_IN_A_PROMPT if is_correction else FRESH
-        return _booked(desk, _found(desk, situations, spec.id, most, desk.day()), spec.id, number)
+        return _booked(desk, _found(desk, situations, spec.id, most), spec.id, number)
     return ()
 
 
-def _found(desk: Desk, situations: Sequence[Situation], task: str, most: int, day: str) -> tuple[Lesson, ...]:
-    found = [(one, at) for at in situations for one in desk.memory.find(at, day, MOST_FOUND)]
+def _found(desk: Desk, situations: Sequence[Situation], task: str, most: int) -> tuple[Lesson, ...]:
+    found = [(one, at) for at in situations for one in desk.memory.find(at, desk.day(), MOST_FOUND)]
     return chosen(sorted(found, key=lambda pair: not _is_same(*pair)), task, most)
 
 
@@ -199,10 +192,6 @@ def _is_same(lesson: Lesson, situation: Situation) -> bool:
 def _booked(desk: Desk, lessons: Sequence[Lesson], task: str, number: int) -> tuple[str, ...]:
     if lessons:
         desk.memory.use(lessons, task, number)
-    return _lines(desk, lessons)
-
-
-def _lines(desk: Desk, lessons: Sequence[Lesson]) -> tuple[str, ...]:
     return tuple(desk.delivery.clean(lesson_text.line(lesson)) for lesson in lessons)
 
 

@@ -25,7 +25,7 @@ def read_vision(desk: Desk, team: Team, day: str) -> None:
     """The same text as last time costs nothing. Whatever goes wrong, the last accepted vision stays."""
     text, before = _text(desk), desk.plans.accepted()
     asked = _asked(desk, before)
-    digest = _digest(text, asked)
+    digest = hashlib.sha256(f"{text}{asked or ''}".encode()).hexdigest()
     if before and before.digest == digest:
         desk.tell("VISION.md is unchanged")
         return
@@ -33,16 +33,6 @@ def read_vision(desk: Desk, team: Team, day: str) -> None:
     change = difference(before.vision if before else None, vision)
     desk.tell(_summary(change) or f"VISION.md has no goal yet; write a bullet below a priority in {desk.home.vision}")
     _accept(desk, team, day, digest, vision, change, before)
-
-
-def is_read(desk: Desk) -> bool:
-    """VISION.md is as it was accepted last; the issues are not looked at."""
-    before = desk.plans.accepted()
-    return before is not None and before.digest == _digest(_text(desk), _from_issues(desk, before))
-
-
-def _digest(text: str, asked: Sequence[Goal]) -> str:
-    return hashlib.sha256(f"{text}{asked or ''}".encode()).hexdigest()
 
 
 def _accept(
@@ -76,19 +66,15 @@ def _interpretation(
 
 def _asked(desk: Desk, before: Accepted | None) -> tuple[Goal, ...]:
     """What issues ask for. While the forge does not answer, what they asked for last time."""
-    rules, known = desk.rules.inbox, _from_issues(desk, before)
+    rules, goals = desk.rules.inbox, before.vision.goals if before else ()
     if not rules.takes_issues:
         return ()
+    known = tuple(goal for goal in goals if is_from_issue(goal))
     try:
         return goals_in(desk.delivery.forge.list_issues(rules.label or None), rules, {goal.id for goal in known})
     except ForgeError as problem:  # what VISION.md says counts all the same
         desk.tell(f"issues were not read: {problem}")
         return known
-
-
-def _from_issues(desk: Desk, before: Accepted | None) -> tuple[Goal, ...]:
-    goals = before.vision.goals if before and desk.rules.inbox.takes_issues else ()
-    return tuple(goal for goal in goals if is_from_issue(goal))
 
 
 def _text(desk: Desk) -> str:

@@ -116,7 +116,7 @@ class _Planning:
         """A call for each branch that they stand on: the planner reads one commit. Each goal has room for a task."""
         rest = goals
         while rest:
-            some, rest, branch = together(rest, self.branches)
+            some, rest, branch = _together(rest, self.branches)
             before = self.desk.plans.plan(self.day)
             free = self.desk.rules.capacity - len(before.tasks if before else ()) - len(rest)
             is_booked = self._ask(before, some, free, (*rest, *waiting), is_booked, branch)
@@ -157,7 +157,7 @@ class _Planning:
         if not is_booked:
             desk.plans.book_planning(day)
         desk.tell(f"planning {counted(len(goals), 'proposal' if goals[0].proposed_by else 'goal')}")
-        order = order_for(desk, day, accepted, goals, free)
+        order = _order(desk, day, accepted, goals, free)
         lessons = learning.for_planner(desk, goals, f"plan-{day}", order.first_number)
         with desk.journal.running("planner", day, desk.clock) as run, desk.chair.left():
             answer = self.team.plan(run, replace(order, lessons=lessons), commit)
@@ -185,14 +185,14 @@ class _Planning:
         self.desk.plans.keep_plan(plan, wordings(self.accepted.vision))
 
 
-def together(goals: Goals, branches: Mapping[str, str]) -> tuple[Goals, Goals, str]:
+def _together(goals: Goals, branches: Mapping[str, str]) -> tuple[Goals, Goals, str]:
     """(the goals of the first call, those of later ones, the branch that the first stand on; empty: the target's)."""
-    branch = branches.get(goals[0].id, "") if goals else ""
+    branch = branches.get(goals[0].id, "")
     some = [goal for goal in goals if branches.get(goal.id, "") == branch]
     return some, [goal for goal in goals if goal not in some], branch
 
 
-def order_for(desk: Desk, day: str, accepted: Accepted, goals: Goals, free: int) -> PlanOrder:
+def _order(desk: Desk, day: str, accepted: Accepted, goals: Goals, free: int) -> PlanOrder:
     return PlanOrder(
         goals=tuple(goals),
         capacity=free,

@@ -48,11 +48,7 @@ def dollars(nano: int) -> str:
 
 def savings(saved: Saved) -> str:
     """A loss is told as one; empty: there is neither."""
-    by = {
-        "prompt caching": saved.caching,
-        "the cheaper model on easy tasks": saved.routing,
-        "planning ahead": saved.batches,
-    }
+    by = {"prompt caching": saved.caching, "the cheaper model on easy tasks": saved.routing}
     told = (
         f"{name} {'saved' if nano > 0 else 'cost'} {dollars(abs(nano))}{'' if nano > 0 else ' more than it saved'}"
         for name, nano in by.items()

@@ -117,7 +117,6 @@ class Rules:
     hands: int = 1  # tasks that are worked on at once
     questions: int = 3  # looked up per day
     work_minutes: int = 900  # of a day in which tasks are worked on
-    ahead: bool = False  # tomorrow's planning is asked in the evening, while that pays
     long_goals: bool = True  # what one day is too short for has a branch of its own until it is whole
 
 
@@ -163,18 +162,6 @@ class Upkeep:
     least: int = 0
 
 
-class AsksAhead(Protocol):
-    """The planner's questions of another day, at half price. Unavailable: nothing came of it, why in one line."""
-
-    def send(self, run: Run, order: PlanOrder, commit: str) -> None:
-        """What `plan` would ask first on the day of `run`."""
-        ...
-
-    def fetch(self, run: Run, give_up: bool) -> Sequence[str]:
-        """Keeps the answers that are there -> a line on each. `give_up`: what is not there is cancelled."""
-        ...
-
-
 @dataclass(frozen=True)
 class Team:
     """`coder`, `qa` and `reviewer` are made when first needed: without a sandbox the rest of the day goes on."""
@@ -185,7 +172,6 @@ class Team:
     qa: Callable[[], Checks]
     reviewer: Callable[[], Reviews]
     overview: Callable[[str, Sequence[str]], str]  # (commit, texts) -> what there is, and where the texts' words stand
-    ahead: AsksAhead
     sync: Callable[[], str]  # brings our mirror up to date -> the newest commit of the target's branch
     deployment: Deployment | None = None  # none: nothing is deployed
     research: Callable[[Run, Inquiry], Findings] | None = None  # none: nothing is looked up

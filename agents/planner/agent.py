@@ -20,7 +20,7 @@ from agents.planner.task_spec import Reply, Verdict
 from agents.planner.texts import one_line
 from shared.domain.errors import OutOfBudget, Stumble
 from shared.domain.work import Goal, PlanAnswer, PlanOrder, Question, Run, TaskSpec
-from shared.edge.prompts import Prompt, Prompts, quoted
+from shared.edge.prompts import Prompts, quoted
 
 T = TypeVar("T")
 
@@ -46,7 +46,8 @@ class Planner:
         """At most two model calls, none if there is nothing to plan. Errors are those of the asker."""
         if not order.goals or order.capacity <= 0:
             return PlanAnswer(deferred=tuple(goal.id for goal in order.goals))
-        facts, tree = self._facts(order, source), Tree.of(source.files())
+        facts = self._analyzer.facts(source, ["\n".join((goal.title, *goal.details)) for goal in order.goals])
+        tree = Tree.of(source.files())
         reply, notes = self._checked(run, order, facts, tree)
         answer = settled(reply, order, tree, run.day)
         return replace(
@@ -56,13 +57,6 @@ class Planner:
             unknowns=tuple(_unknowns(reply, order)),
             notes=notes + answer.notes,
         )
-
-    def question(self, order: PlanOrder, source: Source) -> Prompt:
-        """What `plan` asks first, if there are goals and there is room for any."""
-        return self._prompt(order, self._facts(order, source), "")
-
-    def _facts(self, order: PlanOrder, source: Source) -> str:
-        return self._analyzer.facts(source, ["\n".join((goal.title, *goal.details)) for goal in order.goals])
 
     def _checked(self, run: Run, order: PlanOrder, facts: str, tree: Tree) -> tuple[Reply, tuple[str, ...]]:
         """The answer, or if it breaks rules the second one; if that cannot be had, the first must do."""
@@ -76,13 +70,9 @@ class Planner:
             return reply, (f"The plan broke rules and could not be asked for again ({one_line(str(error), 200)}).",)
 
     def _ask(self, run: Run, order: PlanOrder, facts: str, correction: str) -> Reply:
-        prompt = self._prompt(order, facts, correction)
-        return self._asker.ask(run, prompt.system, prompt.user, Reply)
-
-    def _prompt(self, order: PlanOrder, facts: str, correction: str) -> Prompt:
         is_proposed = any(goal.proposed_by for goal in order.goals)
         unnamed = _others(order) if is_proposed else ()
-        return self._prompts.render(
+        prompt = self._prompts.render(
             "planner/plan",
             facts=quoted(facts, "facts"),
             allow=_block(order.allow, "patterns"),
@@ -95,6 +85,7 @@ class Planner:
             lessons=_lessons(order.lessons),
             correction=correction,
         )
+        return self._asker.ask(run, prompt.system, prompt.user, Reply)
 
 
 def _text(goal: Goal) -> str:

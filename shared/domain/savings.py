@@ -19,10 +19,9 @@ class Saved:
 
     caching: int = 0
     routing: int = 0
-    batches: int = 0
 
     def __add__(self, other: Saved) -> Saved:
-        return Saved(self.caching + other.caching, self.routing + other.routing, self.batches + other.batches)
+        return Saved(self.caching + other.caching, self.routing + other.routing)
 
 
 def pays(rates: Rates, calls: int, again: int) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal
 
 from shared.domain.token_budget import Ask, Grant, Usage
 from shared.domain.work import Run
@@ -27,7 +27,6 @@ class TicketOrder:
     min_out: int = 1024  # a shorter answer is not worth its prompt: refuse instead
     retry_s: float = 120  # the longest wait for a busy upstream
     beside: str = ""  # the model that a first try at an easy task is measured by; empty: any other run
-    batches: bool = False  # its holder may send them and fetch answers
 
 
 @dataclass(frozen=True)
@@ -50,27 +49,6 @@ class Reservation:
     day: str
     ask: Ask
     grant: Grant
-
-    @property
-    def reserved(self) -> int:
-        return self.grant.reserved
-
-    @property
-    def model(self) -> str:
-        return self.ask.model
-
-
-class Booked(Protocol):
-    """What is reserved in the book, whoever has it: a call that is going on, or a batch that was sent last night."""
-
-    @property
-    def id(self) -> int: ...
-
-    @property
-    def reserved(self) -> int: ...
-
-    @property
-    def model(self) -> str: ...
 
 
 @dataclass(frozen=True)

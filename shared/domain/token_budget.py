@@ -89,11 +89,6 @@ def cost(rates: Rates, usage: Usage) -> int:
     )
 
 
-def half(nano: int) -> int:
-    """What a batch costs: of all kinds of tokens exactly half, rounded up."""
-    return -(-nano // 2)
-
-
 def most_tokens(body: bytes) -> int:
     """An upper bound of the tokens in a request, for every tokenizer: no token is shorter than a byte."""
     return len(body) + HIDDEN_TOKENS
@@ -110,7 +105,6 @@ class Ask:
     max_tokens: int
     hour_cache: bool = False
     may_clamp: bool = True  # False: half an answer is worthless (a schema)
-    batched: bool = False
 
     @property
     def worst_input(self) -> int:
@@ -118,8 +112,7 @@ class Ask:
 
     @property
     def worst(self) -> int:
-        whole = self.worst_input + self.max_tokens * self.rates.output
-        return half(whole) if self.batched else whole
+        return self.worst_input + self.max_tokens * self.rates.output
 
 
 # --- what the caps allow -------------------------------------------------------------------------------------

@@ -130,8 +130,8 @@ class AgentModel(EngineModel):
 
 
 class PlannerModel(AgentModel):
-    ahead: bool = Field(strict=True, default=False)
-    """Whether the next day's planning is asked in the evening, at half price, while that pays; else in the morning."""
+    ahead: bool | None = Field(strict=True, default=None)
+    """Has no effect any more: it asked for the next day's planning in the evening. Leave it out."""
 
 
 class CoderModel(EngineModel):

@@ -122,7 +122,7 @@ def assert_is_a_refusal(response: httpx2.Response) -> None:
 
 
 @contextmanager
-def scene(folder: Path, *steps: Step, patience: Patience = HASTY, **more: Any) -> Iterator[Scene]:
+def scene(folder: Path, *steps: Step, patience: Patience = HASTY, key: str = KEY, **more: Any) -> Iterator[Scene]:
     log: list[tuple[str, dict[str, Any]]] = []
     caps, clock = [GENEROUS], ManualClock(NOW)
     ledger = Ledger(Database(folder / "agents.db"))
@@ -131,7 +131,7 @@ def scene(folder: Path, *steps: Step, patience: Patience = HASTY, **more: Any) -
             ledger,
             Pricing(),
             lambda: caps[0],
-            Upstream(upstream.url, KEY),
+            Upstream(upstream.url, key),
             clock,
             folder / "run" / "meter.sock",
             lambda event, fields: log.append((event, fields)),

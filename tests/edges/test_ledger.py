@@ -319,6 +319,27 @@ def test_a_dead_process_leaves_its_open_calls_at_their_worst_case(ledger: Ledger
     after.close()
 
 
+@pytest.mark.parametrize("vendor", [pytest.param("msgbatch_1", id="sent"), pytest.param(None, id="perhaps not sent")])
+def test_what_an_earlier_version_has_reserved_for_a_batch_is_lost_at_its_worst_case(
+    tmp_path: Path, vendor: str | None
+) -> None:
+    """It asked ahead in the evening, and kept what the vendor had taken reserved over its restarts."""
+    db = Database(tmp_path / "agents.db")
+    ledger = Ledger(db)
+    call = taken(ledger, opened(ledger, task=""), 100)
+    with db.transaction() as old:
+        old.execute("update tickets set batches = 1")
+        sql = (
+            "insert into batches (call, key, day, hour_cache, rates, vendor) values (?, 'k', '2026-11-21', 0, '[]', ?)"
+        )
+        old.execute(sql, (call.id, vendor))
+    assert [ledger.reconcile(NOON), ledger.reconcile(NOON)] == [1, 0]
+    assert ledger.totals("2026-11", 3_000) == Totals(3_000, lost=100)
+    assert [(lost.number, lost.amount) for lost in ledger.lost_calls()] == [(call.id, 100)]
+    assert ledger.write_off(call.id, 40, "not on the bill", NOON) == 100
+    ledger.close()
+
+
 # --- reading
 
 
@@ -606,7 +627,6 @@ class MoneyBook(RuleBasedStateMachine):
         self.price = 1
         self.rows: dict[int, list[object]] = {}  # id -> [ticket, task, day, amount, state]
         self.raises: dict[str, int] = {}
-        self.asked_ahead: dict[int, bool] = {}  # id -> whether the vendor has taken it
 
     def fresh(self) -> Ledger:
         return Ledger(Database(Path(self.folder.name) / "agents.db"))
@@ -653,28 +673,6 @@ class MoneyBook(RuleBasedStateMachine):
         self.rows[answer.id] = [ticket.id, ticket.order.run.task, day, answer.grant.reserved, "open"]
         return answer
 
-    @rule(target=calls, ticket=tickets, tokens=st.integers(1, 200))
-    def ask_ahead(self, ticket: Ticket, tokens: int) -> Reservation | None:
-        """Half of the worst case, which may be odd."""
-        wanted = Ask("m", Rates(*[self.price] * 5), "v", tokens, tokens + 1, may_clamp=False, batched=True)
-        day, worst = max(self.now.date().isoformat(), self.last_day), -(-(2 * tokens + 1) * self.price // 2)
-        standings = self.standings(ticket, day)
-        answer = self.ledger.reserve(ticket, wanted, self.caps, self.now, key=f"question {len(self.asked_ahead)}")
-        if isinstance(answer, Refusal):
-            assert any(used + worst > cap for _, cap, used in standings)
-            return None
-        assert all(used + worst <= cap for _, cap, used in standings) and answer.reserved == worst
-        self.last_day = day
-        self.rows[answer.id] = [ticket.id, ticket.order.run.task, day, worst, "open"]
-        self.asked_ahead[answer.id] = False
-        return answer
-
-    @rule(call=calls)
-    def the_vendor_takes(self, call: Reservation | None) -> None:
-        if call and call.id in self.asked_ahead:
-            assert self.ledger.batch_taken(call.id, f"batch {call.id}") is not self.asked_ahead[call.id]
-            self.asked_ahead[call.id] = True
-
     @rule(call=consumes(calls), part=st.integers(0, 100))
     def settle(self, call: Reservation | None, part: int) -> None:
         self.finish(call, "settled", part, lambda call, amount: self.ledger.settle(call, amount, Ending(), self.now))
@@ -702,8 +700,7 @@ class MoneyBook(RuleBasedStateMachine):
     def crash_and_restart(self) -> None:
         self.ledger.close()
         self.ledger = self.fresh()
-        taken = [id_ for id_, is_taken in self.asked_ahead.items() if is_taken]
-        left = [row for id_, row in self.rows.items() if row[4] == "open" and id_ not in taken]
+        left = [row for row in self.rows.values() if row[4] == "open"]
         assert self.ledger.reconcile(self.now) == len(left)
         for row in left:
             row[4] = "lost"

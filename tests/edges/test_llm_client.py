@@ -97,11 +97,6 @@ class TicketBox:
     def last_words(self, token: str) -> str:
         return ""
 
-    def batch_used(self, key: str) -> None:
-        """Nothing is asked ahead."""
-
-    batch_unused = batch_used
-
 
 @pytest.fixture(scope="module")
 def one_server() -> Iterator[ScriptedModel]:

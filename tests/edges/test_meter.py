@@ -408,6 +408,20 @@ def test_the_key_is_nowhere_but_in_the_request_to_the_upstream(tmp_path: Path) -
     assert KEY not in told
 
 
+def test_a_short_key_masks_nothing_of_what_is_no_error(tmp_path: Path) -> None:
+    with scene(tmp_path, Step(input=151), key="1") as meter:
+        answer = meter.post(body(max_tokens=None), path="/v1/messages/count_tokens")
+        assert answer.json() == {"input_tokens": 151}
+
+
+def test_words_of_the_upstream_steer_no_terminal(meter: Scene) -> None:
+    steered = {"type": "x", "message": "\x1b[2Jno\n\u202eanswer"}
+    meter.upstream.steps = [Step(stop_reason="\x1b[2J\x9b31m\u202eowned"), Step(status=400, error=steered)]
+    assert [meter.post(body()).status_code for _ in range(2)] == [200, 400]
+    assert meter.calls()[0].stop_reason == "[2J 31m owned"
+    assert meter.ledger.last_words(meter.token) == "x  [2Jno answer"
+
+
 def test_only_our_own_user_can_reach_the_socket(meter: Scene) -> None:
     path = meter.meter.socket
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

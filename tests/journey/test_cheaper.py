@@ -33,7 +33,7 @@ from tests.killing import EVERY_POINT, finishes, killed_at, points
 DEAR, CHEAP = "claude-sonnet-5-5", "claude-haiku-5-5"
 BOTH = f"{{model: {DEAR}, easy: {CHEAP}, effort: medium, max_tokens: 16000}}"
 DAY = "2026-11-20"
-NONE = dict.fromkeys(("caching", "routing", "batches"), "0.000000000")
+NONE = dict.fromkeys(("caching", "routing"), "0.000000000")
 Screen = pytest.CaptureFixture[str]
 
 

@@ -523,6 +523,14 @@ def test_the_doctor_says_what_is_wrong(stage: Stage, spoil: object, name: str, s
     assert said in finding["detail"]
 
 
+@pytest.mark.parametrize("ahead", ["true", "false"])
+def test_a_setting_of_an_earlier_version_stops_nobody_and_the_doctor_names_it(stage: Stage, ahead: str) -> None:
+    stage.given_config("agents", planner=f"{{model: claude-sonnet-5-5, ahead: {ahead}}}")
+    found = {finding["name"]: finding for finding in json.loads(at(stage, "doctor", "--json").text)}
+    said = "has no effect any more; take it out of config/agents.yaml"
+    assert found["settings"]["ok"] and found["planner.ahead"] == {"name": "planner.ahead", "ok": True, "detail": said}
+
+
 @pytest.mark.parametrize("left", [(), (".state",), (".state", "logs")])
 def test_the_doctor_sends_who_has_no_home_to_init(tmp_path: Path, left: tuple[str, ...]) -> None:
     for name in left:

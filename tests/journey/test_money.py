@@ -71,6 +71,30 @@ def status(stage: Stage, screen: Screen) -> dict[str, Any]:
     return found
 
 
+# --- a home of an earlier version ----------------------------------------------------------------------------
+
+
+def test_a_home_that_asked_ahead_goes_on_without(stage: Stage, capsys: Screen) -> None:
+    """What it has reserved for an answer that nobody fetches any more is lost at its worst case."""
+    stage.given_config("agents", planner="{model: claude-sonnet-5-5, ahead: true}")
+    with stage.records() as records:
+        reservation = call(records, "0.25")
+        assert isinstance(reservation, Reservation)
+        with records.db.transaction() as db:
+            db.execute("update tickets set batches = 1")
+            sent = (reservation.id, "key", DAY, 0, "[2000, 2500, 4000, 100, 10000]", "msgbatch_1")
+            db.execute(
+                "insert into batches (call, key, day, hour_cache, rates, vendor) values (?, ?, ?, ?, ?, ?)", sent
+            )
+    assert stage.run_day() == [] and stage.states() == {ID: "completed"}
+    capsys.readouterr()
+    assert typed(stage, "budget", "--json") == 0
+    (day,) = (day for day in json.loads(capsys.readouterr().out) if day["day"] == DAY)
+    assert (day["reserved"], day["lost"]) == ("0.000000000", "0.250000000")
+    assert [lost["number"] for lost in day["lost_calls"]] == [reservation.id]
+    assert day["savings"].keys() == {"caching", "routing"}
+
+
 # --- raise-cap -----------------------------------------------------------------------------------------------
 
 

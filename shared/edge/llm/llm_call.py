@@ -109,7 +109,7 @@ def line(meter: Path | str, ticket: str) -> Iterator[anthropic.Anthropic]:
 
     path = str(meter) if isinstance(meter, Path) else None
     if path:
-        knock(path)
+        _knock(path)
     timeout = httpx2.Timeout(PATIENCE, connect=CONNECTING)
     with (
         httpx2.Client(
@@ -126,7 +126,7 @@ def line(meter: Path | str, ticket: str) -> Iterator[anthropic.Anthropic]:
         yield client
 
 
-def knock(path: str) -> None:
+def _knock(path: str) -> None:
     """Nobody there is told apart from a call that failed: nothing was sent."""
     with socket.socket(socket.AF_UNIX) as visitor:
         try:

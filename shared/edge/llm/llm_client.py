@@ -51,10 +51,6 @@ class Tickets(Protocol):
 
     def last_words(self, token: str) -> str: ...
 
-    def batch_used(self, key: str) -> None: ...
-
-    def batch_unused(self, key: str) -> None: ...
-
 
 class LlmClient:
     """`meter` is the meter's socket, or an address; `models` are by agent; `ticket_budget` is in nano-dollars.
@@ -92,35 +88,20 @@ class LlmClient:
         `kept`: where beginnings of `user` end (characters, rising, before its end) with which another question of the
         next or last five minutes begins too.
         """
-        form, asking = llm_answers.adapter(answer), self._asking(run, system, user, answer, kept)
+        choice = self._models.get(run.agent)
+        if choice is None:
+            raise Misconfigured(f"config/agents.yaml names no model for {run.agent}; add one")
+        form = llm_answers.adapter(answer)
+        asking = _Asking(choice, system, user, llm_answers.schema(form), tuple(kept))
         key = key_of(run, asking.whole)
         before = self._replies.find(key)
         if before is not None:
             with suppress(NotAnAnswer):  # an older program understood it
-                value = llm_answers.read(form, before)
-                if self._replies.came_ahead(key):
-                    self._ledger.batch_used(key)
-                return value
-        with self._line(run, self._choice(run)) as call:
+                return llm_answers.read(form, before)
+        with self._line(run, choice) as call:
             text, value = asking.answer(call, lambda text: llm_answers.read(form, text))
             self._replies.keep(key, text, self._clock.now())
-        self._ledger.batch_unused(key)
         return value
-
-    def first(self, run: Run, system: str, user: str, answer: type[Any]) -> tuple[str, Question]:
-        """What `ask` would ask first, and the key that its answer is remembered by."""
-        asking = self._asking(run, system, user, answer)
-        return key_of(run, asking.whole), asking.question
-
-    def _asking(self, run: Run, system: str, user: str, answer: type[Any], kept: Sequence[int] = ()) -> _Asking:
-        schema = llm_answers.schema(llm_answers.adapter(answer))
-        return _Asking(self._choice(run), system, user, schema, tuple(kept))
-
-    def _choice(self, run: Run) -> ModelChoice:
-        choice = self._models.get(run.agent)
-        if choice is None:
-            raise Misconfigured(f"config/agents.yaml names no model for {run.agent}; add one")
-        return choice
 
     @contextmanager
     def _line(self, run: Run, choice: ModelChoice) -> Iterator[Callable[[Question], Outcome]]:
@@ -157,9 +138,9 @@ class _Asking:
     def __init__(
         self, choice: ModelChoice, system: str, user: str, schema: Mapping[str, Any], kept: tuple[int, ...]
     ) -> None:
-        self.question = Question(choice.model, system, user, schema, choice.effort, choice.max_tokens, kept)
+        self._question = Question(choice.model, system, user, schema, choice.effort, choice.max_tokens, kept)
         self._fallback = list(choice.fallback)
-        self.whole = {**self.question.request, "fallback": choice.fallback}
+        self.whole = {**self._question.request, "fallback": choice.fallback}
         self._lengthened = self._declined = False
         self._away: ModelAway | None = None  # the model before this one
 
@@ -169,12 +150,12 @@ class _Asking:
         try:
             return text, read(text)
         except NotAnAnswer as reason:
-            self.question = dataclasses.replace(self.question, user=repair(self.question.user, text, str(reason)))
+            self._question = dataclasses.replace(self._question, user=repair(self._question.user, text, str(reason)))
         text = self._text(call)
         try:
             return text, read(text)
         except NotAnAnswer as reason:
-            raise ReplyUnreadable(f"{self.question.model}: {reason} (also after one repair)") from None
+            raise ReplyUnreadable(f"{self._question.model}: {reason} (also after one repair)") from None
 
     def _text(self, call: Callable[[Question], Outcome]) -> str:
         while True:
@@ -186,17 +167,17 @@ class _Asking:
                 case Declined():
                     self._after_a_refusal()
                 case Absent(reason):
-                    self._away = ModelAway(f"{self.question.model}: {reason}; type: python main.py doctor")
+                    self._away = ModelAway(f"{self._question.model}: {reason}; type: python main.py doctor")
                     self._next_model(self._away)
                 case Unwanted(reason):
-                    raise Misconfigured(f"{self.question.model}: {WRONG_REQUEST.format(reason)}")
+                    raise Misconfigured(f"{self._question.model}: {WRONG_REQUEST.format(reason)}")
                 case other:
                     assert_never(other)
 
     def _outcome(self, call: Callable[[Question], Outcome]) -> Outcome:
         """Tries that came to nothing are booked at their worst case: if they leave no money, they are the reason."""
         try:
-            outcome = call(self.question)
+            outcome = call(self._question)
         except (TaskCapReached, ShareReached) as refused:
             raise self._away or refused from None
         if not isinstance(outcome, Absent):
@@ -205,13 +186,13 @@ class _Asking:
 
     def _lengthen(self) -> None:
         if self._lengthened:
-            most = self.question.max_tokens
-            raise ReplyUnreadable(f"{self.question.model}: the answer is longer than {most} tokens; raise max_tokens")
+            most = self._question.max_tokens
+            raise ReplyUnreadable(f"{self._question.model}: the answer is longer than {most} tokens; raise max_tokens")
         self._lengthened = True
-        self.question = dataclasses.replace(self.question, max_tokens=2 * self.question.max_tokens)
+        self._question = dataclasses.replace(self._question, max_tokens=2 * self._question.max_tokens)
 
     def _after_a_refusal(self) -> None:
-        refused = ReplyDeclined(f"{self.question.model}: the model refuses to answer")
+        refused = ReplyDeclined(f"{self._question.model}: the model refuses to answer")
         if self._declined:
             raise refused
         self._declined = True
@@ -220,7 +201,7 @@ class _Asking:
     def _next_model(self, otherwise: Exception) -> None:
         if not self._fallback:
             raise otherwise
-        self.question = dataclasses.replace(self.question, model=self._fallback.pop(0))
+        self._question = dataclasses.replace(self._question, model=self._fallback.pop(0))
 
 
 def _nobody_there(call: CallRecord) -> bool:

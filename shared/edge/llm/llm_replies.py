@@ -33,20 +33,8 @@ class Replies:
     def keep(self, key: str, text: str, now: datetime) -> None:
         fault_point("reply.understood")
         with self._db.transaction() as db:
-            db.execute("insert or replace into replies values (?, ?, ?, 0)", (key, text, _utc(now)))
+            db.execute("insert or replace into replies (key, text, at) values (?, ?, ?)", (key, text, _utc(now)))
         fault_point("reply.kept")
-
-    def keep_ahead(self, key: str, text: str, now: datetime) -> bool:
-        """A batch's answer. False: the question was answered already, and that answer stands."""
-        fault_point("reply.understood")
-        with self._db.transaction() as db:
-            kept = db.execute("insert or ignore into replies values (?, ?, ?, 1)", (key, text, _utc(now))).rowcount
-        fault_point("reply.kept")
-        return kept == 1
-
-    def came_ahead(self, key: str) -> bool:
-        """Whether what is kept is a batch's answer."""
-        return self._db.row("select 1 from replies where key = ? and ahead", (key,)) is not None
 
     def prune(self, before: datetime) -> int:
         """Forgets what was kept earlier than `before`; how many."""

@@ -11,17 +11,7 @@ from collections.abc import Callable
 from datetime import datetime
 from sqlite3 import Connection
 
-from shared.domain.ticket import (
-    Booked,
-    BudgetWarning,
-    CallRecord,
-    Ending,
-    Reservation,
-    Share,
-    State,
-    Ticket,
-    TicketOrder,
-)
+from shared.domain.ticket import BudgetWarning, CallRecord, Ending, Reservation, Share, State, Ticket, TicketOrder
 from shared.domain.token_budget import (
     Ask,
     Caps,
@@ -36,7 +26,6 @@ from shared.domain.token_budget import (
 )
 from shared.edge.database import Database
 from shared.edge.fault import fault_point
-from shared.edge.money.ledger_batches import LedgerBatches, add_batch, sent_before
 from shared.edge.money.ledger_owner import LedgerOwner
 from shared.edge.money.ledger_rows import (
     add_open,
@@ -61,7 +50,7 @@ __all__ = ["BudgetWarning", "CallRecord", "Ending", "Ledger", "Reservation", "Sh
 NO_SPENDING = {"pause": "meter_paused", "halt": "meter_halted"}
 
 
-class Ledger(LedgerBatches, LedgerOwner):
+class Ledger(LedgerOwner):
     """`uptime` checks the wall clock against the machine's; None believes the clock, for simulated days."""
 
     def __init__(self, db: Database, uptime: Callable[[], Uptime] | None = None, warn_at: float = 0.8) -> None:
@@ -91,31 +80,21 @@ class Ledger(LedgerBatches, LedgerOwner):
     # --- before a call
 
     def reserve(
-        self,
-        ticket: Ticket,
-        ask: Ask,
-        caps: Caps,
-        now: datetime,
-        retry: int = 0,
-        stream: bool = False,
-        key: str = "",
+        self, ticket: Ticket, ask: Ask, caps: Caps, now: datetime, retry: int = 0, stream: bool = False
     ) -> Reservation | Refusal:
         """One transaction reads every cap and sum and takes the worst case from them all, or notes the refusal.
 
-        `caps`: the policy's; what the owner has said of this one day is in the book. `key`: of a question that is sent
-        as a batch, for the day of the ticket's run.
+        `caps`: the policy's; what the owner has said of this one day is in the book.
         """
         with self._db.transaction() as db:
             day = budget_day(now, last_day(db))
             caps = raised(caps, raise_of(db, day))
-            refusal = self._forbidden(db, ticket, retry, now) or sent_before(db, key)
+            refusal = self._forbidden(db, ticket, retry, now)
             answer = refusal or decide(ask, list(standings(db, ticket, caps, day)), ticket.order.min_out)
             if isinstance(answer, Refusal):
                 add_refusal(db, ticket, day, now, ask.model, answer, caps)
                 return answer
             number = add_open(db, ticket, day, now, ask, answer, caps, retry, stream)
-            if key:
-                add_batch(db, number, key, ticket.order.run.day, ask)
         return Reservation(number, day, ask, answer)
 
     def refused(self, ticket: Ticket, model: str, refusal: Refusal, now: datetime, answered: int = 400) -> None:
@@ -126,39 +105,28 @@ class Ledger(LedgerBatches, LedgerOwner):
 
     # --- after a call: each answers False if the call already had its final state
 
-    def settle(self, reservation: Booked, amount: int, ending: Ending, now: datetime) -> bool:
+    def settle(self, reservation: Reservation, amount: int, ending: Ending, now: datetime) -> bool:
         """What it truly cost. More than was reserved means that our prices are wrong: all spending stops."""
         return self._end(reservation, "settled", amount, None, ending, now)
 
-    def void(self, reservation: Booked, ending: Ending, now: datetime) -> bool:
+    def void(self, reservation: Reservation, ending: Ending, now: datetime) -> bool:
         """It is certain that nothing was billed."""
         return self._end(reservation, "void", 0, None, ending, now)
 
-    def lost(self, reservation: Booked, at_most: int, estimate: int | None, ending: Ending, now: datetime) -> bool:
+    def lost(self, reservation: Reservation, at_most: int, estimate: int | None, ending: Ending, now: datetime) -> bool:
         """Nobody knows what it cost: it stays booked at `at_most`, but never above what was reserved.
 
         `estimate` is what it has cost already; if even that is above, the prices are wrong as in `settle`.
         """
-        reserved = reservation.reserved
+        reserved = reservation.grant.reserved
         amount = at_most if (estimate or 0) > reserved else min(at_most, reserved)
         return self._end(reservation, "lost", amount, estimate, ending, now)
 
-    def cut(self, batch: Booked, ending: Ending, now: datetime) -> None:
-        """Whoever sent it hears no more: lost, unless the vendor has it and may still answer."""
-        if not self.is_taken(batch.id):
-            self.lost(batch, batch.reserved, None, ending, now)
-
     def reconcile(self, now: datetime) -> int:
-        """At start, before the first call: what a dead process left open is lost, and its pauses are over.
-
-        A batch that the vendor has taken may still be answered.
-        """
+        """At start, before the first call: what a dead process left open is lost, and its pauses are over."""
         with self._db.transaction() as db:
             db.execute("update halts set ended = 1 where kind = 'pause'")
-            left = db.execute(
-                "update calls set state = 'lost', code = 'meter_restart' where state = 'open'"
-                " and id not in (select call from batches where vendor is not null)"
-            ).rowcount
+            left = db.execute("update calls set state = 'lost', code = 'meter_restart' where state = 'open'").rowcount
             if left:
                 warn(db, last_call(db), now, self._warn_percent)
         fault_point("ledger.reconciled")
@@ -229,14 +197,14 @@ class Ledger(LedgerBatches, LedgerOwner):
         return clock_jumped(first, moment)
 
     def _end(
-        self, reservation: Booked, state: State, amount: int, estimate: int | None, ending: Ending, now: datetime
+        self, reservation: Reservation, state: State, amount: int, estimate: int | None, ending: Ending, now: datetime
     ) -> bool:
         with self._db.transaction() as db:
             call = end_call(db, reservation.id, state, amount, estimate, ending)
             if call is None:
                 return False
             warn(db, call, now, self._warn_percent)
-            if amount > reservation.reserved:
-                told = f"cost ${as_dollars(amount)}, at most ${as_dollars(reservation.reserved)} was expected"
+            if amount > reservation.grant.reserved:
+                told = f"cost ${as_dollars(amount)}, at most ${as_dollars(reservation.grant.reserved)} was expected"
                 stop(db, "halt", f"call {reservation.id} {told}: the prices of {call['model']} are wrong", now)
         return True

@@ -80,7 +80,6 @@ def add_ticket(db: Connection, token_sha256: str, order: TicketOrder, now: datet
         min_out=order.min_out,
         retry_s=float(order.retry_s),
         beside=order.beside,
-        batches=int(order.batches),
         opened_at=text(now),
         expires_at=text(order.expires),
     )

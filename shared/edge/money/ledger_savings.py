@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from sqlite3 import Row
 
-from shared.domain import batching
-from shared.domain.batching import Night
 from shared.domain.lifecycle import Event
 from shared.domain.routing import NEWEST, FirstTry, Lane, saved, usual
 from shared.domain.savings import KEPT, Saved, cached
@@ -63,15 +61,8 @@ class LedgerSavings:
         return row["tries"] if row else 0
 
     def refused(self, model: str, day: str) -> bool:
-        """Whether the vendor did not take, or does not know, what was asked of this model last, on that day.
-
-        Who takes no batch may take a question.
-        """
-        sql = (
-            "select c.day, c.code from calls c join tickets t on t.id = c.ticket"
-            " where c.model = ? and not t.batches order by c.id desc limit 1"
-        )
-        row = self._db.row(sql, (model,))
+        """Whether the vendor did not take, or does not know, what was asked of this model last, on that day."""
+        row = self._db.row("select day, code from calls where model = ? order by id desc limit 1", (model,))
         return row is not None and row["day"] == day and row["code"] in NOT_TAKEN
 
     def record(self, cheap: str, dear: str) -> tuple[FirstTry, ...]:
@@ -138,25 +129,6 @@ class LedgerSavings:
         )
         return (row["calls"], row["again"]) if row else (0, 0)
 
-    # --- asking ahead
-
-    def nights(self, period: str = "") -> tuple[tuple[str, Night], ...]:
-        """Questions that were asked ahead, the newest first, once it is known what came of them and what it cost.
-
-        With the day that each is booked on. `period`: a day or a month (default: of all times).
-        """
-        rows = self._db.rows(
-            "select c.*, b.used from batches b join calls c on c.id = b.call"
-            " where b.used is not null and c.state in ('settled', 'lost') and c.day between ? and ? || '~'"
-            " order by c.id desc",
-            (period, period),
-        )
-        return tuple((row["day"], self._night(row)) for row in rows)
-
-    def _night(self, row: Row) -> Night:
-        rates = self._rates(row["model"], row) if row["state"] == "settled" else None
-        return Night(bool(row["used"]), row["amount"], cost(rates, _usage(row)) if rates else row["amount"])
-
     # --- for the owner
 
     def by_day(self, period: str = "") -> dict[str, Saved]:
@@ -165,8 +137,7 @@ class LedgerSavings:
         A try counts on the day of its last call, once it is known what came of it.
         """
         found: dict[str, Saved] = {}
-        nights = ((day, Saved(batches=batching.saved(night))) for day, night in self.nights(period))
-        for day, amount in (*self._by_caching(period), *self._by_routing(period), *nights):
+        for day, amount in (*self._by_caching(period), *self._by_routing(period)):
             found[day] = found.get(day, Saved()) + amount
         return found
 

@@ -54,15 +54,9 @@ class LedgerViews:
         return row["why"] if row else ""
 
     def is_reached(self, day: str, cap: int) -> bool:
-        """Whether this cap has stopped a call on that day. One that was raised since is not reached yet.
-
-        A question that is not asked ahead is asked as ever, so nothing waits for its money.
-        """
-        sql = (
-            "select 1 from calls c join tickets t on t.id = c.ticket where not t.batches"
-            " and c.state = 'refused' and c.code = 'meter_day_cap' and c.day = ? and c.day_cap >= ? limit 1"
-        )
-        return self._db.row(sql, (day, cap)) is not None
+        """Whether this cap has stopped a call on that day. One that was raised since is not reached yet."""
+        sql = "select 1 from calls where state = 'refused' and code = 'meter_day_cap' and day = ? and day_cap >= ?"
+        return self._db.row(f"{sql} limit 1", (day, cap)) is not None
 
     # --- sums
 
@@ -171,7 +165,6 @@ def as_ticket(row: sqlite3.Row) -> Ticket:
         min_out=row["min_out"],
         retry_s=row["retry_s"],
         beside=row["beside"],
-        batches=bool(row["batches"]),
     )
     return Ticket(row["id"], order, closed=row["closed_at"] is not None)
 

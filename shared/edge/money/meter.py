@@ -1,8 +1,7 @@
 """Door to the model's API. The only way to it: every call has a ticket, is reserved before and booked after.
 
 Speaks the Messages API on a unix socket, to our own client and to the engine in its box. Both know a ticket; the real
-key stays here. This page is the server's life; what it does with a request stands in meter_desk, meter_call and
-meter_batch.
+key stays here. This page is the server's life; what it does with a request stands in meter_desk and meter_call.
 """
 
 from __future__ import annotations

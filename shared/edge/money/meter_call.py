@@ -17,7 +17,7 @@ from shared.domain.ticket import Ending, Reservation, Ticket
 from shared.domain.token_budget import Ask, Refusal, Usage, cost
 from shared.edge.fault import fault_point
 from shared.edge.money.meter_answer import STOPPING, NotReached, Rejected, Then, judge, no_answer, read_complaint
-from shared.edge.money.meter_parts import Parts, Reply, about
+from shared.edge.money.meter_parts import Parts, Reply
 from shared.edge.money.meter_request import Asked
 from shared.edge.money.meter_reserve import reserve
 from shared.edge.money.pricing import Unpriced, usage_of
@@ -237,7 +237,10 @@ class Call:
         return failure.rejected.status if failure else None
 
     def _log(self, event: str, **fields: Any) -> None:
-        self._parts.log(event, about(self._ticket, self._asked.model) | fields)
+        run = self._ticket.order.run
+        about = {"run": run.id, "agent": run.agent, "model": self._asked.model}
+        about |= {"task": run.task, "attempt": run.attempt} if run.task else {}
+        self._parts.log(event, about | fields)
 
 
 def _plain(text: str) -> str:

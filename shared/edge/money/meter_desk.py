@@ -12,17 +12,15 @@ import secrets
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from shared.domain.ticket import Ticket
 from shared.domain.token_budget import Ask, Refusal
 from shared.edge.money.meter_answer import STOPPING, NotReached, Rejected, judge, no_answer, read_complaint
-from shared.edge.money.meter_batch import Batches, Route, as_batch, route_of
 from shared.edge.money.meter_call import Call
 from shared.edge.money.meter_parts import Parts
 from shared.edge.money.meter_reply import HttpReply, Send
-from shared.edge.money.meter_request import MAX_BODY, Asked, read_batch, read_call, read_headers, read_prompt
+from shared.edge.money.meter_request import MAX_BODY, Asked, read_call, read_headers, read_prompt
 from shared.edge.money.pricing import Unpriced
 from shared.edge.money.sse import StreamBroken
 
@@ -38,10 +36,6 @@ class CallerGone(Exception):
 
 def _no(code: str, text: str, status: int = 400) -> Rejected:
     return Rejected(Refusal(code, text), status)
-
-
-def _not_served() -> Rejected:
-    return _no("meter_not_found", "only POST to v1/messages and v1/messages/count_tokens is served", 404)
 
 
 class Desk:
@@ -74,22 +68,17 @@ class Desk:
             await asyncio.wait(self._going_on)
 
     async def _serve(self, scope: Scope, receive: Receive, reply: HttpReply) -> None:
-        path, route = scope["path"], route_of(scope["method"], scope["path"])
-        if not route and (scope["method"] != "POST" or not path.endswith((CALL, COUNT))):
-            raise _not_served()
+        path = scope["path"]
+        if scope["method"] != "POST" or not path.endswith((CALL, COUNT)):
+            raise _no("meter_not_found", "only POST to v1/messages and v1/messages/count_tokens is served", 404)
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         ticket = await self._ticket(headers)
-        if route and not ticket.order.batches:
-            raise _not_served()
         try:
             if not ticket.is_open(self._parts.clock.now()):
                 raise _no("meter_ticket_closed", "this ticket is closed or has expired")
             raw = await self._body(receive)
-            if route:
-                work = await self._batch(ticket, headers, raw, reply, route)
-            else:
-                begin = self._count if path.endswith(COUNT) else self._call
-                work = begin(ticket, headers, raw, reply)
+            begin = self._count if path.endswith(COUNT) else self._call
+            work = begin(ticket, headers, raw, reply)
         except Rejected as rejected:
             await self._parts.book.ask(
                 self._parts.ledger.refused, ticket, "", rejected.refusal, self._parts.clock.now(), rejected.status
@@ -129,19 +118,6 @@ class Desk:
         reply.streams = asked.stream
         now = self._parts.clock.now()
         return Call(self._parts, ticket, self._priced(ticket, asked, now), now, asked, passed, reply).run()
-
-    async def _batch(
-        self, ticket: Ticket, headers: Mapping[str, str], raw: bytes, reply: HttpReply, route: Route
-    ) -> Coroutine[Any, Any, None]:
-        batches = Batches(self._parts, ticket, read_headers(headers))
-        if not route.vendor:
-            key, asked = read_batch(raw)
-            ask = as_batch(self._priced(ticket, asked, self._parts.clock.now()))
-            return reply.told(partial(batches.send, key, ask, asked))
-        batch = await self._parts.book.ask(self._parts.ledger.batch, route.vendor)
-        if batch is None or batch.state not in ("open", "settled"):
-            raise _no("meter_unknown_batch", "no batch of ours has this id, or it is over", 404)
-        return reply.told(partial(batches.ask, batch, route.what))
 
     def _priced(self, ticket: Ticket, asked: Asked, now: datetime) -> Ask:
         _allowed(ticket, asked.model)

@@ -8,7 +8,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
-from shared.domain.ticket import Ticket
 from shared.domain.token_budget import Caps
 from shared.edge.clock import Clock
 from shared.edge.money.ledger import Ledger
@@ -77,10 +76,3 @@ class Parts:
     patience: Patience
     log: Callable[[str, dict[str, Any]], None]
     stopping: Callable[[], bool]  # nothing new is reserved any more
-
-
-def about(ticket: Ticket, model: str) -> dict[str, Any]:
-    """Whose a line of the log is."""
-    run = ticket.order.run
-    whose = {"run": run.id, "agent": run.agent, "model": model}
-    return whose | ({"task": run.task, "attempt": run.attempt} if run.task else {})

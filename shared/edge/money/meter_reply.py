@@ -36,10 +36,6 @@ class HttpReply:
         data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         await self._send({"type": "http.response.body", "body": data})
 
-    async def told(self, ask: Callable[[], Awaitable[Mapping[str, Any]]]) -> None:
-        """What is asked, when it is there."""
-        await self.whole(await ask(), "")
-
     async def reject(self, rejected: Rejected, number: str) -> None:
         if self.started:
             return  # the server cuts an answer that is not complete

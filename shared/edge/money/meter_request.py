@@ -65,19 +65,10 @@ class Asked:
 def read_call(raw: bytes) -> Asked:
     """POST /v1/messages. Rejected if anything in it is unknown to us."""
     body = _without(_parsed(raw), STRIPPED)
-    return _asked(_checked(shapes.Call, body), body | {"stream": True})
-
-
-def read_batch(raw: bytes) -> tuple[str, Asked]:
-    """POST /v1/messages/batches, of one question: its key, and the question. Nothing of a batch is streamed."""
-    (item,) = _checked(shapes.Batch, _parsed(raw)).requests
-    body = _without(item.params, (*STRIPPED, "stream"))
-    return item.custom_id, _asked(_checked(shapes.Call, body), body)
-
-
-def _asked(call: shapes.Call, body: Mapping[str, Any]) -> Asked:
+    call = _checked(shapes.Call, body)
     if call.messages[-1].role == "assistant":
         raise Rejected(Refusal("meter_prefill", "the last message is the assistant's: prefill is not supported"))
+    body["stream"] = True
     data = _encoded(body)
     return Asked(
         body=body,

@@ -12,15 +12,13 @@ from shared.edge.money.meter_answer import STOPPING, Rejected
 from shared.edge.money.meter_parts import Parts
 
 
-async def reserve(
-    parts: Parts, ticket: Ticket, ask: Ask, retry: int = 0, stream: bool = False, key: str = ""
-) -> Reservation:
-    """Rejected, with a row that says so, if the book refuses or the meter is being stopped. `key`: of a batch."""
+async def reserve(parts: Parts, ticket: Ticket, ask: Ask, retry: int, stream: bool) -> Reservation:
+    """Rejected, with a row that says so, if the book refuses or the meter is being stopped."""
     now = parts.clock.now()
     if parts.stopping():
         await parts.book.ask(parts.ledger.refused, ticket, ask.model, STOPPING, now)
         raise Rejected(STOPPING)
-    entry = parts.book.later(parts.ledger.reserve, ticket, ask, parts.caps(), now, retry=retry, stream=stream, key=key)
+    entry = parts.book.later(parts.ledger.reserve, ticket, ask, parts.caps(), now, retry=retry, stream=stream)
     try:
         answer = await asyncio.shield(asyncio.wrap_future(entry))
     except asyncio.CancelledError:

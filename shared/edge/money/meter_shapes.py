@@ -126,16 +126,3 @@ class Call(Prompt):
     max_tokens: int = Field(ge=1, le=LONGEST_ANSWER)
     stream: bool = False
     stop_sequences: Annotated[list[str], FIRST] | None = None
-
-
-class Item(Shape):
-    """`custom_id`: by which its answer is known again."""
-
-    custom_id: str = Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")
-    params: dict[str, Any]
-
-
-class Batch(Shape):
-    """A question that is asked ahead has a batch of its own."""
-
-    requests: Annotated[list[Item], FIRST, Field(min_length=1, max_length=1)]

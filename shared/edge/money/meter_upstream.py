@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -55,16 +55,16 @@ class Response:
         except httpx2.TransportError as error:
             raise StreamBroken(f"the upstream's answer broke ({type(error).__name__})") from None
 
-    async def head(self, most: int = MAX_ERROR) -> bytes:
+    async def head(self) -> bytes:
         """As much of an answer as is worth reading. Some errors tell us the key that they do not like: it is masked.
 
         In what is no error it would be a word like any other, if the key is a short one.
         """
         found = bytearray()
-        while len(found) < most and (data := await self.read()) is not None:
+        while len(found) < MAX_ERROR and (data := await self.read()) is not None:
             found += data
         tells_key = self._key and self.status != 200
-        return bytes(found.replace(self._key, b"***") if tells_key else found)[:most]
+        return bytes(found.replace(self._key, b"***") if tells_key else found)[:MAX_ERROR]
 
     async def finish(self) -> None:
         with suppress(TimeoutError, StreamBroken):
@@ -90,23 +90,13 @@ class Line:
         await self._client.aclose()
         await asyncio.sleep(0)
 
-    def masked(self, said: str) -> str:
-        """Words of an error that stands in an answer of its own kind."""
-        return said.replace(self._upstream.key, "***") if self._upstream.key else said
-
-    def post(self, path: str, headers: Mapping[str, str], body: bytes) -> AbstractAsyncContextManager[Response]:
-        """As `send`."""
-        return self.send("POST", path, headers, body)
-
     @asynccontextmanager
-    async def send(
-        self, method: str, path: str, headers: Mapping[str, str], body: bytes = b""
-    ) -> AsyncIterator[Response]:
+    async def post(self, path: str, headers: Mapping[str, str], body: bytes) -> AsyncIterator[Response]:
         """NotReached if nothing was sent; StreamBroken if something may have been."""
         url = self._upstream.base_url.rstrip("/") + path
         keyed = {**headers, "accept-encoding": "identity", "user-agent": "sisimpur-agents", **self._upstream.headers}
         keyed |= self._upstream.credentials(headers["anthropic-version"])
-        request = self._client.build_request(method, url, headers=keyed, content=body)
+        request = self._client.build_request("POST", url, headers=keyed, content=body)
         try:
             response = await self._client.send(request, stream=True)
         except _NOT_REACHED as error:

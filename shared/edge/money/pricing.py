@@ -135,24 +135,19 @@ class _VendorUsage(_Counted):
     cache_creation: _CacheCreation = _CacheCreation()
     output_tokens_details: _Details = _Details()
     server_tool_use: _ServerTools | None = None
-    service_tier: Literal["standard", "batch"] | None = None
+    service_tier: Literal["standard"] | None = None
     inference_geo: Literal["global", "not_available"] | None = None
     speed: Literal["standard"] | None = None
 
 
-def usage_of(reported: Mapping[str, Any], hour_cache: bool = False, batched: bool = False) -> Usage:
-    """The vendor's counts in our words. Cache writes whose age is not told are of the dearest age asked for.
-
-    `batched`: it was asked as a batch. Unpriced if it was not, and the vendor counts it so.
-    """
+def usage_of(reported: Mapping[str, Any], hour_cache: bool = False) -> Usage:
+    """The vendor's counts in our words. Cache writes whose age is not told are of the dearest age asked for."""
     try:
         seen = _VendorUsage.model_validate({key: value for key, value in reported.items() if value is not None})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         field = words(".".join(str(part) for part in first["loc"]), 60)
         raise Unpriced(f"the upstream counts something that has no price here: usage.{field}") from None
-    if seen.service_tier == "batch" and not batched:
-        raise Unpriced("the upstream counts a plain call as a batch: usage.service_tier")
     short, long = seen.cache_creation.ephemeral_5m_input_tokens, seen.cache_creation.ephemeral_1h_input_tokens
     untold = max(0, seen.cache_creation_input_tokens - short - long)
     return Usage(
@@ -163,8 +158,3 @@ def usage_of(reported: Mapping[str, Any], hour_cache: bool = False, batched: boo
         output=seen.output_tokens,
         thinking=seen.output_tokens_details.thinking_tokens,
     )
-
-
-def is_half(reported: Mapping[str, Any]) -> bool:
-    """Of what was asked as a batch: that the vendor bills half, or says nothing else."""
-    return reported.get("service_tier") in ("batch", None)

@@ -23,7 +23,6 @@ from starlette.types import Receive, Scope, Send
 
 from shared.edge.clock import Clock, SystemClock
 from shared.edge.scripted.scripted_answer import message
-from shared.edge.scripted.scripted_batches import BatchDesk, Item
 from shared.edge.scripted.scripted_models import MODELS
 from shared.edge.scripted.scripted_rules import ERROR_TYPES, ApiError, Call, check, check_headers
 from shared.edge.scripted.scripted_script import Asked, Script, read_script, script_of
@@ -103,7 +102,6 @@ class ScriptedModel:
             routes=[
                 Route("/{prefix:path}v1/messages", _Messages(self), methods=["POST"]),
                 Route("/{prefix:path}v1/messages/count_tokens", self._count, methods=["POST"]),
-                *BatchDesk(self._item).routes(),
                 Route("/{prefix:path}v1/models", self._models),
                 Route("/{prefix:path}v1/models/{model}", self._model),
             ],
@@ -172,24 +170,6 @@ class ScriptedModel:
         record.usage = whole["usage"]
         record.billed = price(call.model.id, record.usage)
         return whole
-
-    def _item(self, params: bytes, scope: Scope) -> Item:
-        """One call of a batch: answered and billed at half price when it is sent, whenever its batch will end."""
-        record = Recorded(scope["path"], _headers(scope))
-        self.requests.append(record)
-        number = len(self.requests)
-        try:
-            call, step = self._step(params, record)
-            _fail_as_scripted(step, call)
-        except ApiError as error:
-            record.status, record.error = error.status, str(error)
-            self._tell(number, record)
-            raise
-        whole = self._written(call, step, number, record)
-        record.status, record.usage = 200, {**whole["usage"], "service_tier": step.usage.get("service_tier", "batch")}
-        record.billed = -(-record.billed // 2) if step.batch.ends == "succeeded" else 0
-        self._tell(number, record)
-        return Item(step, {**whole, "usage": record.usage}, record)
 
     def _tell(self, number: int, record: Recorded) -> None:
         who = record.summary or record.path

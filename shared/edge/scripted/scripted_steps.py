@@ -34,15 +34,6 @@ class MidStreamError:
 
 
 @dataclass(frozen=True)
-class Batched:
-    """What becomes of a call that was sent in a batch: the batch ends after so many looks at it, with this outcome."""
-
-    looks: int = 0
-    ends: Literal["succeeded", "errored", "canceled", "expired"] = "succeeded"
-    __pydantic_config__: ClassVar[ConfigDict] = STRICT
-
-
-@dataclass(frozen=True)
 class When:
     """Conditions on a request. Regular expressions are searched for; `schema` is the form's title or a property."""
 
@@ -103,7 +94,6 @@ class Step:
     gap: float = 0.0  # seconds between two events of a stream
     drop: str = ""  # "before", or "after N" events
     error_event: MidStreamError | None = None
-    batch: Batched = Batched()
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
 
     def __post_init__(self) -> None:
@@ -144,8 +134,6 @@ def _problems(step: Step) -> Iterator[str]:
         yield "call and times count from 1 (times at most 1000, or 'any')"
     if step.call and step.times != 1:
         yield "a step with call answers once; leave times out"
-    if not 0 <= step.batch.looks <= 1_000:
-        yield "batch.looks must lie between 0 and 1000"
     if not (0 <= step.delay <= 3600 and 0 <= step.gap <= 60):
         yield "delay must lie between 0 and 3600 seconds, gap between 0 and 60"
 
