@@ -87,7 +87,7 @@ VIEWS = (
 
 @pytest.fixture(scope="module", params=VERSIONS)
 def old(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> OldHome:
-    """For looking at: nobody changes anything in it."""
+    """A home to look at: no test changes it."""
     return OldHome.opened(request.param, tmp_path_factory.mktemp("old") / "owner")
 
 
@@ -246,7 +246,7 @@ def nothing_outward_has_happened_twice(
 
 
 def what_was_spent_is_spent(old: OldHome, before: list[dict[str, Any]]) -> None:
-    """To the nano-dollar; what was reserved is free, or lost."""
+    """Sums stay to the nano-dollar; a reserve is freed or lost."""
     now = {day["day"]: day for day in old.asked("budget")}
     first, second = (now[day] for day in LIVED)
     was_first, was_second = (next(day for day in before if day["day"] == name["day"]) for name in (first, second))
@@ -283,7 +283,7 @@ WRITTEN = (
 
 
 def files_are_written_as_ever(old: OldHome, stage: Stage, model: ScriptedModel) -> None:
-    """What a task looks like: planned, proposed, a goal's landing, the owner's. And all pages for the owner."""
+    """Task files keep their form (planned, proposed, a goal's landing, the owner's), and so do the owner's pages."""
     another_morning(old, stage, model)
     assert (old.home / "tasks" / "completed" / "greeting.md").read_text() == GREETING
     (note,) = (old.home / "reports" / "research").glob("should-rooms*.md")
