@@ -48,7 +48,7 @@ def freeze(root: Path, folder: Path) -> None:
 
 
 def thaw(folder: Path, root: Path) -> Path:
-    """Lay out a frozen folder below `root`, which is created, and return the home. The file of keys is still missing."""
+    """Lay out a frozen folder below `root`, which is created, and return the home. The file of keys is missing."""
     for history in folder.rglob(HISTORY):
         _thaw_repository(history, root / history.relative_to(folder).parent)
     for path in (path for path in folder.rglob("*") if path.is_file() and path.name != HISTORY):

@@ -137,7 +137,7 @@ NICER_THAN_WHAT = {"goal_id": NICER, "text": "Nicer for whom?"}
 
 
 def script() -> list[dict[str, Any]]:
-    """Answer both days and the rest of them. The batch of the evening comes too late, so its question is asked again."""
+    """Answer both days and the rest of them. The evening's batch comes too late: its question is asked again."""
     guard = {"line": VISION.splitlines().index("- Don't touch secrets/") + 1, "patterns": ["secrets/**"]}
     sign = _answer(_made(SIGN, "sign", "Hang a sign up"))
     planner = first_plan(), {**sign, "batch": {"looks": 50}}, sign, _answer(_numbered(2))
