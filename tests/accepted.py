@@ -1,4 +1,4 @@
-"""What outside people rely on, kept below tests/golden/: a difference is a failure that says how to accept it."""
+"""Golden files: the outputs that people and scripts rely on. A difference fails and says how to accept it."""
 
 from __future__ import annotations
 

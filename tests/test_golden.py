@@ -1,4 +1,4 @@
-"""What stays the same while the house is rebuilt: tables, commands, exit codes, fault points, variables, make targets.
+"""Tables, commands, exit codes, fault points, variables and make targets stay the same while the house is rebuilt.
 
 Answers and pages of a home: tests/journey/test_old_homes.py. The settings: docs/configuration.md, which is generated.
 """
@@ -65,7 +65,7 @@ def test_an_old_home_comes_to_the_same_tables(home: Path, tmp_path: Path) -> Non
 
 
 def test_the_tables_of_the_local_forge_are_those_that_people_have(tmp_path: Path) -> None:
-    """Its file is made with the first day: the newest kept home has one."""
+    """The first day makes its file, so the newest kept home has one."""
     opened = thaw(sorted(HOMES.glob("*/home"))[-1].parent, tmp_path / "owner")
     typed(opened, "prs")
     is_accepted("forge.sql", schema(next(opened.glob(".state/forge/*/forge.db"))))
@@ -84,7 +84,7 @@ def schema(path: Path) -> str:
 
 
 def by_columns(sql: str) -> str:
-    """Without comments, its blanks evened out; of a table, a line for each part."""
+    """Drop comments, even out blanks, and give each part of a table a line."""
     text = " ".join(re.sub(r"--[^\n]*", "", sql).split())
     if not text.startswith("CREATE TABLE"):
         return text
@@ -153,7 +153,7 @@ TARGETS = "demo test setup start stop status logs budget doctor bench bench-gate
 
 
 def test_every_make_target_that_is_documented_is_there() -> None:
-    """Those of DESIGN's section 10 that have been built. More may come; to take one away is to edit this line."""
+    """Targets of DESIGN's section 10 that exist today stay; more may come."""
     there = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert [target for target in TARGETS.split() if target not in there] == []
 
@@ -169,7 +169,7 @@ def test_the_fault_points_keep_their_names() -> None:
 
 
 def test_the_variables_of_the_environment_keep_their_names() -> None:
-    """Those of ours, and of the services that the team speaks to."""
+    """Names of ours and of the services that the team speaks to stay."""
     services = "SISIMPUR|ANTHROPIC|GITHUB|DISCORD|TAVILY|APPRISE|PING"
     names = {name for text in source() for name in re.findall(rf"[\"'`]((?:{services})_[A-Z_]*[A-Z])[\"'`]", text)}
     is_accepted("variables.txt", "\n".join(sorted(names)) + "\n")

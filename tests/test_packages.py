@@ -39,7 +39,7 @@ def excess(modules: Sequence[Module]) -> dict[str, dict[str, int]]:
 
 
 def over(most: int, sizes: Iterable[Size]) -> dict[str, int]:
-    """By place, without the line; of two functions of one name in a file the larger."""
+    """Key the sizes over a limit by place, without the line; of two functions of one name in a file keep the larger."""
     found: dict[str, int] = {}
     for size in sizes:
         name = re.sub(r":\d+ ", " ", size.where)
@@ -58,7 +58,7 @@ def cycle_arrows(graph: house.Graph) -> list[str]:
 
 
 def complaints(frozen: Excess, now: Excess) -> Iterator[str]:
-    """What was not over a limit, or less so; and what is listed for nothing."""
+    """Name what is newly over a limit, what has grown, and what is listed without a reason."""
     for limit, places in now.items():
         before = frozen.get(limit, {})
         for name, value in places.items():
@@ -106,7 +106,7 @@ def test_the_house_is_not_over_its_limits_but_where_it_was() -> None:
 
 
 def modules(texts: Mapping[str, str]) -> list[Module]:
-    """By their paths, without .py."""
+    """Make modules from texts by path, without .py."""
     return [Module(f"{path}.py", text) for path, text in texts.items()]
 
 

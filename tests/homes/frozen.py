@@ -31,7 +31,7 @@ class NotPlain(Exception):
 
 
 def freeze(root: Path, folder: Path) -> None:
-    """All below `root` into `folder`, which is replaced. NotPlain: a file that this module does not know to keep."""
+    """Keep everything below `root` in `folder`, which is replaced. NotPlain: a file cannot be kept as plain text."""
     shutil.rmtree(folder, ignore_errors=True)
     for path in _walked(root):
         kept = folder / path.relative_to(root)
@@ -48,7 +48,7 @@ def freeze(root: Path, folder: Path) -> None:
 
 
 def thaw(folder: Path, root: Path) -> Path:
-    """What was frozen, below `root`, which is made; -> the home. The owner's file of keys is still to be written."""
+    """Lay out a frozen folder below `root`, which is created, and return the home. The file of keys is missing."""
     for history in folder.rglob(HISTORY):
         _thaw_repository(history, root / history.relative_to(folder).parent)
     for path in (path for path in folder.rglob("*") if path.is_file() and path.name != HISTORY):
@@ -64,7 +64,7 @@ def thaw(folder: Path, root: Path) -> Path:
 
 
 def _walked(folder: Path) -> Iterator[Path]:
-    """Files; and a repository as its folder, with what we keep of a bare one. What is left out is not among them."""
+    """Yield files, and each repository as its folder; skip what is left out."""
     for path in sorted(folder.iterdir()):
         if path.name in LEFT_OUT or path.is_symlink() or not (path.is_dir() or path.is_file()):
             continue
@@ -86,7 +86,7 @@ def _write(path: Path, text: str, root: Path) -> None:
 
 
 def _check(root: Path, folder: Path) -> None:
-    """Nothing of this machine stands in it, and it comes out as it went in."""
+    """Raise NotPlain if the folder names a place of this machine, or does not thaw to what was frozen."""
     ours = (str(Path(__file__).parents[2]), tempfile.gettempdir(), str(Path.home()))
     for path in (path for path in folder.rglob("*") if path.is_file()):
         text = path.read_text("utf-8")
@@ -101,7 +101,7 @@ def _check(root: Path, folder: Path) -> None:
 
 
 def _essence(path: Path, root: Path) -> bytes:
-    """What must be the same of a repository, a database, or any other file."""
+    """Return the part of a repository, a database or a file that must survive freezing."""
     if path.is_dir():
         return _references(path)
     if path.suffix == PICTURE:
@@ -135,7 +135,7 @@ def _git(repository: Path, *words: str, given: bytes = b"") -> bytes:
 
 
 def dump(path: Path) -> Iterator[str]:
-    """The statements that make this database anew, each on lines of its own. An index of words is built again."""
+    """Yield the statements that create this database again. An index of words is rebuilt, not copied."""
     db = sqlite3.connect(path)
     try:
         made = db.execute("select type, name, sql from sqlite_master where sql is not null order by rowid").fetchall()
@@ -164,7 +164,7 @@ def _rows(db: sqlite3.Connection, table: str) -> Iterator[str]:
 
 
 def load(path: Path, sql: str) -> None:
-    """A database from its statements; `path` must not exist."""
+    """Create a database from its statements; `path` must not exist."""
     db = sqlite3.connect(path)
     try:
         db.executescript(f"begin;\n{sql}\ncommit;")

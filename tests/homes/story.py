@@ -102,7 +102,7 @@ def _numbered(number: int) -> dict[str, Any]:
 
 
 def first_plan() -> dict[str, Any]:
-    """More than the day has room for: room2 stays for the next one. The sign is forgotten, also if asked for again."""
+    """Plan more than the day has room for: room2 stays for the next one. The sign is left out, even if asked again."""
     visitors = _made(VISITORS, "counter", "Count the visitors")
     visitors["files"].append("settings.py")
     own = (
@@ -137,7 +137,7 @@ NICER_THAN_WHAT = {"goal_id": NICER, "text": "Nicer for whom?"}
 
 
 def script() -> list[dict[str, Any]]:
-    """For both days, and for what is left of them. The evening's question is answered too late: it is asked anew."""
+    """Answer both days and the rest of them. The evening's batch comes too late: its question is asked again."""
     guard = {"line": VISION.splitlines().index("- Don't touch secrets/") + 1, "patterns": ["secrets/**"]}
     sign = _answer(_made(SIGN, "sign", "Hang a sign up"))
     planner = first_plan(), {**sign, "batch": {"looks": 50}}, sign, _answer(_numbered(2))
@@ -148,7 +148,7 @@ def script() -> list[dict[str, Any]]:
 
 
 def codes(folder: Path, job: EngineJob) -> None:
-    """Right at once; the sum at the second try, the lamp never."""
+    """Write the right change; the sum only at the second try, the lamp never."""
     name = next((Path(path).stem for path in job.edit if not path.startswith("tests/")), "")
     if name == "app":
         good = "# tried" in (folder / "app.py").read_text()
@@ -196,7 +196,7 @@ def lints(files: Mapping[str, str]) -> list[Lint]:
 
 
 def staged(root: Path, model_url: str, days: float = 0) -> Stage:
-    """So many days after the first; the home and the owner's repository are there, or made by `begun`."""
+    """Open the stage so many days after the first; the home and the owner's repository exist, or `begun` makes them."""
     stage = Stage(root, model_url, codes, suite, lints=lints)
     stage.services.append(Mailbox(root / "box"))
     stage.clock.sleep(days * DAY)
@@ -216,7 +216,7 @@ def begun(root: Path, model_url: str) -> Stage:
 
 
 def deploys(root: Path) -> str:
-    """What runs in production is a file: the commit, and below it each start."""
+    """Configure deploys: production is a file that holds the commit, `starts` lists each start."""
     live, starts = root / "production", root / "starts"
     start = f'[sh, -c, "echo {{commit}} > {live}; echo {{commit}} >> {starts}"]'
     place = f"  production:\n    start: {start}\n    running: [cat, {live}]\n"
