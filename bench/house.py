@@ -25,7 +25,7 @@ from bench.house_static import Module, Size
 ROOT = Path(__file__).parents[1]
 KEPT = Path(__file__).parent / "data" / "house.json"
 LONGEST = 90  # characters of a place
-HEAD = ("figure", "before", "target", "now", "", "where")
+HEAD = ("figure", "before (so measured)", "target", "now", "", "where")
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def walk() -> None:
     found = {name: walks.walked(name) for name in walks.TITLES}
     walks.write(found)
     bullet = found["bullet"]
-    none, many = old_tasks.cpu(0), old_tasks.cpu(old_tasks.OLD)
+    none, many = (round(old_tasks.cpu(old), 2) for old in (0, old_tasks.OLD))
     _keep("walk", modules=len(bullet.modules), git=bullet.git, reads=bullet.reads, cpu_none=none, cpu_many=many)
 
 
