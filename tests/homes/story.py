@@ -137,10 +137,10 @@ NICER_THAN_WHAT = {"goal_id": NICER, "text": "Nicer for whom?"}
 
 
 def script() -> list[dict[str, Any]]:
-    """Answer both days and the rest of them. The evening's batch comes too late: its question is asked again."""
+    """Answer both days and the rest of them."""
     guard = {"line": VISION.splitlines().index("- Don't touch secrets/") + 1, "patterns": ["secrets/**"]}
     sign = _answer(_made(SIGN, "sign", "Hang a sign up"))
-    planner = first_plan(), {**sign, "batch": {"looks": 50}}, sign, _answer(_numbered(2))
+    planner = first_plan(), sign, _answer(_numbered(2))
     return [reads([guard], [NICER_THAN_WHAT]), *planner, looks(1), answers(), CODES, APPROVES]
 
 
