@@ -20,7 +20,7 @@ from shared.edge.engine.aider_runner import AiderEngine
 from shared.edge.engine.engine import EngineJob
 from shared.edge.money.ledger_savings import LedgerSavings
 from shared.edge.money.pricing import Pricing
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.edges.engine_bench import FIX, Bench, bench, block
 from tests.journey.gated import FILES
 from tests.journey.looked_up import PAGE, QUOTE, VISION, looks, with_web

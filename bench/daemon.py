@@ -18,7 +18,7 @@ from pathlib import Path
 
 from shared.edge.database import Database
 from shared.edge.epochs import Epochs
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import VISION, Stage, goals_of, plans, reads, task
 
 ROOT = Path(__file__).parents[1]

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from bench.pipeline import used
 from shared.edge.engine.engine import EngineJob
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, Stage, goals_of, plans, reads, task
 
 OLD = 2_000

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shared.edge.forge.forge import Forge, ForgeError, RateLimited
-from shared.edge.local_github.local_github import LocalGitHub
+from simulators.github.local_github import LocalGitHub
 from tests.edges.test_github_forge import GitHubHome
 from tests.edges.test_github_outages import OUTAGES, WRITES, Outage, Write
 
 HEAD = """# Outages of GitHub that were tried, and what happened
 
-Made by `python -m bench.outages` against the local GitHub (`shared/edge/local_github`), with deadlines of {short:.0f} s
+Made by `python -m bench.outages` against the local GitHub (`simulators/github`), with deadlines of {short:.0f} s
 where a server is silent. Each row is one thing that goes wrong, planted into each of {count} writes
 ({writes}).
 **Raised** is what the caller got ("nothing": it found out by itself that the work was done); **there then** is how many

@@ -19,8 +19,8 @@ from bench.daemon import AT_WORK, ENVIRONMENT, daemon, is_coding, load, scene, s
 from shared.domain.lifecycle import State
 from shared.domain.ticket import TicketOrder
 from shared.domain.work import Run, TaskSpec
-from shared.edge.scripted.scripted_model import ScriptedModel
 from shared.edge.task_store import render
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import Stage, reads
 
 TASKS, CALLS = 1_000, 10_000

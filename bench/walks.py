@@ -26,7 +26,7 @@ from shared.edge.llm.llm_replies import Replies
 from shared.edge.money.ledger import Ledger
 from shared.edge.money.meter import Meter, Upstream
 from shared.edge.money.pricing import Pricing
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.deployed import ends, sick, site
 from tests.journey.gated import FILES, GOOD, RIGHT, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads

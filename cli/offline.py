@@ -38,9 +38,9 @@ GIT = {
 def demo(arguments: Arguments) -> int:
     """A new home, a sample project as its target, a scripted model as its endpoint; then a day like any other."""
     from cli import day, hands, offline_site, views, views_deploys
-    from shared.edge.notify.local_webhook import LocalWebhook
-    from shared.edge.scripted.scripted_model import ScriptedModel
-    from shared.edge.scripted.scripted_script import read_script
+    from simulators.discord.local_webhook import LocalWebhook
+    from simulators.model.script import read_script
+    from simulators.model.scripted_model import ScriptedModel
 
     place = _new_place() if arguments.home == CHECKOUT else arguments.home
     home = place / "home"
@@ -82,7 +82,7 @@ def _forge(name: str, place: Path) -> Iterator[tuple[str, dict[str, str]]]:
     if name != "github":
         yield str(place / "exam_site"), {}
         return
-    from shared.edge.local_github.local_github import LocalGitHub
+    from simulators.github.local_github import LocalGitHub
 
     with LocalGitHub(place / "github") as hub:
         hub.repository(SAMPLE, place / "exam_site")
@@ -133,7 +133,7 @@ def _write_keys(path: Path, **keys: str) -> None:
 
 def model(arguments: Arguments) -> int:
     """Serves until interrupted."""
-    from shared.edge.scripted.scripted_model import serve
+    from simulators.model.scripted_model import serve
 
     serve(Path(arguments.script), arguments.port, lambda url: print(f"serving: {url}", flush=True), _heard)
     return 0

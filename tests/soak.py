@@ -26,8 +26,8 @@ from shared.edge import lock
 from shared.edge.clock import ManualClock
 from shared.edge.epochs import STOPPED, Epochs
 from shared.edge.housekeeping.tidying import tidy
-from shared.edge.scripted.scripted_model import ScriptedModel
 from shared.edge.signals import Stop
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, Days
 from tests.journey.luck import FILES, Dice, Fate, Improvised, Killed, Owner, Post, World, suite
 from tests.journey.stage import ScriptedWorkshop, Stage

@@ -15,7 +15,7 @@ from shared.domain.work import ModelChoice
 from shared.edge.box.box import Box, hand_over
 from shared.edge.box.box_forward import pump
 from shared.edge.engine.engine import EngineJob
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 
 TICKET = "ticket-of-this-run"
 CALC = "def add(a, b):\n    return a - b\n"

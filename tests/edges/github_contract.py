@@ -19,8 +19,8 @@ from openapi_schema_validator import OAS30Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT4
 
-from shared.edge.local_github import hub_description
-from shared.edge.local_github.local_github import Exchange
+from simulators.github import description
+from simulators.github.local_github import Exchange
 
 Json = Any
 URI = "urn:github"
@@ -163,7 +163,7 @@ def _operations() -> list[Operation]:
     """The most specific first: fewer names in the path, then the longer one."""
     found = [
         Operation(method.upper(), _pattern(template, described), (template.count("{"), -len(template)), described)
-        for template, operations in hub_description.read()["paths"].items()
+        for template, operations in description.read()["paths"].items()
         for method, described in operations.items()
     ]
     return sorted(found, key=lambda operation: operation.order)
@@ -182,7 +182,7 @@ def _pattern(template: str, described: Mapping[str, Json]) -> re.Pattern[str]:
 def _resolved(node: Mapping[str, Json]) -> Mapping[str, Json]:
     while "$ref" in node:
         _, _, kind, name = node["$ref"].split("/")
-        node = hub_description.read()["components"][kind][name]
+        node = description.read()["components"][kind][name]
     return node
 
 
@@ -204,7 +204,7 @@ def _validator(schema: str) -> OAS30Validator:
 
 @functools.cache
 def _registry() -> Registry[Json]:
-    resource = Resource.from_contents(dict(hub_description.read()), default_specification=DRAFT4)
+    resource = Resource.from_contents(dict(description.read()), default_specification=DRAFT4)
     registry: Registry[Json] = Registry().with_resource(URI, resource)
     return registry
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import httpx2
 
-from shared.edge.local_github.hub_graphql import QUERY
-from shared.edge.local_github.local_github import LocalGitHub
+from simulators.github.graphql import QUERY
+from simulators.github.local_github import LocalGitHub
 from tests import repositories
 from tests.edges.github_contract import Contract
 

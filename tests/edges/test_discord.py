@@ -32,10 +32,10 @@ from shared.edge.notify.discord_text import (
     new_message,
     units,
 )
-from shared.edge.notify.local_webhook import Fault, LocalWebhook, page, too_many
-from shared.edge.notify.local_webhook_desk import TOKEN
-from shared.edge.notify.local_webhook_rules import refusal
 from shared.edge.notify.notifier import DeliveryUnknown, Notifier, TryLater
+from simulators.discord.local_webhook import Fault, LocalWebhook, page, too_many
+from simulators.discord.local_webhook_messages import TOKEN
+from simulators.discord.local_webhook_rules import refusal
 from tests.edges.notifier_contract import CHANGED, NOTICE, NotifierContract, NotifierHome, everything_said
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "discord" / "webhook.schema.json").read_text("utf-8"))

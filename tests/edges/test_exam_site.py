@@ -21,8 +21,8 @@ from shared.domain.scope import matches
 from shared.domain.work import Guard, PlanAnswer, PlanOrder, Question, Run, TaskSpec
 from shared.edge import markdown
 from shared.edge.prompts import Prompts
-from shared.edge.scripted.scripted_script import Asked, read_script
-from shared.edge.scripted.scripted_steps import PlacedStep
+from simulators.model.script import Asked, read_script
+from simulators.model.steps import PlacedStep
 
 T = TypeVar("T")
 

@@ -11,8 +11,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from shared.edge.local_github import hub_description
-from shared.edge.local_github.local_github import Exchange, LocalGitHub
+from simulators.github import description
+from simulators.github.local_github import Exchange, LocalGitHub
 from tests.edges.github_contract import complaints
 from tests.github import trim_github_contract
 
@@ -68,7 +68,7 @@ def test_every_field_that_github_requires_is_missed_if_it_is_left_out(tmp_path: 
     with LocalGitHub(tmp_path, observe=seen.append) as hub:
         hub.repository("o/r")
         httpx2.get(f"{hub.url}/repos/o/r", headers={"authorization": f"token {hub.user('team')}"}, verify=False)
-    required = hub_description.read()["components"]["schemas"]["full-repository"]["required"]
+    required = description.read()["components"]["schemas"]["full-repository"]["required"]
     missed = [name for name in required if complaints(replace(seen[0], answer=without(seen[0].answer, name)))]
     assert complaints(seen[0]) == []
     assert len(missed) == len(required) > 60
@@ -84,18 +84,18 @@ def test_what_a_fault_said_is_not_github_s_word_but_the_question_was_ours() -> N
 
 
 def test_the_description_is_the_one_that_its_readme_names() -> None:
-    text = hub_description.FILE.read_text("utf-8")
-    readme = hub_description.FILE.with_name("README.md").read_text("utf-8")
+    text = description.FILE.read_text("utf-8")
+    readme = description.FILE.with_name("README.md").read_text("utf-8")
     assert hashlib.sha256(text.encode()).hexdigest() in readme
 
 
 def test_cutting_keeps_what_is_used_and_drops_the_rest() -> None:
-    kept, more = hub_description.read(), json.loads(hub_description.FILE.read_text("utf-8"))
+    kept, more = description.read(), json.loads(description.FILE.read_text("utf-8"))
     more["paths"]["/unused"] = {"get": {"responses": {}}}
     more["paths"]["/user"]["get"]["summary"] = "prose"
     more["components"]["schemas"]["unused"] = {"type": "object"}
     cut = trim_github_contract.trimmed(more)
-    assert trim_github_contract.CONTRACT == hub_description.FILE
+    assert trim_github_contract.CONTRACT == description.FILE
     assert cut["paths"].keys() == kept["paths"].keys()
     assert cut["components"]["schemas"].keys() == kept["components"]["schemas"].keys()
     assert cut["paths"]["/user"] == kept["paths"]["/user"]

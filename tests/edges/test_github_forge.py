@@ -33,9 +33,9 @@ from shared.edge.forge.github_answers import Answer
 from shared.edge.forge.github_forge import GitHubForge
 from shared.edge.forge.github_memory import MOST_KEPT, Kept
 from shared.edge.forge.github_values import WIP
-from shared.edge.local_github.hub_faults import Fault
-from shared.edge.local_github.local_github import LocalGitHub
 from shared.edge.repo.git import git
+from simulators.github.faults import Fault
+from simulators.github.local_github import LocalGitHub
 from tests.edges.github_contract import Contract
 
 pytest.register_assert_rewrite("tests.edges.forge_contract")

@@ -22,9 +22,9 @@ from shared.edge.clock import SystemClock
 from shared.edge.forge.forge import Issue, Pull
 from shared.edge.forge.github_client import GITHUB
 from shared.edge.forge.github_forge import GitHubForge
-from shared.edge.local_github.local_github import LocalGitHub
 from shared.edge.repo.git import git
 from shared.edge.repo.remote import Remote
+from simulators.github.local_github import LocalGitHub
 
 pytest.register_assert_rewrite("tests.edges.forge_contract")
 

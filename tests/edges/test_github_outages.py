@@ -23,9 +23,9 @@ from shared.edge.forge.forge import (
     NotPermitted,
     RateLimited,
 )
-from shared.edge.local_github.hub_faults import Fault, closed, cut, html, silence
-from shared.edge.local_github.local_github import LocalGitHub
 from shared.edge.repo.git import git
+from simulators.github.faults import Fault, closed, cut, html, silence
+from simulators.github.local_github import LocalGitHub
 from tests.edges.github_contract import Contract
 from tests.edges.test_github_forge import NOW, GitHubHome
 

@@ -19,7 +19,7 @@ from shared.edge.llm.llm_replies import Replies
 from shared.edge.money.ledger import Ledger
 from shared.edge.money.meter import Meter, Patience, Upstream
 from shared.edge.money.pricing import Pricing
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.edges.test_llm_client import MORNING, SONNET, ask, good
 
 PATIENCE = Patience(first=0.01, longest=0.01, tries=3)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from shared.edge.process import Finished, other
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads
 from tests.killing import REPOSITORY, WARM, at_length, finishes, forked, killed_at, plainly, points, snippet

@@ -39,7 +39,7 @@ from shared.edge.llm.llm_replies import Replies
 from shared.edge.money.ledger import Ledger
 from shared.edge.money.meter import Meter, Patience, Upstream
 from shared.edge.money.pricing import Pricing
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.killing import finishes, killed_at, snippet
 
 MORNING = datetime(2026, 11, 20, 7, tzinfo=UTC)

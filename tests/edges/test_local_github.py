@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from shared.edge.local_github.hub_graphql import MUTATION
+from simulators.github.graphql import MUTATION
 from tests import repositories
 from tests.edges.local_github_scene import Scene, World, says, serving
 

@@ -13,8 +13,8 @@ import httpx2
 import pytest
 
 from shared.domain.errors import Misconfigured
-from shared.edge.local_github.hub_faults import Fault, closed, cut, html, silence
-from shared.edge.local_github.local_github import LocalGitHub
+from simulators.github.faults import Fault, closed, cut, html, silence
+from simulators.github.local_github import LocalGitHub
 from tests import repositories
 from tests.edges.local_github_scene import Scene, World, client, serving
 

@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 from shared.domain.errors import Misconfigured, TeamError
 from shared.edge.clock import ManualClock
-from shared.edge.scripted.scripted_model import ScriptedModel
-from shared.edge.scripted.scripted_request import Request
-from shared.edge.scripted.scripted_script import Asked, Script, read_script, script_of
+from simulators.model.request import Request
+from simulators.model.script import Asked, Script, read_script, script_of
+from simulators.model.scripted_model import ScriptedModel
 
 ROOT = Path(__file__).parents[2]
 MORNING = datetime(2026, 11, 20, 7, tzinfo=UTC)
@@ -685,7 +685,7 @@ def test_a_port_that_is_taken_is_named(model: ScriptedModel) -> None:
 PROGRAM = """
 import sys
 from pathlib import Path
-from shared.edge.scripted.scripted_model import serve
+from simulators.model.scripted_model import serve
 say = lambda line: print(line, flush=True)
 serve(Path(sys.argv[1]), 0, say, say)
 """

@@ -16,7 +16,7 @@ from shared.edge.box.box import Box, hand_over
 from shared.edge.engine.aider_launcher import VERSION
 from shared.edge.engine.aider_runner import AiderEngine
 from shared.edge.engine.aider_warm import Place, WarmAider
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.edges.engine_bench import Bench, connect
 
 PYTHON = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")

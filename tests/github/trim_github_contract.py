@@ -1,4 +1,4 @@
-"""Cuts GitHub's OpenAPI description of its API down to the operations that shared/edge/local_github uses.
+"""Cuts GitHub's OpenAPI description of its API down to the operations that simulators/github uses.
 
 Run by hand, see the README.md there:
 
@@ -22,7 +22,7 @@ from typing import Any
 
 Json = Any
 
-CONTRACT = Path(__file__).parents[2] / "shared" / "edge" / "local_github" / "github-contract.json"
+CONTRACT = Path(__file__).parents[2] / "simulators" / "github" / "github-contract.json"
 
 OPERATIONS = """
 GET    /rate_limit

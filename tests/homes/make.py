@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 from shared.domain.token_budget import dollars
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.homes.frozen import freeze
 from tests.homes.story import GREETING, LAMP, begun, script, staged
 from tests.journey.stage import Stage

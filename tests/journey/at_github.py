@@ -13,7 +13,7 @@ import httpx2
 
 from cli.arguments import Arguments
 from cli.hands import init
-from shared.edge.local_github.local_github import LocalGitHub
+from simulators.github.local_github import LocalGitHub
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import KEY, Stage, git, repository
 

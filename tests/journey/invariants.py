@@ -18,7 +18,7 @@ from shared.edge import lock
 from shared.edge.database import Database
 from shared.edge.epochs import Epochs
 from shared.edge.forge.forge import Forge, Pull
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import KEY, Stage
 from tests.mailbox import Mailbox
 

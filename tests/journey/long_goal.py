@@ -11,7 +11,7 @@ from typing import Any
 
 from cli.entry import main
 from shared.edge.engine.engine import EngineJob
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, Stage, goals_of, reads, task
 
 VISION = "# Vision\n\n## Priority: HIGH\n- Number all rooms of the house\n- Light the lamp\n"

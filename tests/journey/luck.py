@@ -18,8 +18,8 @@ from shared.domain.lifecycle import FOLDERS, State
 from shared.domain.notice import Notice
 from shared.edge.engine.engine import EngineJob
 from shared.edge.paths import Home
-from shared.edge.scripted.scripted_script import Asked, Script, script_of
-from shared.edge.scripted.scripted_steps import PlacedStep
+from simulators.model.script import Asked, Script, script_of
+from simulators.model.steps import PlacedStep
 from tests.journey.days import Days
 from tests.journey.stage import APPROVES, CODES, Stage, mends, reads, task
 from tests.mailbox import Mailbox

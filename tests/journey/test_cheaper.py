@@ -20,7 +20,7 @@ from shared.edge.clock import ManualClock
 from shared.edge.engine.engine import EngineJob
 from shared.edge.money.ledger_savings import LedgerSavings
 from shared.edge.money.pricing import Pricing
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.gated import FILES as SUM_FILES
 from tests.journey.gated import GOOD, ID, Coder, fix, suite

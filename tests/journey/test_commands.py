@@ -19,7 +19,7 @@ from cli.day import failed_today
 from cli.text import command, pasteable
 from shared.domain.lifecycle import State
 from shared.edge.process import Finished, run
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, goals_of, plans, reads, repository, task
 
 ROOT = Path(__file__).parents[2]

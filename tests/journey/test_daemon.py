@@ -34,9 +34,9 @@ from shared.edge import lock
 from shared.edge.clock import ManualClock
 from shared.edge.engine.engine import EngineJob
 from shared.edge.forge.forge import ForgeUnavailable
-from shared.edge.scripted.scripted_model import ScriptedModel
 from shared.edge.signals import Stop
 from shared.edge.task_store import render
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, Days, days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import (

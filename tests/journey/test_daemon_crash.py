@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from shared.domain.lifecycle import State
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, suite
 from tests.journey.stage import APPROVES, CODES, Stage, goals_of, plans, reads, task
 from tests.killing import EVERY_POINT, finishes, killed_at, killed_if_reached, occurrences, points

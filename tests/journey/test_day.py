@@ -11,7 +11,7 @@ from shared.domain.errors import Refused
 from shared.domain.lifecycle import State
 from shared.edge.box.box import find_box
 from shared.edge.engine.engine import EngineJob
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, goals_of, mends, plans, reads, task
 
 

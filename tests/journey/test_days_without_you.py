@@ -12,7 +12,7 @@ import pytest
 from shared.domain.token_budget import dollars
 from shared.edge.clock import ManualClock
 from shared.edge.engine.engine import EngineJob
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.looked_up import NOTE, PAGE, QUESTION, answers, looks, with_web
 from tests.journey.stage import APPROVES, CODES, Stage, goals_of, reads, task

@@ -21,11 +21,7 @@ from shared.edge.process import Finished, run, running
 from tests.journey.stage import git
 
 ROOT = Path(__file__).parents[2]
-STAND_INS = (  # what stands for the outside world: the model, GitHub, Discord
-    "shared/edge/scripted/",
-    "shared/edge/local_github/",
-    "shared/edge/notify/local_webhook",
-)
+STAND_INS = ("simulators/model/", "simulators/github/", "simulators/discord/")  # of the outside world
 BUGS = {  # file -> what stands there as long as the bug does
     "apps/authentication/views.py": r"(?s)def sign_in.*def sign_in",
     "core/settings.py": r'"https://sisimpur\.example"\n',

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from shared.domain.deployment import Stage as At
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.deployed import Site, book, site
 from tests.journey.gated import FILES, ID, VISION, Coder, fix, suite
 from tests.journey.one_deploy import WELL

@@ -14,7 +14,7 @@ from cli import hands
 from cli.arguments import CHECKOUT, Arguments
 from shared.edge.clock import ManualClock
 from shared.edge.forge.forge import REVIEW_CONTEXT
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.deployed import Site, book, ends, sick, site
 from tests.journey.gated import FILES, GOOD, ID, RIGHT, VISION, Coder, fix, suite

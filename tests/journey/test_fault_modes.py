@@ -37,8 +37,8 @@ from shared.edge.money.ledger import Ledger
 from shared.edge.money.meter import Meter, Patience, Upstream
 from shared.edge.money.pricing import Pricing
 from shared.edge.process import run
-from shared.edge.scripted.scripted_model import ScriptedModel
 from shared.edge.signals import Stop
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, Days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, ScriptedWorkshop, Stage, plans, reads

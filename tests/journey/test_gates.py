@@ -14,7 +14,7 @@ import pytest
 from cli import hands, views
 from cli.arguments import Arguments
 from shared.edge.engine.engine import EngineJob
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import (
     BAD,
     FILES,

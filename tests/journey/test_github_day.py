@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from cli.entry import main
-from shared.edge.local_github.hub_faults import Fault
-from shared.edge.local_github.local_github import LocalGitHub
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.github.faults import Fault
+from simulators.github.local_github import LocalGitHub
+from simulators.model.scripted_model import ScriptedModel
 from tests.edges.forge_contract import commit
 from tests.edges.github_contract import Contract
 from tests.journey import long_goal

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shared.edge.engine.engine import EngineJob
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, goals_of, plans, reads, task
 
 SUM = goals_of(VISION)[0]

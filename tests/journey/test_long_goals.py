@@ -15,7 +15,7 @@ from shared.domain.lifecycle import State
 from shared.edge.clock import ManualClock
 from shared.edge.engine.engine import EngineJob
 from shared.edge.forge.forge import REVIEW_CONTEXT
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.long_goal import (
     ALL_OF_IT,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.long_goal import (
     ALL_OF_IT,
     BRANCH,

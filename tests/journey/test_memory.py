@@ -26,7 +26,7 @@ from shared.domain.review import Approved, ChangesRequested, Reviewed
 from shared.domain.work import Goal, TaskSpec
 from shared.edge.gate_book import Ruling
 from shared.edge.journal import Known
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.deployed import sick, site
 from tests.journey.gated import BAD, FILES, GOOD, ID, LAST, VISION, WORSE, WORST, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, KEY, ScriptedWorkshop, Stage, goals_of, plans, reads, task

@@ -17,7 +17,7 @@ from cli.records import Records, open_records
 from shared.domain.ticket import Ending, Reservation, Ticket, TicketOrder
 from shared.domain.token_budget import NANO, Ask, Rates, Refusal, as_dollars, dollars
 from shared.domain.work import Run
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads
 

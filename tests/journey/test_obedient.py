@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from shared.edge.engine.engine import EngineJob
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, NEW_TEST, RIGHT, SUM, VISION, WRONG, suite
 from tests.journey.stage import APPROVES, CODES, KEY, Stage, reads, task
 from tests.journey.stage import plans as plan

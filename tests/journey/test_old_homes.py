@@ -22,7 +22,7 @@ import pytest
 
 from cli.entry import main
 from shared.edge.linter import Lint
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.accepted import is_accepted
 from tests.homes.frozen import thaw
 from tests.homes.story import GREETING, TASKS, VISION, script, staged

@@ -20,8 +20,8 @@ from shared.domain.errors import Misconfigured, Refused
 from shared.edge import lock
 from shared.edge.forge.forge import REVIEW_CONTEXT, task_of
 from shared.edge.outgoing import Outgoing
-from shared.edge.scripted.scripted_model import ScriptedModel
 from shared.edge.workflow_lint import Finding, Linted
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, GIT, Stage, git, plans, reads
 from tests.killing import EVERY_POINT, finishes, killed_at, points

@@ -14,8 +14,8 @@ from cli.records import Records
 from cli.team import open_team
 from shared.edge.box.box import NoSandbox, refusal
 from shared.edge.engine.engine import EngineJob, EngineRun, never
-from shared.edge.scripted.scripted_model import ScriptedModel
 from shared.edge.target.suite import BrokenSetup
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import BAD, FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Engine, ScriptedWorkshop, Stage, goals_of, plans, reads, task
 from tests.mailbox import Mailbox

@@ -18,10 +18,10 @@ from shared.domain.errors import Misconfigured, Unavailable
 from shared.domain.lifecycle import State
 from shared.edge.gate_book import Ruling
 from shared.edge.notify.discord_notifier import DiscordNotifier
-from shared.edge.notify.local_webhook import LocalWebhook
 from shared.edge.notify.notifier import DeliveryUnknown
-from shared.edge.scripted.scripted_model import ScriptedModel
 from shared.edge.task_store import Filed, TaskStore
+from simulators.discord.local_webhook import LocalWebhook
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import BAD, FILES, GOOD, ID, LAST, VISION, WORSE, WORST, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, KEY, Stage, plans, reads, task
 from tests.killing import EVERY_POINT, finishes, killed_at, points

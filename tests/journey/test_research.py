@@ -15,8 +15,8 @@ import pytest
 from cli.entry import main
 from shared.domain.research import Hit
 from shared.edge.clock import ManualClock
-from shared.edge.scripted.scripted_model import ScriptedModel
 from shared.edge.signals import Stop
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.gated import FILES, GOOD, ID, SUM, Coder, fix, suite
 from tests.journey.looked_up import ADDRESS, ASKED, NOTE, PAGE, QUESTION, QUOTE, VISION, answers, looks, with_web

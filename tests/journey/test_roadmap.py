@@ -20,7 +20,7 @@ from shared.domain.lifecycle import Event, State
 from shared.domain.roadmap import MOST, Room
 from shared.domain.work import TaskSpec
 from shared.edge.engine.engine import EngineJob
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, KEY, ScriptedWorkshop, Stage, goals_of, plans, reads, task
 from tests.killing import EVERY_POINT, finishes, killed_at, points, snippet
 

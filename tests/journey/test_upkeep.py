@@ -32,7 +32,7 @@ from shared.edge.engine.engine import EngineJob
 from shared.edge.linter import Lint, LinterFailed
 from shared.edge.markdown import outline
 from shared.edge.plan_book import Accepted
-from shared.edge.scripted.scripted_model import ScriptedModel
+from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import Coder
 from tests.journey.stage import APPROVES, CODES, ScriptedWorkshop, Stage, goals_of, plans, reads, task
 from tests.killing import at_length, finishes, killed_at, points

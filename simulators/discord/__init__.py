@@ -1,0 +1,1 @@
+"""Serves a Discord webhook on this machine."""

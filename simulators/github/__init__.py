@@ -1,0 +1,1 @@
+"""Serves GitHub's API and git over HTTP on this machine."""

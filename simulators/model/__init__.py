@@ -1,0 +1,1 @@
+"""Serves the Anthropic Messages API from a script."""
