@@ -15,6 +15,6 @@ if __name__ == "__main__":
     if PYTHON.exists() and Path(sys.prefix) != PYTHON.parent.parent and "setup" not in sys.argv[1:]:
         os.execv(PYTHON, [str(PYTHON), *sys.argv])  # noqa: S606  whatever `python` is: the team's packages are there
 
-    from cli.entry import main
+    from cli.app import main
 
     sys.exit(main(sys.argv[1:]))

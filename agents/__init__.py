@@ -1,0 +1,1 @@
+"""The roles. None imports another; `cli/wiring` puts them together."""

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from agents.coder.engine.aider_runner import AiderEngine
+from agents.coder.engine.engine import EngineJob
 from bench.research import LONG, LONG_ANSWER, WORDS
-from shared.domain.savings import Saved
-from shared.edge.box.box import find_box
-from shared.edge.engine.aider_runner import AiderEngine
-from shared.edge.engine.engine import EngineJob
-from shared.edge.money.ledger_savings import LedgerSavings
-from shared.edge.money.pricing import Pricing
+from shared.money.ledger_savings import LedgerSavings
+from shared.money.pricing import Pricing
+from shared.money.savings import Saved
+from shared.sandbox.box import find_box
 from simulators.model.scripted_model import ScriptedModel
 from tests.edges.engine_bench import FIX, Bench, bench, block
 from tests.journey.gated import FILES

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from shared.domain.work import TaskSpec
-from shared.edge.strict_yaml import parse
+from shared.model.work import TaskSpec
+from shared.system.strict_yaml import parse
 
 ROOT = Path(__file__).parents[1]
 CASES = ROOT / "bench" / "gate_cases"

@@ -14,24 +14,24 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 
 from agents.qa.agent import Qa
+from agents.qa.runner.bench import BoxBench
+from agents.qa.runner.environment import Environments, Setup
+from agents.qa.runner.suite import BrokenSetup, RawRun, SuiteOrder
 from agents.reviewer.agent import Reviewer
 from bench.gate_case import OUR_KEY, ROOT, GateCase, sample
-from shared.domain.evidence import SuiteRun
-from shared.domain.scope import Scope
-from shared.domain.work import Branch, Run
-from shared.edge.box.box import Box, Limits
-from shared.edge.box.bubblewrap import never
-from shared.edge.clock import SystemClock
-from shared.edge.linter import RuffLinter
-from shared.edge.log import Log
-from shared.edge.outgoing import Outgoing
-from shared.edge.prompts import Prompts
-from shared.edge.repo.committer import Author, Committed, Committer
-from shared.edge.repo.mirror import Mirror
-from shared.edge.repo.remote import Remote
-from shared.edge.target.bench import BoxBench
-from shared.edge.target.environment import Environments, Setup
-from shared.edge.target.suite import BrokenSetup, RawRun, SuiteOrder
+from shared.llm.prompts import Prompts
+from shared.model.evidence import SuiteRun
+from shared.model.scope import Scope
+from shared.model.work import Branch, Run
+from shared.repo.committer import Author, Committed, Committer
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
+from shared.sandbox.box import Box, Limits
+from shared.sandbox.bubblewrap import never
+from shared.sandbox.linter import RuffLinter
+from shared.system.clock import SystemClock
+from shared.system.log import Log
+from shared.system.outgoing import Outgoing
 from tests.repositories import commit, repository, write
 
 NEEDED = ("Django==5.2.19", "pytest", "coverage", "hypothesis", "setuptools>=77", "wheel")  # by the samples

@@ -17,13 +17,13 @@ from typing import Literal
 
 from bench.gate_case import SAMPLES, GateCase, cases
 from bench.gate_place import Place, wheels
-from shared.domain import gate
-from shared.domain.errors import Refused
-from shared.domain.evidence import rules
-from shared.domain.gate import Policy, Submission, next_step
-from shared.domain.review import ChangesRequested, Escalated
-from shared.domain.work import Branch, Run
-from shared.edge.box.box import find_box
+from shared.model import gate
+from shared.model.errors import Refused
+from shared.model.evidence import rules
+from shared.model.gate import Policy, Submission, next_step
+from shared.model.review import ChangesRequested, Escalated
+from shared.model.work import Branch, Run
+from shared.sandbox.box import find_box
 
 GOAL = 0.9  # of the right changes end as they should; of the wrong ones nothing is merged that was not foreseen
 AFTER_QA = "after QA's test"

@@ -20,14 +20,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agents.orchestrator.learning import FRESH, MOST_FOUND
-from agents.orchestrator.lesson_text import chosen, title_words
-from shared.domain.lesson import MOST_IN_A_PROMPT, Lesson, Situation
-from shared.domain.review import MOST_KEYWORDS
-from shared.domain.signature import signature
-from shared.edge import strict_yaml
-from shared.edge.database import Database
-from shared.edge.lesson_book import LessonBook
+from agents.orchestrator.memory.learning import FRESH, MOST_FOUND
+from agents.orchestrator.memory.lesson import MOST_IN_A_PROMPT, Lesson, Situation
+from agents.orchestrator.memory.lesson_book import LessonBook
+from agents.orchestrator.memory.lesson_text import chosen, title_words
+from agents.orchestrator.memory.signature import signature
+from shared.model.review import MOST_KEYWORDS
+from shared.store.database import Database
+from shared.system import strict_yaml
 
 DATA = Path(__file__).parent / "data" / "lessons.yaml"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

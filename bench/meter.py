@@ -17,14 +17,14 @@ from typing import Any
 
 import httpx2
 
-from shared.domain.ticket import TicketOrder
-from shared.domain.token_budget import Caps, as_dollars, dollars
-from shared.domain.work import Run
-from shared.edge.clock import SystemClock
-from shared.edge.database import Database
-from shared.edge.money.ledger import Ledger
-from shared.edge.money.meter import Meter, Upstream
-from shared.edge.money.pricing import Pricing
+from shared.model.work import Run
+from shared.money.ledger import Ledger
+from shared.money.meter import Meter, Upstream
+from shared.money.pricing import Pricing
+from shared.money.ticket import TicketOrder
+from shared.money.token_budget import Caps, as_dollars, dollars
+from shared.store.database import Database
+from shared.system.clock import SystemClock
 from tests.edges.upstream import Request, ScriptedUpstream, Step
 
 MODEL = "claude-sonnet-5-5"

@@ -19,8 +19,8 @@ from contextlib import closing
 from datetime import date, timedelta
 from pathlib import Path
 
+from agents.coder.engine.engine import EngineJob
 from bench.pipeline import used
-from shared.edge.engine.engine import EngineJob
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, Stage, goals_of, plans, reads, task
 

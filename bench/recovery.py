@@ -16,10 +16,10 @@ from itertools import islice
 from pathlib import Path
 
 from bench.daemon import AT_WORK, ENVIRONMENT, daemon, is_coding, load, scene, stop, typed, until
-from shared.domain.lifecycle import State
-from shared.domain.ticket import TicketOrder
-from shared.domain.work import Run, TaskSpec
-from shared.edge.task_store import render
+from shared.model.lifecycle import State
+from shared.model.work import Run, TaskSpec
+from shared.money.ticket import TicketOrder
+from shared.store.task_store import render
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import Stage, reads
 

@@ -17,15 +17,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.trace import ROOT, Trace, tracing
-from shared.domain.token_budget import Caps, dollars
-from shared.domain.work import ModelChoice, Run
-from shared.edge.clock import SystemClock
-from shared.edge.database import Database
-from shared.edge.llm.llm_client import LlmClient
-from shared.edge.llm.llm_replies import Replies
-from shared.edge.money.ledger import Ledger
-from shared.edge.money.meter import Meter, Upstream
-from shared.edge.money.pricing import Pricing
+from shared.llm.llm_client import LlmClient
+from shared.llm.llm_replies import Replies
+from shared.model.work import ModelChoice, Run
+from shared.money.ledger import Ledger
+from shared.money.meter import Meter, Upstream
+from shared.money.pricing import Pricing
+from shared.money.token_budget import Caps, dollars
+from shared.store.database import Database
+from shared.system.clock import SystemClock
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.deployed import ends, sick, site
 from tests.journey.gated import FILES, GOOD, RIGHT, VISION, Coder, fix, suite

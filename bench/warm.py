@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from shared.edge.box.box import find_box
-from shared.edge.engine.aider_runner import AiderEngine
-from shared.edge.engine.engine import Engine, EngineJob
+from agents.coder.engine.aider_runner import AiderEngine
+from agents.coder.engine.engine import Engine, EngineJob
+from shared.sandbox.box import find_box
 from tests.edges.engine_bench import FIX
 from tests.edges.warm_scene import warm
 

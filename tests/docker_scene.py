@@ -29,9 +29,9 @@ from typing import Any, Literal, TypeVar
 
 import pytest
 
-from shared.domain.errors import TeamError
-from shared.edge.deploy.docker_engine import connected, found
-from shared.edge.process import run
+from agents.devops.docker.docker_engine import connected, found
+from shared.model.errors import TeamError
+from shared.system.process import run
 
 T = TypeVar("T")
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shared.domain.errors import TeamError
-from shared.domain.notice import Notice
+from shared.model.errors import TeamError
+from shared.notify.notice import Notice
 
 
 @dataclass

@@ -16,17 +16,17 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from agents.orchestrator.daemon import Daemon, End, Outside
-from cli.config_watch import ConfigWatch
-from cli.quitting import Quitting
-from cli.records import Records, open_records
-from cli.team import open_team
-from shared.domain.errors import TeamError
-from shared.domain.lifecycle import State
-from shared.edge import lock
-from shared.edge.clock import ManualClock
-from shared.edge.epochs import STOPPED, Epochs
-from shared.edge.housekeeping.tidying import tidy
-from shared.edge.signals import Stop
+from agents.orchestrator.housekeeping.tidying import tidy
+from cli.wiring.config_watch import ConfigWatch
+from cli.wiring.records import Records, open_records
+from cli.wiring.shutdown import Quitting
+from cli.wiring.team import open_team
+from shared.model.errors import TeamError
+from shared.model.lifecycle import State
+from shared.store.epochs import STOPPED, Epochs
+from shared.system import lock
+from shared.system.clock import ManualClock
+from shared.system.signals import Stop
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, Days
 from tests.journey.luck import FILES, Dice, Fate, Improvised, Killed, Owner, Post, World, suite

@@ -1,4 +1,4 @@
-"""Who may import whom: main.py -> cli -> agents -> shared/edge -> shared/domain -> standard library."""
+"""Who may import whom: main.py -> cli -> agents -> shared/<adapter> -> shared/model -> standard library."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ def tops(path: Path) -> set[str]:
 
 
 def ours(path: Path) -> set[str]:
-    return {name for name, _ in imports(path) if name.split(".")[0] in ("main", "cli", "agents", "shared", "tests")}
+    return {name for name, _ in imports(path) if name.split(".")[0] in ("main", "cli", "agents", "shared", "simulators", "tests")}
 
 
 def third_party(path: Path) -> set[str]:
-    return tops(path) - set(sys.stdlib_module_names) - {"cli", "agents", "shared", "main"}
+    return tops(path) - set(sys.stdlib_module_names) - {"cli", "agents", "shared", "main", "simulators"}
 
 
 def offenders(paths: Sequence[Path], wrong: Callable[[Path], set[str]]) -> dict[str, list[str]]:
@@ -76,43 +76,55 @@ def offenders(paths: Sequence[Path], wrong: Callable[[Path], set[str]]) -> dict[
     return {str(path.relative_to(ROOT)): sorted(found) for path in paths if (found := wrong(path))}
 
 
-WORDS = [path for path in modules() if "domain" in path.parts]
-DOORS = [path for path in modules() if "edge" in path.parts]
-AGENTS = [path for path in modules() if path.parent.parent.name == "agents"]
+def within(*packages: str) -> list[Path]:
+    """The modules of these packages, and of all below them."""
+    folders = [ROOT.joinpath(*package.split(".")) for package in packages]
+    return [path for path in modules() if any(folder in path.parents for folder in folders)]
 
 
-def test_words_know_only_words_and_the_standard_library() -> None:
+def test_the_model_knows_only_itself_and_the_standard_library() -> None:
     def wrong(path: Path) -> set[str]:
-        return {name for name in ours(path) if not name.startswith("shared.domain")} | third_party(path)
+        return {name for name in ours(path) if not name.startswith("shared.model")} | third_party(path)
 
-    assert offenders(WORDS, wrong) == {}
+    assert offenders(within("shared.model"), wrong) == {}
 
 
-def test_doors_know_no_agent_and_no_command() -> None:
-    assert offenders(DOORS, lambda path: {name for name in ours(path) if not name.startswith("shared.")}) == {}
+def test_shared_knows_no_agent_and_no_command() -> None:
+    foreign = ("agents", "cli", "main", "simulators", "tests")
+    assert offenders(within("shared"), lambda path: {name for name in ours(path) if name.startswith(foreign)}) == {}
 
 
 def test_agents_know_only_their_own_folder_and_shared() -> None:
     def wrong(path: Path) -> set[str]:
-        role = path.parent.name
-        allowed = ("shared.", f"agents.{role}.")
-        if path.name == "agent.py" and role == "orchestrator":
-            allowed = ("shared.", "agents.")  # the one place where the roles meet
-        return {name for name in ours(path) if not name.startswith(allowed)}
+        role = path.relative_to(ROOT / "agents").parts[0]
+        return {name for name in ours(path) if not name.startswith(("shared.", f"agents.{role}."))}
 
-    assert offenders(AGENTS, wrong) == {}
+    assert offenders([path for path in within("agents") if path.name != "__init__.py"], wrong) == {}
 
 
-def test_agents_reach_the_world_only_through_doors() -> None:
+def test_the_product_knows_simulators_only_in_the_demo() -> None:
+    knows = {path.relative_to(ROOT).as_posix() for path in modules() if "simulators" in tops(path)}
+    assert knows == {"cli/commands/offline.py"}
+
+
+# What speaks to the system or to a library of the outside world; all else asks one of these.
+ADAPTERS = (
+    *("agents.coder.engine", "agents.qa.runner", "agents.researcher.web", "agents.orchestrator.housekeeping"),
+    *("agents.devops.ci", "agents.devops.compose", "agents.devops.docker", "agents.devops.drivers"),
+)
+ADAPTER_MODULES = {"agents/orchestrator/reports/picture.py", "agents/orchestrator/upkeep/package_index.py"}
+
+
+def test_agents_reach_the_world_only_through_adapters() -> None:
     effects = {"subprocess", "socket", "sqlite3", "urllib", "http", "shutil", "os"}
-    assert offenders(AGENTS, lambda path: (third_party(path) - {"pydantic"}) | (tops(path) & effects)) == {}
+    adapters = within(*ADAPTERS)
+    deciding = [path for path in within("agents") if path not in adapters]
+    found = offenders(deciding, lambda path: (third_party(path) - {"pydantic"}) | (tops(path) & effects))
+    assert set(found) <= ADAPTER_MODULES, found
 
 
 # Modules that nothing imports when it is loaded: who needs them pays for them.
-LOADED_LAZILY = {
-    *("docker_wire", "local_webhook", "meter", "meter_upstream"),
-    *("scripted_model", "scripted_wire"),
-}
+LOADED_LAZILY = {"docker_wire", "local_webhook", "meter", "meter_upstream", "scripted_model"}
 LOADED_AT_ONCE = [path for path in modules() if path.stem not in LOADED_LAZILY]
 
 
@@ -125,7 +137,7 @@ def test_heavy_packages_are_imported_where_they_are_used() -> None:
 
 def test_a_module_that_is_loaded_lazily_is_imported_lazily() -> None:
     def wrong(path: Path) -> set[str]:
-        eager = {name for name, loads in imports(path) if loads and name.startswith("shared.edge.")}
+        eager = {name for name, loads in imports(path) if loads and name.startswith(("shared.", "agents.", "simul"))}
         return {name for name in eager if LOADED_LAZILY & set(name.split("."))}
 
     assert offenders(LOADED_AT_ONCE, wrong) == {}
@@ -150,38 +162,21 @@ def test_no_module_imports_itself_in_a_circle() -> None:
     assert list(graphlib.TopologicalSorter(graph).static_order())
 
 
-def charter() -> str:
-    """shared/README.md: one sentence per module, its docstring's own."""
-    shared = ROOT / "shared"
-    folders = [
-        "domain",
-        "edge",
-        *(f"edge/{path.name}" for path in sorted((shared / "edge").iterdir()) if path.is_dir()),
-    ]
-    parts = [CHARTER]
-    for folder in folders:
-        rows = [_row(path) for path in modules() if path.parent == shared / folder and path.name != "__init__.py"]
-        if rows:
-            what = ast.get_docstring(parsed(shared / folder / "__init__.py"))
-            parts.append(f"## {folder}\n\n{what}\n\n| module | is |\n|---|---|\n" + "\n".join(rows))
-    return "\n\n".join(parts) + "\n"
+def tree() -> str:
+    """The packages, each with the sentence of its `__init__`."""
+    rows = []
+    for path in modules():
+        if path.name == "__init__.py" and (text := ast.get_docstring(parsed(path))):
+            folder = path.parent.relative_to(ROOT)
+            name = f"{'  ' * (len(folder.parts) - 1)}{folder.name}/"
+            rows.append(f"{name:<28}{text.splitlines()[0]}")
+    return "\n".join(rows) + "\n"
 
 
-CHARTER = """# shared: words and doors
-
-Words (`domain`) are frozen values and pure decisions; doors (`edge`) are one per piece of the outside world. Everything
-else lives with the agent that needs it. To add a module is to write its sentence:
-`python -m tests.test_architecture > shared/README.md`."""
-
-
-def _row(path: Path) -> str:
-    text = ast.get_docstring(parsed(path)) or ""
-    return f"| `{path.name}` | {' '.join(text.split(chr(10) * 2)[0].split())} |"
-
-
-def test_the_charter_of_shared_lists_every_module_with_its_sentence() -> None:
-    assert (ROOT / "shared" / "README.md").read_text("utf-8") == charter()
+def test_the_shape_shows_every_package_with_its_sentence() -> None:
+    """`python -m tests.test_architecture` prints the tree for docs/shape.md."""
+    assert tree() in (ROOT / "docs" / "shape.md").read_text("utf-8")
 
 
 if __name__ == "__main__":
-    sys.stdout.write(charter())
+    sys.stdout.write(tree())

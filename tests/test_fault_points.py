@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-DOORS = ROOT / "shared" / "edge"
+DOORS = (ROOT / "shared", ROOT / "agents")
 
 # Calls by their last name, and by what stands before it (empty: anything, "-": nothing).
 FILES = {
@@ -60,7 +60,7 @@ SQL_CALLS = {"execute", "executemany", "executescript", "rows", "row"}
 
 @dataclass(frozen=True)
 class Effect:
-    module: str  # below shared/edge, without .py
+    module: str  # its path, without .py
     function: str  # `Class.method`, or a function
     what: str
     line: int
@@ -188,8 +188,8 @@ def _all_reached(one: Function, found: list[Function], reached: set[str]) -> boo
 
 
 def doors() -> Iterator[tuple[str, str]]:
-    for path in sorted(DOORS.rglob("*.py")):
-        yield str(path.relative_to(DOORS).with_suffix("")), path.read_text("utf-8")
+    for path in sorted(path for folder in DOORS for path in folder.rglob("*.py")):
+        yield str(path.relative_to(ROOT).with_suffix("")), path.read_text("utf-8")
 
 
 def exemption(effect: Effect) -> str:
@@ -201,64 +201,61 @@ def exemption(effect: Effect) -> str:
 # Why no fault point is needed. A place, a module, or a folder with its slash.
 EXEMPT: Mapping[str, str] = {
     # doors to the means: whoever uses them passes the points
-    "paths": "who writes, moves or removes a file passes the points; file.written lies in the middle",
-    "process": "who starts a program passes the points",
-    "repo/git": "who runs a command passes the points; stale locks go at each start",
-    "forge/github_client": "github_pulls.sent passes the points; the rest asks",
-    "deploy/owner_command": "who runs a command of the owner's passes the points",
-    "deploy/docker_build": "DockerfileDriver.build passes deploy.image after it; a build that nobody listens to ends",
-    "deploy/docker_manager:DockerManager.tag": "DockerfileDriver.build passes deploy.tagged",
-    "deploy/docker_manager:DockerManager.volume": "DockerfileDriver passes deploy.volumes; one that is there is found",
-    "deploy/docker_manager:DockerManager.create": "DockerfileDriver passes deploy.created",
-    "deploy/docker_manager:DockerManager.start": "DockerfileDriver passes deploy.running",
-    "deploy/docker_manager:DockerManager.stop": "DockerfileDriver passes deploy.stopped",
-    "deploy/docker_manager:DockerManager.remove": "DockerfileDriver passes deploy.removed",
-    "deploy/dockerfile_driver:DockerfileDriver.clean": "DockerManager passes deploy.swept after each",
-    "deploy/compose_driver:ComposeDriver.clean": "DockerManager passes deploy.swept after each",
-    "forge/local_forge_git": "LocalForge passes the points around each of its writes",
-    "money/meter_upstream": "meter_call passes llm.reserve before it and llm.sent after it",
-    "notify/apprise_notifier": "NoticeBook passes notice.sending before it and notice.sent after it",
-    "notify/discord_line": "NoticeBook passes notice.sending before it and notice.sent after it",
-    "llm/llm_call": "asks our own meter, which passes the points",
-    "web/apart": "what runs there leaves nothing; its caller takes a value",
-    "box/": "what runs in a box ends with us and leaves only what its caller takes from it",
+    "shared/system/paths": "who writes, moves or removes a file passes the points; file.written lies in the middle",
+    "shared/system/process": "who starts a program passes the points",
+    "shared/repo/git": "who runs a command passes the points; stale locks go at each start",
+    "shared/forge/github_client": "github_pulls.sent passes the points; the rest asks",
+    "agents/devops/drivers/owner_command": "who runs a command of the owner's passes the points",
+    "agents/devops/docker/docker_build": "DockerfileDriver.build passes deploy.image after it; a build that nobody listens to ends",
+    "agents/devops/docker/docker_manager:DockerManager.tag": "DockerfileDriver.build passes deploy.tagged",
+    "agents/devops/docker/docker_manager:DockerManager.volume": "DockerfileDriver passes deploy.volumes; one that is there is found",
+    "agents/devops/docker/docker_manager:DockerManager.create": "DockerfileDriver passes deploy.created",
+    "agents/devops/docker/docker_manager:DockerManager.start": "DockerfileDriver passes deploy.running",
+    "agents/devops/docker/docker_manager:DockerManager.stop": "DockerfileDriver passes deploy.stopped",
+    "agents/devops/docker/docker_manager:DockerManager.remove": "DockerfileDriver passes deploy.removed",
+    "agents/devops/docker/dockerfile_driver:DockerfileDriver.clean": "DockerManager passes deploy.swept after each",
+    "agents/devops/compose/compose_driver:ComposeDriver.clean": "DockerManager passes deploy.swept after each",
+    "shared/forge/local_forge_git": "LocalForge passes the points around each of its writes",
+    "shared/money/meter_upstream": "meter_call passes llm.reserve before it and llm.sent after it",
+    "shared/notify/apprise_notifier": "NoticeBook passes notice.sending before it and notice.sent after it",
+    "shared/notify/discord_line": "NoticeBook passes notice.sending before it and notice.sent after it",
+    "shared/llm/llm_call": "asks our own meter, which passes the points",
+    "agents/researcher/web/apart": "what runs there leaves nothing; its caller takes a value",
+    "shared/sandbox/": "what runs in a box ends with us and leaves only what its caller takes from it",
     # what is made anew when it is missing
-    "money/meter:Meter.stop": "the next meter makes its socket anew",
-    "money/meter:_unix_socket": "the next meter makes its socket anew",
-    "target/index_proxy": "its socket lies in a folder that goes at start",
-    "lock:hold": "the pid in it is only information",
-    "llm/llm_replies:Replies.prune": "old answers; the next start throws them away",
-    "epochs:Epochs._note": "a sign of life, replaced by the next one",
-    "repo/mirror:Mirror.create": "repeated as a whole at each start",
-    "repo/mirror:Mirror.fetch": "asked again by whoever needs it",
-    "repo/committer:Committer.commit": "scratch references go at each start",
-    "forge/local_forge_book:Book._migrate": "repeated as a whole each time it is opened",
-    "target/environment_store:EnvironmentStore._sweep": "half-built ones, swept again before the next is built",
+    "shared/money/meter:Meter.stop": "the next meter makes its socket anew",
+    "shared/money/meter:_unix_socket": "the next meter makes its socket anew",
+    "agents/qa/runner/index_proxy": "its socket lies in a folder that goes at start",
+    "shared/system/lock:hold": "the pid in it is only information",
+    "shared/llm/llm_replies:Replies.prune": "old answers; the next start throws them away",
+    "shared/store/epochs:Epochs._note": "a sign of life, replaced by the next one",
+    "shared/repo/mirror:Mirror.create": "repeated as a whole at each start",
+    "shared/repo/mirror:Mirror.fetch": "asked again by whoever needs it",
+    "shared/repo/committer:Committer.commit": "scratch references go at each start",
+    "shared/forge/local_forge_book:Book._migrate": "repeated as a whole each time it is opened",
+    "agents/qa/runner/environment_store:EnvironmentStore._sweep": "half-built ones, swept again before the next is built",
     # in folders that go at start
-    "engine/": "the task's folder and the box's; the commit alone lasts, and the committer passes the points",
-    "linter": "a scratch folder",
-    "workflow_lint": "a scratch folder",
-    "repo/mirror_tree": "a check-out in a scratch folder",
-    "target/bench": "a scratch folder; gate_book passes the points before and after the tests",
-    "target/overlay": "a scratch folder",
-    "target/environment_build": "a folder that EnvironmentStore throws away unless it is whole",
+    "agents/coder/engine/": "the task's folder and the box's; the commit alone lasts, and the committer passes the points",
+    "agents/devops/ci/workflow_lint": "a scratch folder",
+    "shared/repo/mirror_tree": "a check-out in a scratch folder",
+    "agents/qa/runner/bench": "a scratch folder; gate_book passes the points before and after the tests",
+    "agents/qa/runner/overlay": "a scratch folder",
+    "agents/qa/runner/environment_build": "a folder that EnvironmentStore throws away unless it is whole",
     # money: asked within the points of one call
-    "money/ledger:Ledger.reserve": "meter_reserve passes llm.reserve",
-    "money/ledger:Ledger._end": "meter_call passes llm.settle",
-    "money/ledger:Ledger.believes": "notes the first look at a clock in this boot; the next look notes it as well",
-    "money/meter_desk:Desk._counted": "counts tokens, which costs nothing",
+    "shared/money/ledger:Ledger.reserve": "meter_reserve passes llm.reserve",
+    "shared/money/ledger:Ledger._end": "meter_call passes llm.settle",
+    "shared/money/ledger:Ledger.believes": "notes the first look at a clock in this boot; the next look notes it as well",
+    "shared/money/meter_desk:Desk._counted": "counts tokens, which costs nothing",
     # services of a test or a demo, which are not ours to kill
-    "local_github/": "a local GitHub, in its own process",
-    "notify/local_webhook_desk": "a local Discord",
-    "forge/local_forge:LocalForge.add_issue": "what a person would do there",
-    "forge/local_forge:LocalForge.add_comment": "what a person would do there",
-    "target/inside/": "runs in a box",
+    "shared/forge/local_forge:LocalForge.add_issue": "what a person would do there",
+    "shared/forge/local_forge:LocalForge.add_comment": "what a person would do there",
+    "agents/qa/runner/inside/": "runs in a box",
 }
 
 
 def test_every_effect_passes_a_fault_point() -> None:
     left = [effect for door in doors() for effect in unreached(*door) if not exemption(effect)]
-    assert [f"shared/edge/{one.module}.py:{one.line} {one.function}: {one.what}" for one in left] == []
+    assert [f"{one.module}.py:{one.line} {one.function}: {one.what}" for one in left] == []
 
 
 def test_no_exemption_outlives_its_reason() -> None:

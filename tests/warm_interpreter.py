@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from shared.edge.process import GRACE, LOOK, MOST_PRINTED, End
+from shared.system.process import GRACE, LOOK, MOST_PRINTED, End
 
 OURS = ("agents", "cli", "shared", "tests")
 # What our doors load when they are first used. `test_killing.py` says when something is missing.
@@ -39,8 +39,8 @@ LOADED_LATE = (
     *("genai_prices.data", "github", "h11", "httpcore2._sync.connection_pool", "httpx2"),
     *(f"PIL.{name}ImagePlugin" for name in ("Bmp", "Gif", "Jpeg", "Png", "Ppm")),
     *("PIL.ImageDraw", "starlette.applications", "starlette.routing", "uvicorn.lifespan.on", "uvicorn.loops.asyncio"),
-    *("uvicorn.protocols.http.h11_impl", "shared.edge.deploy.backup_sqlite", "shared.edge.deploy.health_checker"),
-    *("shared.edge.forge.github_forge", "shared.edge.forge.local_forge", "shared.edge.money.meter"),
+    *("uvicorn.protocols.http.h11_impl", "agents.devops.drivers.backup_sqlite", "agents.devops.drivers.health_checker"),
+    *("shared.forge.github_forge", "shared.forge.local_forge", "shared.money.meter"),
 )
 LONGEST_ORDER = 200_000  # bytes; the kernel takes no longer message
 

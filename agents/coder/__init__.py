@@ -1,0 +1,1 @@
+"""TaskSpec -> Branch: lets an engine write the change, and commits what it may."""

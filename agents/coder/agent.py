@@ -8,21 +8,21 @@ from datetime import timedelta
 from pathlib import Path
 from typing import assert_never
 
+from agents.coder.engine.engine import Engine, EngineJob, EngineRun
 from agents.coder.judge import Away, Broke, Disturbed, NoMoney, NoShare, Worked, judge, pulse
 from agents.coder.messages import commit_message, holes, scope_of
-from shared.domain.change import Change
-from shared.domain.errors import ModelAway, OutOfBudget, Refused, ShareReached, Unavailable
-from shared.domain.naming import attempt_ref, branch_name
-from shared.domain.routing import Route
-from shared.domain.ticket import TicketOrder
-from shared.domain.work import Branch, CodeAnswer, Coded, Correction, NotCoded, Run, TaskSpec
-from shared.edge.clock import Clock
-from shared.edge.engine.engine import Engine, EngineJob, EngineRun
-from shared.edge.log import Log
-from shared.edge.money.ledger import Ledger
-from shared.edge.prompts import Prompts, quoted
-from shared.edge.repo.committer import Committed, Committer, NothingChanged
-from shared.edge.repo.mirror import Mirror
+from shared.llm.prompts import Prompts, quoted
+from shared.model.change import Change
+from shared.model.errors import ModelAway, OutOfBudget, Refused, ShareReached, Unavailable
+from shared.model.naming import attempt_ref, branch_name
+from shared.model.work import Branch, CodeAnswer, Coded, Correction, NotCoded, Run, TaskSpec
+from shared.money.ledger import Ledger
+from shared.money.routing import Route
+from shared.money.ticket import TicketOrder
+from shared.repo.committer import Committed, Committer, NothingChanged
+from shared.repo.mirror import Mirror
+from shared.system.clock import Clock
+from shared.system.log import Log
 
 LEFT_OVER = timedelta(seconds=60)  # a ticket outlives its run by this much, no more
 

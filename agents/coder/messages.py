@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from shared.domain.change import Change
-from shared.domain.scope import Scope
-from shared.domain.work import Correction, TaskSpec
+from shared.model.change import Change
+from shared.model.scope import Scope
+from shared.model.work import Correction, TaskSpec
 
 LONGEST_SUBJECT = 72  # characters, as git's own tools show it
 KINDS = (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shared.domain.routing import Route, choose, number_of
-from shared.domain.savings import ENOUGH, pays
-from shared.domain.work import Correction, Difficulty, ModelChoice, Run, TaskSpec
-from shared.edge.clock import Clock
-from shared.edge.money.ledger_savings import LedgerSavings
-from shared.edge.money.pricing import Pricing
+from shared.model.work import Correction, Difficulty, ModelChoice, Run, TaskSpec
+from shared.money.ledger_savings import LedgerSavings
+from shared.money.pricing import Pricing
+from shared.money.routing import Route, choose, number_of
+from shared.money.savings import ENOUGH, pays
+from shared.system.clock import Clock
 
 TYPICAL_PROMPT = 10_000  # tokens: the price band
 

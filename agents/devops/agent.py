@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from shared.domain.deployment import (
+from agents.devops.drivers.driver import Driver, EngineAway, NotTouched, Release, Running
+from shared.model.deployment import (
     Build,
     ByHand,
     Deploy,
@@ -23,11 +24,10 @@ from shared.domain.deployment import (
     Watch,
     WatchBack,
 )
-from shared.domain.errors import Stopping, Stumble, TeamError
-from shared.domain.health import Healthy, Look, Rule, Sick, Unsure, judge
-from shared.domain.scope import matches
-from shared.edge.clock import Clock
-from shared.edge.deploy.driver import Driver, EngineAway, NotTouched, Release, Running
+from shared.model.errors import Stopping, Stumble, TeamError
+from shared.model.health import Healthy, Look, Rule, Sick, Unsure, judge
+from shared.model.scope import matches
+from shared.system.clock import Clock
 
 BACK_WATCH = 3.0  # seconds that the last healthy version has to be well again
 WATCHED_ANEW = 60.0  # seconds that are watched after a start of ours, however long ago it was started

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from agents.orchestrator import gate_text, learning
-from agents.orchestrator.gate_sight import GateSight
-from agents.orchestrator.gatekeeper import Gatekeeper
-from agents.orchestrator.goal_branches import GoalBranches, is_outdated, lands
-from agents.orchestrator.landing import gather
-from agents.orchestrator.mover import Mover
+from agents.orchestrator.board.review_facts import GateSight
+from agents.orchestrator.board.transitions import Mover
+from agents.orchestrator.gates import Gatekeeper
+from agents.orchestrator.integration.feature_branches import GoalBranches, is_outdated, lands
+from agents.orchestrator.memory import learning
+from agents.orchestrator.planning.integrating import gather
+from agents.orchestrator.publishing import gate_text
 from agents.orchestrator.team import Codes, Desk, Team
-from shared.domain.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, TeamError
-from shared.domain.lifecycle import Event, State
-from shared.domain.naming import attempt_ref
-from shared.domain.work import Coded, Correction, NotCoded, TaskSpec
-from shared.edge.gate_book import Ruling
-from shared.edge.journal import Attempt, Known, Outcome
-from shared.edge.paths import remove_folder
-from shared.edge.repo.mirror_rebase import AlreadyThere
+from shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, TeamError
+from shared.model.lifecycle import Event, State
+from shared.model.naming import attempt_ref
+from shared.model.work import Coded, Correction, NotCoded, TaskSpec
+from shared.repo.mirror_rebase import AlreadyThere
+from shared.store.gate_book import Ruling
+from shared.store.journal import Attempt, Known, Outcome
+from shared.system.paths import remove_folder
 
 
 class Coding:

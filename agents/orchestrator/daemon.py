@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Literal
 
-from agents.orchestrator.agent import Orchestrator
-from agents.orchestrator.next_move import Rest
-from agents.orchestrator.pauses import Service
-from agents.orchestrator.vision_watch import REST, VisionWatch
-from shared.domain.errors import Replaced, Stopping, TeamError
-from shared.domain.schedule import WORK, Due, Outlook, Ran, Schedule, Standing, clock_is_behind, outlook
-from shared.domain.waiting import Wait
+from agents.orchestrator.board.breaker import Service
+from agents.orchestrator.day import Orchestrator
+from agents.orchestrator.decide import Rest
+from agents.orchestrator.vision.vision_watch import REST, VisionWatch
+from shared.model.errors import Replaced, Stopping, TeamError
+from shared.model.schedule import WORK, Due, Outlook, Ran, Schedule, Standing, clock_is_behind, outlook
+from shared.model.waiting import Wait
 
 REST_ON_THE_MORNING = ("research", "planning")  # what a vision that was read anew leads to
 PHASE = "a phase/"  # its name among what the crew works on, where no task has such a one; one at a time

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from agents.orchestrator.crew import Crew
-from agents.orchestrator.next_move import Rest
-from agents.orchestrator.pauses import Pauses, Service
+from agents.orchestrator.board.breaker import Pauses, Service
+from agents.orchestrator.decide import Rest
+from agents.orchestrator.loop import Work
 from agents.orchestrator.team import Desk
-from agents.orchestrator.work import Work
-from shared.edge.forge.forge import RateLimited
+from agents.orchestrator.workers import Crew
+from shared.forge.forge import RateLimited
 
 PATIENCE = timedelta(minutes=10)  # the longest rest that is waited for
 MOST_PAUSES = 6  # for a model that does not answer

@@ -8,21 +8,26 @@ from pathlib import Path
 from threading import Event
 from typing import Protocol
 
-from agents.orchestrator.chair import Chair
-from agents.orchestrator.delivery import Delivery
-from agents.orchestrator.issue_goals import InboxRules
-from agents.orchestrator.messenger import Messenger
-from agents.orchestrator.publishing import Publishing
-from agents.orchestrator.reading import Interpretation
-from agents.orchestrator.upkeep_pins import Releases
-from shared.domain.deployment import ByHand, Deploy, Happened, Place
-from shared.domain.evidence import Evidence, SuiteRun
-from shared.domain.gate import Policy
-from shared.domain.lifecycle import Limits
-from shared.domain.research import Findings, Inquiry
-from shared.domain.review import Reviewed
-from shared.domain.upkeep import UpkeepRules, wanted
-from shared.domain.work import (
+from agents.devops.drivers.driver import Running
+from agents.orchestrator.deploys.deploy_book import DeployBook
+from agents.orchestrator.memory.lesson_book import LessonBook
+from agents.orchestrator.orchestrator_lock import Chair
+from agents.orchestrator.publishing.delivery import Delivery
+from agents.orchestrator.publishing.publishing import Publishing
+from agents.orchestrator.research.research_book import ResearchBook
+from agents.orchestrator.roadmap.roadmap_book import RoadmapBook
+from agents.orchestrator.upkeep.upkeep import UpkeepRules, wanted
+from agents.orchestrator.upkeep.upkeep_book import UpkeepBook
+from agents.orchestrator.upkeep.upkeep_pins import Releases
+from agents.orchestrator.vision.issue_goals import InboxRules
+from agents.orchestrator.vision.reading import Interpretation
+from shared.model.deployment import ByHand, Deploy, Happened, Place
+from shared.model.evidence import Evidence, SuiteRun
+from shared.model.gate import Policy
+from shared.model.lifecycle import Limits
+from shared.model.research import Findings, Inquiry
+from shared.model.review import Reviewed
+from shared.model.work import (
     Branch,
     CodeAnswer,
     Correction,
@@ -34,24 +39,19 @@ from shared.domain.work import (
     Vision,
     VisionChange,
 )
-from shared.edge.clock import Clock
-from shared.edge.deploy.driver import Running
-from shared.edge.deploy_book import DeployBook
-from shared.edge.gate_book import GateBook
-from shared.edge.journal import Journal
-from shared.edge.lesson_book import LessonBook
-from shared.edge.linter import Lint
-from shared.edge.log import Log
-from shared.edge.money.ledger import Ledger
-from shared.edge.money.ledger_course import LedgerCourse
-from shared.edge.money.ledger_savings import LedgerSavings
-from shared.edge.paths import Home
-from shared.edge.plan_book import PlanBook
-from shared.edge.repo.mirror import Mirror
-from shared.edge.research_book import ResearchBook
-from shared.edge.roadmap_book import RoadmapBook
-from shared.edge.task_store import TaskStore
-from shared.edge.upkeep_book import UpkeepBook
+from shared.money.ledger import Ledger
+from shared.money.ledger_course import LedgerCourse
+from shared.money.ledger_savings import LedgerSavings
+from shared.notify.messenger import Messenger
+from shared.repo.mirror import Mirror
+from shared.sandbox.linter import Lint
+from shared.store.gate_book import GateBook
+from shared.store.journal import Journal
+from shared.store.plan_book import PlanBook
+from shared.store.task_store import TaskStore
+from shared.system.clock import Clock
+from shared.system.log import Log
+from shared.system.paths import Home
 
 
 class Reads(Protocol):

@@ -1,0 +1,1 @@
+"""Goals -> tasks, checked against the code."""

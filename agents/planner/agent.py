@@ -18,9 +18,9 @@ from agents.planner.settling import settled
 from agents.planner.source import Source
 from agents.planner.task_spec import Reply, Verdict
 from agents.planner.texts import one_line
-from shared.domain.errors import OutOfBudget, Stumble
-from shared.domain.work import Goal, PlanAnswer, PlanOrder, Question, Run, TaskSpec
-from shared.edge.prompts import Prompts, quoted
+from shared.llm.prompts import Prompts, quoted
+from shared.model.errors import OutOfBudget, Stumble
+from shared.model.work import Goal, PlanAnswer, PlanOrder, Question, Run, TaskSpec
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from posixpath import basename, dirname, splitext
 
 from agents.planner.file_views import clean, outlines, seen_whole, views
 from agents.planner.source import Hit, Source, hits, lines_of
-from shared.domain.scope import is_plain_path, matches
+from shared.model.scope import is_plain_path, matches
 
 MAX_FACTS = 40_000  # characters, about 12,000 tokens
 NAMED_FILES = 12

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from agents.planner.source import Source, hits, lines_of
 from agents.planner.task_spec import Evidence, GoalAnswer, Proof, Verdict
 from agents.planner.texts import one_line
-from shared.domain.work import Goal, Question
+from shared.model.work import Goal, Question
 
 NEAR = 3  # lines that a model may miscount
 SHORTEST_QUOTE = 4  # letters and digits; less stands everywhere

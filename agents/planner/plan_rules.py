@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from agents.planner.task_spec import Draft, GoalAnswer, Reply, Verdict
 from agents.planner.texts import LONGEST_CRITERION, alike, body, criteria, headline, one_line
-from shared.domain.scope import is_plain_path, matches
-from shared.domain.work import Goal, PlanOrder
+from shared.model.scope import is_plain_path, matches
+from shared.model.work import Goal, PlanOrder
 
 MAX_TASKS = 50  # that are looked at
 MAX_FILES = 8  # that one task changes

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from agents.planner.plan_rules import MAX_TASKS, Faults, Tree, faults, links, places, unanswered, verdicts
 from agents.planner.task_spec import Draft, Reply, Verdict
 from agents.planner.texts import body, criteria, headline, one_line
-from shared.domain.work import Goal, PlanAnswer, PlanOrder, Question, TaskSpec
+from shared.model.work import Goal, PlanAnswer, PlanOrder, Question, TaskSpec
 
 MAX_CONTEXT = 12
 LONGEST_REASON = 300

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from shared.domain.errors import Refused
-from shared.domain.protected import usually_holds_keys
-from shared.edge.repo.mirror import Mirror
+from shared.model.errors import Refused
+from shared.model.protected import usually_holds_keys
+from shared.repo.mirror import Mirror
 
 MAX_FILE = 200_000  # bytes
 

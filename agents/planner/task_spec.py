@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shared.domain.work import Choice, Difficulty
+from shared.model.work import Choice, Difficulty
 
 
 class Verdict(Choice):

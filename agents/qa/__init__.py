@@ -1,0 +1,1 @@
+"""Branch -> Evidence: what the tests show of a change."""

@@ -6,20 +6,20 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from agents.qa import test_writer
+from agents.qa.analysis.mutants import mutants, unnoticed
+from agents.qa.analysis.task_words import asks_for_behaviour
+from agents.qa.analysis.touched import Places, Touched
 from agents.qa.commit_texts import CommitTexts
 from agents.qa.coverage_checker import drop, newly_run, uncovered_changes
 from agents.qa.evidence_rule import Runs, Texts, is_usable, problems, proving
 from agents.qa.gathering import Gathering, KeptRuns, Source, Subject, text_of
-from agents.qa.mutants import mutants, unnoticed
-from agents.qa.task_words import asks_for_behaviour
+from agents.qa.runner.suite import Bench, BrokenSetup
 from agents.qa.test_runner import PYTEST_SECTIONS, command_for
-from agents.qa.touched import Places, Touched
 from agents.qa.upkeep_proof import Sought, unproven
-from shared.domain.evidence import Evidence, Failure, Problem, SuiteRun
-from shared.domain.naming import is_upkeep
-from shared.domain.work import Branch, Run, TaskSpec
-from shared.edge.log import Log
-from shared.edge.target.suite import Bench, BrokenSetup
+from shared.model.evidence import Evidence, Failure, Problem, SuiteRun
+from shared.model.naming import is_upkeep
+from shared.model.work import Branch, Run, TaskSpec
+from shared.system.log import Log
 
 MOST_FAILURES = 20
 LONGEST_OUTPUT = 4_000  # characters of what an unfinished run printed last

@@ -7,18 +7,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from agents.qa.analysis.equivalence import is_same_code
+from agents.qa.analysis.removed import obsolete
+from agents.qa.analysis.test_changes import Weakening
+from agents.qa.analysis.test_support import Repository, relied_on
+from agents.qa.analysis.touched import WORDS, Touched
+from agents.qa.analysis.uncovered import Pair, unrun
 from agents.qa.evidence_rule import Runs, Texts, Uncounted, is_usable
 from agents.qa.gathering import Source, text_of
-from agents.qa.relied import Repository, relied_on
-from agents.qa.removed import obsolete
-from agents.qa.same_code import is_same_code
-from agents.qa.test_changes import Weakening
-from agents.qa.touched import WORDS, Touched
-from agents.qa.unrun import Pair, unrun
-from shared.domain.change import Change
-from shared.domain.evidence import configures_tests, is_test_file
-from shared.domain.scope import matches
-from shared.domain.work import Branch, TaskSpec
+from shared.model.change import Change
+from shared.model.evidence import configures_tests, is_test_file
+from shared.model.scope import matches
+from shared.model.work import Branch, TaskSpec
 
 
 class CommitTexts:

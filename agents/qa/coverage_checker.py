@@ -7,9 +7,9 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from shared.domain.change import Change
-from shared.domain.evidence import Problem, SuiteRun
-from shared.edge.target.suite import JOB, MAX_REPORT
+from agents.qa.runner.suite import JOB, MAX_REPORT
+from shared.model.change import Change
+from shared.model.evidence import Problem, SuiteRun
 
 MOST_SHOWN = 5  # places in one line of text
 

@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agents.qa.announced import Announced
-from agents.qa.removed import Named
-from agents.qa.task_words import asks_for_behaviour, bare_name, is_declared, mends
-from agents.qa.test_changes import EMPTY, GONE, Weakening
-from agents.qa.touched import Places, Touched
-from shared.domain.evidence import Problem, Remedy, SuiteRun, is_test_file
-from shared.domain.work import TaskSpec
+from agents.qa.analysis.announced import Announced
+from agents.qa.analysis.removed import Named
+from agents.qa.analysis.task_words import asks_for_behaviour, bare_name, is_declared, mends
+from agents.qa.analysis.test_changes import EMPTY, GONE, Weakening
+from agents.qa.analysis.touched import Places, Touched
+from shared.model.evidence import Problem, Remedy, SuiteRun, is_test_file
+from shared.model.work import TaskSpec
 
 Uncounted = Literal["", "the base", "the change"]
 

@@ -8,17 +8,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from agents.qa.analysis.mutants import Mutant
+from agents.qa.analysis.test_changes import Weakening, weakenings
+from agents.qa.analysis.touched import Places, Touched, chosen
 from agents.qa.evidence_rule import Runs, is_usable, refused
-from agents.qa.mutants import Mutant
-from agents.qa.test_changes import Weakening, weakenings
+from agents.qa.runner.suite import Bench, SuiteOrder
 from agents.qa.test_runner import read_run
-from agents.qa.touched import Places, Touched, chosen
-from shared.domain.change import Change
-from shared.domain.errors import Refused, Unavailable
-from shared.domain.evidence import Outcome, SuiteRun
-from shared.domain.work import Branch, Run
-from shared.edge.log import Log
-from shared.edge.target.suite import Bench, SuiteOrder
+from shared.model.change import Change
+from shared.model.errors import Refused, Unavailable
+from shared.model.evidence import Outcome, SuiteRun
+from shared.model.work import Branch, Run
+from shared.system.log import Log
 
 COUNTED = "lines of all code"  # what a kept run of a base holds; another word here, and none is believed
 LARGEST = 20_000_000  # bytes of a file of the tests, data included

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from agents.qa.coverage_checker import read_coverage
-from shared.domain.evidence import Failure, Outcome, SuiteRun, configures_tests, is_test_file
-from shared.edge.target.suite import MAX_REPORT, RawRun
+from agents.qa.runner.suite import MAX_REPORT, RawRun
+from shared.model.evidence import Failure, Outcome, SuiteRun, configures_tests, is_test_file
 
 LONGEST_ID = 300  # characters
 LONGEST_TRACE = 3_000

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from agents.qa.coverage_checker import places
 from agents.qa.evidence_rule import UNCHANGED
-from shared.domain.evidence import Evidence, configures_tests, is_test_file, rules
-from shared.domain.naming import slug
-from shared.domain.work import Branch, TaskSpec
+from shared.model.evidence import Evidence, configures_tests, is_test_file, rules
+from shared.model.naming import slug
+from shared.model.work import Branch, TaskSpec
 
 MOST_CONTEXT = 8  # changed files that are shown
 LIKE_DJANGO = """\

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from agents.qa.coverage_checker import newly_run, no_gain
 from agents.qa.evidence_rule import Runs, is_usable
-from shared.domain.evidence import Problem
-from shared.domain.naming import is_upkeep
-from shared.domain.work import TaskSpec
+from shared.model.evidence import Problem
+from shared.model.naming import is_upkeep
+from shared.model.work import TaskSpec
 
 PINS = re.compile(r"(?P<path>[\w./-]+) pins (?P<name>[\w.-]+)==(?P<version>[\w.!-]+)", re.ASCII)  # a line of its proof
 

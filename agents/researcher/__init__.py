@@ -1,0 +1,1 @@
+"""Question -> Findings, each claim held up by a quote."""

@@ -8,10 +8,10 @@ from typing import Protocol, TypeVar
 
 from agents.researcher.answer import Reply, one_line, queries, settled, wanted
 from agents.researcher.passages import passages
-from shared.domain.errors import Stumble
-from shared.domain.research import Findings, Hit, Inquiry, Source
-from shared.domain.work import Run
-from shared.edge.prompts import Prompt, Prompts, quoted
+from shared.llm.prompts import Prompt, Prompts, quoted
+from shared.model.errors import Stumble
+from shared.model.research import Findings, Hit, Inquiry, Source
+from shared.model.work import Run
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, get_args
 
-from shared.domain.research import Claim, Effort, Findings, Option, Source, supported
+from shared.model.research import Claim, Effort, Findings, Option, Source, supported
 
 MOST_SEARCHES, MOST_PAGES = 2, 3  # per turn
 LONGEST_QUERY = 200  # characters

@@ -1,0 +1,1 @@
+"""Branch -> Verdict: rules first, then a model."""

@@ -6,20 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
-from agents.reviewer import answer, lint_rules, rules
+from agents.reviewer import answer
 from agents.reviewer.answer import Read, Reply
-from agents.reviewer.case import Case
 from agents.reviewer.diff_analyzer import Chunk, Unreadable, chunks, repeated
-from agents.reviewer.lint_rules import Linter
+from agents.reviewer.rules import lint_rules, rules
+from agents.reviewer.rules.case import Case
+from agents.reviewer.rules.lint_rules import Linter
 from agents.reviewer.settling import History, history, settle
 from agents.reviewer.source import Source, case_of
 from agents.reviewer.texts import evidence_text, findings_text, part_text, task_text
-from shared.domain.errors import ReplyDeclined
-from shared.domain.evidence import Evidence
-from shared.domain.review import ChangesRequested, Escalated, Finding, Reviewed, Severity, Verdict
-from shared.domain.work import Branch, Run, TaskSpec
-from shared.edge.outgoing import Outgoing
-from shared.edge.prompts import Prompts, quoted
+from shared.llm.prompts import Prompts, quoted
+from shared.model.errors import ReplyDeclined
+from shared.model.evidence import Evidence
+from shared.model.review import ChangesRequested, Escalated, Finding, Reviewed, Severity, Verdict
+from shared.model.work import Branch, Run, TaskSpec
+from shared.system.outgoing import Outgoing
 
 T = TypeVar("T")
 

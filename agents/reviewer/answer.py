@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from agents.reviewer.case import LONGEST_QUOTE, File
 from agents.reviewer.diff_analyzer import Chunk
-from shared.domain.review import MOST_KEYWORDS, Approved, ChangesRequested, Escalated, Finding, Severity, Verdict
-from shared.domain.work import Choice
+from agents.reviewer.rules.case import LONGEST_QUOTE, File
+from shared.model.review import MOST_KEYWORDS, Approved, ChangesRequested, Escalated, Finding, Severity, Verdict
+from shared.model.work import Choice
 
 MOST_FINDINGS = 20
 NEAR = 3  # lines: a finding that names a line beside an added one means that one

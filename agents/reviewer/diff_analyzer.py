@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.reviewer.case import File
+from agents.reviewer.rules.case import File
 
 HEAD = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 WHOLE_FILE = 80  # lines: a file up to this length is shown whole

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Protocol
 
-from agents.reviewer.case import Case, File
-from shared.domain.change import LINK, SUBMODULE, Change
-from shared.domain.errors import Refused
-from shared.domain.work import Branch, TaskSpec
+from agents.reviewer.rules.case import Case, File
+from shared.model.change import LINK, SUBMODULE, Change
+from shared.model.errors import Refused
+from shared.model.work import Branch, TaskSpec
 
 
 class Entry(Protocol):

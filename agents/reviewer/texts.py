@@ -7,9 +7,9 @@ from itertools import groupby
 from operator import itemgetter
 
 from agents.reviewer.answer import one_line
-from shared.domain.evidence import Evidence
-from shared.domain.review import Finding
-from shared.domain.work import TaskSpec
+from shared.model.evidence import Evidence
+from shared.model.review import Finding
+from shared.model.work import TaskSpec
 
 LONGEST = 6_000  # characters of a block
 MOST_NAMED = 20

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shared.edge.paths import write_text
+from shared.system.paths import write_text
 from simulators.discord.local_webhook_rules import refusal
 
 ADDRESS = re.compile(r"/api/(?:v\d+/)?webhooks/(\d+)/([^/]+)(?:/messages/([^/]+))?", re.ASCII)

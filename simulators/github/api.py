@@ -12,7 +12,7 @@ from datetime import UTC
 from typing import Any
 from urllib.parse import unquote
 
-from shared.edge.clock import Clock
+from shared.system.clock import Clock
 from simulators.github import graphql, issues, merges, pulls, repositories, reviews, statuses
 from simulators.github.call import Answer, Call, Refusal, Request, Route, not_found, pattern
 from simulators.github.rules import token_allows

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from shared.edge.forge.forge import ForgeUnavailable, MergeConflict
-from shared.edge.forge.local_forge_git import Commits
-from shared.edge.repo.git import GitFailed, git
+from shared.forge.forge import ForgeUnavailable, MergeConflict
+from shared.forge.local_forge_git import Commits
+from shared.repo.git import GitFailed, git
 
 Kept = TypeVar("Kept")
 MOST_KEPT = 2_000

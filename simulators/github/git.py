@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from shared.edge.process import run
-from shared.edge.repo.git import ENVIRONMENT
+from shared.repo.git import ENVIRONMENT
+from shared.system.process import run
 from simulators.github.call import Answer, Request
 from simulators.github.rules import token_allows
 from simulators.github.state import Account, Repository, State

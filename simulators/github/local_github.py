@@ -17,8 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from shared.domain.errors import Misconfigured
-from shared.edge.clock import Clock, SystemClock
+from shared.model.errors import Misconfigured
+from shared.system.clock import Clock, SystemClock
 from simulators.github import git
 from simulators.github.api import Api, template_of
 from simulators.github.call import Answer, Request

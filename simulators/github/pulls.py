@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.edge.forge.forge import ForgeRefused
+from shared.forge.forge import ForgeRefused
 from simulators.github import commit_views, pull_views
 from simulators.github.call import MAX_TITLE, Answer, Call, Refusal, Route, invalid, not_found
 from simulators.github.follow import close, follow

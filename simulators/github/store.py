@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shared.edge.repo.git import git, try_git
-from shared.edge.repo.remote import Remote
+from shared.repo.git import git, try_git
+from shared.repo.remote import Remote
 from simulators.github.commits import HubCommits
 
 CONFIGURATION = """

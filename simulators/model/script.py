@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shared.domain.errors import Misconfigured
-from shared.edge import strict_yaml
-from shared.edge.paths import read_text
+from shared.model.errors import Misconfigured
+from shared.system import strict_yaml
+from shared.system.paths import read_text
 from simulators.model.request import Request
 from simulators.model.steps import PlacedStep, Step
 

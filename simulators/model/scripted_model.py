@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from shared.edge.clock import Clock, SystemClock
+from shared.system.clock import Clock, SystemClock
 from simulators.model.answer import message
 from simulators.model.models import MODELS
 from simulators.model.rules import ERROR_TYPES, ApiError, Call, check, check_headers

@@ -13,7 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from shared.domain.errors import Misconfigured
+from shared.model.errors import Misconfigured
 from simulators.model.answer import encoded, events
 from simulators.model.steps import Step
 

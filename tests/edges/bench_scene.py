@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from shared.edge import process
-from shared.edge.box.box import Box, Limits, Mount, find_box, python_mounts
-from shared.edge.repo.mirror import Mirror
-from shared.edge.repo.remote import Remote
-from shared.edge.target.bench import BoxBench
-from shared.edge.target.suite import Environment, RawRun, SuiteOrder
+from agents.qa.runner.bench import BoxBench
+from agents.qa.runner.suite import Environment, RawRun, SuiteOrder
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
+from shared.sandbox.box import Box, Limits, Mount, find_box, python_mounts
+from shared.system import process
 from tests.repositories import repository
 
 PACKAGES = ("pytest>=8,<10", "pytest-xdist>=3.6,<4", "pytest-cov>=6,<8", "coverage>=7.6,<8", "Django==5.2.*")

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shared.domain.work import ModelChoice
-from shared.edge.box.box import Box, hand_over
-from shared.edge.box.box_forward import pump
-from shared.edge.engine.engine import EngineJob
+from agents.coder.engine.engine import EngineJob
+from shared.model.work import ModelChoice
+from shared.sandbox.box import Box, hand_over
+from shared.sandbox.box_forward import pump
 from simulators.model.scripted_model import ScriptedModel
 
 TICKET = "ticket-of-this-run"

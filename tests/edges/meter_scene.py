@@ -15,14 +15,14 @@ from typing import Any
 import httpx2
 from anthropic.types import MessageParam
 
-from shared.domain.ticket import CallRecord, TicketOrder
-from shared.domain.token_budget import Caps, dollars
-from shared.domain.work import Run
-from shared.edge.clock import ManualClock
-from shared.edge.database import Database
-from shared.edge.money.ledger import Ledger
-from shared.edge.money.meter import Meter, Patience, Upstream
-from shared.edge.money.pricing import Pricing
+from shared.model.work import Run
+from shared.money.ledger import Ledger
+from shared.money.meter import Meter, Patience, Upstream
+from shared.money.pricing import Pricing
+from shared.money.ticket import CallRecord, TicketOrder
+from shared.money.token_budget import Caps, dollars
+from shared.store.database import Database
+from shared.system.clock import ManualClock
 from tests.edges.upstream import ScriptedUpstream, Step
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -13,9 +13,9 @@ from abc import ABC, abstractmethod
 
 import pytest
 
-from shared.domain.errors import Misconfigured, TeamError, Unavailable
-from shared.domain.notice import Notice, Section, Tone
-from shared.edge.notify.notifier import DeliveryUnknown, Notifier
+from shared.model.errors import Misconfigured, TeamError, Unavailable
+from shared.notify.notice import Notice, Section, Tone
+from shared.notify.notifier import DeliveryUnknown, Notifier
 
 NOTICE = Notice(
     "2026-11-20:day",

@@ -18,8 +18,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from shared.domain.research import Hit
-from shared.edge.web.search import Search, SearchAway
+from agents.researcher.web.search import Search, SearchAway
+from shared.model.research import Hit
 
 QUERY = "python dates"  # a service that answers from a file knows it
 DATES = Hit("Dates in Python", "https://dates.example/guide?page=2", "How to count days")

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.errors import Stopping, Unavailable
-from shared.edge import lock
-from shared.edge.activity import Activity, BadEnd, OpenRun, Phase, locked_since
-from shared.edge.clock import ManualClock
-from shared.edge.database import Database
-from shared.edge.journal import Journal
-from shared.edge.plan_book import PlanBook
+from shared.model.errors import Stopping, Unavailable
+from shared.store.activity import Activity, BadEnd, OpenRun, Phase, locked_since
+from shared.store.database import Database
+from shared.store.journal import Journal
+from shared.store.plan_book import PlanBook
+from shared.system import lock
+from shared.system.clock import ManualClock
 
 DAY = "2026-11-20"
 MORNING = datetime(2026, 11, 20, 8, tzinfo=UTC)

@@ -15,13 +15,13 @@ from typing import Literal
 
 import pytest
 
-from shared.domain.errors import Refused
-from shared.domain.work import ModelChoice
-from shared.edge.box.box import Box, Finished, Job, find_box
-from shared.edge.engine import aider_command
-from shared.edge.engine.aider_launcher import VERSION, Record, exit_code, may_touch
-from shared.edge.engine.aider_runner import GIVEN, AiderEngine
-from shared.edge.engine.engine import Engine, EngineRun, never
+from agents.coder.engine import aider_command
+from agents.coder.engine.aider_launcher import VERSION, Record, exit_code, may_touch
+from agents.coder.engine.aider_runner import GIVEN, AiderEngine
+from agents.coder.engine.engine import Engine, EngineRun, never
+from shared.model.errors import Refused
+from shared.model.work import ModelChoice
+from shared.sandbox.box import Box, Finished, Job, find_box
 from tests.edges.engine_bench import CALC, FILES, FIX, FIXED, TICKET, Bench, bench, block, tree
 from tests.edges.warm_scene import Warm, warm
 

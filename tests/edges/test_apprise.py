@@ -11,10 +11,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from shared.domain.errors import Misconfigured
-from shared.domain.notice import Notice, Picture, Section
-from shared.edge.notify.apprise_notifier import LONGEST, AppriseNotifier, plain
-from shared.edge.notify.notifier import DeliveryUnknown, Notifier
+from shared.model.errors import Misconfigured
+from shared.notify.apprise_notifier import LONGEST, AppriseNotifier, plain
+from shared.notify.notice import Notice, Picture, Section
+from shared.notify.notifier import DeliveryUnknown, Notifier
 from tests.edges.notifier_contract import CHANGED, NOTICE, NotifierContract, NotifierHome
 
 IS_HERE = importlib.util.find_spec("apprise") is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.orchestrator.begun import (
+from agents.orchestrator.integration.partial_goals import (
     branches_for,
     finished,
     is_planned_whole,
@@ -18,12 +18,12 @@ from agents.orchestrator.begun import (
     unfinished,
     worded,
 )
-from shared.domain.lifecycle import Event, State
-from shared.domain.naming import goal_branch
-from shared.domain.work import DailyPlan, Goal, PlanAnswer, TaskSpec
-from shared.edge.database import Database
-from shared.edge.journal import Journal
-from shared.edge.plan_book import MOST_PLANS, PlanBook
+from shared.model.lifecycle import Event, State
+from shared.model.naming import goal_branch
+from shared.model.work import DailyPlan, Goal, PlanAnswer, TaskSpec
+from shared.store.database import Database
+from shared.store.journal import Journal
+from shared.store.plan_book import MOST_PLANS, PlanBook
 
 GOAL = Goal("g-1", "Number all rooms")
 OTHER = Goal("g-2", "Light the lamp")

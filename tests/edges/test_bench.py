@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from shared.domain.errors import Refused
-from shared.edge.target.overlay import lay
-from shared.edge.target.suite import RawRun
+from agents.qa.runner.overlay import lay
+from agents.qa.runner.suite import RawRun
+from shared.model.errors import Refused
 from tests.edges.bench_scene import (
     DJANGO,
     DJANGO_FILES,

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.errors import Refused
-from shared.edge.deploy.build_context import Ignored, labelled, pack
-from shared.edge.deploy.driver import NotBuilt
+from agents.devops.drivers.build_context import Ignored, labelled, pack
+from agents.devops.drivers.driver import NotBuilt
+from shared.model.errors import Refused
 
 LABELS = {"who": "us"}
 

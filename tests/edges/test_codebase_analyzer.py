@@ -12,8 +12,8 @@ import pytest
 from agents.planner.codebase_analyzer import CodebaseAnalyzer, named_in, terms
 from agents.planner.outline import outlined
 from agents.planner.source import MAX_FILE, Hit, Snapshot, Source, hits, lines_of, may_be_read
-from shared.edge.repo.mirror import Mirror
-from shared.edge.repo.remote import Remote
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
 from tests.repositories import repository, write
 
 SITE: dict[str, str | bytes] = {

@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from shared.domain.deployment import PLACES, Place
-from shared.domain.errors import Misconfigured, Stopping
-from shared.edge.clock import ManualClock
-from shared.edge.deploy.command_driver import COMES_UP, CommandDriver
-from shared.edge.deploy.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release, Running
-from shared.edge.settings_deploy import DeploySettings
+from agents.devops.drivers.command_driver import COMES_UP, CommandDriver
+from agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release, Running
+from shared.config.settings_deploy import DeploySettings
+from shared.model.deployment import PLACES, Place
+from shared.model.errors import Misconfigured, Stopping
+from shared.system.clock import ManualClock
 from tests.docker_scene import SERVER, App, Kind, Releases, free_port, within
 from tests.edges.deploy_contract import PATIENCE, DriverContract, DriverHome
 

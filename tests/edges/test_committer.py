@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.change import Limits
-from shared.domain.errors import Misconfigured, Refused
-from shared.domain.scope import Scope
-from shared.edge.outgoing import Outgoing
-from shared.edge.repo.committer import Author, Committed, Committer, NothingChanged
-from shared.edge.repo.committer_walk import walk
-from shared.edge.repo.mirror import Mirror
-from shared.edge.repo.remote import Remote
+from shared.model.change import Limits
+from shared.model.errors import Misconfigured, Refused
+from shared.model.scope import Scope
+from shared.repo.committer import Author, Committed, Committer, NothingChanged
+from shared.repo.committer_walk import walk
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
+from shared.system.outgoing import Outgoing
 from tests.killing import killed_at, points, snippet
 from tests.repositories import repository, shell, write
 
@@ -501,11 +501,11 @@ COMMIT = """
     import sys
     from datetime import UTC, datetime
     from pathlib import Path
-    from shared.domain.scope import Scope
-    from shared.edge.repo.committer import Author, Committer
-    from shared.edge.repo.mirror import Mirror
-    from shared.edge.outgoing import Outgoing
-    from shared.edge.repo.remote import Remote
+    from shared.model.scope import Scope
+    from shared.repo.committer import Author, Committer
+    from shared.repo.mirror import Mirror
+    from shared.system.outgoing import Outgoing
+    from shared.repo.remote import Remote
 
     mirror = Mirror(Path(sys.argv[1]), Remote(sys.argv[2]))
     committer = Committer(mirror, Outgoing({}), Author("Team", "t@localhost"))

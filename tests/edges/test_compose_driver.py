@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from shared.domain.compose_values import MOST_TOLD
-from shared.domain.deployment import PLACES
-from shared.domain.errors import Misconfigured
-from shared.edge.deploy.compose_command import ComposeCommand
-from shared.edge.deploy.compose_driver import ComposeDriver
-from shared.edge.deploy.docker_manager import DockerManager
-from shared.edge.deploy.driver import Driver, EngineAway, NotBuilt, NotStarted, NotTouched, Release, Running
-from shared.edge.settings_deploy import DeploySettings
+from agents.devops.compose.compose_command import ComposeCommand
+from agents.devops.compose.compose_driver import ComposeDriver
+from agents.devops.compose.compose_values import MOST_TOLD
+from agents.devops.docker.docker_manager import DockerManager
+from agents.devops.drivers.driver import Driver, EngineAway, NotBuilt, NotStarted, NotTouched, Release, Running
+from shared.config.settings_deploy import DeploySettings
+from shared.model.deployment import PLACES
+from shared.model.errors import Misconfigured
 from tests.docker_scene import (
     App,
     Kind,
@@ -48,10 +48,10 @@ FILE = "services: {web: {build: .}}\n"
 OPENING = """
 import os
 from pathlib import Path
-from shared.edge.deploy.compose_command import ComposeCommand
-from shared.edge.deploy.compose_driver import ComposeDriver
-from shared.edge.deploy.docker_manager import DockerManager
-from shared.edge.settings_deploy import DeploySettings
+from agents.devops.compose.compose_command import ComposeCommand
+from agents.devops.compose.compose_driver import ComposeDriver
+from agents.devops.docker.docker_manager import DockerManager
+from shared.config.settings_deploy import DeploySettings
 settings = DeploySettings.model_validate_json({settings!r})
 manager, command = DockerManager({home!r}), ComposeCommand({{"PATH": os.environ["PATH"]}})
 driver = ComposeDriver(manager, command, settings, Path({releases!r}).joinpath, Path({folder!r}))

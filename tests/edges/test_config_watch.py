@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.config_watch import ConfigWatch, usable
-from shared.domain.errors import Misconfigured
-from shared.edge.paths import Home
+from cli.wiring.config_watch import ConfigWatch, usable
+from shared.model.errors import Misconfigured
+from shared.system.paths import Home
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 CONFIG = Path(__file__).parents[2] / "config"

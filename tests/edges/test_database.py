@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.edge.database import SCHEMA, Database
+from shared.store.database import SCHEMA, Database
 
 pytestmark = pytest.mark.disk
 

@@ -19,11 +19,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.domain.errors import Misconfigured, Refused, TeamError, Unavailable
-from shared.domain.notice import Notice, Picture, Section, Tone
-from shared.edge.clock import ManualClock, SystemClock
-from shared.edge.notify.discord_notifier import DiscordNotifier
-from shared.edge.notify.discord_text import (
+from shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
+from shared.notify.discord_notifier import DiscordNotifier
+from shared.notify.discord_text import (
     MAX_PICTURE,
     attachment,
     changed_message,
@@ -32,7 +30,9 @@ from shared.edge.notify.discord_text import (
     new_message,
     units,
 )
-from shared.edge.notify.notifier import DeliveryUnknown, Notifier, TryLater
+from shared.notify.notice import Notice, Picture, Section, Tone
+from shared.notify.notifier import DeliveryUnknown, Notifier, TryLater
+from shared.system.clock import ManualClock, SystemClock
 from simulators.discord.local_webhook import Fault, LocalWebhook, page, too_many
 from simulators.discord.local_webhook_messages import TOKEN
 from simulators.discord.local_webhook_rules import refusal

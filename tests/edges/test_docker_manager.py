@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from shared.domain.errors import Misconfigured, TeamError
-from shared.edge.deploy.docker_engine import EngineRefused, connected
-from shared.edge.deploy.docker_manager import DockerManager
-from shared.edge.deploy.docker_words import Container, Names, plain, summed_up, why_away
-from shared.edge.deploy.driver import EngineAway, NotBuilt, Release, Running
+from agents.devops.docker.docker_engine import EngineRefused, connected
+from agents.devops.docker.docker_manager import DockerManager
+from agents.devops.docker.docker_words import Container, Names, plain, summed_up, why_away
+from agents.devops.drivers.driver import EngineAway, NotBuilt, Release, Running
+from shared.model.errors import Misconfigured, TeamError
 from tests.killing import finishes, snippet
 
 HOME = "0123456789ab"
@@ -204,8 +204,8 @@ def test_who_may_not_use_it_is_told_how_to(engine: Make) -> None:
         one.path.chmod(0)
     code = """
         import os, docker, sys
-        from shared.domain.errors import Misconfigured
-        from shared.edge.deploy.docker_manager import DockerManager
+        from shared.model.errors import Misconfigured
+        from agents.devops.docker.docker_manager import DockerManager
         manager = DockerManager(sys.argv[1], {"DOCKER_HOST": "unix://" + sys.argv[2]})
         if os.getuid() == 0:
             os.setuid(65534)
@@ -223,9 +223,9 @@ def test_passwords_that_cannot_be_had_are_the_owners_to_mend(engine: Make, tmp_p
     (tmp_path / "config.json").write_text('{"credsStore": "gone"}')
     code = """
         import io, sys
-        from shared.domain.errors import Misconfigured
-        from shared.edge.deploy.docker_manager import DockerManager
-        from shared.edge.deploy.driver import Release
+        from shared.model.errors import Misconfigured
+        from agents.devops.docker.docker_manager import DockerManager
+        from agents.devops.drivers.driver import Release
         manager = DockerManager(sys.argv[1], {"DOCKER_HOST": "unix://" + sys.argv[2]})
         try:
             manager.build(io.BytesIO(), Release("staging", "c" * 40), "Dockerfile", 20)

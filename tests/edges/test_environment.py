@@ -15,16 +15,16 @@ from typing import Literal
 
 import pytest
 
-from shared.domain.errors import Misconfigured, Unavailable
-from shared.edge import process
-from shared.edge.box.box import METER_PORT, Box, Finished, Job, Mount, find_box
-from shared.edge.process import End
-from shared.edge.repo.mirror import Mirror
-from shared.edge.repo.remote import Remote
-from shared.edge.target.environment import INSTALL, Environments, Setup
-from shared.edge.target.environment_key import default_setup
-from shared.edge.target.environment_store import KEPT, EnvironmentStore
-from shared.edge.target.suite import BrokenSetup, Environment
+from agents.qa.runner.environment import INSTALL, Environments, Setup
+from agents.qa.runner.environment_key import default_setup
+from agents.qa.runner.environment_store import KEPT, EnvironmentStore
+from agents.qa.runner.suite import BrokenSetup, Environment
+from shared.model.errors import Misconfigured, Unavailable
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
+from shared.sandbox.box import METER_PORT, Box, Finished, Job, Mount, find_box
+from shared.system import process
+from shared.system.process import End
 from tests import repositories
 from tests.killing import finishes, killed_at, points, snippet
 
@@ -255,10 +255,10 @@ def test_an_environment_that_nobody_could_use_is_refused_and_removed(
 FROM_THE_INDEX = """
 import sys
 from pathlib import Path
-from shared.edge.box.box import Job, find_box
-from shared.edge.repo.mirror import Mirror
-from shared.edge.repo.remote import Remote
-from shared.edge.target.environment import Environments, Setup
+from shared.sandbox.box import Job, find_box
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
+from agents.qa.runner.environment import Environments, Setup
 
 folder, commit = Path(sys.argv[1]), sys.argv[2]
 box, mirror = find_box(folder / "box"), Mirror(folder / "mirror.git", Remote(str(folder / "forge")))
@@ -522,7 +522,7 @@ def test_a_setting_that_leads_nowhere_is_named(
 ADD = """
 import sys, time
 from pathlib import Path
-from shared.edge.target.environment_store import EnvironmentStore
+from agents.qa.runner.environment_store import EnvironmentStore
 
 folder, key, seconds = sys.argv[1:]
 store = EnvironmentStore(Path(folder))

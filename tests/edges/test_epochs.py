@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.errors import Replaced
-from shared.edge.activity import Activity
-from shared.edge.clock import ManualClock
-from shared.edge.database import Database
-from shared.edge.epochs import STOPPED, Epoch, Epochs
-from shared.edge.journal import Journal
+from shared.model.errors import Replaced
+from shared.store.activity import Activity
+from shared.store.database import Database
+from shared.store.epochs import STOPPED, Epoch, Epochs
+from shared.store.journal import Journal
+from shared.system.clock import ManualClock
 from tests.killing import finishes, killed_at, points, snippet
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -24,8 +24,8 @@ ONE_LIFE = """
     import sys
     from datetime import datetime, UTC
     from pathlib import Path
-    from shared.edge.database import Database
-    from shared.edge.epochs import Epochs
+    from shared.store.database import Database
+    from shared.store.epochs import Epochs
 
     db = Database(Path(sys.argv[1]))
     epochs, now = Epochs(db), datetime(2026, 11, 20, 8, tzinfo=UTC)

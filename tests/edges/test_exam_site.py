@@ -13,14 +13,14 @@ from typing import Any, TypeVar
 import pytest
 from pydantic import TypeAdapter
 
-from agents.orchestrator import vision_parser
-from agents.orchestrator.interpreter import Interpreter
+from agents.orchestrator.vision import vision_parser
+from agents.orchestrator.vision.interpreter import Interpreter
 from agents.planner.agent import Planner
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
-from shared.domain.scope import matches
-from shared.domain.work import Guard, PlanAnswer, PlanOrder, Question, Run, TaskSpec
-from shared.edge import markdown
-from shared.edge.prompts import Prompts
+from shared.llm.prompts import Prompts
+from shared.model.scope import matches
+from shared.model.work import Guard, PlanAnswer, PlanOrder, Question, Run, TaskSpec
+from shared.system import markdown
 from simulators.model.script import Asked, read_script
 from simulators.model.steps import PlacedStep
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.edge.deploy.page_line import Answer, PageLine
-from shared.edge.process import Finished, run
+from agents.devops.drivers.page_line import Answer, PageLine
+from shared.system.process import Finished, run
 
 SERVE = Path(__file__).parents[2] / "examples" / "exam_site_day" / "serve.py"
 OLD, NEW = "a" * 40, "b" * 40

@@ -15,9 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.errors import Misconfigured, Refused, Stumble, TeamError, Unavailable
-from shared.edge.clock import ManualClock
-from shared.edge.forge.forge import (
+from shared.forge.forge import (
     MAX_BODY,
     MAX_TITLE,
     Forge,
@@ -39,12 +37,14 @@ from shared.edge.forge.forge import (
     summary,
     task_of,
 )
-from shared.edge.forge.local_forge import Diverged, LocalForge, create, follow
-from shared.edge.forge.local_forge_book import Book
-from shared.edge.forge.local_forge_git import Commits
-from shared.edge.process import run
-from shared.edge.repo.git import git
-from shared.edge.repo.remote import Remote
+from shared.forge.local_forge import Diverged, LocalForge, create, follow
+from shared.forge.local_forge_book import Book
+from shared.forge.local_forge_git import Commits
+from shared.model.errors import Misconfigured, Refused, Stumble, TeamError, Unavailable
+from shared.repo.git import git
+from shared.repo.remote import Remote
+from shared.system.clock import ManualClock
+from shared.system.process import run
 from tests import repositories
 from tests.killing import finishes, killed_at, points, snippet
 
@@ -56,8 +56,8 @@ NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 OPENING = """
 from datetime import UTC, datetime
 from pathlib import Path
-from shared.edge.clock import ManualClock
-from shared.edge.forge.local_forge import LocalForge
+from shared.system.clock import ManualClock
+from shared.forge.local_forge import LocalForge
 forge = LocalForge(Path({path!r}), ManualClock(datetime(2026, 11, 20, 8, 30, tzinfo=UTC)))
 """
 
@@ -133,7 +133,7 @@ def test_a_creation_that_was_killed_is_repeated(tmp_path: Path) -> None:
     first = commit(source, "main", {"a": "1\n"})
 
     def program(path: Path) -> list[str]:
-        code = "import sys; from pathlib import Path; from shared.edge.forge.local_forge import create"
+        code = "import sys; from pathlib import Path; from shared.forge.local_forge import create"
         return snippet(f"{code}; create(Path(sys.argv[1]), Path(sys.argv[2]), 'main')", str(path), str(source))
 
     for number, _ in enumerate(points(program(tmp_path / "clean.git")), 1):
@@ -580,8 +580,8 @@ def test_histories_without_a_common_commit_are_the_owners_to_join(tmp_path: Path
 FOLLOW = """
     import sys
     from pathlib import Path
-    from shared.edge.forge.local_forge import follow
-    from shared.edge.repo.remote import Remote
+    from shared.forge.local_forge import follow
+    from shared.repo.remote import Remote
 
     follow(Path(sys.argv[1]), Remote(sys.argv[2]), "main")
 """

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.evidence import Evidence, Failure, Problem, SuiteRun
-from shared.domain.lifecycle import State
-from shared.domain.review import Approved, ChangesRequested, Escalated, Finding, Reviewed, Severity, Verdict
-from shared.domain.work import TaskSpec
-from shared.edge.database import SCHEMA, Database, statements
-from shared.edge.gate_book import GateBook, Parked, Ruling
-from shared.edge.journal import Journal
+from shared.model.evidence import Evidence, Failure, Problem, SuiteRun
+from shared.model.lifecycle import State
+from shared.model.review import Approved, ChangesRequested, Escalated, Finding, Reviewed, Severity, Verdict
+from shared.model.work import TaskSpec
+from shared.store.database import SCHEMA, Database, statements
+from shared.store.gate_book import GateBook, Parked, Ruling
+from shared.store.journal import Journal
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 EVIDENCE = Evidence(

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.errors import CommandFailed, Misconfigured, Unavailable
-from shared.edge.repo.git import GitFailed, git, try_git
-from shared.edge.repo.mirror import Mirror, default_branch
-from shared.edge.repo.remote import ASKPASS, Remote
+from shared.model.errors import CommandFailed, Misconfigured, Unavailable
+from shared.repo.git import GitFailed, git, try_git
+from shared.repo.mirror import Mirror, default_branch
+from shared.repo.remote import ASKPASS, Remote
 from tests.git_over_http import serving
 from tests.repositories import bare, repository, shell, write
 

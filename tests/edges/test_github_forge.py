@@ -12,9 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from shared.domain.errors import Misconfigured
-from shared.edge.clock import ManualClock
-from shared.edge.forge.forge import (
+from shared.forge.forge import (
     REVIEW_CONTEXT,
     CheckResult,
     Forge,
@@ -29,11 +27,13 @@ from shared.edge.forge.forge import (
     key_of,
     marker,
 )
-from shared.edge.forge.github_answers import Answer
-from shared.edge.forge.github_forge import GitHubForge
-from shared.edge.forge.github_memory import MOST_KEPT, Kept
-from shared.edge.forge.github_values import WIP
-from shared.edge.repo.git import git
+from shared.forge.github_answers import Answer
+from shared.forge.github_forge import GitHubForge
+from shared.forge.github_memory import MOST_KEPT, Kept
+from shared.forge.github_values import WIP
+from shared.model.errors import Misconfigured
+from shared.repo.git import git
+from shared.system.clock import ManualClock
 from simulators.github.faults import Fault
 from simulators.github.local_github import LocalGitHub
 from tests.edges.github_contract import Contract
@@ -47,8 +47,8 @@ NAME = "team/app"
 OPENING = """
 import os
 from datetime import UTC, datetime
-from shared.edge.clock import ManualClock
-from shared.edge.forge.github_forge import GitHubForge
+from shared.system.clock import ManualClock
+from shared.forge.github_forge import GitHubForge
 forge = GitHubForge(
     {name!r}, os.environ["TOKEN_OF_TEAM"], ManualClock(datetime(2026, 11, 20, 8, 30, tzinfo=UTC)),
     reviewer_token=os.environ["TOKEN_OF_REVIEWER"], url={url!r}, patience=20.0, seconds_between=0.0,

@@ -18,12 +18,12 @@ from typing import Any
 
 import pytest
 
-from shared.edge.clock import SystemClock
-from shared.edge.forge.forge import Issue, Pull
-from shared.edge.forge.github_client import GITHUB
-from shared.edge.forge.github_forge import GitHubForge
-from shared.edge.repo.git import git
-from shared.edge.repo.remote import Remote
+from shared.forge.forge import Issue, Pull
+from shared.forge.github_client import GITHUB
+from shared.forge.github_forge import GitHubForge
+from shared.repo.git import git
+from shared.repo.remote import Remote
+from shared.system.clock import SystemClock
 from simulators.github.local_github import LocalGitHub
 
 pytest.register_assert_rewrite("tests.edges.forge_contract")

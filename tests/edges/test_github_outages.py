@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.edge.forge.forge import (
+from shared.forge.forge import (
     REVIEW_CONTEXT,
     Forge,
     ForgeError,
@@ -23,7 +23,7 @@ from shared.edge.forge.forge import (
     NotPermitted,
     RateLimited,
 )
-from shared.edge.repo.git import git
+from shared.repo.git import git
 from simulators.github.faults import Fault, closed, cut, html, silence
 from simulators.github.local_github import LocalGitHub
 from tests.edges.github_contract import Contract

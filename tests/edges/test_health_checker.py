@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.domain.deployment import Place
-from shared.domain.health import Look
-from shared.edge.clock import ManualClock
-from shared.edge.deploy.driver import Cleaned, EngineAway, Release, Running
-from shared.edge.deploy.health_checker import HealthChecker, base_url
-from shared.edge.outgoing import Outgoing
-from shared.edge.settings_deploy import Page, PlaceSettings
+from agents.devops.drivers.driver import Cleaned, EngineAway, Release, Running
+from agents.devops.drivers.health_checker import HealthChecker, base_url
+from shared.config.settings_deploy import Page, PlaceSettings
+from shared.model.deployment import Place
+from shared.model.health import Look
+from shared.system.clock import ManualClock
+from shared.system.outgoing import Outgoing
 
 COMMIT, OTHER = "a" * 40, "b" * 40
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

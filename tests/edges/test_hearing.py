@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from cli.hearing import telling
-from shared.domain.errors import Unavailable
-from shared.domain.token_budget import Caps
-from shared.domain.work import ModelChoice
-from shared.edge.clock import ManualClock
-from shared.edge.database import Database
-from shared.edge.llm.llm_client import LlmClient
-from shared.edge.llm.llm_replies import Replies
-from shared.edge.money.ledger import Ledger
-from shared.edge.money.meter import Meter, Patience, Upstream
-from shared.edge.money.pricing import Pricing
+from cli.wiring.meter_log import telling
+from shared.llm.llm_client import LlmClient
+from shared.llm.llm_replies import Replies
+from shared.model.errors import Unavailable
+from shared.model.work import ModelChoice
+from shared.money.ledger import Ledger
+from shared.money.meter import Meter, Patience, Upstream
+from shared.money.pricing import Pricing
+from shared.money.token_budget import Caps
+from shared.store.database import Database
+from shared.system.clock import ManualClock
 from simulators.model.scripted_model import ScriptedModel
 from tests.edges.test_llm_client import MORNING, SONNET, ask, good
 

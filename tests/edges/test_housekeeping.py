@@ -15,28 +15,28 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.errors import Replaced
-from shared.domain.keeping import ENVIRONMENT_AGE, FULL_LOG, FULL_OUTPUT, OUTPUT_KEPT, SCATTERED_PACKS, TRACES
-from shared.domain.lifecycle import Event
-from shared.domain.research import Hit, Source, inquiry
-from shared.domain.ticket import Ending, Reservation, TicketOrder
-from shared.domain.token_budget import Ask, Caps, Rates
-from shared.domain.work import Run
-from shared.edge.clock import ManualClock
-from shared.edge.database import Database
-from shared.edge.epochs import Epochs
-from shared.edge.housekeeping.log_rotation import cut, rotate
-from shared.edge.housekeeping.pruning import prune
-from shared.edge.housekeeping.tidying import tidy
-from shared.edge.llm.llm_replies import Replies
-from shared.edge.log import Log, Tail
-from shared.edge.money.ledger import Ledger
-from shared.edge.paths import Home
-from shared.edge.repo.git import git
-from shared.edge.repo.mirror import Mirror
-from shared.edge.repo.remote import Remote
-from shared.edge.research_book import ResearchBook
-from shared.edge.target.environment_store import EnvironmentStore
+from agents.orchestrator.housekeeping.log_rotation import cut, rotate
+from agents.orchestrator.housekeeping.pruning import prune
+from agents.orchestrator.housekeeping.tidying import tidy
+from agents.orchestrator.research.research_book import ResearchBook
+from agents.qa.runner.environment_store import EnvironmentStore
+from shared.llm.llm_replies import Replies
+from shared.model.errors import Replaced
+from shared.model.lifecycle import Event
+from shared.model.research import Hit, Source, inquiry
+from shared.model.work import Run
+from shared.money.ledger import Ledger
+from shared.money.ticket import Ending, Reservation, TicketOrder
+from shared.money.token_budget import Ask, Caps, Rates
+from shared.repo.git import git
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
+from shared.store.database import Database
+from shared.store.epochs import Epochs
+from shared.system.clock import ManualClock
+from shared.system.keeping import ENVIRONMENT_AGE, FULL_LOG, FULL_OUTPUT, OUTPUT_KEPT, SCATTERED_PACKS, TRACES
+from shared.system.log import Log, Tail
+from shared.system.paths import Home
 from tests.killing import REPOSITORY, at_length, killed_at, points, snippet
 from tests.repositories import shell
 
@@ -47,11 +47,11 @@ TIDY = """
     import sys
     from datetime import UTC, datetime
     from pathlib import Path
-    from shared.edge.database import Database
-    from shared.edge.housekeeping.tidying import tidy
-    from shared.edge.paths import Home
-    from shared.edge.repo.mirror import Mirror
-    from shared.edge.repo.remote import Remote
+    from shared.store.database import Database
+    from agents.orchestrator.housekeeping.tidying import tidy
+    from shared.system.paths import Home
+    from shared.repo.mirror import Mirror
+    from shared.repo.remote import Remote
     home = Home(Path(sys.argv[1]))
     now = datetime(2026, 11, 20, 23, tzinfo=UTC)
     tidy(home, Database(home.database), Mirror(home.mirror("t"), Remote("/nowhere")), now)
@@ -376,7 +376,7 @@ ROTATE = """
     import sys
     from datetime import date
     from pathlib import Path
-    from shared.edge.housekeeping.log_rotation import rotate
+    from agents.orchestrator.housekeeping.log_rotation import rotate
     list(rotate(Path(sys.argv[1]), date(2026, 11, 20)))
 """
 

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.edge.target.client_hello import named_host
-from shared.edge.target.index_address import is_public
-from shared.edge.target.index_proxy import MOST_TOLD, Bounds, IndexProxy
+from agents.qa.runner.client_hello import named_host
+from agents.qa.runner.index_address import is_public
+from agents.qa.runner.index_proxy import MOST_TOLD, Bounds, IndexProxy
 
 INDEX = "index.example"
 ASK = f"CONNECT {INDEX}:443 HTTP/1.1\r\nHost: {INDEX}:443\r\n\r\n".encode()

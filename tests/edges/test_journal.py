@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.errors import ImpossibleTransition, Misconfigured
-from shared.domain.lifecycle import Event, State, Tried
-from shared.domain.work import TaskSpec
-from shared.edge.database import Database
-from shared.edge.journal import Journal, Outcome
+from shared.model.errors import ImpossibleTransition, Misconfigured
+from shared.model.lifecycle import Event, State, Tried
+from shared.model.work import TaskSpec
+from shared.store.database import Database
+from shared.store.journal import Journal, Outcome
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 SPEC = TaskSpec("t", "Fix it", "do it", goal_id="g-1", files=("a.py",))

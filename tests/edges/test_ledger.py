@@ -16,15 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
-from shared.domain.errors import Misconfigured
-from shared.domain.naming import is_upkeep
-from shared.domain.ticket import Ending, Reservation, Ticket, TicketOrder
-from shared.domain.token_budget import NANO, Ask, Caps, Rates, Refusal, Totals, Uptime, Usage
-from shared.domain.work import Run
-from shared.edge.database import Database
-from shared.edge.money.ledger import Ledger
-from shared.edge.money.ledger_rows import OF_UPKEEP, REFUSED_ROWS
-from shared.edge.uptime import uptime
+from shared.model.errors import Misconfigured
+from shared.model.naming import is_upkeep
+from shared.model.work import Run
+from shared.money.ledger import Ledger
+from shared.money.ledger_rows import OF_UPKEEP, REFUSED_ROWS
+from shared.money.ticket import Ending, Reservation, Ticket, TicketOrder
+from shared.money.token_budget import NANO, Ask, Caps, Rates, Refusal, Totals, Uptime, Usage
+from shared.money.uptime import uptime
+from shared.store.database import Database
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 RATES = Rates(input=1, write_5m=1, write_1h=2, read=1, output=1)

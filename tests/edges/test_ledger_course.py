@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from shared.domain.account import Spending
-from shared.domain.ticket import Ending
-from shared.edge.database import Database
-from shared.edge.money.ledger import Ledger
-from shared.edge.money.ledger_course import LedgerCourse
+from agents.orchestrator.reports.account import Spending
+from shared.money.ledger import Ledger
+from shared.money.ledger_course import LedgerCourse
+from shared.money.ticket import Ending
+from shared.store.database import Database
 from tests.edges.test_ledger import NOON, opened, refusal, taken
 
 DAY = "2026-11-20"

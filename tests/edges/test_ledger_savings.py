@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.lifecycle import Event, State
-from shared.domain.routing import FirstTry
-from shared.domain.savings import Saved
-from shared.domain.ticket import Ending, Reservation, TicketOrder
-from shared.domain.token_budget import Ask, Caps, Usage, cost
-from shared.domain.work import Run, TaskSpec
-from shared.edge.database import Database
-from shared.edge.journal import Journal
-from shared.edge.money.ledger import Ledger
-from shared.edge.money.ledger_savings import LedgerSavings
-from shared.edge.money.pricing import Pricing
+from shared.model.lifecycle import Event, State
+from shared.model.work import Run, TaskSpec
+from shared.money.ledger import Ledger
+from shared.money.ledger_savings import LedgerSavings
+from shared.money.pricing import Pricing
+from shared.money.routing import FirstTry
+from shared.money.savings import Saved
+from shared.money.ticket import Ending, Reservation, TicketOrder
+from shared.money.token_budget import Ask, Caps, Usage, cost
+from shared.store.database import Database
+from shared.store.journal import Journal
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAY = "2026-11-20"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.errors import Misconfigured
-from shared.edge.box.box import Box, find_box
-from shared.edge.linter import MOST_FILES, MOST_PER_FILE, Lint, LinterFailed, RuffLinter
+from shared.model.errors import Misconfigured
+from shared.sandbox.box import Box, find_box
+from shared.sandbox.linter import MOST_FILES, MOST_PER_FILE, Lint, LinterFailed, RuffLinter
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.errors import (
+from shared.llm import llm_answers
+from shared.llm.llm_client import LlmClient, repair
+from shared.llm.llm_replies import Replies
+from shared.model.errors import (
     Misconfigured,
     ModelAway,
     OutOfBudget,
@@ -28,17 +31,14 @@ from shared.domain.errors import (
     TeamError,
     Unavailable,
 )
-from shared.domain.ticket import CallRecord, TicketOrder
-from shared.domain.token_budget import Caps
-from shared.domain.work import ModelChoice, Run
-from shared.edge.clock import ManualClock
-from shared.edge.database import Database
-from shared.edge.llm import llm_answers
-from shared.edge.llm.llm_client import LlmClient, repair
-from shared.edge.llm.llm_replies import Replies
-from shared.edge.money.ledger import Ledger
-from shared.edge.money.meter import Meter, Patience, Upstream
-from shared.edge.money.pricing import Pricing
+from shared.model.work import ModelChoice, Run
+from shared.money.ledger import Ledger
+from shared.money.meter import Meter, Patience, Upstream
+from shared.money.pricing import Pricing
+from shared.money.ticket import CallRecord, TicketOrder
+from shared.money.token_budget import Caps
+from shared.store.database import Database
+from shared.system.clock import ManualClock
 from simulators.model.scripted_model import ScriptedModel
 from tests.killing import finishes, killed_at, snippet
 
@@ -605,11 +605,11 @@ ASKING = """
     import sys
     from datetime import UTC, datetime
     from pathlib import Path
-    from shared.domain.work import ModelChoice
-    from shared.edge.clock import ManualClock
-    from shared.edge.database import Database
-    from shared.edge.llm.llm_client import LlmClient, repair
-    from shared.edge.llm.llm_replies import Replies
+    from shared.model.work import ModelChoice
+    from shared.system.clock import ManualClock
+    from shared.store.database import Database
+    from shared.llm.llm_client import LlmClient, repair
+    from shared.llm.llm_replies import Replies
     from tests.edges.test_llm_client import BUDGET, PLAN, RUN, SYSTEM, Plan, TicketBox
     url, home = sys.argv[1:]
     models = {"planner": ModelChoice("claude-sonnet-5-5")}

@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from shared.domain.errors import Misconfigured
+from shared.model.errors import Misconfigured
 from simulators.github.faults import Fault, closed, cut, html, silence
 from simulators.github.local_github import LocalGitHub
 from tests import repositories

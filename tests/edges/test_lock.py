@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from shared.edge.lock import Taken, hold, holder, is_held_by
+from shared.system.lock import Taken, hold, holder, is_held_by
 
 pytestmark = pytest.mark.disk
 
 HOLDER = (
-    "import sys, time, pathlib; from shared.edge.lock import hold\n"
+    "import sys, time, pathlib; from shared.system.lock import hold\n"
     "with hold(pathlib.Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
 )
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.work import Run
-from shared.edge.clock import ManualClock
-from shared.edge.log import LONGEST, Line, Log, Tail, newest
+from shared.model.work import Run
+from shared.system.clock import ManualClock
+from shared.system.log import LONGEST, Line, Log, Tail, newest
 
 pytestmark = pytest.mark.disk
 

@@ -20,16 +20,16 @@ import httpx2
 import pytest
 from anthropic.types import Message
 
-from shared.domain.errors import Misconfigured
-from shared.domain.ticket import Reservation, TicketOrder
-from shared.domain.token_budget import Ask, Caps, dollars
-from shared.domain.work import Run
-from shared.edge.clock import ManualClock
-from shared.edge.database import Database
-from shared.edge.money.ledger import Ledger
-from shared.edge.money.meter import Meter, Patience, Upstream
-from shared.edge.money.pricing import Pricing
-from shared.edge.money.sse import MAX_EVENT, Reading, Splitter, StreamBroken
+from shared.model.errors import Misconfigured
+from shared.model.work import Run
+from shared.money.ledger import Ledger
+from shared.money.meter import Meter, Patience, Upstream
+from shared.money.pricing import Pricing
+from shared.money.sse import MAX_EVENT, Reading, Splitter, StreamBroken
+from shared.money.ticket import Reservation, TicketOrder
+from shared.money.token_budget import Ask, Caps, dollars
+from shared.store.database import Database
+from shared.system.clock import ManualClock
 from tests.edges.meter_scene import DAY, GENEROUS, HAIKU, HI, KEY, NOW, OPUS, SONNET, Scene, body, code, scene
 from tests.edges.upstream import Request, Step, events
 

@@ -18,12 +18,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from shared.domain.ticket import TicketOrder
-from shared.domain.token_budget import Caps, Totals, dollars
-from shared.domain.work import Run
-from shared.edge.clock import SystemClock
-from shared.edge.database import Database
-from shared.edge.money.ledger import Ledger
+from shared.model.work import Run
+from shared.money.ledger import Ledger
+from shared.money.ticket import TicketOrder
+from shared.money.token_budget import Caps, Totals, dollars
+from shared.store.database import Database
+from shared.system.clock import SystemClock
 from tests.edges.meter_scene import DAY, HAIKU, SONNET, body, code, scene
 from tests.edges.upstream import Request, ScriptedUpstream, Step
 from tests.killing import killed_at, snippet
@@ -117,12 +117,12 @@ def test_parallel_tasks_of_upkeep_use_their_share_and_never_more_and_others_have
 METER = """
     import json, sys
     from pathlib import Path
-    from shared.domain.token_budget import Caps
-    from shared.edge.clock import SystemClock
-    from shared.edge.database import Database
-    from shared.edge.money.ledger import Ledger
-    from shared.edge.money.meter import Meter, Upstream
-    from shared.edge.money.pricing import Pricing
+    from shared.money.token_budget import Caps
+    from shared.system.clock import SystemClock
+    from shared.store.database import Database
+    from shared.money.ledger import Ledger
+    from shared.money.meter import Meter, Upstream
+    from shared.money.pricing import Pricing
     folder, url, cap, token, asked = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5]
     book, caps = Ledger(Database(folder / "agents.db")), Caps(cap, cap, cap)
     with Meter(book, Pricing(), lambda: caps, Upstream(url, "key"), SystemClock(), folder / "meter.sock") as meter:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.change import Change, Limits
-from shared.domain.errors import Misconfigured, Refused
-from shared.edge.repo.git import GitFailed
-from shared.edge.repo.mirror import BranchMoved, Match, Mirror, default_branch
-from shared.edge.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
-from shared.edge.repo.mirror_tree import TreeEntry
-from shared.edge.repo.remote import Remote
+from shared.model.change import Change, Limits
+from shared.model.errors import Misconfigured, Refused
+from shared.repo.git import GitFailed
+from shared.repo.mirror import BranchMoved, Match, Mirror, default_branch
+from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
+from shared.repo.mirror_tree import TreeEntry
+from shared.repo.remote import Remote
 from tests.killing import killed_at, points, snippet
 from tests.repositories import bare, commit, repository, shell, write
 
@@ -443,8 +443,8 @@ def test_a_tag_of_the_same_name_does_not_stand_in_the_way(tmp_path: Path, forge:
 PUSH = """
     import sys
     from pathlib import Path
-    from shared.edge.repo.mirror import Mirror
-    from shared.edge.repo.remote import Remote
+    from shared.repo.mirror import Mirror
+    from shared.repo.remote import Remote
 
     Mirror(Path(sys.argv[1]), Remote(sys.argv[2])).push(sys.argv[3], "agent/x")
 """
@@ -671,8 +671,8 @@ REBASE = """
     import sys
     from datetime import UTC, datetime
     from pathlib import Path
-    from shared.edge.repo.mirror import Mirror
-    from shared.edge.repo.remote import Remote
+    from shared.repo.mirror import Mirror
+    from shared.repo.remote import Remote
 
     path, ours, onto, ref, hour = sys.argv[1:]
     now = datetime(2026, 11, 20, int(hour), tzinfo=UTC)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from agents.orchestrator.messenger import AGAIN, PAUSE, Messenger
-from shared.domain.errors import Misconfigured, Refused, TeamError, Unavailable
-from shared.domain.notice import Notice, Picture, Section
-from shared.edge.database import Database
-from shared.edge.notice_book import NoticeBook
-from shared.edge.notify.notifier import DeliveryUnknown, TryLater
+from shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
+from shared.notify.messenger import AGAIN, PAUSE, Messenger
+from shared.notify.notice import Notice, Picture, Section
+from shared.notify.notice_book import NoticeBook
+from shared.notify.notifier import DeliveryUnknown, TryLater
+from shared.store.database import Database
 from tests.killing import finishes, killed_at, points, snippet
 from tests.mailbox import Mailbox
 
@@ -230,9 +230,9 @@ SEND = """
     import sys
     from datetime import UTC, datetime
     from pathlib import Path
-    from agents.orchestrator.messenger import Messenger
-    from shared.edge.database import Database
-    from shared.edge.notice_book import NoticeBook
+    from shared.notify.messenger import Messenger
+    from shared.store.database import Database
+    from shared.notify.notice_book import NoticeBook
     from tests.edges.test_notice_book import NOTE, NOW
     from tests.mailbox import Mailbox
     place = Path(sys.argv[1])

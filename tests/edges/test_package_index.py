@@ -13,9 +13,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from shared.domain.errors import Misconfigured, Refused, TeamError, Unavailable
-from shared.edge.package_index import JSON, MOST_BYTES, File, Newer, PackageIndex, WheelFolder, newest
-from shared.edge.web.web_line import WebLine
+from agents.orchestrator.upkeep.package_index import JSON, MOST_BYTES, File, Newer, PackageIndex, WheelFolder, newest
+from shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
+from shared.system.web_line import WebLine
 from tests.edges.test_web_page import Authority
 from tests.edges.web_scene import OTHER, SITE, Names, Reply, Web, hangs, leads, may_reach, says, web
 

@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from cli.arguments import Arguments, parse
-from cli.daemon import Patience
-from shared.edge import strict_yaml
-from shared.edge.box.box import CONTAINER, INSTALL
-from shared.edge.process import Finished, run
+from cli.commands.daemon import Patience
+from cli.terminal.arguments import Arguments, parse
+from shared.sandbox.box import CONTAINER, INSTALL
+from shared.system import strict_yaml
+from shared.system.process import Finished, run
 
 ROOT = Path(__file__).parents[2]
 PACKAGING = ROOT / "packaging"

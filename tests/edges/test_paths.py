@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.errors import Refused, TeamError
-from shared.edge.paths import Home, create_text, move, read_text, remove_folder, write_text
+from shared.model.errors import Refused, TeamError
+from shared.system.paths import Home, create_text, move, read_text, remove_folder, write_text
 
 pytestmark = pytest.mark.disk
 

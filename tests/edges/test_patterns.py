@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shared.domain.naming import attempt_ref, branch_name, is_task_id
-from shared.domain.scope import matches
-from shared.edge.repo.committer_ignore import Ignored
+from shared.model.naming import attempt_ref, branch_name, is_task_id
+from shared.model.scope import matches
+from shared.repo.committer_ignore import Ignored
 from tests.repositories import ENVIRONMENT, shell, write
 
 WORD = st.text("abA*?", min_size=1, max_size=4) | st.sampled_from(["**", "[ab]", "[!a]", "[b-a]", "\\*", "\\a"])

@@ -7,7 +7,7 @@ import io
 import pytest
 from PIL import Image
 
-from shared.edge.picture import (
+from agents.orchestrator.reports.picture import (
     BAR,
     BOARD,
     BOTTOM,

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.account import Trouble
-from shared.domain.schedule import Ran
-from shared.edge.database import Database
-from shared.edge.plan_book import PlanBook
+from agents.orchestrator.reports.account import Trouble
+from shared.model.schedule import Ran
+from shared.store.database import Database
+from shared.store.plan_book import PlanBook
 from tests.killing import killed_at, snippet
 
 DAY = "2026-11-20"
@@ -22,8 +22,8 @@ MISSED = """
     import sys
     from datetime import datetime
     from pathlib import Path
-    from shared.edge.database import Database
-    from shared.edge.plan_book import PlanBook
+    from shared.store.database import Database
+    from shared.store.plan_book import PlanBook
     PlanBook(Database(Path(sys.argv[1]))).phase_missed("2026-11-20", "morning", datetime.now().astimezone(), "was off")
 """
 

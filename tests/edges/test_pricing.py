@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from genai_prices import extract_usage
 
-from shared.domain.token_budget import NANO, Rates, Usage, cost
-from shared.edge.money.pricing import MOST, Pricing, Unpriced, usage_of
+from shared.money.pricing import MOST, Pricing, Unpriced, usage_of
+from shared.money.token_budget import NANO, Rates, Usage, cost
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 MODELS = ["claude-haiku-5-5", "claude-sonnet-5-5", "claude-opus-5-5", "claude-sonnet-4-6", "claude-haiku-4-5-20251001"]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.errors import Misconfigured
-from shared.edge.deploy.release_env import read_env_file, release_env
-from shared.edge.settings_deploy import PlaceSettings
+from agents.devops.drivers.release_env import read_env_file, release_env
+from shared.config.settings_deploy import PlaceSettings
+from shared.model.errors import Misconfigured
 
 
 @pytest.mark.parametrize(

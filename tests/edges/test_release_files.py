@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.deployment import PLACES
-from shared.domain.errors import Refused
-from shared.edge.deploy.driver import EngineAway, NotBuilt
-from shared.edge.deploy.release_files import ReleaseFiles
-from shared.edge.paths import remove_folder
-from shared.edge.repo.mirror import Mirror
-from shared.edge.repo.remote import Remote
+from agents.devops.drivers.driver import EngineAway, NotBuilt
+from agents.devops.drivers.release_files import ReleaseFiles
+from shared.model.deployment import PLACES
+from shared.model.errors import Refused
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
+from shared.system.paths import remove_folder
 from tests.killing import killed_at, points, snippet
 from tests.repositories import bare, commit, shell
 
 PROGRAM = """
     import sys
     from pathlib import Path
-    from shared.edge.deploy.release_files import ReleaseFiles
-    from shared.edge.repo.mirror import Mirror
-    from shared.edge.repo.remote import Remote
+    from agents.devops.drivers.release_files import ReleaseFiles
+    from shared.repo.mirror import Mirror
+    from shared.repo.remote import Remote
 
     files = ReleaseFiles(Mirror(Path(sys.argv[1]), Remote(sys.argv[2])), Path(sys.argv[3]))
 """

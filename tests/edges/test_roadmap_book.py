@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.roadmap import DONE, FREE, LATER, Need, Pin
-from shared.domain.work import Priority
-from shared.edge.database import Database
-from shared.edge.roadmap_book import RoadmapBook, Text
+from agents.orchestrator.roadmap.roadmap import DONE, FREE, LATER, Need, Pin
+from agents.orchestrator.roadmap.roadmap_book import RoadmapBook, Text
+from shared.model.work import Priority
+from shared.store.database import Database
 from tests.killing import killed_at, points, snippet
 
 TODAY = "2026-11-20"

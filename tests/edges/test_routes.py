@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from agents.coder.routes import Routes
-from cli.caching import Caching
-from shared.domain.lifecycle import Event, State
-from shared.domain.routing import ENOUGH, Route
-from shared.domain.ticket import TicketOrder
-from shared.domain.work import Correction, Difficulty, ModelChoice, Run, TaskSpec
-from shared.edge.clock import ManualClock
-from shared.edge.database import Database
+from cli.wiring.caching import Caching
+from shared.model.lifecycle import Event, State
+from shared.model.work import Correction, Difficulty, ModelChoice, Run, TaskSpec
+from shared.money.routing import ENOUGH, Route
+from shared.money.ticket import TicketOrder
+from shared.store.database import Database
+from shared.system.clock import ManualClock
 from tests.edges.test_ledger_savings import DAY, HAIKU, NOON, SONNET, USAGE, Books, order
 
 USUAL = ModelChoice(SONNET, effort="low", max_tokens=16_000)

@@ -19,8 +19,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.errors import Misconfigured, TeamError
-from shared.edge.clock import ManualClock
+from shared.model.errors import Misconfigured, TeamError
+from shared.system.clock import ManualClock
 from simulators.model.request import Request
 from simulators.model.script import Asked, Script, read_script, script_of
 from simulators.model.scripted_model import ScriptedModel

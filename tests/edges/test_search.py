@@ -24,23 +24,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.arguments import Arguments
-from cli.entry import main
-from cli.hands import init
-from shared.domain.errors import Misconfigured, OutOfBudget, Refused, TaskCapReached
-from shared.domain.research import Hit
-from shared.domain.ticket import Share
-from shared.domain.token_budget import Caps, Totals
-from shared.domain.work import Run
-from shared.edge.clock import ManualClock, SystemClock
-from shared.edge.database import Database
-from shared.edge.money.ledger import Ledger
-from shared.edge.paths import Home
-from shared.edge.web.booked_search import BookedSearch
-from shared.edge.web.duckduckgo_search import DuckDuckGoSearch
-from shared.edge.web.recorded_search import RecordedHit, RecordedSearch, Recording, read_recordings
-from shared.edge.web.search import Search, SearchAway, asked, bounded, leads_to_a_host
-from shared.edge.web.tavily_search import MAX_ANSWER, PRICE, TavilySearch
+from agents.researcher.web.booked_search import BookedSearch
+from agents.researcher.web.duckduckgo_search import DuckDuckGoSearch
+from agents.researcher.web.recorded_search import RecordedHit, RecordedSearch, Recording, read_recordings
+from agents.researcher.web.search import Search, SearchAway, asked, bounded, leads_to_a_host
+from agents.researcher.web.tavily_search import MAX_ANSWER, PRICE, TavilySearch
+from cli.app import main
+from cli.commands.owner_commands import init
+from cli.terminal.arguments import Arguments
+from shared.model.errors import Misconfigured, OutOfBudget, Refused, TaskCapReached
+from shared.model.research import Hit
+from shared.model.work import Run
+from shared.money.ledger import Ledger
+from shared.money.ticket import Share
+from shared.money.token_budget import Caps, Totals
+from shared.store.database import Database
+from shared.system.clock import ManualClock, SystemClock
+from shared.system.paths import Home
 from tests.edges.notifier_contract import everything_said
 from tests.edges.search_contract import (
     DATES,
@@ -283,8 +283,8 @@ def test_a_redirect_is_not_followed_with_the_key(tavily: TavilyHome) -> None:
 
 HONEST = """
     import sys
-    from shared.edge.clock import SystemClock
-    from shared.edge.web.tavily_search import TavilySearch
+    from shared.system.clock import SystemClock
+    from agents.researcher.web.tavily_search import TavilySearch
 
     TavilySearch("tvly-ours", SystemClock(), address=sys.argv[1]).search("q", 5)
 """
@@ -527,12 +527,12 @@ SEARCHES = """
     import sys
     from datetime import UTC, datetime
     from pathlib import Path
-    from shared.domain.token_budget import Caps
-    from shared.domain.work import Run
-    from shared.edge.clock import ManualClock
-    from shared.edge.database import Database
-    from shared.edge.money.ledger import Ledger
-    from shared.edge.web.booked_search import BookedSearch
+    from shared.money.token_budget import Caps
+    from shared.model.work import Run
+    from shared.system.clock import ManualClock
+    from shared.store.database import Database
+    from shared.money.ledger import Ledger
+    from agents.researcher.web.booked_search import BookedSearch
 
     folder, noon = Path(sys.argv[1]), datetime(2026, 11, 20, 12, tzinfo=UTC)
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cli.reference import FILES, reference
-from shared.domain.errors import Misconfigured, TeamError
-from shared.domain.token_budget import dollars
-from shared.edge.paths import Home
-from shared.edge.settings import LiveCaps, Secrets, load, read_secrets
+from cli.commands.reference import FILES, reference
+from shared.config.settings import LiveCaps, Secrets, load, read_secrets
+from shared.model.errors import Misconfigured, TeamError
+from shared.money.token_budget import dollars
+from shared.system.paths import Home
 
 ROOT = Path(__file__).parents[2]
 NOTHING: dict[str, str] = {}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.errors import Misconfigured
-from shared.edge.settings import TargetFile
-from shared.edge.strict_yaml import parse
+from shared.config.settings import TargetFile
+from shared.model.errors import Misconfigured
+from shared.system.strict_yaml import parse
 
 PLACE = {
     "command": "start: [go], running: [see], url: 'http://127.0.0.1:1'",

@@ -9,11 +9,11 @@ from typing import Any, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 
-from cli.reference import FILES
-from shared.domain.errors import Misconfigured
-from shared.edge.settings import AgentsFile, PolicyFile, SchedulesFile, TargetFile
-from shared.edge.strict_yaml import Document, parse
-from shared.edge.task_store import FrontMatter
+from cli.commands.reference import FILES
+from shared.config.settings import AgentsFile, PolicyFile, SchedulesFile, TargetFile
+from shared.model.errors import Misconfigured
+from shared.store.task_store import FrontMatter
+from shared.system.strict_yaml import Document, parse
 
 ROOT = Path(__file__).parents[2]
 MONEY = "budget: {task: 1, day: 5, month: 9}\n"

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from shared.edge.signals import SIGNALS, Stop, stopping
+from shared.system.signals import SIGNALS, Stop, stopping
 from tests.killing import REPOSITORY
 
 WAITING = """
 import threading, time
-from shared.edge.signals import stopping
+from shared.system.signals import stopping
 woken = threading.Condition(threading.Lock())
 
 def wake():
@@ -38,7 +38,7 @@ time.sleep(20)
 
 BUSY = """
 import threading
-from shared.edge.signals import stopping
+from shared.system.signals import stopping
 chair = threading.Lock()
 woken = threading.Event()
 

@@ -11,23 +11,23 @@ from pathlib import Path
 import pytest
 
 from agents.coder.agent import Coder, CoderLimits
-from shared.domain.errors import Stopping
-from shared.domain.routing import Route
-from shared.domain.ticket import Ending, Reservation
-from shared.domain.token_budget import NANO, Ask, Caps, Rates
-from shared.domain.work import CodeAnswer, ModelChoice, NotCoded, Run, TaskSpec
-from shared.edge.box.box import Box, Finished, Job, Limits, Mount, find_box, hand_over, python_mounts
-from shared.edge.box.watchdog import PULSE, Stillness
-from shared.edge.clock import ManualClock
-from shared.edge.database import Database
-from shared.edge.engine.engine import EngineJob, EngineRun, never, nothing_happened
-from shared.edge.log import Log
-from shared.edge.money.ledger import Ledger
-from shared.edge.outgoing import Outgoing
-from shared.edge.prompts import Prompts
-from shared.edge.repo.committer import Author, Committer
-from shared.edge.repo.mirror import Mirror
-from shared.edge.repo.remote import Remote
+from agents.coder.engine.engine import EngineJob, EngineRun, never, nothing_happened
+from shared.llm.prompts import Prompts
+from shared.model.errors import Stopping
+from shared.model.work import CodeAnswer, ModelChoice, NotCoded, Run, TaskSpec
+from shared.money.ledger import Ledger
+from shared.money.routing import Route
+from shared.money.ticket import Ending, Reservation
+from shared.money.token_budget import NANO, Ask, Caps, Rates
+from shared.repo.committer import Author, Committer
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
+from shared.sandbox.box import Box, Finished, Job, Limits, Mount, find_box, hand_over, python_mounts
+from shared.sandbox.watchdog import PULSE, Stillness
+from shared.store.database import Database
+from shared.system.clock import ManualClock
+from shared.system.log import Log
+from shared.system.outgoing import Outgoing
 from tests.edges.engine_bench import FIX, bench
 from tests.edges.fake_engine import FakeEngine
 from tests.repositories import repository

@@ -11,20 +11,20 @@ from typing import Literal
 
 import pytest
 
-from shared.domain.errors import Stopping
-from shared.domain.work import ModelChoice
-from shared.edge.box.box import Box, Finished, Job, Limits, Mount, find_box, hand_over, python_mounts
-from shared.edge.box.selftest import attack
-from shared.edge.box.stoppable import Stoppable
-from shared.edge.engine.aider_runner import AiderEngine
-from shared.edge.engine.engine import EngineJob
-from shared.edge.linter import RuffLinter
-from shared.edge.process import End
-from shared.edge.repo.mirror import Mirror
-from shared.edge.repo.remote import Remote
-from shared.edge.target.bench import BoxBench
-from shared.edge.target.environment import Environments, Setup
-from shared.edge.target.suite import Environment, SuiteOrder
+from agents.coder.engine.aider_runner import AiderEngine
+from agents.coder.engine.engine import EngineJob
+from agents.qa.runner.bench import BoxBench
+from agents.qa.runner.environment import Environments, Setup
+from agents.qa.runner.suite import Environment, SuiteOrder
+from shared.model.errors import Stopping
+from shared.model.work import ModelChoice
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
+from shared.sandbox.box import Box, Finished, Job, Limits, Mount, find_box, hand_over, python_mounts
+from shared.sandbox.linter import RuffLinter
+from shared.sandbox.selftest import attack
+from shared.sandbox.stoppable import Stoppable
+from shared.system.process import End
 from tests.repositories import repository
 
 PYTHON = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from shared.domain.errors import Misconfigured
-from shared.edge.strict_yaml import BadYaml, parse
+from shared.model.errors import Misconfigured
+from shared.system.strict_yaml import BadYaml, parse
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b,*b,*b,*b,*b,*b]\n"
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.lifecycle import FOLDERS, State
-from shared.domain.work import Difficulty, Priority, TaskSpec
-from shared.edge.paths import Home
-from shared.edge.task_store import YOUNG, TaskStore, Unreadable, parse, render
+from shared.model.lifecycle import FOLDERS, State
+from shared.model.work import Difficulty, Priority, TaskSpec
+from shared.store.task_store import YOUNG, TaskStore, Unreadable, parse, render
+from shared.system.paths import Home
 
 pytestmark = pytest.mark.disk
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shared.domain.upkeep import KINDS, Finding, Look, proposal
-from shared.edge.database import Database
-from shared.edge.upkeep_book import UpkeepBook
+from agents.orchestrator.upkeep.upkeep import KINDS, Finding, Look, proposal
+from agents.orchestrator.upkeep.upkeep_book import UpkeepBook
+from shared.store.database import Database
 from tests.killing import finishes, killed_at, snippet
 
 DAY, NEXT = "2026-11-20", "2026-11-21"
@@ -87,8 +87,8 @@ def test_any_words_survive(tmp_path: Path, kind: str, subject: str, seen: str, n
 KEEPS = """
     import sys
     from pathlib import Path
-    from shared.edge.database import Database
-    from shared.edge.upkeep_book import UpkeepBook
+    from shared.store.database import Database
+    from agents.orchestrator.upkeep.upkeep_book import UpkeepBook
     from tests.edges.test_upkeep_book import DAY, FOUND, Look, proposal
     UpkeepBook(Database(Path(sys.argv[1]))).keep(Look(DAY, (), (proposal(FOUND, DAY, 1),)))
 """

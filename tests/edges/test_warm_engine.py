@@ -17,16 +17,16 @@ from typing import Any, Literal
 
 import pytest
 
-from shared.domain.errors import Stopping
-from shared.edge import process
-from shared.edge.box.box import Box, Finished, Job, Mount, find_box
-from shared.edge.box.stoppable import Stoppable
-from shared.edge.engine import aider_command, aider_fence
-from shared.edge.engine.aider_runner import AiderEngine
-from shared.edge.engine.aider_told import DISK, MEMORY, PROCESSES
-from shared.edge.engine.aider_warm import Place, WarmAider
-from shared.edge.engine.engine import EngineJob, EngineRun, never
-from shared.edge.engine.warm_box import WarmBox
+from agents.coder.engine import aider_command, aider_fence
+from agents.coder.engine.aider_runner import AiderEngine
+from agents.coder.engine.aider_told import DISK, MEMORY, PROCESSES
+from agents.coder.engine.aider_warm import Place, WarmAider
+from agents.coder.engine.engine import EngineJob, EngineRun, never
+from agents.coder.engine.warm_box import WarmBox
+from shared.model.errors import Stopping
+from shared.sandbox.box import Box, Finished, Job, Mount, find_box
+from shared.sandbox.stoppable import Stoppable
+from shared.system import process
 from tests.edges.engine_bench import FILES, TICKET, Bench, tree
 from tests.edges.warm_scene import PYTHON, Warm, obedient_aider, warm
 
@@ -530,7 +530,7 @@ class Silent:
 STARTER = """
 import sys; sys.path = {path!r}
 from pathlib import Path
-from shared.edge.box.box import find_box
+from shared.sandbox.box import find_box
 from tests.edges.warm_scene import warm
 with warm(find_box(Path({scratch!r})), Path({python!r})) as found, found.bench(None, []) as desk:
     found.engine.run(desk.job(message={code!r}))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.errors import Refused
-from shared.edge.web.web_address import is_public, redirected, resolved, web_address
+from shared.model.errors import Refused
+from shared.system.web_address import is_public, redirected, resolved, web_address
 
 
 @pytest.mark.parametrize(

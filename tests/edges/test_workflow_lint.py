@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.devops.ci_order import CiOrder
-from agents.devops.ci_workflow import render
-from shared.edge.workflow_lint import AUDIT, SCHEMA, Finding, Linted, installed, lint_workflow
+from agents.devops.ci.ci_order import CiOrder
+from agents.devops.ci.ci_workflow import render
+from agents.devops.ci.workflow_lint import AUDIT, SCHEMA, Finding, Linted, installed, lint_workflow
 from tests.spec.test_ci_workflow import VARIANTS, order
 
 GOOD = render(order())

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shared.edge.box.box import Box, hand_over
-from shared.edge.engine.aider_launcher import VERSION
-from shared.edge.engine.aider_runner import AiderEngine
-from shared.edge.engine.aider_warm import Place, WarmAider
+from agents.coder.engine.aider_launcher import VERSION
+from agents.coder.engine.aider_runner import AiderEngine
+from agents.coder.engine.aider_warm import Place, WarmAider
+from shared.sandbox.box import Box, hand_over
 from simulators.model.scripted_model import ScriptedModel
 from tests.edges.engine_bench import Bench, connect
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from shared.edge.clock import ManualClock
-from shared.edge.web.web_address import is_public
-from shared.edge.web.web_page import Bounds, WebReader
+from agents.researcher.web.web_page import Bounds, WebReader
+from shared.system.clock import ManualClock
+from shared.system.web_address import is_public
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAY = "2026-11-20"

@@ -11,7 +11,7 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from shared.domain.token_budget import dollars
+from shared.money.token_budget import dollars
 from simulators.model.scripted_model import ScriptedModel
 from tests.homes.frozen import freeze
 from tests.homes.story import GREETING, LAMP, begun, script, staged

@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx2
 
-from cli.arguments import Arguments
-from cli.hands import init
+from cli.commands.owner_commands import init
+from cli.terminal.arguments import Arguments
 from simulators.github.local_github import LocalGitHub
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import KEY, Stage, git, repository

@@ -13,16 +13,16 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from agents.orchestrator.agent import Orchestrator
-from cli.config_watch import ConfigWatch
-from cli.quitting import Quitting, quitting
-from cli.records import Records, open_records
-from cli.serving import Life
-from cli.team import open_team
-from shared.domain.lifecycle import State
-from shared.domain.work import TaskSpec
-from shared.edge import lock
-from shared.edge.engine.engine import EngineJob
+from agents.coder.engine.engine import EngineJob
+from agents.orchestrator.day import Orchestrator
+from cli.commands.serving import Life
+from cli.wiring.config_watch import ConfigWatch
+from cli.wiring.records import Records, open_records
+from cli.wiring.shutdown import Quitting, quitting
+from cli.wiring.team import open_team
+from shared.model.lifecycle import State
+from shared.model.work import TaskSpec
+from shared.system import lock
 from tests.journey.gated import BAD, GOOD, Coder, suite
 from tests.journey.stage import ScriptedWorkshop, Stage, mends
 from tests.mailbox import Mailbox

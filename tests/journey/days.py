@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from agents.orchestrator.daemon import Daemon, End, Outside
-from cli.quitting import Quitting
-from cli.records import Records, open_records
-from cli.team import open_team
-from shared.domain.waiting import Wait
-from shared.edge.clock import ManualClock
-from shared.edge.signals import Stop
+from cli.wiring.records import Records, open_records
+from cli.wiring.shutdown import Quitting
+from cli.wiring.team import open_team
+from shared.model.waiting import Wait
+from shared.system.clock import ManualClock
+from shared.system.signals import Stop
 from tests.journey.stage import ScriptedWorkshop, Stage
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)

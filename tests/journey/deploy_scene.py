@@ -8,10 +8,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from cli.entry import main
-from cli.forge import open_code
-from cli.records import Records
-from shared.domain.deployment import Deploy, Event, Place, Plan
+from cli.app import main
+from cli.wiring.forge import open_code
+from cli.wiring.records import Records
+from shared.model.deployment import Deploy, Event, Place, Plan
 from tests.journey.stage import Stage, git
 
 PLACES: tuple[Place, ...] = ("staging", "production")

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from cli.records import Records
-from shared.domain.errors import Replaced
-from shared.domain.lifecycle import State
-from shared.edge import lock
-from shared.edge.database import Database
-from shared.edge.epochs import Epochs
-from shared.edge.forge.forge import Forge, Pull
+from cli.wiring.records import Records
+from shared.forge.forge import Forge, Pull
+from shared.model.errors import Replaced
+from shared.model.lifecycle import State
+from shared.store.database import Database
+from shared.store.epochs import Epochs
+from shared.system import lock
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import KEY, Stage
 from tests.mailbox import Mailbox

@@ -9,8 +9,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from cli.entry import main
-from shared.edge.engine.engine import EngineJob
+from agents.coder.engine.engine import EngineJob
+from cli.app import main
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, Stage, goals_of, reads, task
 

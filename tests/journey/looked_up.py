@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from shared.domain.research import inquiry
+from shared.model.research import inquiry
 from tests.journey.gated import VISION as GOALS
 from tests.journey.stage import Stage
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from agents.orchestrator import answers
-from shared.domain.errors import Misconfigured, Unavailable
-from shared.domain.lifecycle import FOLDERS, State
-from shared.domain.notice import Notice
-from shared.edge.engine.engine import EngineJob
-from shared.edge.paths import Home
+from agents.coder.engine.engine import EngineJob
+from agents.orchestrator.inbox import answers
+from shared.model.errors import Misconfigured, Unavailable
+from shared.model.lifecycle import FOLDERS, State
+from shared.notify.notice import Notice
+from shared.system.paths import Home
 from simulators.model.script import Asked, Script, script_of
 from simulators.model.steps import PlacedStep
 from tests.journey.days import Days

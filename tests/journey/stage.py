@@ -19,18 +19,18 @@ from typing import Any
 
 import httpx2
 
-from agents.orchestrator.vision_parser import parse
-from cli.arguments import Arguments
-from cli.hands import init
-from cli.records import Records, open_records
-from cli.team import open_team
-from shared.edge.engine.engine import EngineJob, EngineRun, named_files, never
-from shared.edge.linter import Lint
-from shared.edge.markdown import outline
-from shared.edge.notify.notifier import Notifier
-from shared.edge.paths import Home
-from shared.edge.repo.mirror import Mirror
-from shared.edge.target.suite import Bench, RawRun, SuiteOrder
+from agents.coder.engine.engine import EngineJob, EngineRun, named_files, never
+from agents.orchestrator.vision.vision_parser import parse
+from agents.qa.runner.suite import Bench, RawRun, SuiteOrder
+from cli.commands.owner_commands import init
+from cli.terminal.arguments import Arguments
+from cli.wiring.records import Records, open_records
+from cli.wiring.team import open_team
+from shared.notify.notifier import Notifier
+from shared.repo.mirror import Mirror
+from shared.sandbox.linter import Lint
+from shared.system.markdown import outline
+from shared.system.paths import Home
 
 GIT = {
     "PATH": "/usr/bin:/bin:/usr/local/bin",

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from cli.entry import main
-from shared.domain.lifecycle import State
-from shared.domain.routing import ENOUGH, ONE_IN, number_of
-from shared.domain.savings import cached
-from shared.domain.token_budget import Usage
-from shared.edge.clock import ManualClock
-from shared.edge.engine.engine import EngineJob
-from shared.edge.money.ledger_savings import LedgerSavings
-from shared.edge.money.pricing import Pricing
+from agents.coder.engine.engine import EngineJob
+from cli.app import main
+from shared.model.lifecycle import State
+from shared.money.ledger_savings import LedgerSavings
+from shared.money.pricing import Pricing
+from shared.money.routing import ENOUGH, ONE_IN, number_of
+from shared.money.savings import cached
+from shared.money.token_budget import Usage
+from shared.system.clock import ManualClock
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.gated import FILES as SUM_FILES

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from cli.arguments import CHECKOUT, parse
-from cli.day import failed_today
-from cli.text import command, pasteable
-from shared.domain.lifecycle import State
-from shared.edge.process import Finished, run
+from cli.commands.day import failed_today
+from cli.terminal.arguments import CHECKOUT, parse
+from cli.terminal.text import command, pasteable
+from shared.model.lifecycle import State
+from shared.system.process import Finished, run
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, goals_of, plans, reads, repository, task
 
@@ -129,7 +129,7 @@ def test_interrupted_is_130_and_the_next_start_goes_on(stage: Stage) -> None:
 
 
 def test_two_days_at_once_on_one_home_are_refused(stage: Stage) -> None:
-    from shared.edge.lock import hold
+    from shared.system.lock import hold
 
     with hold(stage.home.lock):
         done = at(stage, "run-day")

@@ -14,28 +14,28 @@ from typing import Any
 
 import pytest
 
-from agents.orchestrator.agent import Orchestrator
+from agents.coder.engine.engine import EngineJob
+from agents.orchestrator.board.breaker import Service
 from agents.orchestrator.daemon import End
-from agents.orchestrator.pauses import Service
-from cli.arguments import Arguments
-from cli.config_watch import ConfigWatch
-from cli.hands import cancel, resume
-from cli.money_hands import raise_cap
-from cli.quitting import Quitting
-from cli.records import Records, open_records
-from cli.serving import Life
-from cli.team import open_team
-from cli.views_status import status
-from shared.domain.errors import Misconfigured, Replaced, Stopping
-from shared.domain.lifecycle import State
-from shared.domain.waiting import Wait
-from shared.domain.work import TaskSpec
-from shared.edge import lock
-from shared.edge.clock import ManualClock
-from shared.edge.engine.engine import EngineJob
-from shared.edge.forge.forge import ForgeUnavailable
-from shared.edge.signals import Stop
-from shared.edge.task_store import render
+from agents.orchestrator.day import Orchestrator
+from cli.commands.budget_commands import raise_cap
+from cli.commands.owner_commands import cancel, resume
+from cli.commands.serving import Life
+from cli.terminal.arguments import Arguments
+from cli.views.status import status
+from cli.wiring.config_watch import ConfigWatch
+from cli.wiring.records import Records, open_records
+from cli.wiring.shutdown import Quitting
+from cli.wiring.team import open_team
+from shared.forge.forge import ForgeUnavailable
+from shared.model.errors import Misconfigured, Replaced, Stopping
+from shared.model.lifecycle import State
+from shared.model.waiting import Wait
+from shared.model.work import TaskSpec
+from shared.store.task_store import render
+from shared.system import lock
+from shared.system.clock import ManualClock
+from shared.system.signals import Stop
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, Days, days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.lifecycle import State
+from shared.model.lifecycle import State
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, suite
 from tests.journey.stage import APPROVES, CODES, Stage, goals_of, plans, reads, task

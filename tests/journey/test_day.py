@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from shared.domain.errors import Refused
-from shared.domain.lifecycle import State
-from shared.edge.box.box import find_box
-from shared.edge.engine.engine import EngineJob
+from agents.coder.engine.engine import EngineJob
+from shared.model.errors import Refused
+from shared.model.lifecycle import State
+from shared.sandbox.box import find_box
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, goals_of, mends, plans, reads, task
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from shared.domain.token_budget import dollars
-from shared.edge.clock import ManualClock
-from shared.edge.engine.engine import EngineJob
+from agents.coder.engine.engine import EngineJob
+from shared.money.token_budget import dollars
+from shared.system.clock import ManualClock
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.looked_up import NOTE, PAGE, QUESTION, answers, looks, with_web

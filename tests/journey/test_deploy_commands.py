@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from cli.arguments import CHECKOUT, Arguments
-from cli.day import run_day
-from cli.deploys import before, deploy, rollback
-from cli.what_runs import make_driver
-from shared.domain.deployment import Deploy, Event, Place, Stage
-from shared.domain.errors import Misconfigured
-from shared.edge import lock
-from shared.edge.deploy.backup import Backups
-from shared.edge.epochs import Epochs
+from agents.devops.drivers.backup import Backups
+from cli.commands.day import run_day
+from cli.commands.deploys import before, deploy, rollback
+from cli.terminal.arguments import CHECKOUT, Arguments
+from cli.views.what_runs import make_driver
+from shared.model.deployment import Deploy, Event, Place, Stage
+from shared.model.errors import Misconfigured
+from shared.store.epochs import Epochs
+from shared.system import lock
 from tests.journey.deploy_scene import GOOD, SICK, DeployHome
 
 A, B, C = "a" * 40, "b" * 40, "c" * 40

@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from agents.orchestrator.agent import Orchestrator
-from agents.orchestrator.reporting import Reporting
-from cli.deploy_check import deploy_findings
-from cli.records import Records
-from cli.team import open_team
-from shared.domain.deployment import Deploy, Event, Place
-from shared.domain.errors import Misconfigured, TeamError, Unavailable
-from shared.domain.lifecycle import Event as TaskEvent
-from shared.domain.lifecycle import State
-from shared.domain.work import TaskSpec
-from shared.edge.deploy.driver import Driver, EngineAway, Running
+from agents.devops.drivers.driver import Driver, EngineAway, Running
+from agents.orchestrator.day import Orchestrator
+from agents.orchestrator.reports.reporting import Reporting
+from cli.commands.deploy_check import deploy_findings
+from cli.wiring.records import Records
+from cli.wiring.team import open_team
+from shared.model.deployment import Deploy, Event, Place
+from shared.model.errors import Misconfigured, TeamError, Unavailable
+from shared.model.lifecycle import Event as TaskEvent
+from shared.model.lifecycle import State
+from shared.model.work import TaskSpec
 from tests.journey.deploy_scene import PLACES, SICK, DeployHome, booked
 from tests.mailbox import Mailbox
 

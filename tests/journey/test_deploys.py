@@ -10,10 +10,10 @@ from threading import Event
 
 import pytest
 
-from cli import hands
-from cli.arguments import CHECKOUT, Arguments
-from shared.edge.clock import ManualClock
-from shared.edge.forge.forge import REVIEW_CONTEXT
+from cli.commands import owner_commands
+from cli.terminal.arguments import CHECKOUT, Arguments
+from shared.forge.forge import REVIEW_CONTEXT
+from shared.system.clock import ManualClock
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.deployed import Site, book, ends, sick, site
@@ -365,7 +365,7 @@ def order(day: Stage, commit: str) -> str:
 
 
 def approve(day: Stage) -> None:
-    assert hands.approve(Arguments("approve", day.home.root, id=ID)) == 0
+    assert owner_commands.approve(Arguments("approve", day.home.root, id=ID)) == 0
 
 
 def merge(day: Stage, number: int) -> None:

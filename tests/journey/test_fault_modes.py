@@ -19,25 +19,25 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from agents.coder.engine.engine import EngineJob
 from agents.orchestrator.daemon import Daemon, Outside
-from cli.quitting import Quitting
-from cli.records import Records, open_records
-from cli.team import open_team
-from shared.domain.errors import TeamError
-from shared.domain.lifecycle import FOLDERS
-from shared.domain.ticket import TicketOrder
-from shared.domain.token_budget import Caps, dollars
-from shared.domain.work import Run
-from shared.edge import lock
-from shared.edge.clock import ManualClock
-from shared.edge.database import Database
-from shared.edge.engine.engine import EngineJob
-from shared.edge.epochs import STOPPED, Epochs
-from shared.edge.money.ledger import Ledger
-from shared.edge.money.meter import Meter, Patience, Upstream
-from shared.edge.money.pricing import Pricing
-from shared.edge.process import run
-from shared.edge.signals import Stop
+from cli.wiring.records import Records, open_records
+from cli.wiring.shutdown import Quitting
+from cli.wiring.team import open_team
+from shared.model.errors import TeamError
+from shared.model.lifecycle import FOLDERS
+from shared.model.work import Run
+from shared.money.ledger import Ledger
+from shared.money.meter import Meter, Patience, Upstream
+from shared.money.pricing import Pricing
+from shared.money.ticket import TicketOrder
+from shared.money.token_budget import Caps, dollars
+from shared.store.database import Database
+from shared.store.epochs import STOPPED, Epochs
+from shared.system import lock
+from shared.system.clock import ManualClock
+from shared.system.process import run
+from shared.system.signals import Stop
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, Days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from cli import hands, views
-from cli.arguments import Arguments
-from shared.edge.engine.engine import EngineJob
+from agents.coder.engine.engine import EngineJob
+from cli import views
+from cli.commands import owner_commands
+from cli.terminal.arguments import Arguments
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import (
     BAD,
@@ -149,7 +150,7 @@ def test_the_same_result_twice_is_the_last(stage: Callable[..., Stage]) -> None:
 def test_a_failed_task_gets_fresh_attempts_from_the_owner(stage: Callable[..., Stage]) -> None:
     day = stage(BAD, BAD, GOOD)
     day.run_day()
-    typed(day, hands.retry, id=ID, why="add the two numbers")
+    typed(day, owner_commands.retry, id=ID, why="add the two numbers")
     assert day.run_day() == []
     assert day.states() == {ID: "completed"}
     assert "add the two numbers" in prompts(day)[-1]
@@ -194,14 +195,14 @@ def test_who_waits_is_told_once_and_costs_nothing(parked: Stage, model: Scripted
 
 
 def test_an_approved_change_is_merged(parked: Stage) -> None:
-    assert "approved" in typed(parked, hands.approve, id=ID)
+    assert "approved" in typed(parked, owner_commands.approve, id=ID)
     assert parked.run_day() == []
     assert parked.states() == {ID: "completed"}
     assert parked.forge("show", "main:settings.py") == "X = 2"
 
 
 def test_an_approved_change_is_tested_again_where_the_branch_has_moved(parked: Stage) -> None:
-    typed(parked, hands.approve, id=ID)
+    typed(parked, owner_commands.approve, id=ID)
     parked.owner_commits({"other.py": "Y = 2\n"})
     assert parked.run_day() == []
     assert parked.states() == {ID: "completed"}
@@ -213,17 +214,17 @@ def test_an_approved_change_is_tested_again_where_the_branch_has_moved(parked: S
 
 
 def test_a_rejected_change_is_closed_and_its_reason_reaches_the_coder(parked: Stage) -> None:
-    typed(parked, hands.reject, id=ID, why="leave the settings alone")
+    typed(parked, owner_commands.reject, id=ID, why="leave the settings alone")
     parked.run_day()
     assert parked.states() == {ID: "failed"}
     assert [pull.state for pull in parked.pulls()] == ["closed"]
-    typed(parked, hands.retry, id=ID)
+    typed(parked, owner_commands.retry, id=ID)
     parked.run_day()
     assert "leave the settings alone" in prompts(parked)[-1]
 
 
 def test_a_change_that_waits_can_be_sent_back(parked: Stage) -> None:
-    typed(parked, hands.retry, id=ID, why="X must be 3")
+    typed(parked, owner_commands.retry, id=ID, why="X must be 3")
     parked.change.answers = [{**GOOD, "settings.py": "X = 3\n"}]  # type: ignore[attr-defined]
     parked.run_day()
     assert "X must be 3" in prompts(parked)[-1]
@@ -262,7 +263,7 @@ def test_what_the_owner_merged_is_done(parked: Stage) -> None:
 
 
 def test_somebody_elses_push_is_never_merged(parked: Stage) -> None:
-    typed(parked, hands.approve, id=ID)
+    typed(parked, owner_commands.approve, id=ID)
     (pull,) = parked.pulls()
     tree = parked.forge("rev-parse", f"{pull.head_sha}^{{tree}}")
     other = parked.forge("commit-tree", tree, "-p", pull.head_sha, "-m", "sneaked in")
@@ -298,7 +299,7 @@ def test_the_second_is_brought_up_to_date_with_the_first(stage: Callable[..., St
 
 
 def test_a_conflict_goes_back_to_the_coder_who_begins_afresh(parked: Stage) -> None:
-    typed(parked, hands.approve, id=ID)
+    typed(parked, owner_commands.approve, id=ID)
     parked.owner_commits({"settings.py": "X = 7\n"})
     parked.change.answers = [{**GOOD, "settings.py": "X = 8\n"}]  # type: ignore[attr-defined]
     parked.run_day()
@@ -377,21 +378,21 @@ def test_an_approval_with_a_grave_finding_is_none(stage: Callable[..., Stage], m
 # --- the owner's last word -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", [hands.retry, hands.cancel], ids=["retry", "cancel, then retry"])
+@pytest.mark.parametrize("command", [owner_commands.retry, owner_commands.cancel], ids=["retry", "cancel, then retry"])
 def test_an_approval_that_was_taken_back_is_none(parked: Stage, command: Callable[[Arguments], int]) -> None:
     """The coder makes the very same change again: it waits again."""
-    typed(parked, hands.approve, id=ID)
+    typed(parked, owner_commands.approve, id=ID)
     typed(parked, command, id=ID)
     parked.run_day()
-    if command is hands.cancel:
-        typed(parked, hands.retry, id=ID)
+    if command is owner_commands.cancel:
+        typed(parked, owner_commands.retry, id=ID)
         parked.run_day()
     assert parked.states() == {ID: "in_review"}
     assert parked.forge("show", "main:settings.py") == "X = 1"
 
 
 def test_an_approval_ends_with_a_move_by_hand(parked: Stage) -> None:
-    typed(parked, hands.approve, id=ID)
+    typed(parked, owner_commands.approve, id=ID)
     for source, target in (("in_review", "failed"), ("failed", "backlog")):
         (parked.home.root / "tasks" / source / f"{ID}.md").rename(parked.home.root / "tasks" / target / f"{ID}.md")
         parked.run_day()
@@ -400,7 +401,7 @@ def test_an_approval_ends_with_a_move_by_hand(parked: Stage) -> None:
 
 
 def test_a_dont_touch_that_was_written_after_the_commit_still_counts(parked: Stage, model: ScriptedModel) -> None:
-    typed(parked, hands.approve, id=ID)
+    typed(parked, owner_commands.approve, id=ID)
     guarded = VISION + "\n## Notes\n- Don't touch settings.py\n"
     model.play([reads([{"line": 7, "patterns": ["settings.py"]}]), plans(), CODES, APPROVES])
     parked.given_vision(guarded)
@@ -411,15 +412,15 @@ def test_a_dont_touch_that_was_written_after_the_commit_still_counts(parked: Sta
 
 def test_a_task_that_ends_in_the_backlog_takes_its_pull_request_along(parked: Stage) -> None:
     parked.given_config("policy", budget="{task: 0.000001, day: 0.000001, month: 1}")  # nothing can be coded
-    typed(parked, hands.retry, id=ID, why="again")
+    typed(parked, owner_commands.retry, id=ID, why="again")
     parked.run_day()
-    typed(parked, hands.cancel, id=ID)
+    typed(parked, owner_commands.cancel, id=ID)
     parked.run_day()
     assert [pull.state for pull in parked.pulls()] == ["closed"]
 
 
 def test_what_the_owner_merges_while_it_is_sent_back_is_done(parked: Stage) -> None:
-    typed(parked, hands.retry, id=ID, why="again")
+    typed(parked, owner_commands.retry, id=ID, why="again")
     with parked.records() as records:
         forge = records.forge()
         assert forge
@@ -437,7 +438,7 @@ def test_what_the_owner_closed_may_be_tried_again_by_him(parked: Stage) -> None:
         assert forge
         forge.close(1)
     parked.run_day()
-    typed(parked, hands.retry, id=ID)
+    typed(parked, owner_commands.retry, id=ID)
     parked.run_day()
     assert parked.states() == {ID: "in_review"}
     assert sorted(pull.state for pull in parked.pulls()) == ["closed", "open"]
@@ -453,7 +454,7 @@ def test_what_the_owner_ended_he_may_have_done_again(parked: Stage) -> None:
     parked.run_day()
     parked.change.answers = [{"settings.py": "X = 4\n"}]  # type: ignore[attr-defined]
     jobs = len(parked.jobs)
-    typed(parked, hands.retry, id=ID)
+    typed(parked, owner_commands.retry, id=ID)
     parked.run_day()
     assert len(parked.jobs) > jobs
 

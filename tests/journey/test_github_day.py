@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cli.entry import main
+from cli.app import main
 from simulators.github.faults import Fault
 from simulators.github.local_github import LocalGitHub
 from simulators.model.scripted_model import ScriptedModel

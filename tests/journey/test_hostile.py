@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.edge.engine.engine import EngineJob
+from agents.coder.engine.engine import EngineJob
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, goals_of, plans, reads, task
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from shared.domain.lifecycle import State
-from shared.edge.clock import ManualClock
-from shared.edge.engine.engine import EngineJob
-from shared.edge.forge.forge import REVIEW_CONTEXT
+from agents.coder.engine.engine import EngineJob
+from shared.forge.forge import REVIEW_CONTEXT
+from shared.model.lifecycle import State
+from shared.system.clock import ManualClock
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.long_goal import (

@@ -14,18 +14,18 @@ from typing import Any
 
 import pytest
 
-from agents.orchestrator import learning
-from agents.orchestrator.goal_ids import ISSUE
+from agents.orchestrator.memory import learning
+from agents.orchestrator.memory.lesson import Lesson
 from agents.orchestrator.team import Desk
-from cli.entry import main
-from cli.records import Records
-from cli.team import open_team
-from shared.domain.lesson import Lesson
-from shared.domain.lifecycle import State
-from shared.domain.review import Approved, ChangesRequested, Reviewed
-from shared.domain.work import Goal, TaskSpec
-from shared.edge.gate_book import Ruling
-from shared.edge.journal import Known
+from agents.orchestrator.vision.goal_ids import ISSUE
+from cli.app import main
+from cli.wiring.records import Records
+from cli.wiring.team import open_team
+from shared.model.lifecycle import State
+from shared.model.review import Approved, ChangesRequested, Reviewed
+from shared.model.work import Goal, TaskSpec
+from shared.store.gate_book import Ruling
+from shared.store.journal import Known
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.deployed import sick, site
 from tests.journey.gated import BAD, FILES, GOOD, ID, LAST, VISION, WORSE, WORST, Coder, fix, suite

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from cli.entry import main
-from cli.progress import Glance
-from cli.records import Records, open_records
-from shared.domain.ticket import Ending, Reservation, Ticket, TicketOrder
-from shared.domain.token_budget import NANO, Ask, Rates, Refusal, as_dollars, dollars
-from shared.domain.work import Run
+from cli.app import main
+from cli.commands.progress import Glance
+from cli.wiring.records import Records, open_records
+from shared.model.work import Run
+from shared.money.ticket import Ending, Reservation, Ticket, TicketOrder
+from shared.money.token_budget import NANO, Ask, Rates, Refusal, as_dollars, dollars
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from shared.edge.engine.engine import EngineJob
+from agents.coder.engine.engine import EngineJob
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, NEW_TEST, RIGHT, SUM, VISION, WRONG, suite
 from tests.journey.stage import APPROVES, CODES, KEY, Stage, reads, task

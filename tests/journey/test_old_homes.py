@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
-from cli.entry import main
-from shared.edge.linter import Lint
+from cli.app import main
+from shared.sandbox.linter import Lint
 from simulators.model.scripted_model import ScriptedModel
 from tests.accepted import is_accepted
 from tests.homes.frozen import thaw

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.arguments import Arguments
-from cli.ci import BRANCH, PULL, PUSH, Proposal, propose_ci
-from cli.forge import open_code
-from shared.domain.errors import Misconfigured, Refused
-from shared.edge import lock
-from shared.edge.forge.forge import REVIEW_CONTEXT, task_of
-from shared.edge.outgoing import Outgoing
-from shared.edge.workflow_lint import Finding, Linted
+from agents.devops.ci.workflow_lint import Finding, Linted
+from cli.commands.ci import BRANCH, PULL, PUSH, Proposal, propose_ci
+from cli.terminal.arguments import Arguments
+from cli.wiring.forge import open_code
+from shared.forge.forge import REVIEW_CONTEXT, task_of
+from shared.model.errors import Misconfigured, Refused
+from shared.system import lock
+from shared.system.outgoing import Outgoing
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, GIT, Stage, git, plans, reads

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from cli import hands
-from cli.arguments import Arguments
-from cli.records import Records
-from cli.team import open_team
-from shared.edge.box.box import NoSandbox, refusal
-from shared.edge.engine.engine import EngineJob, EngineRun, never
-from shared.edge.target.suite import BrokenSetup
+from agents.coder.engine.engine import EngineJob, EngineRun, never
+from agents.qa.runner.suite import BrokenSetup
+from cli.commands import owner_commands
+from cli.terminal.arguments import Arguments
+from cli.wiring.records import Records
+from cli.wiring.team import open_team
+from shared.sandbox.box import NoSandbox, refusal
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import BAD, FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Engine, ScriptedWorkshop, Stage, goals_of, plans, reads, task
@@ -194,7 +194,7 @@ def test_what_the_owner_rejects_was_not_what_he_wanted(stage: Stage, model: Scri
     stage.change = Coder({**GOOD, "settings.py": "X = 2\n"})
     stage.run_day()
     assert how_it_goes(stage) == [], "what waits for the owner has not failed"
-    assert hands.reject(Arguments("reject", stage.home.root, id=ID, why="not so")) == 0
+    assert owner_commands.reject(Arguments("reject", stage.home.root, id=ID, why="not so")) == 0
     stage.run_day()
     assert how_it_goes(stage) == [f"- specification: `{ID}` (rejected)", "- merged 0 of 1 tasks this week"]
 
@@ -227,7 +227,7 @@ def test_the_second_week_is_compared_with_the_first_which_stays_as_it_was(stage:
     stage.run_day()
     assert how_it_goes(stage)[-1] == "- merged 0 of 1 tasks this week"
     stage.clock.sleep(3 * 24 * HOURS)
-    assert hands.retry(Arguments("retry", stage.home.root, id=ID, why="add the two")) == 0
+    assert owner_commands.retry(Arguments("retry", stage.home.root, id=ID, why="add the two")) == 0
     assert stage.run_day() == []
     monday = how_it_goes(stage, "2026-11-23")
     assert monday[0] == "- merged 1 of 1 tasks this week (↑ from 0 of 1)"

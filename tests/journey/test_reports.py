@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from agents.orchestrator.reporting import Reporting
-from cli import hands
-from cli.arguments import Arguments
-from cli.team import open_team
-from shared.domain.errors import Misconfigured, Unavailable
-from shared.domain.lifecycle import State
-from shared.edge.gate_book import Ruling
-from shared.edge.notify.discord_notifier import DiscordNotifier
-from shared.edge.notify.notifier import DeliveryUnknown
-from shared.edge.task_store import Filed, TaskStore
+from agents.orchestrator.reports.reporting import Reporting
+from cli.commands import owner_commands
+from cli.terminal.arguments import Arguments
+from cli.wiring.team import open_team
+from shared.model.errors import Misconfigured, Unavailable
+from shared.model.lifecycle import State
+from shared.notify.discord_notifier import DiscordNotifier
+from shared.notify.notifier import DeliveryUnknown
+from shared.store.gate_book import Ruling
+from shared.store.task_store import Filed, TaskStore
 from simulators.discord.local_webhook import LocalWebhook
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import BAD, FILES, GOOD, ID, LAST, VISION, WORSE, WORST, Coder, fix, suite
@@ -165,7 +165,7 @@ def test_what_waits_again_for_the_same_reason_after_a_retry_is_told_again(stage:
     stage.change = Coder({**GOOD, "settings.py": "X = 2\n"}, {**GOOD, "settings.py": "X = 3\n"})
     stage.run_day()
     first = [key for key in box(stage).told() if "waiting-" in key]
-    assert hands.retry(Arguments("retry", stage.home.root, id=ID, why="X must be 3")) == 0
+    assert owner_commands.retry(Arguments("retry", stage.home.root, id=ID, why="X must be 3")) == 0
     stage.run_day()
     assert stage.states() == {ID: "in_review"}
     both = [key for key in box(stage).told() if "waiting-" in key]
@@ -178,7 +178,7 @@ def test_what_fails_again_for_the_same_reason_after_a_retry_is_told_again(stage:
     for _ in range(2):
         stage.run_day()
         assert stage.states() == {ID: "failed"}
-        assert hands.retry(Arguments("retry", stage.home.root, id=ID, why="")) == 0
+        assert owner_commands.retry(Arguments("retry", stage.home.root, id=ID, why="")) == 0
     failed = [key for key in box(stage).told() if "failed-" in key]
     assert len(failed) == 2
     assert len({key.rpartition("-")[2] for key in failed}) == 1
@@ -236,7 +236,7 @@ def test_what_was_asked_of_an_earlier_attempt_does_not_wait_any_more(stage: Stag
     model.play([reads(), plans(task(fix()["goal_id"], "Set it", files)), CODES, APPROVES])
     stage.change = Coder({**GOOD, "settings.py": "X = 2\n"}, {**GOOD, "settings.py": "X = 1\n"})
     stage.run_day()
-    assert hands.retry(Arguments("retry", stage.home.root, id=ID, why="leave the settings")) == 0
+    assert owner_commands.retry(Arguments("retry", stage.home.root, id=ID, why="leave the settings")) == 0
     assert stage.run_day() == []
     assert stage.states() == {ID: "completed"}
     assert len([key for key in box(stage).told() if "waiting-" in key]) == 1

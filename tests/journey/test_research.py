@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from cli.entry import main
-from shared.domain.research import Hit
-from shared.edge.clock import ManualClock
-from shared.edge.signals import Stop
+from cli.app import main
+from shared.model.research import Hit
+from shared.system.clock import ManualClock
+from shared.system.signals import Stop
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.gated import FILES, GOOD, ID, SUM, Coder, fix, suite

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from agents.orchestrator import roadmapping
-from agents.orchestrator.roadmap_needs import Sources, pace_of
-from cli.entry import main
-from cli.records import Records
-from cli.team import open_team
-from shared.domain.lifecycle import Event, State
-from shared.domain.roadmap import MOST, Room
-from shared.domain.work import TaskSpec
-from shared.edge.engine.engine import EngineJob
+from agents.coder.engine.engine import EngineJob
+from agents.orchestrator.roadmap import roadmapping
+from agents.orchestrator.roadmap.roadmap import MOST, Room
+from agents.orchestrator.roadmap.roadmap_needs import Sources, pace_of
+from cli.app import main
+from cli.wiring.records import Records
+from cli.wiring.team import open_team
+from shared.model.lifecycle import Event, State
+from shared.model.work import TaskSpec
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, KEY, ScriptedWorkshop, Stage, goals_of, plans, reads, task
 from tests.killing import EVERY_POINT, finishes, killed_at, points, snippet

@@ -20,26 +20,26 @@ from typing import Any
 
 import pytest
 
-from agents.orchestrator.agent import Orchestrator
+from agents.orchestrator.day import Orchestrator
 from cli import views
-from cli.arguments import Arguments
-from cli.config_watch import ConfigWatch
-from cli.daemon import Patience, start, stopped
-from cli.quitting import Quitting
-from cli.records import Records, open_records
-from cli.serving import Life
-from cli.text import command
-from cli.views_runs import problems
-from shared.domain.errors import Misconfigured, Replaced, Stumble
-from shared.domain.keeping import FULL_OUTPUT
-from shared.domain.waiting import Wait
-from shared.edge import lock
-from shared.edge.clock import ManualClock
-from shared.edge.database import Database
-from shared.edge.epochs import STOPPED, Epoch, Epochs
-from shared.edge.paths import Home
-from shared.edge.process import Finished, other, run
-from shared.edge.signals import Stop
+from cli.commands.daemon import Patience, start, stopped
+from cli.commands.serving import Life
+from cli.terminal.arguments import Arguments
+from cli.terminal.text import command
+from cli.views.runs import problems
+from cli.wiring.config_watch import ConfigWatch
+from cli.wiring.records import Records, open_records
+from cli.wiring.shutdown import Quitting
+from shared.model.errors import Misconfigured, Replaced, Stumble
+from shared.model.waiting import Wait
+from shared.store.database import Database
+from shared.store.epochs import STOPPED, Epoch, Epochs
+from shared.system import lock
+from shared.system.clock import ManualClock
+from shared.system.keeping import FULL_OUTPUT
+from shared.system.paths import Home
+from shared.system.process import Finished, other, run
+from shared.system.signals import Stop
 from tests.journey.stage import KEY, Stage
 
 NEXT = r"(?:now: [a-z' ]+; )?next: [a-z' ]+ at \d\d:\d\d(?: tomorrow)?"
@@ -48,11 +48,11 @@ ENVIRONMENT = {"PATH": os.environ["PATH"]}
 NOBODY = "http://127.0.0.1:9"  # the model's address: without goals nobody asks there
 QUICK = """
 import sys; from pathlib import Path
-from cli.arguments import Arguments; from cli.serving import serve
+from cli.terminal.arguments import Arguments; from cli.commands.serving import serve
 sys.exit(serve(Arguments("start", Path(sys.argv[1])), {}, beat=0.2))
 """
 STUBBORN = """
-import signal, sys, time; from pathlib import Path; from shared.edge.lock import hold
+import signal, sys, time; from pathlib import Path; from shared.system.lock import hold
 signal.signal(signal.SIGTERM, lambda *_: print("asked", flush=True))
 with hold(Path(sys.argv[1])):
     print("held", flush=True)

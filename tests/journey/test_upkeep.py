@@ -16,22 +16,23 @@ from typing import Any
 
 import pytest
 
-from agents.orchestrator.agent import Orchestrator
-from agents.orchestrator.gate_sight import GateSight
-from agents.orchestrator.upkeeping import capacity_left
-from agents.orchestrator.vision_parser import parse
-from cli import hands, views
-from cli.arguments import Arguments
-from cli.records import Records
-from cli.team import open_team
-from shared.domain.naming import is_upkeep
-from shared.domain.ticket import TicketOrder
-from shared.domain.token_budget import Ask, Rates, Refusal, dollars
-from shared.domain.work import Goal, Run, TaskSpec, Vision
-from shared.edge.engine.engine import EngineJob
-from shared.edge.linter import Lint, LinterFailed
-from shared.edge.markdown import outline
-from shared.edge.plan_book import Accepted
+from agents.coder.engine.engine import EngineJob
+from agents.orchestrator.board.review_facts import GateSight
+from agents.orchestrator.day import Orchestrator
+from agents.orchestrator.upkeep.upkeeping import capacity_left
+from agents.orchestrator.vision.vision_parser import parse
+from cli import views
+from cli.commands import owner_commands
+from cli.terminal.arguments import Arguments
+from cli.wiring.records import Records
+from cli.wiring.team import open_team
+from shared.model.naming import is_upkeep
+from shared.model.work import Goal, Run, TaskSpec, Vision
+from shared.money.ticket import TicketOrder
+from shared.money.token_budget import Ask, Rates, Refusal, dollars
+from shared.sandbox.linter import Lint, LinterFailed
+from shared.store.plan_book import Accepted
+from shared.system.markdown import outline
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import Coder
 from tests.journey.stage import APPROVES, CODES, ScriptedWorkshop, Stage, goals_of, plans, reads, task
@@ -158,7 +159,7 @@ def test_a_test_that_fails_is_mended_and_waits_for_the_owner(make: Make) -> None
     assert job.edit == ("app.py",) and job.read == ("tests/test_app.py",)
     (pull,) = stage.pulls()
     assert pull.title == "Fix the failing test test_sum in tests/test_app.py" and pull.state == "open"
-    typed(stage, hands.approve, id=ID)
+    typed(stage, owner_commands.approve, id=ID)
     next_day(stage)
     stage.run_day()
     assert stage.states() == {ID: "completed"}
@@ -289,7 +290,7 @@ def test_a_goal_that_is_due_leaves_no_room_whoever_failed_to_plan_it(make: Make)
 
 
 def test_without_a_sandbox_the_day_goes_on_and_says_what_was_left_out(make: Make) -> None:
-    from shared.edge.box.bubblewrap import NoSandbox
+    from shared.sandbox.bubblewrap import NoSandbox
 
     def none() -> None:
         raise NoSandbox("no sandbox here; type: make setup")
@@ -332,7 +333,7 @@ def test_what_he_rejected_is_never_proposed_again(make: Make, how: str) -> None:
             assert forge
             forge.close(stage.pulls()[0].number)
     else:
-        typed(stage, getattr(hands, how), id=ID, **({"why": "no"} if how == "reject" else {}))
+        typed(stage, getattr(owner_commands, how), id=ID, **({"why": "no"} if how == "reject" else {}))
     for days in (1, 95, 400):
         next_day(stage, days)
         stage.run_day()
@@ -343,7 +344,7 @@ def test_what_he_rejected_is_never_proposed_again(make: Make, how: str) -> None:
 def test_what_was_merged_and_tidied_away_may_come_again_after_ninety_days(make: Make) -> None:
     stage = make({"app.py": RIGHT}, tests=suite)
     stage.run_day()
-    typed(stage, hands.approve, id=ID)
+    typed(stage, owner_commands.approve, id=ID)
     stage.run_day()
     assert stage.states() == {ID: "completed"}
     (stage.home.root / "tasks" / "completed" / f"{ID}.md").unlink()
@@ -368,7 +369,7 @@ def test_no_more_than_two_wait_for_him(make: Make) -> None:
     assert proposed(stage) == ["app.py", "long.py"]
     full = "2 proposals of ours are under way or wait for you (upkeep.open): no further look"
     assert stage.said.count(f"upkeep: {full}") == 2 and f"- {full}\n" in stage.home.daily_plan.read_text()
-    typed(stage, hands.cancel, id=ID)
+    typed(stage, owner_commands.cancel, id=ID)
     stage.run_day()  # it is heeded when tasks are worked on
     next_day(stage)
     stage.run_day(until="planning")

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from agents.reviewer import rules
 from agents.reviewer.answer import Complaint, Decision, Reply
-from agents.reviewer.case import Case, File
-from shared.domain.change import Change
-from shared.domain.errors import TeamError
-from shared.domain.review import Finding, Severity
-from shared.domain.work import Run
-from shared.edge.outgoing import Outgoing
+from agents.reviewer.rules import rules
+from agents.reviewer.rules.case import Case, File
+from shared.model.change import Change
+from shared.model.errors import TeamError
+from shared.model.review import Finding, Severity
+from shared.model.work import Run
+from shared.system.outgoing import Outgoing
 
 T = TypeVar("T")
 Texts = Mapping[str, str]

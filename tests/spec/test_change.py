@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.change import Change, Limits, refusal
-from shared.domain.scope import Scope
+from shared.model.change import Change, Limits, refusal
+from shared.model.scope import Scope
 
 SCOPE = Scope(files=("a.py", "old.py"), new_files=("new.py",))
 EDIT = Change("a.py", "modified", "100644", "100644", added_lines=((3, "x = 1"),))

@@ -11,10 +11,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.devops.ci_order import PLAIN_ERRORS, TEST_TOOLS, CiOrder, lines_of, order_for, runs_on_pulls
-from agents.devops.ci_workflow import CHECKOUT, SETUP_PYTHON, body, render
-from shared.domain.errors import Misconfigured
-from shared.edge.target.environment_key import default_setup
+from agents.devops.ci.ci_order import PLAIN_ERRORS, TEST_TOOLS, CiOrder, lines_of, order_for, runs_on_pulls
+from agents.devops.ci.ci_workflow import CHECKOUT, SETUP_PYTHON, body, render
+from agents.qa.runner.environment_key import default_setup
+from shared.model.errors import Misconfigured
 
 
 def order(**more: Any) -> CiOrder:

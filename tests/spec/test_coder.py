@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from agents.coder.engine.engine import End, EngineRun
 from agents.coder.judge import Away, Broke, Disturbed, NoMoney, NoShare, Worked, judge, pulse
 from agents.coder.messages import LONGEST_SUBJECT, commit_message
-from shared.domain.ticket import CallRecord
-from shared.domain.ticket import State as CallState
-from shared.domain.token_budget import Usage
-from shared.domain.work import TaskSpec
-from shared.edge.engine.engine import End, EngineRun
+from shared.model.work import TaskSpec
+from shared.money.ticket import CallRecord
+from shared.money.ticket import State as CallState
+from shared.money.token_budget import Usage
 
 TASK = TaskSpec("20261120-01", "Fix the sum", "It subtracts.", files=("a.py",))
 

@@ -13,11 +13,11 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shared.domain import compose_content, compose_service
-from shared.domain.compose_parts import Site
-from shared.domain.compose_rules import TOP, Composed, Forbidden, checked, env_files
-from shared.domain.compose_values import MOST_TOLD, Problems, Unfit, filled, substituted
-from shared.edge import strict_yaml
+from agents.devops.compose import compose_content, compose_service
+from agents.devops.compose.compose_parts import Site
+from agents.devops.compose.compose_rules import TOP, Composed, Forbidden, checked, env_files
+from agents.devops.compose.compose_values import MOST_TOLD, Problems, Unfit, filled, substituted
+from shared.system import strict_yaml
 
 COMMIT = "c0ffee" + "0" * 34
 OURS = {"sisimpur.home": "0123456789ab", "sisimpur.place": "staging"}

@@ -6,13 +6,23 @@ from dataclasses import replace
 
 import pytest
 
-from agents.orchestrator import daily_planner, progress_tracker, pull_text
-from agents.orchestrator.daily_planner import PROFILE, cents, forecast, goals_to_plan, merged, unwanted, wordings
-from agents.orchestrator.goal_ids import note_id
-from shared.domain.board import Board, Card, wording
-from shared.domain.lifecycle import State
-from shared.domain.token_budget import Totals, dollars
-from shared.domain.work import Branch, DailyPlan, Difficulty, Goal, Guard, Priority, Question, Remark, TaskSpec, Vision
+from agents.orchestrator.planning import daily_planner
+from agents.orchestrator.planning.daily_planner import (
+    PROFILE,
+    cents,
+    forecast,
+    goals_to_plan,
+    merged,
+    unwanted,
+    wordings,
+)
+from agents.orchestrator.publishing import pull_text
+from agents.orchestrator.reports import progress_tracker
+from agents.orchestrator.vision.goal_ids import note_id
+from shared.model.board import Board, Card, wording
+from shared.model.lifecycle import State
+from shared.model.work import Branch, DailyPlan, Difficulty, Goal, Guard, Priority, Question, Remark, TaskSpec, Vision
+from shared.money.token_budget import Totals, dollars
 
 LOW = Goal("g-1", "Tidy up", priority=Priority.LOW, line=9)
 HIGH = Goal("g-2", "Fix it", priority=Priority.HIGH, line=5)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.defuse import defuse
+from shared.model.defuse import defuse
 
 HOSTS = ("github.com",)
 ACTS = re.compile(

@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agents.orchestrator import deploy_text, morning_text, report_notice, report_text
-from shared.domain.account import DayAccount, DeployAccount, Live
-from shared.domain.deployment import OVER, Deploy, Place, Stage
-from shared.domain.notice import Notice, Tone
-from shared.domain.token_budget import NANO, Totals
+from agents.orchestrator.reports import deploy_text, morning_text, report_notice, report_text
+from agents.orchestrator.reports.account import DayAccount, DeployAccount, Live
+from shared.model.deployment import OVER, Deploy, Place, Stage
+from shared.money.token_budget import NANO, Totals
+from shared.notify.notice import Notice, Tone
 
 DAY, CALL = "2026-11-20", "python main.py"
 THEN = datetime(2026, 11, 20, 14, 2, tzinfo=UTC)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.deployment import (
+from shared.model.deployment import (
     BROKE,
     OVER,
     PLACES,
@@ -38,7 +38,7 @@ from shared.domain.deployment import (
     next_step,
     unwatched,
 )
-from shared.domain.errors import ImpossibleTransition
+from shared.model.errors import ImpossibleTransition
 
 # --- the table -----------------------------------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ from itertools import product
 
 import pytest
 
-from shared.domain.evidence import Evidence, Problem
-from shared.domain.gate import (
+from shared.model.evidence import Evidence, Problem
+from shared.model.gate import (
     MOST_RUNS,
     Cancel,
     Check,
@@ -27,7 +27,7 @@ from shared.domain.gate import (
     next_step,
     reasons,
 )
-from shared.domain.review import Approved, ChangesRequested, Escalated, Finding, Reviewed, Severity
+from shared.model.review import Approved, ChangesRequested, Escalated, Finding, Reviewed, Severity
 
 RED = Problem("a test fails", "tests/test_a.py::test_b fails", "correct", ("test_b",))
 UNPROVED = Problem("nothing shows the new behaviour", "no new test fails without the change", "write tests")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.health import Healthy, Look, Rule, Sick, Unsure, judge
-from shared.domain.log_lines import seen_before
+from shared.model.health import Healthy, Look, Rule, Sick, Unsure, judge
+from shared.model.log_lines import seen_before
 
 RULE = Rule(grace=30, watch=100, flaps=2, restarts=1)
 WRONG, DEAD, LOGGED = "GET / answered 500, not 200", "it exited with 3", "Traceback"

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.orchestrator.issue_goals import MOST, InboxRules, goals_in, number_of, with_issues
-from agents.orchestrator.owner_words import LONGEST, Answer, answer_in, answers_in, last_word
-from agents.orchestrator.vision_parser import difference, parse
-from shared.domain.work import Goal, Line, Priority, Vision
-from shared.edge.forge.forge import Comment, Issue, Verdict
+from agents.orchestrator.inbox.owner_words import LONGEST, Answer, answer_in, answers_in, last_word
+from agents.orchestrator.vision.issue_goals import MOST, InboxRules, goals_in, number_of, with_issues
+from agents.orchestrator.vision.vision_parser import difference, parse
+from shared.forge.forge import Comment, Issue, Verdict
+from shared.model.work import Goal, Line, Priority, Vision
 
 AT = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
 OWNERS = InboxRules(owners=("Alice",))

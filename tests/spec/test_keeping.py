@@ -6,7 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from shared.domain.keeping import (
+from shared.model.lifecycle import State
+from shared.system.keeping import (
     FULL_LOG,
     HOLES,
     SCATTERED_OBJECTS,
@@ -20,7 +21,6 @@ from shared.domain.keeping import (
     old_traces,
     packed_name,
 )
-from shared.domain.lifecycle import State
 
 TODAY, NOW = date(2026, 11, 20), datetime(2026, 11, 20, 23, tzinfo=UTC)
 THIS_MONTH = '{"at": "2026-11-01T00:00:00.000+00:00", "event"'

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.orchestrator.lesson_text import (
+from agents.orchestrator.memory.lesson import Lesson, Situation, bounded
+from agents.orchestrator.memory.lesson_text import (
     LONGEST_LINE,
     Complaint,
     Setback,
@@ -26,10 +27,9 @@ from agents.orchestrator.lesson_text import (
     sick,
     title_words,
 )
-from shared.domain.evidence import Evidence, Failure, Problem
-from shared.domain.lesson import Lesson, Situation, bounded
-from shared.domain.review import Approved, ChangesRequested, Finding, Reviewed, Severity
-from shared.domain.signature import signature
+from agents.orchestrator.memory.signature import signature
+from shared.model.evidence import Evidence, Failure, Problem
+from shared.model.review import Approved, ChangesRequested, Finding, Reviewed, Severity
 
 KIND = "NameError: name 'total' is not defined"
 FAILS = Problem("a test fails", "tests/test_a.py::test_sum fails at a.py:3", "correct")

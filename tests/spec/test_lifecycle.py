@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-from shared.domain.errors import ImpossibleTransition
-from shared.domain.lifecycle import (
+from shared.model.errors import ImpossibleTransition
+from shared.model.lifecycle import (
     FOLDERS,
     OWNERS,
     TRANSITIONS,

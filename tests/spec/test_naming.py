@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.errors import Refused
-from shared.domain.naming import (
+from shared.model.errors import Refused
+from shared.model.naming import (
     attempt_ref,
     branch_name,
     goal_branch,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agents.orchestrator.next_move import (
+from agents.orchestrator.decide import (
     Code,
     Deliver,
     Drop,
@@ -22,12 +22,12 @@ from agents.orchestrator.next_move import (
     next_move,
     pause_after,
 )
-from shared.domain.board import Board, Card, waits_for
-from shared.domain.evidence import Evidence
-from shared.domain.gate import Check, Judge, Park, Submission
-from shared.domain.lifecycle import Event, Limits, State, Tried
-from shared.domain.review import Escalated, Reviewed
-from shared.domain.work import Priority, TaskSpec
+from shared.model.board import Board, Card, waits_for
+from shared.model.evidence import Evidence
+from shared.model.gate import Check, Judge, Park, Submission
+from shared.model.lifecycle import Event, Limits, State, Tried
+from shared.model.review import Escalated, Reviewed
+from shared.model.work import Priority, TaskSpec
 
 UNKNOWN = "no task is ready: a depends on x, which does not exist"
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)

@@ -14,8 +14,8 @@ from agents.planner.plan_rules import Tree, faults
 from agents.planner.settling import settled
 from agents.planner.task_spec import Draft, GoalAnswer, Reply, Verdict
 from agents.planner.texts import body, headline
-from shared.domain.naming import is_task_id
-from shared.domain.work import Difficulty, Goal, Guard, PlanAnswer, PlanOrder, Priority, TaskSpec
+from shared.model.naming import is_task_id
+from shared.model.work import Difficulty, Goal, Guard, PlanAnswer, PlanOrder, Priority, TaskSpec
 
 DAY = "2026-11-20"
 FILES = ("README.md", "app/__init__.py", "app/views.py", "app/urls.py", "hooks/n8n.py", "tests/test_app.py")

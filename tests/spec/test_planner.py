@@ -14,10 +14,10 @@ from agents.planner.agent import Planner
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
 from agents.planner.source import Hit
 from agents.planner.task_spec import Draft, Evidence, GoalAnswer, Proof, Reply, Verdict
-from shared.domain.errors import OutOfBudget, ReplyUnreadable, TeamError
-from shared.domain.work import Difficulty, Goal, Guard, PlanAnswer, PlanOrder, Priority, Remark, Run, TaskSpec
-from shared.edge.llm import llm_answers
-from shared.edge.prompts import Prompts
+from shared.llm import llm_answers
+from shared.llm.prompts import Prompts
+from shared.model.errors import OutOfBudget, ReplyUnreadable, TeamError
+from shared.model.work import Difficulty, Goal, Guard, PlanAnswer, PlanOrder, Priority, Remark, Run, TaskSpec
 
 T = TypeVar("T")
 AGENTS = Path(__file__).parents[2] / "agents"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.change import Change
-from shared.domain.protected import PROTECTED, needs_owner, usually_holds_keys
-from shared.domain.scope import matches
+from shared.model.change import Change
+from shared.model.protected import PROTECTED, needs_owner, usually_holds_keys
+from shared.model.scope import matches
 
 HARMLESS = Change("src/a.py", "modified", "100644", "100644")
 

@@ -16,15 +16,15 @@ from typing import Any
 import pytest
 
 from agents.qa.agent import Qa
-from shared.domain.errors import Unavailable
-from shared.domain.evidence import Evidence, SuiteRun, is_test_file, rules
-from shared.domain.work import Branch, Run, TaskSpec
-from shared.edge.box.bubblewrap import never
-from shared.edge.clock import ManualClock
-from shared.edge.log import Log
-from shared.edge.repo.mirror import Mirror
-from shared.edge.repo.remote import Remote
-from shared.edge.target.suite import BrokenSetup, RawRun, SuiteOrder
+from agents.qa.runner.suite import BrokenSetup, RawRun, SuiteOrder
+from shared.model.errors import Unavailable
+from shared.model.evidence import Evidence, SuiteRun, is_test_file, rules
+from shared.model.work import Branch, Run, TaskSpec
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
+from shared.sandbox.bubblewrap import never
+from shared.system.clock import ManualClock
+from shared.system.log import Log
 from tests.repositories import commit, repository, shell
 
 RUN = Run(1, "qa", "2026-11-21", "t1", 1)

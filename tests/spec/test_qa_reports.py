@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.qa.coverage_checker import drop, read_coverage, uncovered_changes
+from agents.qa.runner.suite import RawRun
 from agents.qa.test_runner import command_for, read_run
-from shared.domain.change import Change
-from shared.domain.evidence import SuiteRun
-from shared.edge.target.suite import RawRun
+from shared.model.change import Change
+from shared.model.evidence import SuiteRun
 
 PASSED = {"test": "tests/test_a.py::test_b", "outcome": "passed"}
 FAILED = {"test": "tests/test_a.py::test_c", "outcome": "failed", "where": "tests/test_a.py:7", "text": "boom"}

@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping
 
 import pytest
 
-from agents.qa.relied import Repository, relied_on
-from agents.qa.removed import obsolete
-from agents.qa.task_words import names_to_remove
-from agents.qa.touched import Touched
-from agents.qa.unrun import Pair, unrun
-from shared.domain.change import Change
-from shared.domain.work import TaskSpec
+from agents.qa.analysis.removed import obsolete
+from agents.qa.analysis.task_words import names_to_remove
+from agents.qa.analysis.test_support import Repository, relied_on
+from agents.qa.analysis.touched import Touched
+from agents.qa.analysis.uncovered import Pair, unrun
+from shared.model.change import Change
+from shared.model.work import TaskSpec
 
 TASK = TaskSpec("t1", "Remove the late fee", "Remove `to_pay` and LATE_FEE, with their two tests.")
 

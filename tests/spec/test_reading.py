@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import pytest
 
-from agents.orchestrator.interpreter import Interpreter, needs_reading
-from agents.orchestrator.reading import (
+from agents.orchestrator.vision.interpreter import Interpreter, needs_reading
+from agents.orchestrator.vision.reading import (
     MAX_PATTERNS,
     GoalAnswer,
     GuardAnswer,
@@ -21,11 +21,11 @@ from agents.orchestrator.reading import (
     says_no,
     unread,
 )
-from agents.orchestrator.vision_parser import difference, parse, with_found
-from shared.domain.work import Goal, Guard, Priority, Remark, Run, Vision
-from shared.edge.llm import llm_answers
-from shared.edge.markdown import outline
-from shared.edge.prompts import Prompts
+from agents.orchestrator.vision.vision_parser import difference, parse, with_found
+from shared.llm import llm_answers
+from shared.llm.prompts import Prompts
+from shared.model.work import Goal, Guard, Priority, Remark, Run, Vision
+from shared.system.markdown import outline
 
 T = TypeVar("T")
 AGENTS = Path(__file__).parents[2] / "agents"

@@ -18,21 +18,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.coder.agent import Coder, CoderLimits
+from agents.coder.engine import aider_launcher, aider_told
+from agents.coder.engine.engine import EngineJob, EngineRun, named_files
 from agents.coder.judge import Broke, Disturbed, judge
-from agents.orchestrator.delivery import Delivery
-from agents.orchestrator.gate_text import verdict_line
-from agents.orchestrator.reflection_text import MOST_LINES, TURNS, how_it_goes, in_one_line
-from agents.qa.evidence_rule import Runs, problems
-from agents.qa.gathering import Gathering, Subject
-from agents.qa.touched import Places, Touched
-from cli.records import aider_python
-from shared.domain.change import Change, refusal
-from shared.domain.change import Limits as ChangeLimits
-from shared.domain.errors import Misconfigured, Refused, Unavailable
-from shared.domain.evidence import Evidence, Outcome, Problem, SuiteRun
-from shared.domain.gate import Fail, Park, Policy, Submission, fingerprint, next_step
-from shared.domain.lifecycle import TRANSITIONS, Event, Limits, State, Tried
-from shared.domain.reflection import (
+from agents.orchestrator.publishing.delivery import Delivery
+from agents.orchestrator.publishing.gate_text import verdict_line
+from agents.orchestrator.reports.reflection import (
     KNOWN,
     STOPPED,
     Cause,
@@ -46,26 +37,35 @@ from shared.domain.reflection import (
     reflected,
     undecided,
 )
-from shared.domain.review import ChangesRequested, Finding, Severity
-from shared.domain.routing import Route
-from shared.domain.scope import Scope
-from shared.domain.ticket import CallRecord
-from shared.domain.token_budget import NANO, Usage
-from shared.domain.weeks import Burnt, Ending, Week, ends_by_week, monday_of, weeks
-from shared.domain.work import Branch, ModelChoice, NotCoded, Run, TaskSpec
-from shared.edge.box.box import Finished, Job, find_box
-from shared.edge.box.bubblewrap import PROGRAMS, Bubblewrap
-from shared.edge.box.selftest import Check, require
-from shared.edge.clock import ManualClock
-from shared.edge.database import Database
-from shared.edge.engine import aider_launcher, aider_told
-from shared.edge.engine.engine import EngineJob, EngineRun, named_files
-from shared.edge.process import End
-from shared.edge.repo.committer import Committed, NothingChanged
-from shared.edge.repo.mirror import BranchMoved
-from shared.edge.target.environment_build import Builder, Setup
-from shared.edge.target.index_proxy import IndexProxy
-from shared.edge.target.suite import BrokenSetup
+from agents.orchestrator.reports.reflection_text import MOST_LINES, TURNS, how_it_goes, in_one_line
+from agents.orchestrator.roadmap.weeks import Burnt, Ending, Week, ends_by_week, monday_of, weeks
+from agents.qa.analysis.touched import Places, Touched
+from agents.qa.evidence_rule import Runs, problems
+from agents.qa.gathering import Gathering, Subject
+from agents.qa.runner.environment_build import Builder, Setup
+from agents.qa.runner.index_proxy import IndexProxy
+from agents.qa.runner.suite import BrokenSetup
+from cli.wiring.records import aider_python
+from shared.model.change import Change, refusal
+from shared.model.change import Limits as ChangeLimits
+from shared.model.errors import Misconfigured, Refused, Unavailable
+from shared.model.evidence import Evidence, Outcome, Problem, SuiteRun
+from shared.model.gate import Fail, Park, Policy, Submission, fingerprint, next_step
+from shared.model.lifecycle import TRANSITIONS, Event, Limits, State, Tried
+from shared.model.review import ChangesRequested, Finding, Severity
+from shared.model.scope import Scope
+from shared.model.work import Branch, ModelChoice, NotCoded, Run, TaskSpec
+from shared.money.routing import Route
+from shared.money.ticket import CallRecord
+from shared.money.token_budget import NANO, Usage
+from shared.repo.committer import Committed, NothingChanged
+from shared.repo.mirror import BranchMoved
+from shared.sandbox.box import Finished, Job, find_box
+from shared.sandbox.bubblewrap import PROGRAMS, Bubblewrap
+from shared.sandbox.selftest import Check, require
+from shared.store.database import Database
+from shared.system.clock import ManualClock
+from shared.system.process import End
 
 TASK = TaskSpec("20261120-01", "Fix the sum", "It subtracts.", files=("app.py", "tests/test_app.py"))
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 import pytest
 from PIL import Image
 
-from agents.orchestrator import morning_text, report_notice
-from agents.orchestrator.report_picture import picture
-from agents.orchestrator.report_text import evening
-from agents.orchestrator.report_words import few, harmless, left_by_hour
-from shared.domain.account import DayAccount, GoalAccount, PlanAccount, Spending, TaskAccount, Trouble
-from shared.domain.lifecycle import Event, State
-from shared.domain.notice import Tone
-from shared.domain.token_budget import NANO, Totals
-from shared.domain.work import Priority
-from shared.edge.picture import BAR, BOTTOM, LEFT, PLENTY
+from agents.orchestrator.reports import morning_text, report_notice
+from agents.orchestrator.reports.account import DayAccount, GoalAccount, PlanAccount, Spending, TaskAccount, Trouble
+from agents.orchestrator.reports.picture import BAR, BOTTOM, LEFT, PLENTY
+from agents.orchestrator.reports.report_picture import picture
+from agents.orchestrator.reports.report_text import evening
+from agents.orchestrator.reports.report_words import few, harmless, left_by_hour
+from shared.model.lifecycle import Event, State
+from shared.model.work import Priority
+from shared.money.token_budget import NANO, Totals
+from shared.notify.notice import Tone
 
 DAY, CALL = "2026-11-20", "python main.py"
 MERGED = TaskAccount(

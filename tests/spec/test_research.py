@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.orchestrator.research_note import name_of, note
-from agents.orchestrator.researching import MOST_TRIES, due
+from agents.orchestrator.research.research_note import name_of, note
+from agents.orchestrator.research.researching import MOST_TRIES, due
 from agents.researcher.agent import LAST, LEAST, ROOM, Bounds, Researcher
 from agents.researcher.answer import ClaimReply, OptionReply, Reply, settled
 from agents.researcher.passages import passages
-from cli.arguments import CHECKOUT
-from shared.domain.errors import Stumble
-from shared.domain.research import Claim, Findings, Hit, Inquiry, Looked, Option, Source, inquiry, supported
-from shared.domain.work import Run
-from shared.edge.prompts import Prompts
+from cli.terminal.arguments import CHECKOUT
+from shared.llm.prompts import Prompts
+from shared.model.errors import Stumble
+from shared.model.research import Claim, Findings, Hit, Inquiry, Looked, Option, Source, inquiry, supported
+from shared.model.work import Run
 
 T = TypeVar("T")
 DAY = "2026-11-20"

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from agents.reviewer.diff_analyzer import MARGIN, WHOLE_FILE, Unreadable, chunks, read_patch
 from agents.reviewer.source import case_of
-from shared.domain.work import Branch, TaskSpec
-from shared.edge.repo.mirror import Mirror
-from shared.edge.repo.remote import Remote
+from shared.model.work import Branch, TaskSpec
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
 from tests.repositories import commit, repository
 from tests.spec.reviewing import Commits, file, patch
 

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from agents.reviewer.agent import Reviewer, ReviewLimits
 from agents.reviewer.answer import MOST_FINDINGS, Complaint, Decision, Reply
-from agents.reviewer.lint_rules import BEFORE
+from agents.reviewer.rules.lint_rules import BEFORE
 from agents.reviewer.settling import history
-from shared.domain.errors import OutOfBudget, ReplyDeclined, ReplyUnreadable, TeamError
-from shared.domain.evidence import Evidence, Problem
-from shared.domain.review import Approved, ChangesRequested, Escalated, Finding, Reviewed, Severity, Verdict, signatures
-from shared.domain.work import Branch, Run, TaskSpec
-from shared.edge.llm import llm_answers
-from shared.edge.prompts import Prompts
+from shared.llm import llm_answers
+from shared.llm.prompts import Prompts
+from shared.model.errors import OutOfBudget, ReplyDeclined, ReplyUnreadable, TeamError
+from shared.model.evidence import Evidence, Problem
+from shared.model.review import Approved, ChangesRequested, Escalated, Finding, Reviewed, Severity, Verdict, signatures
+from shared.model.work import Branch, Run, TaskSpec
 from tests.spec.reviewing import OUTGOING, Commits, ScriptedModel, approve, complaint, file, patch, reject
 
 AGENTS = Path(__file__).parents[2] / "agents"

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.orchestrator import morning_text
-from agents.orchestrator.roadmap_file import NOTHING, TOP, Sheet, edits, likeness, read, recognised
-from agents.orchestrator.roadmap_text import day_words, pace_words, render
-from shared.domain.account import RoadmapAccount
-from shared.domain.errors import Refused
-from shared.domain.roadmap import DONE, FREE, LATER, Need, Pace, Pin, Roadmap, applied, lay_out
-from shared.domain.token_budget import NANO
-from shared.domain.work import Priority
-from shared.edge.markdown import outline
+from agents.orchestrator.reports import morning_text
+from agents.orchestrator.reports.account import RoadmapAccount
+from agents.orchestrator.roadmap.roadmap import DONE, FREE, LATER, Need, Pace, Pin, Roadmap, applied, lay_out
+from agents.orchestrator.roadmap.roadmap_file import NOTHING, TOP, Sheet, edits, likeness, read, recognised
+from agents.orchestrator.roadmap.roadmap_text import day_words, pace_words, render
+from shared.model.errors import Refused
+from shared.model.work import Priority
+from shared.money.token_budget import NANO
+from shared.system.markdown import outline
 from tests.spec.test_roadmap import DAYS, FIVE, NEEDS, PACES, PINS, TODAY, monday, need, weeks
 
 A, B, C, D = (f"g-{letter * 6}" for letter in "abcd")

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.routing import ENOUGH, NEWEST, ONE_IN, FirstTry, Lane, balance, choose, number_of, saved
-from shared.domain.savings import Saved, cached, is_long_enough, pays
-from shared.domain.token_budget import Rates, Usage, cost
-from shared.domain.work import Difficulty
+from shared.model.work import Difficulty
+from shared.money.routing import ENOUGH, NEWEST, ONE_IN, FirstTry, Lane, balance, choose, number_of, saved
+from shared.money.savings import Saved, cached, is_long_enough, pays
+from shared.money.token_budget import Rates, Usage, cost
 
 GOOD = FirstTry("cheap", good=True, cost=10, checks=40, worth=200)
 BAD = replace(GOOD, good=False)

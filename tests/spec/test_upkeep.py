@@ -11,11 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.board import Board, Card, waits_for, wording
-from shared.domain.lifecycle import State
-from shared.domain.naming import is_task_id, is_upkeep, upkeep_task
-from shared.domain.token_budget import dollars
-from shared.domain.upkeep import (
+from agents.orchestrator.upkeep.upkeep import (
     AGAIN,
     KINDS,
     LONGEST_LINE,
@@ -37,7 +33,11 @@ from shared.domain.upkeep import (
     task,
     wanted,
 )
-from shared.domain.work import Goal, Priority, TaskSpec, Vision
+from shared.model.board import Board, Card, waits_for, wording
+from shared.model.lifecycle import State
+from shared.model.naming import is_task_id, is_upkeep, upkeep_task
+from shared.model.work import Goal, Priority, TaskSpec, Vision
+from shared.money.token_budget import dollars
 
 TODAY = "2026-11-20"
 RULES = UpkeepRules(tasks=1, open=2)

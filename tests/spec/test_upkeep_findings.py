@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.orchestrator.upkeep_findings import Reach, failing, texts, uncovered, untidy
-from agents.orchestrator.upkeep_pins import MOST_PINS, Pin, outdated, pins
-from agents.qa.task_words import asks_for_behaviour, mends
-from agents.qa.touched import Touched
-from shared.domain.change import Change
-from shared.domain.errors import Refused
-from shared.domain.evidence import Failure, SuiteRun
-from shared.domain.scope import is_plain_path
-from shared.domain.upkeep import Finding, task
-from shared.edge.linter import Lint
-from shared.edge.package_index import Newer
+from agents.orchestrator.upkeep.package_index import Newer
+from agents.orchestrator.upkeep.upkeep import Finding, task
+from agents.orchestrator.upkeep.upkeep_findings import Reach, failing, texts, uncovered, untidy
+from agents.orchestrator.upkeep.upkeep_pins import MOST_PINS, Pin, outdated, pins
+from agents.qa.analysis.task_words import asks_for_behaviour, mends
+from agents.qa.analysis.touched import Touched
+from shared.model.change import Change
+from shared.model.errors import Refused
+from shared.model.evidence import Failure, SuiteRun
+from shared.model.scope import is_plain_path
+from shared.sandbox.linter import Lint
 
 DAY = "2026-11-20"
 FILES = {

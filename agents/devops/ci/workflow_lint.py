@@ -1,0 +1,112 @@
+"""Door to workflow linters. The only module that starts check-jsonschema and zizmor.
+
+One knows GitHub's schema, the other what makes a workflow unsafe. Each is used if it is installed; neither needs the
+network. A linter that does not come to its end is a finding too: what was not checked is not clean.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shared.system.process import Finished, run
+
+SCHEMA, AUDIT = "check-jsonschema", "zizmor"
+TOOLS = {
+    SCHEMA: ("--builtin-schema", "vendor.github-workflows", "--output-format", "json", "--color", "never"),
+    AUDIT: (
+        *("--offline", "--no-config", "--no-ignores", "--no-exit-codes"),
+        *("--no-progress", "--color", "never", "--format", "json-v1"),
+    ),
+}
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
+FILE = "ci.yml"
+SECONDS = 60.0
+LIMIT = 4_000_000  # bytes of one answer
+MOST_FINDINGS, LONGEST_TEXT = 50, 300
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a linter says of a line (from 1; 0: of the file)."""
+
+    tool: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Linted:
+    """`missing`: the linters that are not installed; they have found nothing because they have not looked."""
+
+    findings: tuple[Finding, ...]
+    missing: tuple[str, ...] = ()
+
+
+def installed(name: str) -> Path | None:
+    """Beside our interpreter, or where programs lie."""
+    beside = Path(sys.executable).with_name(name)
+    found = str(beside) if beside.is_file() else shutil.which(name)
+    return Path(found) if found else None
+
+
+def lint_workflow(
+    text: str, scratch: Path, find: Callable[[str], Path | None] = installed, seconds: float = SECONDS
+) -> Linted:
+    """`scratch`: a folder of ours for the file while it is read; `seconds`: the longest run of one linter."""
+    findings: list[Finding] = []
+    missing = []
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        (Path(folder) / FILE).write_text(text, "utf-8")
+        for name, options in TOOLS.items():
+            program = find(name)
+            if program is None:
+                missing.append(name)
+                continue
+            done = run((str(program), *options, FILE), cwd=Path(folder), env=ENVIRONMENT, timeout=seconds, limit=LIMIT)
+            findings += _findings(name, done)
+    return Linted(tuple(findings), tuple(missing))
+
+
+def _findings(tool: str, done: Finished) -> list[Finding]:
+    """A good end and no answer that says otherwise: nothing was found."""
+    try:
+        rows = list(_schema(json.loads(done.output)) if tool == SCHEMA else _audit(json.loads(done.output)))
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
+        rows = [(0, f"has not read the file ({done.end}, exit code {done.code}): {_telling(done)}")]
+    if not rows and not done.ok:
+        rows = [(0, f"{done.end}, exit code {done.code}: {_telling(done)}")]
+    return [Finding(tool, line, _plain(text)) for line, text in rows[:MOST_FINDINGS]]
+
+
+def _schema(answer: Any) -> Iterator[tuple[int, str]]:
+    for problem in answer.get("parse_errors", ()):
+        yield 0, f"is no YAML: {problem['message']}"
+    for problem in answer["errors"]:
+        told = problem.get("best_deep_match") or problem
+        yield 0, f"{told['path']}: {told['message']}"
+
+
+def _audit(answer: Any) -> Iterator[tuple[int, str]]:
+    for problem in answer:
+        places = problem["locations"]
+        main = next((one for one in places if one["symbolic"]["kind"] == "Primary"), places[0])
+        line = int(main["concrete"]["location"]["start_point"]["row"]) + 1
+        yield line, f"{problem['ident']}: {problem['desc']} ({main['symbolic']['annotation']})"
+
+
+def _telling(done: Finished) -> str:
+    lines = [line.strip() for line in done.complaint.splitlines() if line.strip()]
+    return next(
+        (line for line in lines if line.startswith(("error", "fatal", "WARN"))), lines[-1] if lines else "nothing"
+    )
+
+
+def _plain(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:LONGEST_TEXT]

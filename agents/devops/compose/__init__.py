@@ -1,0 +1,1 @@
+"""Targets of several containers: what a compose file may say, and how it is run."""

@@ -1,0 +1,256 @@
+"""Door to targets of several containers. The only module that runs a compose file, which is ours.
+
+    the repository's file ─ strict_yaml ─ compose_rules ─> compose.json (for our eyes only) ─> docker compose up
+
+What answers, and what is built from the repository, carries the commit's label and is replaced as a whole. A database
+beside it is left alone as long as the file says the same of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from agents.devops.compose import compose_files
+from agents.devops.compose.compose_command import ComposeCommand
+from agents.devops.compose.compose_files import NotToRun
+from agents.devops.compose.compose_parts import Site
+from agents.devops.compose.compose_rules import Composed
+from agents.devops.docker.docker_engine import GONE, connected, unless
+from agents.devops.docker.docker_manager import DockerManager
+from agents.devops.docker.docker_words import COMMIT, HOME, PORT_TAKEN, Container, summed_up, why_away, without_noise
+from agents.devops.drivers import ports
+from agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release, Running
+from agents.devops.drivers.owner_command import tail
+from agents.devops.drivers.release_env import release_env
+from shared.config.settings_deploy import DeploySettings
+from shared.model.deployment import Place
+from shared.model.errors import Refused
+from shared.system.fault import fault_point
+from shared.system.paths import read_text, write_text
+from shared.system.process import Finished
+
+POLITE, HURRIED = 10, 1  # seconds between TERM and KILL
+RUNS, BUILDS = "compose.json", "build.json"
+SHORTEST_SECRET = 6  # characters; a shorter value would blot out half of a log
+
+
+class ComposeDriver:
+    """`files`: commit -> the folder with its files. `folder`: ours; what we run is written there, with its secrets."""
+
+    def __init__(
+        self,
+        manager: DockerManager,
+        command: ComposeCommand,
+        settings: DeploySettings,
+        files: Callable[[str], Path],
+        folder: Path,
+    ) -> None:
+        self._manager, self._command, self._settings = manager, command, settings
+        self._files, self._folder = files, folder
+
+    def check(self) -> str:
+        for place in self._settings.places.values():
+            release_env(place)
+        return f"{self._manager.check()}, {self._command.find().name}"
+
+    def build(self, release: Release) -> None:
+        folder, is_plugin = self._folder_of(release.place), self._command.find().is_plugin
+        try:
+            composed = self._composed(release)
+            missing = self._missing(release, composed)
+            if missing and not is_plugin:
+                composed = compose_files.labelled(composed, folder, {HOME: self._manager.names.home})
+        except NotToRun as problem:
+            raise NotBuilt(str(problem)) from None
+        if absent := [name for name, image in composed.pulled.items() if not self._is_there(image)]:
+            self._prepare(release, composed, ("pull", "--quiet", *absent))
+        if missing:
+            self._prepare(release, composed, ("build", *(() if is_plugin else ("--force-rm",)), *missing))
+
+    def start(self, release: Release, hurry: bool = False) -> None:
+        found = self.running(release.place)
+        if found and found.commit == release.commit and not found.ended:
+            return
+        try:
+            composed = self._composed(release)
+        except NotToRun as problem:
+            raise NotTouched(str(problem)) from None
+        if missing := self._missing(release, composed):
+            raise NotTouched(f"{release.commit[:12]} has no image of {', '.join(missing)}: it is to be built first")
+        self._see_port(release.place)
+        self._end_others(release, hurry)
+        wait = str(HURRIED if hurry else POLITE)
+        words = ("up", "--detach", "--no-build", "--remove-orphans", "--timeout", wait)
+        done = self._run(release.place, RUNS, composed, words)
+        fault_point("deploy.running")
+        self._judge(done, release, f"the start of {release.commit[:12]}", NotStarted)
+
+    def running(self, place: Place) -> Running | None:
+        """A job that ended well is no part that is missing; a service that is not there is."""
+        there = self._manager.containers_of(place)
+        written = self._written(place)
+        jobs = {name for service in _once(written) for name in self._names(place, service)}
+        found = summed_up([one for one in there if not (one.name in jobs and _is_done(one))])
+        if found is None or found.ended or COMMIT not in str(written) or found.commit != _commit(written):
+            return found
+        names = {one.name for one in there}
+        gone = [one for one in written.get("services", {}) if not names.intersection(self._names(place, one))]
+        return replace(found, ended=f"the service {gone[0]} is not there") if gone else found
+
+    def logs(self, place: Place, lines: int = 50) -> str:
+        return self._manager.logs(place, lines)
+
+    def clean(self, keep: Collection[Release]) -> Cleaned:
+        return self._manager.clean(keep)
+
+    def has_port(self, place: Place) -> bool:
+        return self._manager.has_port(place, self._settings.places[place].port)
+
+    # --- the file --------------------------------------------------------------------------------------------
+
+    def look(self, release: Release) -> None:
+        """Nothing if its file may be run; whether it comes up is not known. NotToRun, Misconfigured as below."""
+        self._composed(release)
+
+    def _composed(self, release: Release) -> Composed:
+        """NotToRun: what is wrong with the repository's file. Misconfigured: with the owner's `env_file`."""
+        root = self._files(release.commit).resolve()
+        return compose_files.composed(root, self._site(release, root))
+
+    def _site(self, release: Release, root: Path) -> Site:
+        settings, place = self._settings, self._settings.places[release.place]
+        return Site(
+            place=release.place,
+            commit=release.commit,
+            name=self._manager.names.of(release.place),
+            labels=self._manager.names.labels(release.place),
+            image_labels={HOME: self._manager.names.home, COMMIT: release.commit},
+            commit_label=COMMIT,
+            folder=str(root),
+            file=settings.compose_file,
+            service=settings.service,
+            port=place.port,
+            container_port=settings.container_port,
+            memory=settings.memory,
+            cpus=settings.cpus,
+            env=release_env(place),
+            has_env_file=bool(place.env_file),
+        )
+
+    def _written(self, place: Place) -> Mapping[str, Any]:
+        """What was told to run last; empty: nothing was, or nobody can read it."""
+        try:
+            found = json.loads(read_text(self._folder / place / RUNS))
+        except (FileNotFoundError, Refused, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _folder_of(self, place: Place) -> Path:
+        """Where nobody else may look."""
+        folder = self._folder / place
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+        return folder
+
+    def _names(self, place: Place, service: str) -> tuple[str, str]:
+        """What a service's container is called, by the older program and by the plugin."""
+        begin = self._manager.names.of(place)
+        return f"{begin}_{service}_1", f"{begin}-{service}-1"
+
+    # --- running it ------------------------------------------------------------------------------------------
+
+    def _missing(self, release: Release, composed: Composed) -> list[str]:
+        """The services whose image is not there."""
+        there = {name for image in self._manager.images() if image.commit == release.commit for name in image.names}
+        return [service for service, name in composed.built.items() if name not in there]
+
+    def _is_there(self, image: str) -> bool:
+        """Whoever made it."""
+        with connected(self._manager.environment) as engine, unless(GONE):
+            engine.inspect_image(image)  # type: ignore[no-untyped-call]
+            return True
+        return False
+
+    def _prepare(self, release: Release, composed: Composed, words: tuple[str, ...]) -> None:
+        done = self._run(release.place, BUILDS, composed, words, may_stop=True)
+        fault_point("deploy.image")
+        self._judge(done, release, f"{words[0]} of {release.commit[:12]}", NotBuilt)
+
+    def _end_others(self, release: Release, hurry: bool) -> None:
+        """Those of other commits, side by side: it takes as long as the slowest, and the port is free then."""
+        others = [one for one in self._manager.containers_of(release.place) if one.commit not in ("", release.commit)]
+        with ThreadPoolExecutor(max_workers=max(1, len(others))) as hands:
+            list(hands.map(lambda one: self._end(one, hurry), others))
+
+    def _end(self, container: Container, hurry: bool) -> None:
+        if not hurry and container.is_up:
+            self._manager.stop(container.id)
+            fault_point("deploy.stopped")
+        self._manager.remove(container.id)
+        fault_point("deploy.removed")
+
+    def _run(
+        self, place: Place, name: str, composed: Composed, words: tuple[str, ...], may_stop: bool = False
+    ) -> Finished:
+        folder = self._folder_of(place)
+        _write_private(folder / name, composed.as_json)
+        fault_point("deploy.compose-written")
+        return self._command.run(self._manager.names.of(place), folder / name, words, may_stop=may_stop)
+
+    def _judge(self, done: Finished, release: Release, what: str, kind: type[NotBuilt | NotStarted]) -> None:
+        """EngineAway: no commit is to blame."""
+        if done.ok:
+            return
+        self._manager.check()
+        said = self._hidden(release.place, done.text)
+        if why := why_away(said):
+            raise EngineAway(why)
+        if kind is NotStarted and PORT_TAKEN.search(said):
+            raise NotStarted(self._taken(release.place))
+        how = f"took longer than {self._settings.minutes:g} minutes" if done.end == "timed out" else "failed"
+        raise kind(f"{what} {how}; docker compose said:\n{tail(without_noise(said))}")
+
+    def _see_port(self, place: Place) -> None:
+        """Before anything ends."""
+        if ports.is_taken(self._settings.places[place].port) and not self.has_port(place):
+            raise NotTouched(self._taken(place))
+
+    def _taken(self, place: Place) -> str:
+        port = self._settings.places[place].port
+        publisher = self._manager.publisher(port)
+        who = f"the container {publisher}" if publisher else ports.holder(port) or "another program"
+        return f"port {port} is taken by {who}: end it, or change deploy.{place}.port"
+
+    def _hidden(self, place: Place, text: str) -> str:
+        """Without the owner's values: some of them are keys."""
+        values = {
+            value for value in release_env(self._settings.places[place]).values() if len(value) >= SHORTEST_SECRET
+        }
+        for value in sorted(values, key=len, reverse=True):
+            text = text.replace(value, "***")
+        return text
+
+
+def _once(written: Mapping[str, Any]) -> list[str]:
+    services = written.get("services", {})
+    return [name for name, one in services.items() if one.get("restart") != "unless-stopped"]
+
+
+def _commit(written: Mapping[str, Any]) -> str:
+    labels = [one.get("labels", {}) for one in written.get("services", {}).values()]
+    return next((one[COMMIT] for one in labels if COMMIT in one), "")
+
+
+def _is_done(container: Container) -> bool:
+    return container.state == "exited" and container.exit_code == 0
+
+
+def _write_private(path: Path, text: str) -> None:
+    """In a folder that nobody else may enter."""
+    write_text(path, text)
+    path.chmod(0o600)

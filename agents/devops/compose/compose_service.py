@@ -1,0 +1,236 @@
+"""One service of a compose file: what it may say, and what is written instead. Pure.
+
+Mounts of the repository become read-only: each release has a folder of its own, so that what is written there is gone
+with the next one. Data belongs into named volumes, which stay. Labels are dropped: they speak to other programs of the
+machine, some of which would run commands for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agents.devops.compose import compose_mounts
+from agents.devops.compose.compose_content import Service, add_environment, add_image
+from agents.devops.compose.compose_parts import Parts, Site
+from agents.devops.compose.compose_values import (
+    Problems,
+    Shape,
+    boolean,
+    duration,
+    each,
+    filled,
+    is_absent,
+    matching,
+    number,
+    shown,
+    texts,
+    words,
+)
+
+PROCESSES = 512  # of one container
+LOGGING = {"driver": "json-file", "options": {"max-size": "10m", "max-file": "3"}}
+HOST = matching(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,62})", "the name of a host")
+RESTART = matching(r"no|always|unless-stopped|on-failure(:[0-9]{1,3})?", "no, always, unless-stopped or on-failure")
+CONDITIONS = matching(
+    "service_started|service_healthy|service_completed_successfully",
+    "service_started, service_healthy or service_completed_successfully",
+)
+
+PLAIN: Mapping[str, Shape] = {  # passed on as they are
+    "command": words,
+    "entrypoint": words,
+    "user": matching(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,80}", "a user, or user:group"),
+    "working_dir": matching(r"/[^\n]{0,500}", "a path in the container, from / on"),
+    "hostname": HOST,
+    "domainname": HOST,
+    "read_only": boolean,
+    "tty": boolean,
+    "stdin_open": boolean,
+    "init": boolean,
+    "stop_signal": matching(r"[A-Z0-9+]{1,20}", "the name of a signal"),
+    "shm_size": matching(r"[0-9]{1,12}([bkmgBKMG][bB]?)?", "a size such as 64m"),
+    "cap_drop": each(matching(r"[A-Z_]{1,40}", "the name of a capability")),
+    "tmpfs": each(matching(r"/[^:\n]{0,300}(:[a-z0-9=,]{1,100})?", "a path in the container, from / on")),
+}
+WRITTEN_ANEW = frozenset(
+    {"build", "image", "environment", "env_file", "volumes", "networks", "depends_on", "healthcheck", "links"}
+)
+OURS = frozenset(  # dropped: said by us, or of no meaning here
+    {"ports", "expose", "container_name", "labels", "annotations", "logging", "restart", "stop_grace_period"}
+    | {"mem_limit", "mem_reservation", "memswap_limit", "cpus", "cpu_shares", "cpu_quota", "cpu_period", "pids_limit"}
+    | {"platform", "pull_policy", "attach", "develop", "profiles"}
+)
+DEPLOY_OURS = frozenset(
+    {"mode", "replicas", "resources", "restart_policy", "update_config", "rollback_config", "labels"}
+)
+IN_OURS = "only what runs beside the others in its own container may be run; take it out"
+REFUSED: Mapping[str, str] = {
+    "privileged": "a container must not be more than its program; take it out",
+    "cap_add": "a container must not be more than its program; take it out",
+    "devices": "devices of this machine are not given away; take it out",
+    "network_mode": "name networks of the file in `networks` instead",
+    "security_opt": "no-new-privileges is set by us; take it out",
+    "sysctls": "the kernel's settings are this machine's; take it out",
+    "runtime": "the engine's own is used; take it out",
+    "extends": "write what it says into this service",
+    "external_links": "what runs elsewhere is reached by its address, given in `env`",
+    "secrets": "give keys in `env_file` of the place",
+    "configs": "put the file into the image",
+    "volumes_from": "name the volumes in `volumes`",
+    "extra_hosts": "give the address in `env` of the place",
+    "scale": "one container of each service is run; take it out",
+    **dict.fromkeys(
+        ("pid", "ipc", "uts", "userns_mode", "cgroup", "cgroup_parent", "group_add", "oom_kill_disable"), IN_OURS
+    ),
+}
+HEALTH: Mapping[str, Shape] = {
+    "test": words,
+    "interval": duration,
+    "timeout": duration,
+    "start_period": duration,
+    "retries": number,
+    "disable": boolean,
+}
+
+
+def checked(name: str, said: Mapping[str, Any], parts: Parts, site: Site, problems: Problems) -> Service:
+    where = f"services.{name}"
+    kept = filled({k: v for k, v in said.items() if k not in OURS}, site.env, where, problems)
+    known = {
+        key: value for key, value in (kept if isinstance(kept, dict) else {}).items() if not _is_unsaid(key, value)
+    }
+    _refuse(known, where, problems)
+    service = Service({key: problems.shaped(f"{where}.{key}", known[key], PLAIN[key]) for key in PLAIN if key in known})
+    add_image(name, known, parts, site, service, problems)
+    add_environment(name, known, site, service, problems)
+    _restart(name, said, site, service, problems)
+    _others(where, known, parts, service, problems)
+    aliases = _aliases(said, site, where, problems)
+    mounts = compose_mounts.mounts(where, known.get("volumes"), parts, site, problems)
+    service.inside += mounts.inside
+    service.written |= {
+        **({"volumes": mounts.written} if mounts.written else {}),
+        "networks": compose_mounts.networks(where, known.get("networks"), aliases, parts, problems),
+        **_limits(name, site, service),
+    }
+    return service
+
+
+def _is_unsaid(key: str, value: object) -> bool:
+    """An empty command is one."""
+    return value is None if key in ("command", "entrypoint") else is_absent(value)
+
+
+def _refuse(known: Mapping[str, Any], where: str, problems: Problems) -> None:
+    for key, value in known.items():
+        if key in PLAIN or key in WRITTEN_ANEW or key.startswith("x-") or _is_harmless(key, value):
+            continue
+        if key == "deploy":
+            _refuse_in_deploy(value, f"{where}.deploy", problems)
+        else:
+            why = REFUSED.get(key, "it is not on the list of what a service may say; take it out")
+            problems.tell(f"{where}.{shown(key)}", f"not allowed here: {why}")
+
+
+def _is_harmless(key: str, value: object) -> bool:
+    """What we do anyway."""
+    promises = (["no-new-privileges"], ["no-new-privileges:true"], ["no-new-privileges=true"])
+    return (key == "security_opt" and value in promises) or (key == "scale" and str(value) == "1")
+
+
+def _refuse_in_deploy(said: object, where: str, problems: Problems) -> None:
+    """Its limits are replaced by ours; what asks for more than one container, or for devices, is refused."""
+    if not isinstance(said, dict):
+        problems.tell(where, "must be names with values")
+        return
+    for key in said.keys() - DEPLOY_OURS:
+        problems.tell(f"{where}.{shown(key)}", "not allowed here: it is for a cluster; take it out")
+    if str(said.get("replicas", 1)) != "1":
+        problems.tell(f"{where}.replicas", f"not allowed here: {REFUSED['scale']}")
+    if said.get("mode", "replicated") != "replicated":
+        problems.tell(f"{where}.mode", f"not allowed here: {REFUSED['scale']}")
+    for key, inner in (said.get("resources") or {}).items() if isinstance(said.get("resources"), dict) else ():
+        for asked in (inner if isinstance(inner, dict) else {}).keys() - {"cpus", "memory", "pids"}:
+            problems.tell(f"{where}.resources.{shown(key)}.{shown(asked)}", f"not allowed here: {REFUSED['devices']}")
+
+
+# --- how it runs ---------------------------------------------------------------------------------------------
+
+
+def _restart(name: str, said: Mapping[str, Any], site: Site, service: Service, problems: Problems) -> None:
+    """What answers is always started again; of the others a job may end, and stays so."""
+    where = f"services.{name}.restart"
+    asked = filled(said.get("restart"), site.env, where, problems)
+    word = "no" if is_absent(asked) else problems.shaped(where, asked, RESTART) or "no"
+    if name == site.service or word == "always":
+        word = "unless-stopped"
+    service.ends = word != "unless-stopped"
+    service.written["restart"] = word
+
+
+def _others(where: str, known: Mapping[str, Any], parts: Parts, service: Service, problems: Problems) -> None:
+    if "depends_on" in known:
+        service.written["depends_on"] = _depends(f"{where}.depends_on", known["depends_on"], parts, problems)
+    if "healthcheck" in known:
+        service.written["healthcheck"] = _health(f"{where}.healthcheck", known["healthcheck"], problems)
+    if "links" in known:
+        links = problems.shaped(f"{where}.links", known["links"], texts)
+        service.written["links"] = links
+        for link in links if isinstance(links, list) else ():
+            _exists(f"{where}.links", link.partition(":")[0], parts, problems)
+
+
+def _depends(where: str, said: object, parts: Parts, problems: Problems) -> dict[str, Any]:
+    asked = dict.fromkeys(map(str, said)) if isinstance(said, list) else said
+    if not isinstance(asked, dict):
+        problems.tell(where, "must be a list of services, or services with conditions")
+        return {}
+    found = {}
+    for name, inner in asked.items():
+        _exists(where, name, parts, problems)
+        condition = inner.get("condition", "service_started") if isinstance(inner, dict) else "service_started"
+        found[name] = {"condition": problems.shaped(f"{where}.{shown(name)}.condition", condition, CONDITIONS)}
+    return found
+
+
+def _exists(where: str, name: str, parts: Parts, problems: Problems) -> None:
+    if name not in parts.services:
+        problems.tell(where, f"there is no service {shown(name)} that is run")
+
+
+def _health(where: str, said: object, problems: Problems) -> dict[str, Any]:
+    if not isinstance(said, dict):
+        problems.tell(where, "must be names with values")
+        return {}
+    for key in said.keys() - HEALTH.keys() - {"start_interval"}:
+        problems.tell(f"{where}.{shown(key)}", "not allowed here: it is not known; take it out")
+    return {
+        key: problems.shaped(f"{where}.{key}", said[key], shape)
+        for key, shape in HEALTH.items()
+        if not is_absent(said.get(key))
+    }
+
+
+def _aliases(said: Mapping[str, Any], site: Site, where: str, problems: Problems) -> list[str]:
+    """A container's name is ours, but the others may speak to it by the name that the file gives it."""
+    name = filled(said.get("container_name"), site.env, f"{where}.container_name", problems)
+    return [] if is_absent(name) else [str(problems.shaped(f"{where}.container_name", name, HOST))]
+
+
+def _limits(name: str, site: Site, service: Service) -> dict[str, Any]:
+    marked = {site.commit_label: site.commit} if service.is_marked else {}
+    found: dict[str, Any] = {
+        "labels": {**site.labels, **marked},
+        "logging": LOGGING,
+        "mem_limit": f"{site.memory}m",
+        "memswap_limit": f"{site.memory}m",
+        "cpus": site.cpus,
+        "pids_limit": PROCESSES,
+        "security_opt": ["no-new-privileges:true"],
+    }
+    if service.is_marked:
+        found["init"] = service.written.get("init", True)
+    if name == site.service:
+        found["ports"] = [f"127.0.0.1:{site.port}:{site.container_port}"]
+    return found

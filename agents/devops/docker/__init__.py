@@ -1,0 +1,1 @@
+"""Docker: its engine, its builder, and targets with a Dockerfile."""

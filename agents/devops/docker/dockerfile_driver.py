@@ -1,0 +1,157 @@
+"""Door to a target with a Dockerfile. The only module that makes an image of it, and one container of that.
+
+Both places run the very same image: what goes to production is what was healthy at staging, not another build of it.
+Before the new container begins the old one ends, since both have the same port and volumes; what is in no volume
+that the owner names goes with it.
+"""
+
+from __future__ import annotations
+
+import errno
+import tempfile
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import IO, NoReturn
+
+from agents.devops.docker.docker_engine import IN_USE, EngineRefused
+from agents.devops.docker.docker_manager import DockerManager, Wanted
+from agents.devops.docker.docker_words import HOME, PORT_TAKEN, Container, Image
+from agents.devops.drivers import ports
+from agents.devops.drivers.build_context import pack
+from agents.devops.drivers.driver import Cleaned, EngineAway, NotStarted, NotTouched, Release, Running
+from agents.devops.drivers.release_env import release_env
+from shared.config.settings_deploy import DeploySettings, PlaceSettings
+from shared.model.deployment import PLACES, Place
+from shared.model.errors import Misconfigured
+from shared.system.fault import fault_point
+
+LIMITS = {"CPUs": "deploy.cpus", "memory limit": "deploy.memory"}  # what an engine complains of -> the owner's word
+
+
+class DockerfileDriver:
+    """`files`: the folder with a commit's files, which may be links but lead nowhere."""
+
+    def __init__(self, manager: DockerManager, settings: DeploySettings, files: Callable[[str], Path]) -> None:
+        self._manager = manager
+        self._settings = settings
+        self._files = files
+
+    def check(self) -> str:
+        for place in self._settings.places.values():
+            release_env(place)
+        return self._manager.check()
+
+    def build(self, release: Release) -> None:
+        if self._image(release):
+            return
+        if there := self._built_elsewhere(release):
+            self._manager.tag(there, release)
+            fault_point("deploy.tagged")
+            return
+        names, dockerfile = self._manager.names, self._settings.dockerfile
+        with tempfile.TemporaryFile() as context:
+            _pack(self._files(release.commit), dockerfile, {HOME: names.home}, context)
+            self._manager.build(context, release, dockerfile, self._settings.minutes * 60)
+        fault_point("deploy.image")
+
+    def start(self, release: Release, hurry: bool = False) -> None:
+        image, place = self._image(release), self._settings.places[release.place]
+        if image is None:
+            raise NotTouched(f"{release.commit[:12]} has no image at {release.place}: it is to be built first")
+        there = self._manager.containers_of(release.place)
+        if self._runs(release, there):
+            return
+        wanted = self._wanted(release, image, place)
+        if ports.is_taken(place.port) and not self.has_port(release.place):
+            raise NotTouched(self._taken(release.place, place.port))
+        for one in there:
+            self._end(one, hurry)
+        self._begin(wanted, release.place)
+
+    def running(self, place: Place) -> Running | None:
+        return self._manager.running(place)
+
+    def logs(self, place: Place, lines: int = 50) -> str:
+        return self._manager.logs(place, lines)
+
+    def clean(self, keep: Collection[Release]) -> Cleaned:
+        return self._manager.clean(keep)
+
+    def has_port(self, place: Place) -> bool:
+        return self._manager.has_port(place, self._settings.places[place].port)
+
+    # --- images ----------------------------------------------------------------------------------------------
+
+    def _image(self, release: Release) -> Image | None:
+        name = self._manager.names.image(release)
+        return next((one for one in self._manager.images() if name in one.names and one.commit == release.commit), None)
+
+    def _built_elsewhere(self, release: Release) -> Image | None:
+        others = (self._image(Release(place, release.commit)) for place in PLACES if place != release.place)
+        return next((image for image in others if image), None)
+
+    # --- containers ------------------------------------------------------------------------------------------
+
+    def _runs(self, release: Release, there: tuple[Container, ...]) -> bool:
+        return [(one.commit, one.ended) for one in there] == [(release.commit, "")]
+
+    def _wanted(self, release: Release, image: Image, place: PlaceSettings) -> Wanted:
+        """All that can be wrong with the owner's words is found before anything ends."""
+        manager, settings = self._manager, self._settings
+        volumes = {manager.volume(name, release.place): path for name, path in place.volumes.items()}
+        fault_point("deploy.volumes")
+        return Wanted(
+            name=manager.names.of(release.place),
+            image=image.id,
+            labels=manager.names.labels(release.place, release.commit),
+            env=release_env(place),
+            volumes=volumes,
+            port=place.port,
+            container_port=settings.container_port,
+            memory=settings.memory,
+            cpus=settings.cpus,
+        )
+
+    def _end(self, container: Container, hurry: bool) -> None:
+        if container.is_up and not hurry:
+            self._manager.stop(container.id)
+            fault_point("deploy.stopped")
+        self._manager.remove(container.id)
+        fault_point("deploy.removed")
+
+    def _begin(self, wanted: Wanted, place: Place) -> None:
+        container = ""
+        try:
+            container = self._manager.create(wanted)
+            fault_point("deploy.created")
+            self._manager.start(container)
+            fault_point("deploy.running")
+        except EngineRefused as refused:
+            if container:
+                self._manager.remove(container)
+                fault_point("deploy.removed")
+            self._explain(refused, wanted, place)
+
+    def _explain(self, refused: EngineRefused, wanted: Wanted, place: Place) -> NoReturn:
+        if PORT_TAKEN.search(refused.said):
+            raise NotStarted(self._taken(place, wanted.port)) from None
+        if refused.status == IN_USE:
+            text = f"a container {wanted.name} is there that we did not make: type `docker rm -f {wanted.name}`"
+            raise Misconfigured(text) from None
+        if word := next((word for said, word in LIMITS.items() if said in refused.said), ""):
+            raise Misconfigured(f"`{word}` cannot be had here; {refused}") from None
+        raise NotStarted(f"it does not start; {refused}") from None
+
+    def _taken(self, place: Place, port: int) -> str:
+        publisher = self._manager.publisher(port)
+        who = f"the container {publisher}" if publisher else ports.holder(port) or "another program"
+        return f"port {port} is taken by {who}: end it, or change deploy.{place}.port"
+
+
+def _pack(folder: Path, dockerfile: str, labels: Mapping[str, str], target: IO[bytes]) -> None:
+    try:
+        pack(folder, dockerfile, labels, target)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise EngineAway(f"no room is left in {tempfile.gettempdir()} for what is to be built: make some") from None

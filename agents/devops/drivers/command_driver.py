@@ -1,0 +1,246 @@
+"""Door to a target without containers. The only module that deploys by fixed commands of the owner's.
+
+    staging:
+      url: http://127.0.0.1:8001
+      build: [sh, -c, "python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt"]  # in {folder}
+      start: [sh, -c, "ln -sfn {folder} /srv/staging && systemctl --user restart site-staging"]
+      running: [sh, -c, "systemctl --user -q is-active site-staging && basename $(readlink /srv/staging)"]
+      logs: [journalctl, --user, -q, -n, "200", -u, site-staging]
+
+They run in no box: what was merged runs as whoever the owner lets it run as. A command ends with all that it started
+in its own process group, so whatever goes on running belongs to a service manager, as above, or to a session that it
+got before the command ended: `subprocess.Popen(argv, start_new_session=True, stdout=a_file, ...)` in a start script
+keeps that order, `setsid program &` in a shell does not always.
+
+`build` ran once for a commit at a place, as long as its words and the commit's folder stay: what it makes belongs into
+{folder}, or elsewhere under a name with {commit}.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from agents.devops.drivers.driver import FEWEST, Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release, Running
+from agents.devops.drivers.owner_command import OwnerCommand, Surroundings, surroundings
+from shared.config.settings_deploy import DeploySettings
+from shared.model.deployment import Place
+from shared.model.errors import Misconfigured
+from shared.model.log_lines import seen_before
+from shared.system.clock import Clock
+from shared.system.fault import fault_point
+from shared.system.paths import read_text, write_text
+from shared.system.process import Finished
+
+MOST_LINES = 1_000  # of a log
+QUICK = 0.5  # minutes for what only tells us something
+HURRIED = 0.05  # minutes for what would only be good to know
+COMES_UP = 15  # seconds that `running` may take to name what was started
+OF_A_COMMIT = ("commit", "folder", "place")
+COMMIT = re.compile(rf"[0-9a-f]{{{FEWEST},64}}")
+
+
+class Files(Protocol):
+    """The files of commits, as ReleaseFiles keeps them."""
+
+    def of(self, commit: str) -> Path: ...
+
+    def built(self, commit: str, place: Place) -> str: ...
+
+    def set_built(self, commit: str, place: Place, how: str) -> None: ...
+
+    @property
+    def known(self) -> Collection[str]: ...
+
+    def clean(self, keep: Collection[str]) -> int: ...
+
+
+class CommandDriver:
+    """`environment`: ours, of which a command gets PATH, HOME and LANG. `stop`: whether the program is being stopped.
+
+    Misconfigured: a command holds a {name} that is none.
+    """
+
+    def __init__(
+        self,
+        settings: DeploySettings,
+        files: Files,
+        folder: Path,
+        clock: Clock,
+        environment: Mapping[str, str] = os.environ,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`folder`: ours, for what the log said before a start."""
+        self._settings, self._files, self._folder = settings, files, folder
+        self._clock, self._environment, self._stop = clock, environment, stop
+        self._before: dict[Place, Sequence[str]] = {}  # what was seen before a start, if it cannot be written
+        self._commands = {place: _commands(place, settings) for place in settings.places}
+
+    def check(self) -> str:
+        programs: list[str] = []
+        for place, commands in self._commands.items():
+            given = self._given(place)
+            for command in filter(None, commands.values()):
+                command.check(given)
+                programs.append(command.program)
+        return f"commands of yours: {', '.join(dict.fromkeys(programs))}"
+
+    def build(self, release: Release) -> None:
+        """The owner's command runs again if it was cut: it has to lead to the same end."""
+        folder, command = self._files.of(release.commit), self._commands[release.place]["build"]
+        if not command or self._files.built(release.commit, release.place) == (how := self._how(release.place)):
+            return
+        done = self._run(command, release.place, folder, release.commit, self._settings.minutes, self._stop)
+        fault_point("deploy.built")
+        if not done.ok:
+            raise NotBuilt(command.problem(done, self._given(release.place)))
+        self._files.set_built(release.commit, release.place, how)
+
+    def start(self, release: Release, hurry: bool = False) -> None:
+        """A command that was begun is not cut: half a start helps nobody. After one that fails it is built again."""
+        if self._runs(release):
+            return
+        try:
+            folder, command = self._files.of(release.commit), self._commands[release.place]["start"]
+        except NotBuilt as problem:
+            raise NotTouched(str(problem)) from None
+        self._remember_log(release.place, hurry)
+        done = self._run(command, release.place, folder, release.commit, self._settings.minutes)
+        fault_point("deploy.started")
+        try:
+            if not done.ok:
+                raise NotStarted(command.problem(done, self._given(release.place)))
+            self._wait_for(release)
+        except NotStarted:
+            self._files.set_built(release.commit, release.place, "")
+            raise
+
+    def running(self, place: Place) -> Running | None:
+        """`running` prints the commit, or at least 7 digits of it; nothing, however it ends: nothing runs."""
+        command = self._commands[place]["running"]
+        done = self._run(command, place, merge=False)
+        if done.end != "exited":
+            raise EngineAway(command.problem(done, self._given(place)))
+        said = done.text.strip().lower()
+        if not said:
+            return None
+        if not COMMIT.fullmatch(said):
+            what = self._given(place).secrets.clean(repr(said[:100]))
+            raise Misconfigured(f"`{command.name}` prints {what}; let it print the commit that runs, or nothing")
+        return Running(self._in_full(said))
+
+    def logs(self, place: Place, lines: int = 50) -> str:
+        """What was printed since the start; all of it, if nobody knows what was there before."""
+        found = self._log(place)
+        new = found[seen_before(self._remembered(place), _digests(found)) :]
+        return "\n".join(new[-lines:])
+
+    def clean(self, keep: Collection[Release]) -> Cleaned:
+        """The owner's programs are his. Folders of commits that neither run nor are kept go; they count as images."""
+        running = [found.commit for place in self._commands if (found := self.running(place))]
+        return Cleaned(builds=self._files.clean({*running, *(release.commit for release in keep)}))
+
+    # --- details ---------------------------------------------------------------------------------------------
+
+    def _runs(self, release: Release) -> bool:
+        return self._said(release) == release.commit
+
+    def _wait_for(self, release: Release) -> None:
+        said = ""
+        for _ in range(COMES_UP):
+            said = self._said(release)
+            if said == release.commit:
+                return
+            self._clock.sleep(1)
+        says = said[:12] or "nothing"
+        names = [self._commands[release.place][one].name for one in ("start", "running")]
+        raise NotStarted(f"`{names[0]}` ended well, but `{names[1]}` prints {says}, not {release.commit[:12]}")
+
+    def _said(self, wanted: Release) -> str:
+        """The commit that runs, in full also if that is all that is known of it."""
+        found = self.running(wanted.place)
+        return self._in_full(found.commit, wanted.commit) if found else ""
+
+    def _in_full(self, said: str, *more: str) -> str:
+        found = [commit for commit in {*self._files.known, *more} if commit.startswith(said)]
+        return found[0] if len(found) == 1 else said
+
+    def _how(self, place: Place) -> str:
+        """Of the command that builds, with what the owner's config gives it; none of its words."""
+        words = [self._commands[place]["build"].argv, sorted(self._settings.places[place].env.items())]
+        return hashlib.sha256(json.dumps(words).encode()).hexdigest()
+
+    def _run(
+        self,
+        command: OwnerCommand,
+        place: Place,
+        folder: Path = Path("/"),
+        commit: str = "",
+        minutes: float | None = None,
+        stop: Callable[[], bool] = lambda: False,
+        merge: bool = True,
+    ) -> Finished:
+        fill = {"commit": commit, "folder": str(folder), "place": place}
+        minutes = minutes or min(QUICK, self._settings.minutes)
+        return command.run(fill, cwd=folder, given=self._given(place), minutes=minutes, stop=stop, merge=merge)
+
+    def _given(self, place: Place) -> Surroundings:
+        return surroundings(self._settings.places[place], self._environment)
+
+    # --- its log ---------------------------------------------------------------------------------------------
+
+    def _log(self, place: Place, minutes: float | None = None) -> Sequence[str]:
+        command = self._commands[place]["logs"]
+        done = self._run(command, place, minutes=minutes, merge=False) if command else None
+        return done.text.splitlines()[-MOST_LINES:] if done else ()
+
+    def _remember_log(self, place: Place, hurry: bool) -> None:
+        """What the version before it printed says nothing of this one. A full disk keeps nothing from being started."""
+        before, note = self._log_before(place, hurry), self._folder / f"{place}.log-before"
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_text(note, "\n".join(before))
+            self._before.pop(place, None)
+        except OSError:
+            self._before[place] = before
+            with contextlib.suppress(OSError):
+                note.unlink()
+        fault_point("deploy.log-remembered")
+
+    def _log_before(self, place: Place, hurry: bool) -> Sequence[str]:
+        """In a hurry nobody waits for it, nor asks why it is not to be had."""
+        try:
+            return _digests(self._log(place, HURRIED if hurry else None))
+        except Misconfigured:
+            if not hurry:
+                raise
+            return ()
+
+    def _remembered(self, place: Place) -> Sequence[str]:
+        if place in self._before:
+            return self._before[place]
+        try:
+            return read_text(self._folder / f"{place}.log-before").splitlines()
+        except FileNotFoundError:
+            return ()
+
+
+def _commands(place: Place, settings: DeploySettings) -> Mapping[str, OwnerCommand]:
+    """By their names."""
+    found = settings.places[place]
+    of_a_commit = {"build": found.build, "start": found.start}
+    others = {"running": found.running, "logs": found.logs}
+    return {name: OwnerCommand(f"{place}.{name}", argv, OF_A_COMMIT) for name, argv in of_a_commit.items()} | {
+        name: OwnerCommand(f"{place}.{name}", argv, ("place",)) for name, argv in others.items()
+    }
+
+
+def _digests(lines: Sequence[str]) -> list[str]:
+    """A log may hold what is nobody's business."""
+    return [hashlib.sha256(line.encode("utf-8", "replace")).hexdigest()[:16] for line in lines]

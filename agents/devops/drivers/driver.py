@@ -1,0 +1,110 @@
+"""Door to deployments. The only module that says what any way of running the target has to do.
+
+A release is one commit for one place. Everything may be repeated at any point: what is there already is found, and what
+was cut off half way is done anew. What a place runs is asked, never remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from shared.model.deployment import Place
+from shared.model.errors import Stumble, Unavailable
+
+FEWEST = 7  # digits of a commit that say which one it is
+
+
+class NotBuilt(Stumble):
+    """The commit cannot be built. What runs was not touched. The text ends with the last lines of the build."""
+
+
+class NotStarted(Stumble):
+    """The commit is built, but does not start, e.g. for want of a port. What ran before may be gone."""
+
+
+class NotTouched(NotStarted):
+    """It does not start, and nothing was ended or begun for it: what ran when it was to be started runs on.
+
+    Of this one call: after a start that was cut off half way, that may be nothing.
+    """
+
+
+class EngineAway(Unavailable):
+    """What runs containers does not answer, or has no room: no commit is to blame. The text says what to type."""
+
+
+@dataclass(frozen=True)
+class Release:
+    place: Place
+    commit: str  # in full
+
+
+@dataclass(frozen=True)
+class Running:
+    """What a place says of itself. `ended`: how it ended, if it does not run; empty: it runs.
+
+    `restarts`: how often it was started again by itself.
+    """
+
+    commit: str
+    ended: str = ""
+    restarts: int = 0
+
+    def is_of(self, commit: str) -> bool:
+        """Whether it is that commit, given in full. A place may know its first digits only, FEWEST or more."""
+        return len(self.commit) >= FEWEST and commit.startswith(self.commit)
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """What was thrown away, by number."""
+
+    containers: int = 0
+    builds: int = 0  # images, or folders
+
+    @property
+    def any(self) -> bool:
+        return bool(self.containers or self.builds)
+
+
+@runtime_checkable
+class HasPorts(Protocol):
+    """A driver that knows who has a port of this machine."""
+
+    def has_port(self, place: Place) -> bool:
+        """Whether it is a container of ours there that has the place's port. EngineAway."""
+        ...
+
+
+class Driver(Protocol):
+    """Every method may raise EngineAway; Misconfigured if the owner has to change something."""
+
+    def check(self) -> str:
+        """Whether it can work here at all -> what it found, for `doctor`: "Docker 20.10.24, docker-compose 1.29.2"."""
+        ...
+
+    def build(self, release: Release) -> None:
+        """After it, `start` needs nothing from outside. NotBuilt."""
+        ...
+
+    def start(self, release: Release, hurry: bool = False) -> None:
+        """Makes it what the place runs; the one before ends. Returns when it was started, not when it is up.
+
+        `hurry`: the one before is sick, and ended without a last word. NotTouched: found out before anything was done,
+        e.g. that somebody else has its port; NotStarted. Nothing happens if the place runs this commit already.
+        """
+        ...
+
+    def running(self, place: Place) -> Running | None:
+        """None: nothing of ours is there. Containers of several commits at once count as none that is up."""
+        ...
+
+    def logs(self, place: Place, lines: int = 50) -> str:
+        """The newest lines that it printed, of every part of it; text from outside."""
+        ...
+
+    def clean(self, keep: Collection[Release]) -> Cleaned:
+        """Throws away what is ours, but for what runs and `keep`. Nobody else's is ever touched."""
+        ...

@@ -1,0 +1,115 @@
+"""Door to released files. The only module that lays out a commit's files for a deploy, and throws them away again.
+
+A commit's folder is there as a whole or not at all; it is laid out once, whatever place asks for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Collection
+from pathlib import Path
+
+from agents.devops.drivers.driver import EngineAway, NotBuilt
+from shared.model.deployment import PLACES, Place
+from shared.model.errors import Refused
+from shared.repo.mirror import Mirror
+from shared.repo.mirror_tree import commit_id
+from shared.system.fault import fault_point
+from shared.system.paths import move, read_text, remove_folder, write_text
+
+COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+HALF = re.compile(rf"\.({COMMIT.pattern})\.(half|gone)")  # half written, half removed
+
+
+class ReleaseFiles:
+    """`folder`: ours alone."""
+
+    def __init__(self, mirror: Mirror, folder: Path) -> None:
+        self._mirror = mirror
+        self._folder = folder
+
+    def of(self, commit: str) -> Path:
+        """The folder with the commit's plain files. What was built in it since is still there.
+
+        NotBuilt: these files cannot be laid out here, and why. EngineAway: there is no room for them.
+        """
+        place = self._folder / commit_id(commit)
+        if not place.is_dir():
+            try:
+                self._lay_out(commit, place)
+            except Refused as refusal:
+                raise NotBuilt(f"the files of {commit[:12]} cannot be laid out: {refusal}") from None
+            except OSError as error:
+                raise EngineAway(f"{self._folder} cannot be written ({error.strerror}); make room there") from None
+        return place
+
+    def built(self, commit: str, place: Place) -> str:
+        """How that was built in its folder which is there still, in the words of `set_built`; empty: it was not."""
+        with contextlib.suppress(FileNotFoundError, Refused):
+            return read_text(self._mark(commit, place)) if (self._folder / commit_id(commit)).is_dir() else ""
+        return ""
+
+    def set_built(self, commit: str, place: Place, how: str) -> None:
+        """Empty: it has to be built again. That it cannot be noted is no harm: it is built once more."""
+        mark = self._mark(commit, place)
+        with contextlib.suppress(OSError):
+            if how:
+                write_text(mark, how)
+                fault_point("deploy.marked")
+            else:
+                mark.unlink()
+                fault_point("deploy.unmarked")
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Commits whose files are there."""
+        return tuple(sorted(name for name in self._names() if COMMIT.fullmatch(name)))
+
+    def clean(self, keep: Collection[str]) -> int:
+        """Throws away the files of all commits but these -> of how many. What cannot be removed now is tried again."""
+        gone = [commit for commit in self.known if commit not in keep]
+        for commit in gone:
+            self._unmark(commit)
+            move(self._folder / commit, self._retired(commit))
+            fault_point("deploy.files-retired")
+        for name in filter(HALF.fullmatch, self._names()):
+            with contextlib.suppress(OSError):  # somebody still writes there, or it is not ours any more
+                remove_folder(self._folder / name)
+            fault_point("deploy.files-removed")
+        return len(gone)
+
+    def _lay_out(self, commit: str, place: Path) -> None:
+        half = self._folder / f".{commit}.half"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        remove_folder(half)
+        self._unmark(commit)
+        fault_point("deploy.files-begun")
+        try:
+            self._mirror.check_out(commit, half)
+            os.sync()  # a power cut must not leave a complete name with empty files
+            fault_point("deploy.files-written")
+            move(half, place)
+        except BaseException:
+            remove_folder(half)
+            raise
+        fault_point("deploy.files")
+
+    def _mark(self, commit: str, place: Place) -> Path:
+        return self._folder / f"{commit_id(commit)}.built-{place}"
+
+    def _unmark(self, commit: str) -> None:
+        """Before the folder goes, and before it is there again: a mark never speaks of another one."""
+        for place in PLACES:
+            self.set_built(commit, place, "")
+
+    def _retired(self, commit: str) -> Path:
+        """A free name: what was half removed before goes first."""
+        place = self._folder / f".{commit}.gone"
+        remove_folder(place)
+        fault_point("deploy.files-removed")
+        return place
+
+    def _names(self) -> list[str]:
+        return os.listdir(self._folder) if self._folder.is_dir() else []

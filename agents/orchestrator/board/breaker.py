@@ -1,0 +1,128 @@
+"""What keeps everybody from working for a while: a cap, a model or a forge that is away. No task is to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from agents.orchestrator.team import Desk
+from shared.forge.forge import ForgeUnavailable, RateLimited
+from shared.model.errors import TeamError
+from shared.model.waiting import Wait
+from shared.repo.remote import RemoteAway
+
+MODEL_RESTS = timedelta(minutes=10)  # before a model that did not answer is asked again
+FORGE_RESTS = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 4, 8, 10))  # the last one from then on
+
+
+class Service(StrEnum):
+    MODEL = "the model"
+    FORGE = "the forge"
+    DEPLOYS = "deploying"
+
+    @property
+    def verbs(self) -> tuple[str, str]:
+        """Of its outage, and of its end."""
+        return ("is held up", "goes on") if self is Service.DEPLOYS else ("is away", "answers again")
+
+
+@dataclass(frozen=True)
+class Outage:
+    since: datetime
+    last: datetime  # when it was asked in vain
+    until: datetime  # nobody asks again before
+    times: int
+    words: str
+
+
+class Pauses:
+    """`tell`: (service, the words of its outage, empty when it is over), once each."""
+
+    def __init__(self, desk: Desk, tell: Callable[[Service, str], None]) -> None:
+        self._desk = desk
+        self._tell = tell
+        self._outages: dict[Service, Outage] = {}
+        self._broke: tuple[str, int, str] = ("", 0, "")
+        self._share: tuple[str, str] = ("", "")
+
+    # -- money ------------------------------------------------------------------------------------------------
+
+    def spent(self, problem: TeamError) -> None:
+        """A cap stops the spending: until the next day, or until the owner raises it."""
+        self._broke = (*self._today(), str(problem))
+
+    @property
+    def broke(self) -> str:
+        """Why nothing more can be spent today; empty: it can."""
+        *when, words = self._broke
+        return words if tuple(when) == self._today() else ""
+
+    def share_spent(self, problem: TeamError) -> None:
+        """Upkeep rests until the next day; a raised cap is meant for what the owner wants."""
+        self._share = (self._desk.day(), str(problem))
+
+    def no_share(self) -> str:
+        """Why no model is asked for upkeep today; empty: one can be."""
+        day, words = self._share
+        return words if day == self._desk.day() else ""
+
+    def _today(self) -> tuple[str, int]:
+        return self._desk.day(), self._desk.day_cap()
+
+    # -- services ---------------------------------------------------------------------------------------------
+
+    def took(self, problem: TeamError) -> bool:
+        """Whether it is the forge's own affair, so that nobody asks it for a while."""
+        if not isinstance(problem, ForgeUnavailable | RemoteAway | RateLimited):
+            return False
+        self.away(Service.FORGE, problem, problem.wait if isinstance(problem, RateLimited) else 0.0)
+        return True
+
+    def away(self, service: Service, problem: TeamError, wait: float = 0.0) -> None:
+        """`wait`: seconds that the service itself asks for."""
+        now, before = self._desk.clock.now(), self._outages.get(service)
+        times = before.times + 1 if before else 1
+        rest = timedelta(seconds=wait) or self._rest(service, times)
+        since = before.since if before else now
+        self._outages[service] = Outage(since, now, now + rest, times, str(problem))
+        if before is None:
+            self._tell(service, str(problem))
+
+    def _rest(self, service: Service, times: int) -> timedelta:
+        return MODEL_RESTS if service is Service.MODEL else FORGE_RESTS[min(times, len(FORGE_RESTS)) - 1]
+
+    def answers(self, service: Service) -> None:
+        if self._outages.pop(service, None):
+            self._tell(service, "")
+
+    def rests(self, service: Service) -> Outage | None:
+        """While nobody asks it."""
+        outage = self._outages.get(service)
+        return outage if outage and outage.last <= self._desk.clock.now() < outage.until else None
+
+    def no_model(self) -> str:
+        """Why no model is asked now, for want of money or of an answer; empty: it can be."""
+        outage = self.outage(Service.MODEL)
+        if outage and self._desk.ledger.was_answered(outage.last):
+            self.answers(Service.MODEL)
+        resting = self.rests(Service.MODEL)
+        return self._desk.ledger.paused() or self.broke or (resting.words if resting else "")
+
+    def outage(self, service: Service) -> Outage | None:
+        return self._outages.get(service)
+
+    # -- for who looks on -------------------------------------------------------------------------------------
+
+    def waits(self) -> Iterator[Wait]:
+        if halted := self._desk.ledger.paused():
+            yield Wait("halt", why=halted)
+        elif self.broke:
+            yield Wait("cap", why=self.broke)
+        if away := self.outage(Service.MODEL):
+            yield Wait("model", away.since, away.until, away.words)
+        if away := self.outage(Service.FORGE):
+            yield Wait("forge", away.since, away.until, away.words)
+        if away := self.outage(Service.DEPLOYS):
+            yield Wait("deploys", away.since, away.until, away.words)

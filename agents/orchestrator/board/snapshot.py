@@ -1,0 +1,147 @@
+"""Folders, history -> Board. Looks and changes nothing; whoever wants to know where things stand begins here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from agents.orchestrator.decide import pause_after
+from agents.orchestrator.integration.feature_branches import landed, too_early
+from agents.orchestrator.planning.daily_planner import unwanted
+from shared.model.board import Board, Card, is_lost_for_us
+from shared.model.gate import Policy, Submission
+from shared.model.lifecycle import Limits, State
+from shared.model.naming import attempt_ref, is_upkeep
+from shared.model.work import TaskSpec, Vision
+from shared.store.journal import Journal, Known
+from shared.store.task_store import Filed, TaskStore, Unreadable
+
+POLICY = Policy()
+MORE_TO_DO = "there is more to do for its goal: it lands when that is done"
+
+
+@dataclass(frozen=True)
+class Sight:
+    board: Board
+    unreadable: tuple[str, ...]  # one line per file that the owner must mend
+    known: Mapping[str, Known]
+
+
+def look(
+    store: TaskStore,
+    journal: Journal,
+    vision: Vision | None,
+    limits: Limits,
+    commit_at: Callable[[str], str | None] = lambda _: None,
+    no_model: str = "",
+    aside: Mapping[str, str] = MappingProxyType({}),
+    at_the_gates: Callable[[Known], Submission | None] = lambda _: None,
+    policy: Policy = POLICY,
+    open_pulls: int = 5,
+    busy: frozenset[str] = frozenset(),
+    free_hands: int = 1,
+    held: str = "",
+    tokens: Mapping[str, int] = MappingProxyType({}),
+    waits: Mapping[str, str] = MappingProxyType({}),
+    no_share: str = "",
+) -> Sight:
+    """`vision`: what is wanted, proposals of ours among it; `commit_at` asks our mirror for a reference.
+
+    `no_share`: why no model is asked for upkeep now. The rest as in Board and Card.
+    """
+    known = {id_: _with_tokens(one, tokens.get(id_, 0)) for id_, one in journal.known().items()}
+    filed, doubles = _one_per_id(store.all(), known)
+    moved = {id_ for id_, file in filed.items() if id_ in known and known[id_].seen_in is not file.state}
+    reasons = {id_: why for id_, why in aside.items() if id_ not in moved}  # the owner's hand comes first
+    reasons |= dict.fromkeys(doubles, "it has two files")
+    cards = [_card(file, known.get(file.id), vision, commit_at, reasons.get(file.id, "")) for file in filed.values()]
+    cards = [replace(card, waits=waits.get(card.id, "") or _not_landed(card, known, journal)) for card in cards]
+    cards = [replace(card, unwanted=MORE_TO_DO) if _too_early(card, known) else card for card in cards]
+    cards = [replace(card, no_model=no_share) if is_upkeep(card.id) else card for card in cards]
+    cards = [_with_submission(card, known, at_the_gates) for card in cards]
+    cards += [_gone(one) for one in known.values() if one.id not in filed and one.seen_in is not State.GONE]
+    unreadable = [file.spec.reason for file in filed.values() if isinstance(file.spec, Unreadable)]
+    unreadable += [_meaningless(card) for card in cards if is_lost_for_us(card)]
+    every = tuple(sorted(cards, key=lambda card: card.id))
+    board = Board(every, limits, no_model, policy, open_pulls, busy, free_hands, held)
+    return Sight(board, (*unreadable, *doubles.values()), known)
+
+
+def _not_landed(card: Card, known: Mapping[str, Known], journal: Journal) -> str:
+    """What it needs is done on the branch of another goal: it is not where this one begins."""
+    own = known[card.id].branch if card.id in known else ""
+    for needed in card.spec.depends_on if card.spec else ():
+        branch = known[needed].branch if needed in known else ""
+        if branch not in ("", own) and branch not in landed(journal):
+            return f"waits for {branch}, which has not landed"
+    return ""
+
+
+def _too_early(card: Card, known: Mapping[str, Known]) -> bool:
+    return card.id in known and too_early(known[card.id], known)
+
+
+def _with_tokens(known: Known, tokens: int) -> Known:
+    return replace(known, tried=replace(known.tried, tokens=tokens)) if tokens else known
+
+
+def _one_per_id(found: list[Filed], known: Mapping[str, Known]) -> tuple[dict[str, Filed], dict[str, str]]:
+    """A copy by the owner gives a task two files: the one where history put it counts, the other is named."""
+    filed: dict[str, Filed] = {}
+    doubles: dict[str, str] = {}
+    for file in found:
+        other = filed.setdefault(file.id, file)
+        if other is file:
+            continue
+        kept, copy = (file, other) if file.id in known and known[file.id].seen_in is file.state else (other, file)
+        filed[file.id] = kept
+        where = f"{copy.state}/{copy.id}.md"
+        doubles[copy.id] = f"{where}: a task of this name lies in {kept.state} too; rename or remove one"
+    return filed, doubles
+
+
+def _meaningless(card: Card) -> str:
+    return f"{card.state}/{card.id}.md: moved here from {card.seen_in}, which says nothing to us; move it to backlog"
+
+
+def _card(
+    file: Filed, known: Known | None, vision: Vision | None, commit_at: Callable[[str], str | None], aside: str
+) -> Card:
+    spec = file.spec if isinstance(file.spec, TaskSpec) else None
+    if known is None:
+        return Card(file.id, file.state, spec, None, aside=aside)
+    attempt = known.last.number if known.last and known.last.outcome is None else None
+    at_work = file.state is State.IN_PROGRESS and attempt is not None
+    ended = known.last.ended_at if known.last else None
+    return Card(
+        id=file.id,
+        state=file.state,
+        spec=spec,
+        seen_in=known.seen_in,
+        tried=known.tried,
+        open_attempt=attempt,
+        commit=(commit_at(attempt_ref(file.id, attempt)) or "") if at_work and attempt else "",
+        refreshes=known.last.refreshes if known.last and at_work else "",
+        rests_until=ended + pause_after(known.tried) if ended else None,
+        unwanted=unwanted(known.goal_id, known.wording, vision) if vision else "",
+        proposed=_is_proposed(known.goal_id, vision),
+        aside=aside,
+    )
+
+
+def _is_proposed(goal_id: str, vision: Vision | None) -> bool:
+    return any(goal.id == goal_id and goal.proposed_by for goal in (vision.goals if vision else ()))
+
+
+def _with_submission(
+    card: Card, known: Mapping[str, Known], at_the_gates: Callable[[Known], Submission | None]
+) -> Card:
+    """A file that history expects elsewhere is the owner's move: first that is heeded."""
+    if card.state is not State.IN_REVIEW or card.seen_in is not State.IN_REVIEW or card.aside:
+        return card
+    return replace(card, submission=at_the_gates(known[card.id]))
+
+
+def _gone(known: Known) -> Card:
+    return Card(known.id, State.GONE, None, known.seen_in, known.tried)

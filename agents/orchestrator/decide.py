@@ -1,0 +1,211 @@
+"""Board -> Move. The one decision of the work phase: what is to be done next. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from shared.model.board import Board, Card, is_lost_for_us, waits_for
+from shared.model.gate import Check, Judge, Merge, Park, Step, next_step
+from shared.model.lifecycle import Event, State, Tried, owner_moved
+from shared.model.naming import is_upkeep
+
+
+@dataclass(frozen=True)
+class Welcome:
+    """A file that history does not know: the owner dropped a task."""
+
+    task: str
+
+
+@dataclass(frozen=True)
+class Heed:
+    """The owner moved or deleted a file; `event` is what he says by it."""
+
+    task: str
+    event: Event
+
+
+@dataclass(frozen=True)
+class Deliver:
+    """The commit stands: push it and open the pull request."""
+
+    task: str
+
+
+@dataclass(frozen=True)
+class Rebase:
+    """The same change on top of the new base. No model is asked."""
+
+    task: str
+
+
+@dataclass(frozen=True)
+class Lose:
+    """An attempt was cut off before it led to a commit."""
+
+    task: str
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A task in review: the next step at the gates."""
+
+    task: str
+    step: Step
+
+
+@dataclass(frozen=True)
+class Drop:
+    """The vision does not want the task any more."""
+
+    task: str
+    why: str
+
+
+@dataclass(frozen=True)
+class GiveUp:
+    """The attempts are used up."""
+
+    task: str
+
+
+@dataclass(frozen=True)
+class Code:
+    task: str
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Nothing to do; `until` is set if something may be done then."""
+
+    why: str
+    until: datetime | None = None
+
+
+Move = Welcome | Heed | Deliver | Rebase | Lose | Gate | Drop | GiveUp | Code | Rest
+
+
+def next_move(board: Board, now: datetime) -> Move:
+    """What was begun is finished before anything new; the most urgent and oldest task comes first.
+
+    A task whose file cannot be read stays where it is, whatever else is true of it; so does one that somebody
+    works on.
+    """
+    cards = [card for card in board.cards if card.id not in board.busy]
+    within_reach = [card for card in cards if not card.aside and not is_lost_for_us(card)]
+    for moves in (_owners, _unwanted, _begun, _at_the_gates, _exhausted):
+        for move in moves(within_reach, board):
+            return move
+    return _work(within_reach, board, now)
+
+
+def takes_long(move: Move) -> bool:
+    """Somebody waits for an engine, tests or a model: it needs a free hand."""
+    return isinstance(move, Code) or (isinstance(move, Gate) and isinstance(move.step, Check | Judge))
+
+
+def _owners(cards: Sequence[Card], _: Board) -> Iterator[Move]:
+    for card in cards:
+        if card.seen_in is None:
+            if card.spec is not None:
+                yield Welcome(card.id)
+        elif card.seen_in is not card.state and (event := owner_moved(card.seen_in, card.state)):
+            yield Heed(card.id, event)
+
+
+def _begun(cards: Sequence[Card], _: Board) -> Iterator[Move]:
+    for card in cards:
+        if card.is_at_work and card.spec:
+            if card.commit:
+                yield Deliver(card.id)
+            else:
+                yield Rebase(card.id) if card.refreshes else Lose(card.id)
+
+
+def _at_the_gates(cards: Sequence[Card], board: Board) -> Iterator[Move]:
+    """The most urgent first. Who waits for the owner and was told so waits; a review waits for money."""
+    for card in sorted(cards, key=_urgency):
+        if card.submission is None or card.spec is None:
+            continue
+        step = next_step(card.submission, board.policy)
+        if not _must_wait(step, card, board) and not asks_owner(card, board):
+            yield Gate(card.id, step)
+
+
+def _must_wait(step: Step, card: Card, board: Board) -> bool:
+    match step:
+        case Judge():
+            return bool(board.no_model or card.no_model) or not board.free_hands
+        case Check():
+            return not board.free_hands
+        case Merge():
+            return bool(board.held)
+        case _:
+            return False
+
+
+def asks_owner(card: Card, board: Board) -> bool:
+    """It waits for his word, and he was told so."""
+    if card.submission is None or not card.submission.told:
+        return False
+    step = next_step(card.submission, board.policy)
+    return isinstance(step, Park) and "\n".join(step.reasons) == card.submission.told
+
+
+def _unwanted(cards: Sequence[Card], _: Board) -> Iterator[Move]:
+    for card in cards:
+        if card.unwanted and card.spec and card.state in (State.BACKLOG, State.IN_PROGRESS):
+            yield Drop(card.id, card.unwanted)
+
+
+def _exhausted(cards: Sequence[Card], board: Board) -> Iterator[Move]:
+    for card in cards:
+        if card.spec and card.state is State.BACKLOG and card.tried.exhausted(board.limits):
+            yield GiveUp(card.id)
+
+
+def _may_begin(card: Card, waiting: Sequence[Card], board: Board) -> bool:
+    """A correction is nothing new to read. What strangers asked for never holds up the owner's own tasks."""
+    counted = waiting if card.proposed else [one for one in waiting if not one.proposed]
+    return bool(card.tried.sent_back) or len(counted) < board.open_pulls
+
+
+def _work(cards: Sequence[Card], board: Board, now: datetime) -> Move:
+    if board.held:
+        return Rest(board.held)
+    if not board.free_hands:
+        return Rest(f"at work on {', '.join(sorted(board.busy))}")
+    ready = [c for c in cards if c.state is State.BACKLOG and c.seen_in and not waits_for(c, board)]
+    if not ready or board.no_model:
+        return Rest(board.no_model or _why_none(board))
+    waiting = [card for card in board.cards if card.submission and card.submission.told]
+    ready = [card for card in ready if _may_begin(card, waiting, board)]
+    if not ready:
+        return Rest(f"{len(waiting)} pull requests wait for you (limit {board.open_pulls}); see: python main.py status")
+    awake = [c for c in ready if c.rests_until is None or c.rests_until <= now]
+    if not awake:
+        return Rest("waiting before the next attempt", min(c.rests_until for c in ready if c.rests_until))
+    return Code(min(awake, key=_urgency).id)
+
+
+def _why_none(board: Board) -> str:
+    """What the waiting tasks wait for, in words; and what waits for the owner."""
+    waiting = [card for card in board.cards if card.state is State.BACKLOG and card.spec and card.seen_in]
+    why = [f"{card.id} {waits_for(card, board)}" for card in waiting[:5]]
+    asking = [card.id for card in board.cards if asks_owner(card, board)]
+    if asking:
+        who = ", ".join((*asking[:5], *(["..."] if asking[5:] else [])))
+        why.append(f"{who} {'wait' if asking[1:] else 'waits'} for you; see: python main.py status")
+    return "no task is ready" + (f": {'; '.join(why)}" if why else "")
+
+
+def _urgency(card: Card) -> tuple[bool, int, str]:
+    """Whatever the owner wants comes before what nobody asked for."""
+    return (is_upkeep(card.id), card.spec.priority.rank if card.spec else 99, card.id)
+
+
+def pause_after(tried: Tried) -> timedelta:
+    """How long a task rests after an attempt: what was lost waits longer each time, what failed may go on at once."""
+    return timedelta(seconds=0 if tried.lost < 2 else min(30 * 2.0 ** (tried.lost - 2), 600))

@@ -1,0 +1,1 @@
+"""What merged goes live, is watched, and is taken back if it is sick."""

@@ -1,0 +1,232 @@
+"""What merged goes live: look, decide, carry out, book, until there is nothing left to do. One hand, beside the others.
+
+What happens at a place needs neither the chair, nor the forge, nor a model: a rollback waits for nobody. The chair is
+taken where tasks and the forge come in: to see what merged, and to settle what follows a deploy's end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from agents.orchestrator.board.breaker import Pauses, Service
+from agents.orchestrator.board.transitions import Mover
+from agents.orchestrator.deploys.taking_back import NotTakenBack, TakingBack
+from agents.orchestrator.memory import learning
+from agents.orchestrator.memory.lesson_text import sick
+from agents.orchestrator.team import Deployment, Desk
+from shared.model.deployment import (
+    ByHand,
+    Deploy,
+    Order,
+    Plan,
+    Rest,
+    Settle,
+    Sight,
+    Stage,
+    following,
+    healthy_at,
+    in_vain,
+    next_step,
+    unwatched,
+    waiting_for_revert,
+)
+from shared.model.errors import Replaced, Stopping, TeamError
+from shared.model.lifecycle import Event, State
+
+
+class Deploying:
+    """`ended`: told of each deploy that came to its end, of its task, and of the commit that runs there now.
+
+    It may be told twice, after a kill.
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        deployment: Deployment,
+        mover: Mover,
+        pauses: Pauses,
+        sync: Callable[[], str],
+        ended: Callable[[Deploy, str, str], None],
+    ) -> None:
+        self._desk = desk
+        self._pauses = pauses
+        self._sync = sync
+        self._devops = deployment.devops
+        self._book = desk.deploys
+        self._rules = deployment.rules
+        self._mover = mover
+        self._taking_back = TakingBack(desk, sync)
+        self._ended = ended
+        self._has_heard = False
+        self.waits: Mapping[str, str] = {}  # tasks that were rolled back, and what has to happen first, in words
+
+    def is_due(self) -> bool:
+        """By who sits on the chair: whether there is something to do that nobody waits for."""
+        return self._due() is not None
+
+    def _due(self) -> Plan | ByHand | Settle | None:
+        """Asked once for each step: the owner types meanwhile, in another process."""
+        step = None if self._pauses.rests(Service.DEPLOYS) else next_step(self._look())
+        waits = isinstance(step, Settle) and self._pauses.rests(Service.FORGE)
+        return None if waits or isinstance(step, Rest) else step
+
+    def go_on(self) -> None:
+        """Step after step, until there is nothing left to do, or we have to leave. A hand's act, on the chair."""
+        try:
+            while (step := self._due()) and not self._desk.yields():
+                self._do(step)
+        except (Stopping, Replaced):
+            raise
+        except TeamError as problem:
+            if not self._pauses.took(problem):
+                self._pauses.away(Service.DEPLOYS, problem)
+
+    def hear(self) -> None:
+        """What is new on the branch, and whether the owner has merged or closed what takes a sick commit back."""
+        self._sync()
+        waiting = [deploy for deploy in self._may_be_sick() if self._is_open(deploy.reverts)]
+        self.waits = {
+            self._task(d): f"{d.commit[:8]} was sick at {d.place}: merge #{d.reverts}, which takes it back, or close it"
+            for d in waiting
+        }
+        self._has_heard = True
+
+    def _may_be_sick(self) -> tuple[Deploy, ...]:
+        return waiting_for_revert(self._book.deploys(), self._book.forgiven())
+
+    def _is_open(self, pull: int) -> bool:
+        return self._desk.delivery.forge.get_pull(pull).state == "open"
+
+    # -- look -------------------------------------------------------------------------------------------------
+
+    def _look(self) -> Sight:
+        deploys = tuple(deploy for deploy in self._book.deploys() if deploy.place in self._rules.places)
+        paused = self._book.paused()
+        held = f"paused: {paused.why}; type: {self._desk.command} resume-deploys" if paused else ""
+        return Sight(
+            places=self._rules.places,
+            deploys=deploys,
+            candidates=self._candidates(deploys),
+            orders=self._orders(),
+            held=held or self._waits_for_a_revert(),
+            forgiven=self._book.forgiven(),
+        )
+
+    def _waits_for_a_revert(self) -> str:
+        """While nobody knows whether a sick commit was taken back, nothing that may hold it is begun."""
+        if not self._has_heard and self._may_be_sick():
+            return "the forge has not said yet whether what was sick is taken back"
+        return next(iter(self.waits.values()), "")
+
+    def _candidates(self, deploys: tuple[Deploy, ...]) -> tuple[str, ...]:
+        """Each merge of ours after what is healthy at the first place, and the branch's newest commit."""
+        desk = self._desk
+        tip = desk.mirror.head(desk.rules.branch)
+        live = healthy_at(self._rules.places[0], deploys)
+        if not tip or tip == live:
+            return ()
+        ours = desk.journal.merges()
+        return tuple(sha for sha in desk.mirror.line(live, tip) if sha in ours or sha == tip)
+
+    def _orders(self) -> tuple[Order, ...]:
+        return tuple(order for order in self._book.orders() if order.place in self._rules.places)
+
+    # -- act --------------------------------------------------------------------------------------------------
+
+    def _do(self, step: Plan | ByHand | Settle) -> None:
+        match step:
+            case Plan():
+                self._plan(step)
+                return
+            case Settle(deploy):
+                self._settle(deploy)
+            case _:
+                self._carry_out(step)
+        self._pauses.answers(Service.DEPLOYS)
+
+    def _plan(self, plan: Plan) -> None:
+        order = next((o.number for o in self._orders()), None) if plan.asked else None
+        deploy = self._book.plan(plan, self._desk.clock.now(), order)
+        self._desk.tell(f"{deploy.place} {deploy.commit[:8]}: to be deployed")
+
+    def _carry_out(self, step: ByHand) -> None:
+        """Its end is booked before anybody else has to be waited for; the owner hears of it before the forge does."""
+        desk = self._desk
+        with desk.journal.running("devops", desk.day(), desk.clock), desk.chair.left():
+            while True:
+                happened = self._devops.carry_out(step)
+                deploy = self._book.happened(
+                    step.deploy, happened.event, desk.clock.now(), desk.delivery.clean(happened.why), happened.backup
+                )
+                if (next_one := following(deploy)) is None:
+                    break
+                step = next_one
+        ends = f": {deploy.why}" if deploy.why else ""
+        desk.tell(f"{deploy.place} {deploy.commit[:8]}: {deploy.stage}{ends}")
+        self._tell(deploy)
+
+    # -- settle -----------------------------------------------------------------------------------------------
+
+    def _settle(self, deploy: Deploy) -> None:
+        task = self._task(deploy)
+        self._pause_if_needed(deploy, task)  # before the forge is asked: whoever resumes meanwhile resumes this
+        if deploy.stage is Stage.RETURNED and task and not deploy.asked:
+            deploy = self._take_back(deploy, task)
+        self._tell(deploy)
+        self._book.settled(deploy)
+        with self._desk.chair.left():
+            self._devops.tidy(self._book.deploys())
+
+    def _tell(self, deploy: Deploy) -> None:
+        """Told again it is brought up to date: by then there is a pull request."""
+        if deploy.is_over:
+            with self._desk.chair.left():
+                running = self._devops.running(deploy.place)
+            self._ended(deploy, self._task(deploy), running.commit if running and not running.ended else "")
+
+    def _task(self, deploy: Deploy) -> str:
+        """The task whose change the commit is; empty: it is the owner's own."""
+        return self._desk.journal.merges().get(deploy.commit, "")
+
+    def _take_back(self, deploy: Deploy, task: str) -> Deploy:
+        match self._taking_back.ensure(deploy, task):
+            case NotTakenBack(why, is_done):
+                if not is_done:
+                    self._book.pause(why, self._desk.clock.now())
+            case pull:
+                self._book.reverted_by(deploy, pull.number)
+                deploy = replace(deploy, reverts=pull.number)
+                self._desk.tell(
+                    f"{deploy.place} {deploy.commit[:8]}: taken back by pull request #{pull.number} ({pull.state})"
+                )
+        self._again(deploy, task)
+        self.hear()
+        return deploy
+
+    def _again(self, deploy: Deploy, task: str) -> None:
+        """The task goes back to the coder, with what was seen. Whatever the owner did with it meanwhile stands."""
+        known = self._desk.journal.known().get(task)
+        if known and known.seen_in is State.COMPLETED and self._desk.store.find(task) == [State.COMPLETED]:
+            note = sick(deploy.place, deploy.why)[:2_000]
+            learning.rolled_back(self._desk, known, deploy.commit, note)
+            self._mover.move(task, State.COMPLETED, Event.SICK, note, "sent back")
+            self._desk.chair.wake()  # a hand may be free for it, while this one deploys what takes the commit back
+
+    def _pause_if_needed(self, deploy: Deploy, task: str) -> None:
+        """What nobody can mend but the owner, and what comes to nothing again and again; unless he forgave it."""
+        if deploy.number <= self._book.forgiven():
+            return
+        deploys, why = self._book.deploys(), ""
+        many = in_vain(deploy.place, deploys, self._book.forgiven(), self._desk.journal.reverts())
+        if deploy.stage is Stage.STUCK and not healthy_at(deploy.place, deploys):
+            why = f"{deploy.place} is not healthy: {deploy.why}"
+        elif commit := unwatched(deploy, deploys):
+            why = f"{commit[:8]} runs at {deploy.place}, and nobody watched it to its end"
+        elif deploy.broke and not task and not deploy.asked:
+            why = f"{deploy.commit[:8]}, which is no change of ours, was sick at {deploy.place}"
+        elif many >= self._rules.pause_after:
+            why = f"{many} deploys in a row came to nothing at {deploy.place}"
+        if why:
+            self._book.pause(why, self._desk.clock.now())

@@ -1,0 +1,1 @@
+"""What the owner says: at the forge, in files, at the terminal."""

@@ -1,0 +1,1 @@
+"""Large goals on branches of their own."""

@@ -1,0 +1,224 @@
+"""Large goals on branches of their own: where a task's change goes, and how such a branch begins and stays fresh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import count, takewhile
+
+from agents.orchestrator.team import WHO, Desk
+from shared.model.errors import Stumble, TeamError
+from shared.model.lifecycle import State
+from shared.model.naming import goal_branch, is_landing
+from shared.repo.mirror_rebase import Conflict
+from shared.store.journal import Journal, Known
+
+MOST_NAMED = 5  # files of a conflict, tasks that are missing
+OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
+
+
+class Astray(Stumble):
+    """A goal's branch needs the owner: its tasks wait for him, the others go on."""
+
+
+class Diverged(Astray):
+    """The goal's branch and the target's do not go together by themselves."""
+
+
+class Taken(Astray):
+    """Somebody else has a branch of this name."""
+
+
+class Missing(Astray):
+    """What was merged into the branch is not on it any more."""
+
+
+# --- which branch, by the books ------------------------------------------------------------------------------
+
+
+def target(desk: Desk, task: Known) -> str:
+    """The branch that its change goes into. What was planned for a branch that has landed goes into the target's."""
+    return own_target(desk.journal, task) or desk.rules.branch
+
+
+def own_target(journal: Journal, task: Known) -> str:
+    """The branch of its goal, if its change goes there; empty: it does not."""
+    return task.branch if task.branch and not lands(task) and task.branch not in landed(journal) else ""
+
+
+def lands(task: Known) -> bool:
+    """A task of ours that brings a goal's branch home; a file of the owner's may have any name."""
+    return bool(task.branch) and is_landing(task.id)
+
+
+def landed(journal: Journal) -> frozenset[str]:
+    """Branches of goals all of which is on the target's branch."""
+    return frozenset(one.branch for one in journal.known().values() if lands(one) and _is_done(journal, one))
+
+
+def landings(known: Iterable[Known], branch: str) -> list[Known]:
+    return [one for one in known if one.branch == branch and lands(one)]
+
+
+def _is_done(journal: Journal, task: Known) -> bool:
+    """Its file may have been tidied away since."""
+    if task.seen_in is State.GONE:
+        return [event.target for event in journal.history(task.id)][-2:-1] == [State.COMPLETED]
+    return task.seen_in is State.COMPLETED
+
+
+def open_branches(journal: Journal) -> Mapping[str, str]:
+    """Goal -> the branch of its own that its tasks go into. Most homes have none."""
+    over = landed(journal)
+    return {one.goal_id: one.branch for one in journal.known().values() if one.branch and one.branch not in over}
+
+
+def new_branch(journal: Journal, goal: str) -> str:
+    """The name of the next one that this goal may begin."""
+    had = {one.branch for one in journal.known().values() if one.goal_id == goal and one.branch}
+    return goal_branch(goal, len(had) + 1)
+
+
+def too_early(task: Known, known: Mapping[str, Known]) -> bool:
+    """A landing whose goal has other tasks to do again: it is dropped, and made anew when they are done."""
+    others = (one for one in known.values() if one.branch == task.branch and not lands(one))
+    return lands(task) and any(one.seen_in in OPEN for one in others)
+
+
+def is_outdated(desk: Desk, task: Known) -> bool:
+    """A landing that was made of less than is on its branch now, as far as we have looked."""
+    made_of = desk.journal.gathered(task.id) if lands(task) else ""
+    newest = desk.mirror.head(task.branch) if made_of else None
+    return newest is not None and not _holds(desk, made_of, newest)
+
+
+def _holds(desk: Desk, newer: str, older: str) -> bool:
+    """False also if one of the commits is not here."""
+    try:
+        return desk.mirror.is_ancestor(older, newer)
+    except TeamError:
+        return False
+
+
+# --- at the forge --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GoalBranches:
+    """`sync`: brings our mirror up to date -> the newest commit of the target's branch.
+
+    Each push is an intent with a number; what it came to is "<commit> <the target's newest that it holds>".
+    """
+
+    desk: Desk
+    sync: Callable[[], str]
+
+    def base(self, task: Known) -> str:
+        """What its change begins on: of a goal's branch with the target's brought in. Diverged: it cannot be."""
+        tip, branch = self.sync(), target(self.desk, task)
+        return tip if branch == self.desk.rules.branch else self.fresh(branch, tip)
+
+    def ensured(self, branch: str) -> str:
+        """Its newest commit; one of a goal is pushed if it is not at the forge."""
+        tip = self.sync()
+        return tip if branch == self.desk.rules.branch else self._ensured(branch, tip)
+
+    def look(self, branch: str) -> str | None:
+        """Its newest commit as it is at the forge, and now here; None: it is not there."""
+        if branch == self.desk.rules.branch:
+            return self.sync()
+        return self.desk.mirror.fetch(branch) if self.desk.mirror.remote_head(branch) else None
+
+    def hear(self, tasks: Iterable[Known]) -> frozenset[str]:
+        """The branches of goals to which the owner has pushed; one that is not there yet begins with its first task."""
+        branches = {task.branch for task in tasks if task.branch} - landed(self.desk.journal)
+        before = {branch: self.desk.mirror.head(branch) for branch in sorted(branches)}
+        return frozenset(branch for branch, head in before.items() if self.look(branch) != head)
+
+    def fresh(self, branch: str, tip: str) -> str:
+        """Its newest commit, which holds `tip`: that of the target's branch."""
+        mirror, newest, before = self.desk.mirror, self._ensured(branch, tip), self._brought_in(branch)
+        is_rewritten = bool(before) and not _holds(self.desk, tip, before)
+        if mirror.is_ancestor(tip, newest):
+            if is_rewritten:  # and the owner has set that right
+                self.desk.journal.intend(self._next(branch), "push", "", branch, self.desk.clock.now())
+                self.desk.journal.achieved(self._next(branch), f"{newest} {tip}")
+            return newest
+        main = self.desk.rules.branch
+        if is_rewritten:
+            raise Diverged(f"{main} was rewritten since it was merged into {branch}: rebase that yourself and push it")
+        if mirror.is_ancestor(newest, tip):
+            return self._push(branch, tip, newest, tip)
+        made = mirror.joined(newest, tip, WHO, f"Merge {main} into {branch}", self.desk.clock.now())
+        if isinstance(made, Conflict):
+            where = ", ".join(made.paths[:MOST_NAMED]) or "its history"
+            raise Diverged(
+                f"{main} conflicts with {branch} in {where}: merge {main} into {branch} yourself and push it"
+            )
+        self.desk.tell(f"{branch}: brought up to date with {main}")
+        return self._push(branch, made, newest, tip)
+
+    def _ensured(self, branch: str, tip: str) -> str:
+        """It begins where the target's branch is; deleted by somebody, it begins where it was."""
+        mirror = self.desk.mirror
+        newest = self.look(branch)
+        if newest is None:
+            last = (mirror.head(branch) if self._pushes(branch) else None) or tip
+            self._check_whole(branch, last)
+            return self._push(branch, last, None, self._brought_in(branch) or tip)
+        self._check_ours(branch, newest, tip)
+        self._check_whole(branch, newest)
+        key = self._next(branch)
+        if self.desk.journal.intended(key) and mirror.is_ancestor(tip, newest):
+            self.desk.journal.achieved(key, f"{newest} {tip}")  # what a kill kept from being booked
+        return newest
+
+    def _check_ours(self, branch: str, newest: str, tip: str) -> None:
+        is_begun = self.desk.journal.intended(_key(branch, 1)) and self.desk.mirror.is_ancestor(newest, tip)
+        if not (is_begun or self._pushes(branch)):
+            raise Taken(f"{branch} is there already, and not ours: remove that branch at the forge")
+
+    def _check_whole(self, branch: str, newest: str) -> None:
+        """A rewritten history is whole if it has the same commits by their first lines."""
+        known, titles = self.desk.journal.known(), self.desk.mirror.titles(newest)
+        missing = [
+            task
+            for task, sha in self.desk.journal.merged_into(branch).items()
+            if known[task].seen_in is State.COMPLETED
+            and not lands(known[task])
+            and not (_holds(self.desk, newest, sha) or self._title(sha) in titles)
+        ]
+        if missing:
+            what = ", ".join(missing[:MOST_NAMED])
+            how = f"push it there again, or type: {self.desk.command} retry {missing[0]}"
+            raise Missing(f"{branch} does not hold what was merged for {what} any more: {how}")
+
+    def _title(self, sha: str) -> str | None:
+        try:
+            return self.desk.mirror.titles(sha)[0]
+        except TeamError:  # it is not here
+            return None
+
+    def _push(self, branch: str, sha: str, expected: str | None, tip: str) -> str:
+        key = self._next(branch)
+        self.desk.journal.intend(key, "push", "", branch, self.desk.clock.now())
+        self.desk.mirror.push(sha, branch, expected)
+        self.desk.journal.achieved(key, f"{sha} {tip}")
+        return self.desk.mirror.fetch(branch)
+
+    def _brought_in(self, branch: str) -> str:
+        """The newest commit of the target's branch that was merged into it; empty: none yet."""
+        done = self._pushes(branch)
+        return done[-1].partition(" ")[2] if done else ""
+
+    def _next(self, branch: str) -> str:
+        """The key of the push that comes next, or that was begun."""
+        return _key(branch, len(self._pushes(branch)) + 1)
+
+    def _pushes(self, branch: str) -> list[str]:
+        """What they have come to, in order."""
+        return [*takewhile(bool, (self.desk.journal.outcome_of(_key(branch, number)) for number in count(1)))]
+
+
+def _key(branch: str, number: int) -> str:
+    return f"{branch}:{number}"

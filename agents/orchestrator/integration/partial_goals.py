@@ -1,0 +1,130 @@
+"""Goals that are begun: what is planned of them, what is left over, and which get a branch of their own.
+
+A goal counts as it is worded. Of one on a branch of its own every plan since it began is asked, not only the last: it
+must not land before all of it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from agents.orchestrator.integration.feature_branches import lands, new_branch, open_branches
+from shared.model.board import wording
+from shared.model.work import DailyPlan, Goal, PlanAnswer
+from shared.store.journal import Journal, Known
+from shared.store.plan_book import PlanBook
+
+Worded = tuple[str, str]  # a goal's id and its wording
+
+
+def worded(goal: Goal) -> Worded:
+    return goal.id, wording(goal)
+
+
+def planned(journal: Journal) -> set[Worded]:
+    """Goals that have tasks. What went with its goal does not count when the goal is back."""
+    dropped = journal.dropped()
+    return {(known.goal_id, known.wording) for known in journal.known().values() if known.id not in dropped}
+
+
+def is_planned_whole(plans: PlanBook, journal: Journal, goal: Worded, day: str) -> bool:
+    """Whether all of it has tasks, or is there."""
+    is_begun = goal in planned(journal) or goal in finished(plans, journal, day)
+    return is_begun and goal not in unfinished(plans, journal, day)
+
+
+# --- what is left --------------------------------------------------------------------------------------------
+
+
+def unfinished(plans: PlanBook, journal: Journal, day: str) -> set[Worded]:
+    """Goals of which a part is to be planned on that day, or was left over by its plan."""
+    today = plans.plan(day)
+    return left_before(plans, journal, day) | (_rest(today) if today else set())
+
+
+def left_before(plans: PlanBook, journal: Journal, day: str) -> set[Worded]:
+    """Goals of which the plans before that day have left a part that is not in that day's."""
+    today, words = plans.plan(day), _last_words(plans, journal, day)
+    ids = {task.goal_id for task in today.tasks} | {goal.id for goal in today.finished} if today else set()
+    taken_up = _taken_up(today, journal.known()) if today else set()
+    left = {worded(goal) for goal in plans.left_over(day) if goal.id not in ids}
+    left |= {goal for goal, plan in words.items() if goal in _rest(plan) - taken_up}
+    return left | _lost(plans, journal, day)
+
+
+def finished(plans: PlanBook, journal: Journal, day: str) -> dict[Worded, str]:
+    """Goals on branches of their own of which nothing was left to plan -> the day on which that was seen."""
+    words, today = _last_words(plans, journal, day), plans.plan(day)
+    if today:
+        words |= dict.fromkeys(_named(today, journal.known()), today)
+    return {goal: plan.day for goal, plan in words.items() if goal in map(worded, plan.finished)}
+
+
+def _lost(plans: PlanBook, journal: Journal, day: str) -> set[Worded]:
+    """Goals on branches whose tasks went with them: should they come back, these are planned anew."""
+    branches, known = open_branches(journal), journal.known()
+    if not branches:
+        return set()
+    seen = finished(plans, journal, day)
+    lost = ((known[task], on) for task, on in journal.lost().items())
+    return {
+        (task.goal_id, task.wording)
+        for task, on in lost
+        if task.branch == branches.get(task.goal_id) and not lands(task)
+        if seen.get((task.goal_id, task.wording), "") < on
+    }
+
+
+def _last_words(plans: PlanBook, journal: Journal, day: str) -> dict[Worded, DailyPlan]:
+    """Goals on branches of their own -> the last plan before that day that names them."""
+    found: dict[Worded, DailyPlan] = {}
+    known = journal.known()
+    for id_ in open_branches(journal):
+        for plan in plans.naming(id_, day):
+            found |= {goal: plan for goal in _named(plan, known) if goal[0] == id_ and goal not in found}
+    return found
+
+
+def _named(plan: DailyPlan, known: Mapping[str, Known]) -> set[Worded]:
+    return _rest(plan) | _taken_up(plan, known)
+
+
+def _rest(plan: DailyPlan) -> set[Worded]:
+    return {worded(goal) for goal in (*plan.deferred, *plan.held)}
+
+
+def _taken_up(plan: DailyPlan, known: Mapping[str, Known]) -> set[Worded]:
+    tasks = (known[task.id] for task in plan.tasks if task.id in known)
+    return {*map(worded, plan.finished), *((task.goal_id, task.wording) for task in tasks)}
+
+
+# --- branches ------------------------------------------------------------------------------------------------
+
+
+def branches_for(journal: Journal, answer: PlanAnswer, goals: Sequence[Goal]) -> tuple[tuple[str, str], ...]:
+    """(goal, branch): the owner's goals that one day turns out to be too short for, and of which nothing is there yet.
+
+    Not if a task of another goal needs one of it: that would wait until all of the goal has landed, and the goal
+    perhaps for that.
+    """
+    begun, needed = planned(journal), _needed_by_others(answer)
+    whose = {task.goal_id for task in answer.tasks}
+    return tuple(
+        (goal.id, new_branch(journal, goal.id))
+        for goal in goals
+        if not goal.proposed_by
+        and goal.id in answer.deferred
+        and goal.id in whose - needed
+        and worded(goal) not in begun
+    )
+
+
+def _needed_by_others(answer: PlanAnswer) -> set[str]:
+    """Goals, by id."""
+    whose = {task.id: task.goal_id for task in answer.tasks}
+    return {
+        whose[needed]
+        for task in answer.tasks
+        for needed in task.depends_on
+        if whose.get(needed, task.goal_id) != task.goal_id
+    }

@@ -1,0 +1,1 @@
+"""What was learned, and which lessons fit what is about to be done."""

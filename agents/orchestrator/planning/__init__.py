@@ -1,0 +1,1 @@
+"""The vision of today -> plan, tasks, DAILY_PLAN.md."""

@@ -1,0 +1,179 @@
+"""(Vision, history) -> what is to be planned today, and DAILY_PLAN.md. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from agents.orchestrator.vision.goal_ids import ISSUE, note_id
+from shared.model.board import Board, Card, wording
+from shared.model.lifecycle import State
+from shared.model.research import inquiry
+from shared.model.work import DailyPlan, Difficulty, Goal, Question, Remark, TaskSpec, Vision
+from shared.money.token_budget import as_dollars
+
+NO_NOTES: Mapping[str, str] = MappingProxyType({})
+
+# Tokens of one task, sent and received, over all its model calls: what a forecast rests on until there is experience.
+PROFILE: Mapping[Difficulty, tuple[int, int]] = {
+    Difficulty.EASY: (12_000, 3_000),
+    Difficulty.MEDIUM: (40_000, 8_000),
+    Difficulty.HARD: (120_000, 20_000),
+}
+
+
+def goals_to_plan(
+    vision: Vision, planned: Collection[tuple[str, str]], questions: Iterable[Question], deferred: Iterable[Goal]
+) -> tuple[Goal, ...]:
+    """The goals that have neither a task nor an open question in their present wording, the most urgent first.
+
+    `planned` holds (goal id, wording) of every task that was ever made; `deferred` goals wait for another day.
+    """
+    asked = {question.goal_id for question in questions}
+    waiting = {(goal.id, wording(goal)) for goal in deferred}
+    open_goals = (
+        goal
+        for goal in vision.goals
+        if (goal.id, wording(goal)) not in planned and goal.id not in asked and (goal.id, wording(goal)) not in waiting
+    )
+    return tuple(sorted(open_goals, key=lambda goal: (goal.priority.rank, goal.line)))
+
+
+def wordings(vision: Vision) -> dict[str, str]:
+    """What a question can be about, as it is worded now: goals, and notes (another wording is another id)."""
+    remarks = vision.notes + vision.unread
+    return {goal.id: wording(goal) for goal in vision.goals} | {note_id(remark): "" for remark in remarks}
+
+
+def unwanted(goal_id: str, planned_for: str, vision: Vision) -> str:
+    """Why the vision does not want a task any more that was planned for this goal in this wording; empty: it does."""
+    if not goal_id:
+        return ""  # the owner dropped it himself
+    goal = next((goal for goal in vision.goals if goal.id == goal_id), None)
+    is_from_issue = goal_id.startswith(ISSUE)
+    if goal is None:
+        gone = "its issue was closed, or does not count any more"
+        return gone if is_from_issue else "its goal was removed from VISION.md"
+    if wording(goal) == planned_for:
+        return ""
+    return "its issue was reworded" if is_from_issue else "its goal was reworded in VISION.md"
+
+
+def merged(before: DailyPlan | None, plan: DailyPlan) -> DailyPlan:
+    """A second planning on the same day (the owner edited VISION.md) adds to the first."""
+    if before is None:
+        return plan
+    return replace(
+        plan,
+        tasks=before.tasks + plan.tasks,
+        reasons=before.reasons + plan.reasons,
+        deferred=before.deferred + plan.deferred,
+        held=tuple(dict.fromkeys((*before.held, *plan.held))),
+        finished=before.finished + plan.finished,
+        branches=tuple(dict.fromkeys((*before.branches, *plan.branches))),
+        questions=before.questions + plan.questions,
+        forecast=before.forecast + plan.forecast,
+        notes=before.notes + plan.notes,
+    )
+
+
+def forecast(tasks: Iterable[TaskSpec], per_token: tuple[int, int], experience: Sequence[int]) -> int:
+    """What the tasks will probably cost, in nano-dollars: from the cost of finished ones, or from the profile.
+
+    `per_token` is the coder's price for a token sent and received; `experience` the cost of each finished task.
+    """
+    tasks = list(tasks)
+    if len(experience) >= 3:
+        return len(tasks) * (sum(experience) // len(experience))
+    sent, received = per_token
+    return sum(PROFILE[task.difficulty][0] * sent + PROFILE[task.difficulty][1] * received for task in tasks)
+
+
+# --- DAILY_PLAN.md -------------------------------------------------------------------------------------------
+
+
+def render(
+    plan: DailyPlan,
+    vision: Vision,
+    board: Board,
+    questions: Sequence[Question],
+    cap: int,
+    notes: Mapping[str, str] = NO_NOTES,
+    upkeep: Sequence[str] = (),
+) -> str:
+    """The day's plan as the owner reads it. Generated: edits are overwritten.
+
+    `notes`: where what was looked up is told, by the id of its inquiry. `upkeep`: what came of our own look.
+    """
+    titles = {goal.id: goal.title for goal in vision.goals}
+    parts = [
+        f"# Plan for {plan.day}",
+        _summary(plan, cap),
+        _section("Tasks", _tasks(plan, titles, board)),
+        _section("Not to be touched", (f"- {guard.note} → {_code(guard.patterns)}" for guard in plan.guards)),
+        _section("Questions for you", (f"- {question_line(question, titles)}" for question in questions)),
+        _section("Left for another day", (f"- {goal.title} ({goal.priority})" for goal in plan.deferred)),
+        _section("Upkeep", (f"- {line}" for line in upkeep)),
+        _section("Ideas", (_idea(idea, notes) for idea in vision.ideas)),
+        _section("Remarks", (f"- {note}" for note in (*plan.notes, *_warnings(vision)))),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _summary(plan: DailyPlan, cap: int) -> str:
+    if not plan.tasks:
+        return "Nothing new to plan."
+    few = f"{len(plan.tasks)} task{'s' if len(plan.tasks) > 1 else ''}"
+    return f"{few}, probably about ${cents(plan.forecast)}; today's cap is ${cents(cap)}."
+
+
+def _tasks(plan: DailyPlan, titles: Mapping[str, str], board: Board) -> Iterable[str]:
+    for number, (task, reason) in enumerate(zip(plan.tasks, plan.reasons, strict=True), 1):
+        card = board.card(task.id)
+        yield f"{number}. **{task.title}** (`{task.id}`, {task.priority}, {task.difficulty}; {_state(card)})"
+        yield f"   - goal: {titles.get(task.goal_id, 'no longer in VISION.md')}"
+        yield f"   - why: {reason}"
+        yield f"   - files: {_code(task.files + task.new_files)}"
+        if branch := dict(plan.branches).get(task.goal_id):
+            yield f"   - on: `{branch}`, until all of its goal is there"
+        if task.depends_on:
+            yield f"   - after: {_code(task.depends_on)}"
+
+
+def _idea(idea: Remark, notes: Mapping[str, str]) -> str:
+    path = notes.get(inquiry(idea.text).id)
+    return f"- {idea.text} → " + (f"`{path}`" if path else "not looked up yet")
+
+
+def _state(card: Card | None) -> str:
+    return (card.state if card else State.GONE).replace("_", " ")
+
+
+def question_line(question: Question, titles: Mapping[str, str]) -> str:
+    """`titles`: of the goals, by id."""
+    about = f"{titles[question.goal_id]}: " if question.goal_id in titles else ""
+    if not question.evidence:
+        return f"{about}{question.text}"
+    is_seen = "" if question.evidence.startswith("unverified") else "seen: "
+    return f"{about}{question.text} ({is_seen}{question.evidence})"
+
+
+def _warnings(vision: Vision) -> Iterable[str]:
+    return (f"VISION.md, line {warning.line}: {warning.text}" for warning in vision.warnings)
+
+
+def _section(title: str, lines: Iterable[str]) -> str:
+    text = "\n".join(lines)
+    return f"## {title}\n\n{text}" if text else ""
+
+
+def _code(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def cents(nano: int) -> str:
+    """Dollars with two decimals, or with four below ten cents."""
+    dollars = as_dollars(nano)
+    whole, _, decimals = dollars.partition(".")
+    return f"{whole}.{decimals[:2] if nano >= 100_000_000 else decimals[:4]}"

@@ -1,0 +1,1 @@
+"""What reaches the forge: branches, pull requests, statuses, comments, merges."""

@@ -1,0 +1,158 @@
+"""What the gates found, in words: for the pull request, for the coder, for the owner. Pure.
+
+Whatever tests printed or models said is quoted; it is data for whoever reads it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from shared.forge.forge import CheckResult
+from shared.llm.prompts import quoted
+from shared.model.evidence import Evidence, Failure, Problem
+from shared.model.review import Approved, ChangesRequested, Escalated, Finding, Reviewed, Verdict
+
+MOST = 10  # failures or findings that are shown one by one
+TRACE = 1_500  # characters of one trace for the coder
+WHOLE = 12_000  # characters of all findings for the coder
+
+
+# --- one line ------------------------------------------------------------------------------------------------
+
+
+def summary(evidence: Evidence) -> str:
+    counts = f"{evidence.passed} passed, {evidence.failed} failed, {evidence.skipped} skipped"
+    if evidence.failing_before:
+        counts += f" ({evidence.failing_before} failed before)"
+    if evidence.new_tests:
+        counts += f"; {len(evidence.new_tests)} new, {len(evidence.proving)} of them fail without the change"
+    return counts
+
+
+def status(evidence: Evidence) -> tuple[CheckResult, str]:
+    """For the commit: its state, and a note of one line."""
+    if evidence.is_red:
+        return "failure", evidence.needing("correct")[0].text
+    return "success", summary(evidence)
+
+
+def verdict_line(verdict: Verdict) -> str:
+    match verdict:
+        case Approved(findings):
+            return f"approved, {len(findings)} comments" if findings else "approved"
+        case ChangesRequested(findings):
+            return f"changes requested: {findings[0].path}:{findings[0].line} {findings[0].text}"
+        case Escalated(reason):
+            return f"for the owner: {reason}"
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+# --- for the pull request ------------------------------------------------------------------------------------
+
+
+def evidence(found: Evidence) -> str:
+    word = "red" if found.is_red else "need the owner" if found.problems else "green"
+    parts = [
+        f"### Tests: {word}",
+        f"{summary(found)}; {found.seconds:.1f} s; `{found.command or 'no tests'}` in {found.box}",
+        _bullets(problem.text for problem in found.problems),
+        _bullets(f"`{failure.test}` at {failure.where or 'an unknown place'}" for failure in found.failures[:MOST]),
+        _coverage(found),
+        f"flaky: {', '.join(found.flaky[:MOST])}" if found.flaky else "",
+        f"commit {found.commit}, tree {found.tree}, on top of {found.base}; report {found.digest[:16] or 'none'}",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _coverage(found: Evidence) -> str:
+    if found.covered is None:
+        return ""
+    before = f" (before: {found.covered_before:.1f} %)" if found.covered_before is not None else ""
+    missed = "; ".join(f"{path}: {_numbers(lines)}" for path, lines in found.uncovered.items())
+    return f"coverage {found.covered:.1f} %{before}" + (
+        f"; changed lines that no test runs: {missed}" if missed else ""
+    )
+
+
+def _numbers(lines: Sequence[int]) -> str:
+    return ", ".join(map(str, lines[:MOST])) + (f" and {len(lines) - MOST} more" if len(lines) > MOST else "")
+
+
+def review(verdict: Verdict) -> str:
+    lines = _bullets(_finding(finding) for finding in verdict.findings[: 2 * MOST])
+    return "\n\n".join(part for part in (f"### Review: {verdict_line(verdict)}", lines) if part)
+
+
+def _finding(finding: Finding) -> str:
+    return f"{finding.severity}: {finding.path}:{finding.line} {finding.text} ({finding.source}: {finding.rule})"
+
+
+def waiting(task: str, reasons: Sequence[str], commit: str = "") -> str:
+    """`commit`: if the owner's words below the pull request are heeded."""
+    below = answers_below(commit) if commit else ""
+    return "\n\n".join(filter(None, ("### Waits for the owner", _bullets(reasons), answers(task), below)))
+
+
+def answers(task: str) -> str:
+    """What the owner can type."""
+    return f"`python main.py approve {task}`, `reject {task} --why ...`, or `retry {task} --why ...`"
+
+
+def answers_below(commit: str) -> str:
+    """What the owner can write below the pull request."""
+    return f"Or write here: `/approve {commit[:12]}`, `/reject why`, or `/retry what to do differently`."
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+# --- for the coder -------------------------------------------------------------------------------------------
+
+
+def findings(found: Evidence | None, reviewed: Reviewed | None, said: Sequence[str]) -> str:
+    """A compact digest of what is to be corrected; `said`: what the owner wrote about it, the newest last."""
+    parts = [_owner(said), _problems(found), _review(reviewed)]
+    return "\n\n".join(part for part in parts if part)[:WHOLE]
+
+
+def _owner(said: Sequence[str]) -> str:
+    return "The owner says:\n" + quoted("\n".join(said[-3:]), "owner") if said else ""
+
+
+def _problems(found: Evidence | None) -> str:
+    if found is None or not found.problems:
+        return ""
+    told = _bullets(_problem(problem) for problem in found.problems[:MOST])
+    traces = "\n\n".join(_failure(failure) for failure in found.failures[:5])
+    printed = f"The end of what was printed:\n{quoted(found.output[-TRACE:], 'output')}" if found.output else ""
+    return "\n\n".join(part for part in ("The tests say:", quoted(told, "tests"), traces, printed) if part)
+
+
+def _problem(problem: Problem) -> str:
+    return f"{problem.rule}: {problem.text}"
+
+
+def _failure(failure: Failure) -> str:
+    return quoted(f"{failure.test} at {failure.where}\n{failure.text[-TRACE:]}", "failure")
+
+
+def _review(reviewed: Reviewed | None) -> str:
+    if reviewed is None or not isinstance(reviewed.verdict, ChangesRequested):
+        return ""
+    lines = _bullets(_finding(finding) for finding in reviewed.verdict.findings[: 2 * MOST])
+    return f"The reviewer asks for changes:\n{quoted(lines, 'findings')}"
+
+
+# --- for the owner -------------------------------------------------------------------------------------------
+
+
+def diagnosis(task: str, why: str, notes: Sequence[str]) -> str:
+    """Of a task that has failed: what was tried, how each try ended, what can be done."""
+    tries = "\n".join(f"{number}. {note}" for number, note in enumerate(notes, 1))
+    told = f"`python main.py retry {task} --why 'what to do differently'` gives it fresh attempts; or reword its goal."
+    return "\n\n".join(part for part in (f"### Closed: {why}", tries, told) if part)

@@ -1,0 +1,1 @@
+"""How a day went: reports, notices, pictures, PROGRESS.md."""

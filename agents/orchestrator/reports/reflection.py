@@ -1,0 +1,205 @@
+"""What failed, of which kind, and who has to act. Pure.
+
+What the books hold as facts decides first. Where they hold words only, these are the program's own (PHRASES), and
+they count where they begin: what a model or a test printed stands behind them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from agents.orchestrator.memory.signature import signature
+from agents.orchestrator.roadmap.weeks import Week, monday_of
+from shared.model.evidence import Evidence
+
+Turn = Literal["coder", "planner", "planner or owner", "QA", "owner"]
+Standing = Literal["open", "mended", "given up", "rejected", "over"]  # of its task, when the day was over
+
+# An attempt's end; the task's; "waits": its tests or review cannot decide; "not begun": what it needs is not there.
+How = Literal["failed", "lost", "sent back", "given up", "rejected", "waits", "not begun"]
+
+
+class Cause(StrEnum):
+    IMPLEMENTATION = "implementation"  # red tests, findings, a refused change
+    SPECIFICATION = "specification"  # it cannot be done as it is written, or is not wanted
+    ENVIRONMENT = "environment"  # what is needed to work or to test is not there
+    FLAKY = "flaky test"  # failed and passed on the same commit
+    TIME_LIMIT = "time limit"  # minutes, silence, calls, tokens, memory or money of one task
+
+    @property
+    def turn(self) -> Turn:
+        return TURNS[self]
+
+
+TURNS: dict[Cause, Turn] = {
+    Cause.IMPLEMENTATION: "coder",
+    Cause.SPECIFICATION: "planner or owner",
+    Cause.ENVIRONMENT: "owner",
+    Cause.FLAKY: "QA",
+    Cause.TIME_LIMIT: "planner",
+}
+STOPPED = "the team was being stopped"  # the note of an attempt that nothing has failed in
+
+
+@dataclass(frozen=True)
+class Failure:
+    """As the books hold it. `task`: empty: it stopped everybody. `before`: the earlier ones of the same round."""
+
+    task: str
+    how: How
+    note: str = ""
+    evidence: Evidence | None = None  # of the attempt's commit
+    before: tuple[Failure, ...] = ()
+
+
+@dataclass(frozen=True)
+class Setback:
+    """A failure of a day, classified."""
+
+    task: str
+    cause: Cause
+    standing: Standing = "open"
+
+
+@dataclass(frozen=True)
+class Reflection:
+    """A day's setbacks, and the weeks with work, that of the day first; without work it has none."""
+
+    setbacks: tuple[Setback, ...] = ()
+    week: Week | None = None
+    before: tuple[Week, ...] = ()
+
+
+def reflected(setbacks: Sequence[Setback], found: Sequence[Week], day: str) -> Reflection:
+    """Each setback once; `found`: the newest week first."""
+    week = next((one for one in found if one.monday == monday_of(day)), None)
+    return Reflection(tuple(dict.fromkeys(setbacks)), week, tuple(one for one in found if one is not week))
+
+
+# --- what kind of failure is it? -------------------------------------------------------------------------------
+
+PHRASES: dict[Cause, tuple[str, ...]] = {  # how a note begins; the first that fits
+    Cause.TIME_LIMIT: (
+        r"(given up after \d+ attempts: )?it has used [\d,]+ tokens \(",
+        r"(given up after \d+ attempts: )?it has been worked on for \d+ minutes \(",
+        r"timed out(: |$)",
+        r"token limit(: |$)",
+        r"nothing happened for ",
+        r"crashed: it was ended: it (took|wrote|printed) ",
+        r"the answer was cut because the budget",
+        r"the answer was longer than max_tokens",
+        r"the cap of this task is used up",
+        r"it used all its model calls",
+    ),
+    Cause.ENVIRONMENT: (
+        r"crashed(: |$)",
+        r"api error(: |$)",
+        r"the meter refused: ",
+        r"files were changed, but the meter saw no complete answer",
+        r"the tests of \S+ have no environment: ",
+        r"the set-up of \S+ was ended \(",
+        r"\S+ cannot be reached \(",
+        r"the tests were interrupted: ",
+        r"no working sandbox",
+        r"the sandbox (did not start|does not hold)",
+        r"the program \S+ is not in ",
+        r"the coding engine is not installed",
+        r"[^:;]+ cannot be written \(",
+        r"its (tests were|review was) begun \d+ times",
+        r"\S+ is at [\w ]+: somebody else moved it",
+        r"the forge does not take ",
+    ),
+    Cause.SPECIFICATION: (
+        r"the change was refused: .+: the task edits it, but it does not exist",
+        r"the change was refused: .+: the task creates it, but it exists",
+        r"the model declined the task",
+        r"it changes .+, which you have said not to touch",
+        r"you closed pull request #\d+",
+    ),
+}
+KNOWN = tuple((cause, re.compile(phrase, re.DOTALL)) for cause, phrases in PHRASES.items() for phrase in phrases)
+OUT_OF_SCOPE = re.compile(
+    r"no edits: refused |the change was refused: .+: ((it is deleted, but )?the task does not name it"
+    r"|it lies outside of what tasks may touch|the owner guards )",
+    re.DOTALL,
+)
+UNDECIDED = {"no evidence": Cause.ENVIRONMENT, "an old test is flaky now": Cause.FLAKY}  # rules, asked of the owner
+
+
+def classify(failure: Failure) -> Cause:
+    """Never raises, whatever the texts hold. What nobody can tell is the coder's."""
+    match failure.how:
+        case "rejected":
+            return Cause.SPECIFICATION
+        case "lost":
+            return Cause.ENVIRONMENT
+        case "given up":
+            return _of_the_end(failure)
+        case "waits":
+            return undecided(failure) or Cause.IMPLEMENTATION
+        case _:
+            return _of_the_tests(failure.evidence) or _of_a_try(failure)
+
+
+def by_words(note: str) -> Cause | None:
+    """None: these are no words of ours that tell."""
+    return next((cause for cause, phrase in KNOWN if phrase.match(note)), None)
+
+
+def undecided(failure: Failure) -> Cause | None:
+    """Of a change that waits: why nobody but the owner can go on. None: it is only his to judge."""
+    asked = failure.evidence.needing("ask owner") if failure.evidence else ()
+    return by_words(failure.note) or next((UNDECIDED[one.rule] for one in asked if one.rule in UNDECIDED), None)
+
+
+def _of_the_tests(evidence: Evidence | None) -> Cause | None:
+    """Of red tests. The base came to its end: if the change does not, it is the change."""
+    if evidence is None or not evidence.is_red:
+        return None
+    shaky = frozenset(evidence.flaky)
+    is_flaky = all(problem.tests and shaky.issuperset(problem.tests) for problem in evidence.needing("correct"))
+    return Cause.FLAKY if is_flaky else Cause.IMPLEMENTATION
+
+
+def _of_a_try(failure: Failure) -> Cause:
+    strays_again = _strays(failure) and any(map(_strays, failure.before))
+    return Cause.SPECIFICATION if strays_again else by_words(failure.note) or Cause.IMPLEMENTATION
+
+
+def _strays(failure: Failure) -> bool:
+    """It wanted to change what the task does not name: twice, and the task names too little."""
+    return failure.how == "failed" and bool(OUT_OF_SCOPE.match(failure.note))
+
+
+def _of_the_end(failure: Failure) -> Cause:
+    """Of a task that was given up: at once, since no further try could help, or when its attempts were used up."""
+    if found := by_words(failure.note):
+        return found
+    if not failure.before:
+        return Cause.SPECIFICATION
+    last = failure.before[-1]
+    if failure.note != last.note:
+        return _of_all(failure.before)
+    found = classify(last)
+    cannot_be_done = last.how == "failed" and found is Cause.IMPLEMENTATION
+    return Cause.SPECIFICATION if cannot_be_done else found
+
+
+def _of_all(tries: Sequence[Failure]) -> Cause:
+    """The same again and again, or another each time: then the task is not clear."""
+    found = [(cause, one) for one in tries if (cause := classify(one)) is not Cause.ENVIRONMENT]
+    if 2 * len(found) < len(tries):
+        return Cause.ENVIRONMENT
+    causes, kinds = {cause for cause, _ in found}, {_kind(one) for _, one in found}
+    is_one = len(causes) == 1 and (len(kinds) == 1 or Cause.IMPLEMENTATION not in causes)
+    return causes.pop() if is_one else Cause.SPECIFICATION
+
+
+def _kind(failure: Failure) -> object:
+    if failure.evidence and failure.evidence.is_red:
+        return frozenset((one.rule, one.tests) for one in failure.evidence.needing("correct"))
+    return signature(failure.note) or failure.note

@@ -1,0 +1,114 @@
+"""DayAccount -> Notice: the one message of the day, and those that cannot wait. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agents.orchestrator.publishing.gate_text import digest
+from agents.orchestrator.reports import morning_text, report_text
+from agents.orchestrator.reports.account import DayAccount, TaskAccount, Trouble
+from agents.orchestrator.reports.deploy_text import deployed
+from agents.orchestrator.reports.reflection_text import in_one_line
+from agents.orchestrator.reports.report_words import SHORT, brief, bullets, harmless, headline, named, section
+from shared.model.deployment import Stage
+from shared.notify.notice import Notice, Picture, Section, Tone
+
+
+def key_of_day(day: str) -> str:
+    return f"{day}:day"
+
+
+# --- the message of the day ----------------------------------------------------------------------------------
+
+
+def morning(today: DayAccount, yesterday: DayAccount | None, command: str) -> Notice:
+    """Sent first; the day goes on in the same message."""
+    parts = morning_text.sections(today, yesterday, command)
+    lead = _lead(today, "the plan follows" if not today.plan.tasks else "planned")
+    return Notice(key_of_day(today.day), f"{today.day}: good morning", lead, _tone(today), parts)
+
+
+def progress(today: DayAccount, command: str) -> Notice:
+    """While the team works."""
+    return Notice(key_of_day(today.day), f"{today.day}: at work", _lead(today), _tone(today), _parts(today, command))
+
+
+def evening(account: DayAccount, command: str, png: bytes = b"") -> Notice:
+    shown = Picture(f"{account.day}.png", png, report_text.picture_words(account)) if png else None
+    title = f"{account.day}: the day's report"
+    return Notice(key_of_day(account.day), title, _lead(account), _tone(account), _parts(account, command), shown)
+
+
+def _lead(account: DayAccount, *more: str) -> str:
+    where = f"The whole report: `reports/daily/{account.day}.md`"
+    return "\n".join((", ".join((headline(account), *more)), where))
+
+
+def _parts(account: DayAccount, command: str) -> tuple[Section, ...]:
+    """What waits for the owner comes first: what does not fit into a message is dropped from its end."""
+    text = report_text
+    return (
+        *section("Waits for you", brief(text.waiting(account, command, SHORT))),
+        *section("Went wrong", brief(text.wrong(account))),
+        *section("Deployed", brief(deployed(account, command))),
+        *section("Shipped", brief(text.shipped(account))),
+        *section("Failed, and why", brief(text.failed(account, command))),
+        *section("Looked up", brief(text.looked_up(account, SHORT))),
+        *section("Asked", brief(text.asked(account))),
+        *section("Money", bullets(text.money(account, command))),
+        *section("How it goes", bullets(in_one_line(account.reflection))),
+        *section("Tomorrow", brief(text.tomorrow(account))),
+        *section("Not delivered", brief(map(harmless, account.unsent))),
+    )
+
+
+def _tone(account: DayAccount) -> Tone:
+    is_bad = account.failed or account.troubles or account.stopped or account.deployed(Stage.STUCK)
+    if is_bad or account.kind == "cut off":
+        return Tone.BAD
+    if account.waiting or account.deploys_paused or account.deployed(Stage.RETURNED, Stage.FAILED):
+        return Tone.ATTENTION
+    return Tone.GOOD if account.merged or account.deployed(Stage.HEALTHY) else Tone.PLAIN
+
+
+# --- what cannot wait ----------------------------------------------------------------------------------------
+
+
+def asks(day: str, task: TaskAccount, attempt: int, command: str) -> Notice:
+    """A change waits for the owner. Other reasons are another message, and so is another attempt's change."""
+    key = f"{day}:{task.id}:waiting-{attempt}-{digest(chr(10).join(task.asks))}"
+    text = "\n\n".join((named(task), bullets(map(harmless, task.asks)), report_text.answer(task, command)))
+    return Notice(key, f"Waits for you: {harmless(task.title, 150)}", text, Tone.ATTENTION)
+
+
+def gave_up(day: str, task: TaskAccount, attempt: int, command: str) -> Notice:
+    """Again after a retry is another message, also for the same reason."""
+    key = f"{day}:{task.id}:failed-{attempt}-{digest(task.note)}"
+    text = "\n\n".join((named(task), harmless(task.note, 1_000), report_text.retry(task, command)))
+    return Notice(key, f"Failed: {harmless(task.title, 150)}", text, Tone.BAD)
+
+
+def phase_failed(day: str, trouble: Trouble) -> Notice:
+    key = f"{day}:phase:{trouble.phase}-{digest(trouble.text)}"
+    return Notice(key, f"{day}: a problem in {trouble.phase}", harmless(trouble.text, 1_000), Tone.BAD)
+
+
+def outage(day: str, service: str, verb: str, words: str) -> Notice:
+    title = f"{day}: {service} {verb}"
+    again = "It is tried again from time to time; nothing is lost."
+    text = f"{harmless(words, 1_000)}\n\n{again}" if words else "Work goes on."
+    return Notice(f"{day}:outage:{service}", title, text, Tone.ATTENTION if words else Tone.GOOD)
+
+
+def cap(day: str, which: str, text: str, is_reached: bool) -> Notice:
+    """`which`: what makes it one message: a day's cap is nearly used once, and reached once; a raised one again."""
+    title = "A cap is reached" if is_reached else "A cap is nearly used"
+    return Notice(
+        f"{day}:cap:{which}", f"{day}: {title.lower()}", harmless(text), Tone.BAD if is_reached else Tone.ATTENTION
+    )
+
+
+def cap_reached(account: DayAccount, words: str, command: str) -> Notice:
+    """The meter's words, what waits, and what the owner types to go on. Once per day and amount of its cap."""
+    found = cap(account.day, f"{account.day}-reached-{account.spent.cap}", words, is_reached=True)
+    return replace(found, text="\n\n".join((found.text, *report_text.capped(account, command))))

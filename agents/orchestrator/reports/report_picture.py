@@ -1,0 +1,22 @@
+"""DayAccount -> its picture: what was left of the cap hour by hour, and the task board."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from agents.orchestrator.reports.account import DayAccount
+from agents.orchestrator.reports.picture import Column, day_picture
+from agents.orchestrator.reports.report_words import COLUMNS, HOURS, dollars, left_by_hour, on_board
+
+
+def picture(account: DayAccount, now: datetime) -> bytes:
+    """A PNG. Everything that it shows stands in the report's words too; hours after `now` have no bar."""
+    spent = account.spent
+    title = f"{account.day}: {dollars(spent.used)} of {dollars(spent.cap)}, {len(account.merged)} merged"
+    come = now.hour + 1 if account.day == now.date().isoformat() else HOURS
+    shares = [left / spent.cap if spent.cap else 0.0 for left in left_by_hour(account)[:come]]
+    columns = [
+        Column(heading, tuple((task.id, task.title) for task in on_board(account, state)))
+        for state, heading in COLUMNS.items()
+    ]
+    return day_picture(title, shares, dollars(spent.cap), columns)

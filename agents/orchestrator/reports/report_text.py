@@ -1,0 +1,234 @@
+"""DayAccount -> the evening's report, and the sections that it shares with the other messages of the day. Pure.
+
+Asked, shipped, what it cost, what failed and why, what waits for the owner, tomorrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from agents.orchestrator.reports.account import DayAccount, GoalAccount, TaskAccount
+from agents.orchestrator.reports.deploy_text import deployed
+from agents.orchestrator.reports.reflection_text import how_it_goes
+from agents.orchestrator.reports.report_words import (
+    COLUMNS,
+    NOTE,
+    TITLE,
+    answers,
+    at_the_cap,
+    bullets,
+    came_of,
+    counted,
+    dollars,
+    fate,
+    few,
+    harmless,
+    headline,
+    left_by_hour,
+    markdown,
+    named,
+    on_board,
+    points,
+    raise_cap,
+    savings,
+    section,
+)
+from shared.model.naming import is_upkeep
+from shared.notify.notice import Section
+
+BAR = 40  # characters of a full bar
+NOBODY = "No task was touched and nothing was spent. What was to be done waits as it was."
+
+
+def evening(account: DayAccount, command: str, picture: str = "") -> str:
+    """reports/daily/DAY.md. `command`: how the owner calls the program; `picture`: a file beside the report."""
+    title = f"{account.day}: {headline(account)}"
+    if account.kind == "missed":
+        return markdown(title, NOBODY, _missed(account))
+    shown = f"![{picture_words(account)}]({picture})" if picture else ""
+    return markdown(title, shown, sections(account, command))
+
+
+def sections(account: DayAccount, command: str) -> tuple[Section, ...]:
+    return (
+        *_missed(account),
+        *section("Asked", few(asked(account))),
+        *section("Shipped", few(shipped(account))),
+        *section("Deployed", few(deployed(account, command))),
+        *section("Looked up", few(looked_up(account))),
+        *section("Learned", few(learned(account))),
+        *section("Failed, and why", few(failed(account, command))),
+        *section("Went wrong", few(wrong(account))),
+        *section("Waits for you", few(waiting(account, command))),
+        *section("How it goes", bullets(how_it_goes(account.reflection))),
+        *section("Money", "\n\n".join(filter(None, (bullets(money(account, command)), _burn_down(account))))),
+        *section("Board", _board(account)),
+        *section("Tomorrow", few(tomorrow(account))),
+        *section("Not delivered", few(map(harmless, account.unsent))),
+    )
+
+
+def picture_words(account: DayAccount) -> str:
+    """For who cannot see it."""
+    return f"what was left of {dollars(account.spent.cap)} hour by hour, and the task board of {account.day}"
+
+
+# --- what was asked, and what came of it ---------------------------------------------------------------------
+
+
+def asked(account: DayAccount) -> Iterator[str]:
+    """The goals of the vision; those that were done before in one line."""
+    before = [goal for goal in account.goals if goal.is_done_before]
+    yield from (_goal(goal) for goal in account.goals if not goal.is_done_before)
+    for task in account.others:
+        origin = "proposed by the team" if is_upkeep(task.id) else "without a goal"
+        yield f"{origin}: {named(task)}: {fate(task)}; {_cost(task)}"
+    if before:
+        yield f"{counted(len(before), 'goal was', 'goals were')} done before this day"
+
+
+def _goal(goal: GoalAccount) -> str:
+    so_far = f"; {dollars(goal.cost)} so far" if goal.cost else ""
+    of_day = f", {dollars(goal.cost_of_day)} of it on this day" if goal.cost_of_day else ""
+    return f"**{harmless(goal.title)}** ({goal.priority}): {came_of(goal)}{so_far}{of_day}"
+
+
+def shipped(account: DayAccount) -> Iterator[str]:
+    yield from map(_shipped, account.merged)
+
+
+def _shipped(task: TaskAccount) -> str:
+    facts = [harmless(task.note), _cost(task)]
+    facts += [counted(task.new_tests, "new test")] if task.new_tests else []
+    facts += [points(task.coverage)] if task.coverage is not None else []
+    return f"{named(task)}: {', '.join(facts)}"
+
+
+def _cost(task: TaskAccount) -> str:
+    return f"cost {dollars(task.cost)}"
+
+
+def looked_up(account: DayAccount, most: int = NOTE) -> Iterator[str]:
+    """Each question with what is recommended (`most` characters of it), and the note that tells more."""
+    for one in account.research:
+        yield f"**{harmless(one.question, TITLE)}**: {harmless(one.recommendation, most)} → `{one.note}`"
+
+
+def learned(account: DayAccount) -> Iterator[str]:
+    """What was added to memory, and whether all of it helps; nothing on a day without work."""
+    yield from (harmless(line) for line in account.learned)
+    if account.lessons_used and account.kind == "worked":
+        yield f"lessons helped {account.lessons_passed} of {counted(account.lessons_used, 'time')} so far"
+
+
+# --- what needs the owner ------------------------------------------------------------------------------------
+
+
+def failed(account: DayAccount, command: str) -> Iterator[str]:
+    """Of this day, each with its reason and the command that answers."""
+    for task in account.failed:
+        yield f"{named(task)}: {harmless(task.note)} → {retry(task, command)}"
+
+
+def wrong(account: DayAccount) -> Iterator[str]:
+    """Phases that had a problem, what stops the spending, what nobody touches."""
+    yield from (f"{trouble.phase}: {harmless(trouble.text)}" for trouble in account.troubles)
+    if account.stopped:
+        yield f"nothing is spent: {harmless(account.stopped)}"
+    yield from (harmless(line) for line in account.blocked)
+
+
+def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str]:
+    """Everything that only the owner can answer, with what he types or opens. `most`: characters of a reason."""
+    for task in account.asking:
+        yield f"{named(task)}: {harmless('; '.join(task.asks), most)} → {answer(task, command)}"
+    for task in account.given_up:
+        yield f"{named(task)} has failed → {retry(task, command)}"
+    for question in account.questions:
+        yield f"{harmless(question, most)} → reword or remove it in VISION.md"
+
+
+def answer(task: TaskAccount, command: str) -> str:
+    at = f" · {task.pull}" if task.pull.startswith(("https://", "http://")) else ""
+    return f"{answers(task.id, command)}{at}"
+
+
+def retry(task: TaskAccount, command: str) -> str:
+    return f"`{command} retry {task.id} --why '...'`, or reword its goal"
+
+
+# --- money ---------------------------------------------------------------------------------------------------
+
+
+def capped(account: DayAccount, command: str) -> Iterator[str]:
+    """The day's cap has stopped something: what waits for that, and how it goes on today."""
+    if account.is_capped and account.raise_to:
+        typed = " ".join((command, *raise_cap(account.raise_to)))
+        yield f"{at_the_cap(len(account.going_on))}; to go on now, type: `{typed}`"
+    elif account.is_capped:
+        yield at_the_cap(len(account.going_on), is_today=False)
+
+
+def money(account: DayAccount, command: str) -> Iterator[str]:
+    yield from capped(account, command)
+    spent, month = account.spent, account.month
+    lost = f"; {dollars(spent.lost)} of it for calls without an answer, at their worst case" if spent.lost else ""
+    held = f"; {dollars(spent.reserved)} of it reserved" if spent.reserved else ""
+    yield f"this day {dollars(spent.used)} of {dollars(spent.cap)}{lost}{held}"
+    if account.overhead:
+        yield f"reading the vision, looking things up and planning {dollars(account.overhead)}"
+    if account.merged:
+        yield f"per merged task {dollars(account.per_merged)}, over all its attempts"
+    yield f"this month {dollars(month.used)} of {dollars(month.cap)}"
+    if saved := savings(account.saved):
+        yield f"in this month, {saved}"
+
+
+def _burn_down(account: DayAccount) -> str:
+    """What was left of the cap after the last spending of each hour that had one."""
+    cap, left = account.spent.cap, left_by_hour(account)
+    if not account.course or not cap:
+        return ""
+    last = {spending.minute // 60: spending.minute % 60 for spending in account.course}
+    rows = [("before", cap), *((f"{hour:02d}:{minute:02d}", left[hour]) for hour, minute in last.items())]
+    lines = [f"{when:<6} {dollars(amount):>9} {_bar(amount, cap)}" for when, amount in rows]
+    return "\n".join(("Left of the day's cap:", "", "```", *lines, "```"))
+
+
+def _bar(amount: int, cap: int) -> str:
+    full = amount * BAR // cap
+    return "#" * full + "." * (BAR - full)
+
+
+# --- where things stand --------------------------------------------------------------------------------------
+
+
+def _board(account: DayAccount) -> str:
+    groups = ((heading, on_board(account, state)) for state, heading in COLUMNS.items())
+    return bullets(f"{heading} ({len(tasks)}): {_titles(tasks)}" for heading, tasks in groups if tasks)
+
+
+def _titles(tasks: Sequence[TaskAccount]) -> str:
+    rest = f", and {len(tasks) - 5} more" if len(tasks) > 5 else ""
+    return ", ".join(f"{harmless(task.title, 60)} (`{task.id}`)" for task in tasks[:5]) + rest
+
+
+def tomorrow(account: DayAccount) -> Iterator[str]:
+    going_on = account.going_on
+    yield from (f"goes on: {named(task)}" for task in going_on[:5])
+    if len(going_on) > 5:
+        yield f"and {len(going_on) - 5} more tasks"
+    yield from (f"to be planned: {harmless(title)}" for title in account.deferred)
+    if not going_on and not account.deferred:
+        others = "answer what waits, or " if account.waiting else ""
+        move = ", or move one in ROADMAP.md" if any(goal.placed for goal in account.goals) else ""
+        yield f"nothing goes on by itself: {others}write new goals into VISION.md{move}"
+
+
+def _missed(account: DayAccount) -> tuple[Section, ...]:
+    """The days before on which nobody was there."""
+    if not account.missed:
+        return ()
+    days = account.missed if len(account.missed) <= 7 else (account.missed[0], "…", account.missed[-1])
+    text = f"{counted(len(account.missed), 'day')} without work before this one: {', '.join(days)}"
+    return (Section("Missed", text),)

@@ -1,0 +1,168 @@
+"""The small words of reports: titles of strangers made harmless, amounts, counts, commands. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agents.orchestrator.planning.daily_planner import cents
+from agents.orchestrator.reports.account import DayAccount, GoalAccount, TaskAccount
+from shared.model.defuse import defuse
+from shared.model.deployment import Stage
+from shared.model.lifecycle import Event, State
+from shared.money.savings import Saved
+from shared.money.token_budget import amount
+from shared.notify.notice import Section
+
+HOURS = 24
+TITLE, NOTE = 120, 400  # characters that are shown of a title, and of what was said of a task
+SHORT = 100  # characters of a reason in a message, and on the morning's screen: it was told in one of its own
+MOST, ROOM = 8, 950  # lines and characters of one section there: chats cut what is longer; the report has it all
+
+COLUMNS = {
+    State.BACKLOG: "To do",
+    State.IN_PROGRESS: "In progress",
+    State.IN_REVIEW: "At the gates",
+    State.COMPLETED: "Done",
+    State.FAILED: "Failed",
+}
+
+
+def harmless(text: str, most: int = NOTE) -> str:
+    """One line that ends no code, opens no heading and calls nobody."""
+    line = " ".join(defuse(text).replace("`", "'").split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def named(task: TaskAccount) -> str:
+    return f"**{harmless(task.title, TITLE)}** (`{task.id}`)"
+
+
+def answers(task: str, command: str) -> str:
+    """What the owner can type about a change that waits for him."""
+    return f"`{command} approve {task}`, or `reject` or `retry` with `--why '...'`"
+
+
+def dollars(nano: int) -> str:
+    return f"${cents(nano)}" if nano else "$0.00"
+
+
+def savings(saved: Saved) -> str:
+    """A loss is told as one; empty: there is neither."""
+    by = {"prompt caching": saved.caching, "the cheaper model on easy tasks": saved.routing}
+    told = (
+        f"{name} {'saved' if nano > 0 else 'cost'} {dollars(abs(nano))}{'' if nano > 0 else ' more than it saved'}"
+        for name, nano in by.items()
+        if nano
+    )
+    return "; ".join(told)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or f'{one}s'}"
+
+
+def at_the_cap(waiting: int, is_today: bool = True) -> str:
+    """A day's cap has stopped a call; `waiting`: tasks that go on when there is money again."""
+    stopped = "today's cap is reached" if is_today else "the cap of this day was reached"
+    until = "tomorrow" if is_today else "the next day"
+    return f"{stopped}; {counted(waiting, 'task waits', 'tasks wait')} for {until}" if waiting else stopped
+
+
+def raise_cap(to: int) -> tuple[str, str]:
+    """What the owner types, after the program's name, to go on today."""
+    return "raise-cap", amount(to)
+
+
+def points(change: float) -> str:
+    """A change of coverage."""
+    return f"coverage {change:+.1f} points"
+
+
+def bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def few(lines: Iterable[str], most: int = 30, room: int = 20_000) -> str:
+    """Bullets, at most so many and in so many characters; a number says how many more there are. None is cut."""
+    found = list(lines)
+    fitting = [at for at in range(len(found)) if len(bullets(found[: at + 1])) <= room][:most]
+    rest = len(found) - len(fitting)
+    return bullets([*found[: len(fitting)], *([f"and {rest} more"] if rest else [])])
+
+
+def brief(lines: Iterable[str]) -> str:
+    """What fits into a message, and on one screen."""
+    return few(lines, MOST, ROOM)
+
+
+def section(heading: str, text: str) -> tuple[Section, ...]:
+    """None for nothing to say."""
+    return (Section(heading, text),) if text else ()
+
+
+def markdown(title: str, lead: str, sections: Iterable[Section]) -> str:
+    parts = [f"# {title}", lead, *(f"## {one.heading}\n\n{one.text}" for one in sections)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def on_board(account: DayAccount, state: State) -> tuple[TaskAccount, ...]:
+    """What ended on another day does not stand on the board any more, unless it waits for the owner."""
+    shown = (task for task in account.tasks if task.is_open or task.is_of_the_day or task.failed)
+    return tuple(task for task in shown if task.state is state)
+
+
+def left_by_hour(account: DayAccount) -> list[int]:
+    """What is left of the day's cap at the end of each hour, in nano-dollars; never below zero."""
+    used = [sum(one.amount for one in account.course if one.minute < 60 * (hour + 1)) for hour in range(HOURS)]
+    return [max(account.spent.cap - amount, 0) for amount in used]
+
+
+# --- what came of it -----------------------------------------------------------------------------------------
+
+
+def fate(task: TaskAccount) -> str:
+    """Where a task stands, in a word or two."""
+    if task.asks:
+        return "waits for you"
+    words = {
+        Event.MERGED: "merged",
+        Event.EXHAUSTED: "failed",
+        Event.DONE_BY_OWNER: "done by you",
+        Event.CANCELLED: "cancelled by you",
+        Event.GOAL_REMOVED: "dropped with its goal",
+        Event.DELETED: "deleted by you",
+    }
+    known = words.get(task.ended, "") if task.ended else ""
+    return known or COLUMNS.get(task.state, "gone").lower()
+
+
+def came_of(goal: GoalAccount) -> str:
+    """What became of a goal."""
+    told = [fate(task) for task in goal.tasks]
+    words = [f"{told.count(word)} {word}" if len(told) > 1 else word for word in dict.fromkeys(told)]
+    words += ["a question for you"] if goal.is_asked_about else []
+    words += ["for another day"] if goal.is_deferred else []
+    words += [goal.placed] if goal.placed else []
+    words += [f"on {goal.grows_on}"] if goal.grows_on else []
+    return ", ".join(words) or "not planned yet"
+
+
+def headline(account: DayAccount) -> str:
+    """The day in one line: what a reader of nothing else should know."""
+    if account.kind == "missed":
+        return "nobody was at work: the machine, or the team, was off"
+    growing, failed, asked = sum(bool(one.into) for one in account.merged), len(account.failed), account.waiting
+    merged = len(account.merged) - growing
+    stuck, deployed = account.deployed(Stage.STUCK), account.deployed(Stage.HEALTHY)
+    words = ["a deploy needs you"] if stuck else []
+    words += [f"{merged} merged"] if merged else []
+    words += [f"{growing} merged into a goal's own branch"] if growing else []
+    words += [f"{counted(deployed, 'deploy')}"] if deployed else []
+    words += [f"{back} rolled back"] if (back := account.deployed(Stage.RETURNED)) else []
+    words += [f"{failed} failed"] if failed else []
+    words += [f"{counted(asked, 'thing')} {'waits' if asked == 1 else 'wait'} for you"] if asked else []
+    words += [f"{counted(len(account.troubles), 'phase')} had a problem"] if account.troubles else []
+    words += ["cut off before its evening"] if account.kind == "cut off" else []
+    if account.kind == "idle":
+        words = ["nothing to do", *words]
+    return ", ".join([*(words or ["at work"]), f"{dollars(account.spent.used)} of {dollars(account.spent.cap)} spent"])

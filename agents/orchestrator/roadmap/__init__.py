@@ -1,0 +1,1 @@
+"""What goals need, how fast the team is, and ROADMAP.md."""

@@ -1,0 +1,191 @@
+"""The books -> what each goal of the vision needs, and the team's pace. Looks and changes nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from agents.orchestrator.integration.feature_branches import landings, lands, open_branches
+from agents.orchestrator.integration.partial_goals import Worded, finished, unfinished
+from agents.orchestrator.planning.daily_planner import PROFILE, wordings
+from agents.orchestrator.reports.report_words import counted
+from agents.orchestrator.roadmap.roadmap import DONE, MOST, Need, Pace, Pin, Roadmap, Room, lay_out, pace
+from agents.orchestrator.roadmap.roadmap_book import RoadmapBook
+from agents.orchestrator.team import Desk
+from agents.orchestrator.vision.goal_ids import BULLET, ISSUE, PROSE
+from shared.model.board import wording
+from shared.model.lifecycle import Event, State
+from shared.model.work import Difficulty, Goal, Vision
+from shared.money.ledger import Ledger
+from shared.store.journal import Journal, Known
+from shared.store.plan_book import PlanBook
+
+MOST_FINISHED = 100  # goals that have left the vision: what we write has to be read again
+OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """All that a roadmap is made from."""
+
+    plans: PlanBook
+    journal: Journal
+    ledger: Ledger
+    book: RoadmapBook
+    room: Room
+
+
+def sources(desk: Desk) -> Sources:
+    rules = desk.rules
+    day = room(rules.capacity, rules.day_cap, rules.work_minutes * rules.hands, rules.per_token)
+    return Sources(desk.plans, desk.journal, desk.ledger, desk.roadmap, day)
+
+
+def room(capacity: int, cap: int, minutes: int, per_token: tuple[int, int]) -> Room:
+    """`minutes`: of all hands; `per_token`: the coder's price, sent and received."""
+    sent, received = PROFILE[Difficulty.MEDIUM]
+    return Room(capacity, cap, minutes, sent * per_token[0] + received * per_token[1])
+
+
+def wanted(vision: Vision) -> dict[str, str]:
+    """Goal -> its wording."""
+    return {goal.id: wording(goal) for goal in vision.goals}
+
+
+def laid_out(sources: Sources, vision: Vision, day: str, pins: Mapping[str, Pin]) -> Roadmap:
+    """`pins`: of this vision's goals."""
+    rate = pace_of(sources)
+    return lay_out(needs(sources, vision, day, pins), pins.values(), rate, day, _used(sources, day, rate))
+
+
+def _used(sources: Sources, day: str, rate: Pace) -> int:
+    """How much of the day's room is gone: tasks of its plan that are over; all of it when the day is summed up."""
+    if "wrap_up" in sources.plans.phases_of(day):
+        return rate.room(1)
+    plan, known = sources.plans.plan(day), sources.journal.known()
+    tasks = [known[task.id] for task in plan.tasks if task.id in known] if plan else []
+    return min(rate.room(1), sum(task.seen_in not in OPEN for task in tasks))
+
+
+def pace_of(sources: Sources) -> Pace:
+    return pace([*_merged(sources)], sources.room)
+
+
+def _merged(sources: Sources) -> Iterator[tuple[int, float]]:
+    """(cost, minutes) of the tasks that were merged last. A task of the owner's own may have any id."""
+    known = sources.journal.known().values()
+    done = (one for one in known if one.seen_in is State.COMPLETED and not lands(one))
+    completed = [(sources.journal.history(one.id)[-1:], one) for one in done]
+    merged = [
+        (datetime.fromisoformat(last.at), one) for ends, one in completed for last in ends if last.event is Event.MERGED
+    ]
+    for _, one in sorted(merged, key=lambda found: (found[0], found[1].id))[-MOST:]:
+        yield sources.ledger.spent_by(one.id).used, one.tried.minutes
+
+
+def needs(sources: Sources, vision: Vision, day: str, pins: Mapping[str, Pin]) -> tuple[Need, ...]:
+    """Of each goal, in the order of the vision; then of the newest that were done and have left it."""
+    gather = _Gathering(sources, vision, day)
+    over = sources.book.finished()
+    found = []
+    for goal in vision.goals:
+        need = gather.need(goal)
+        if not need.done_on and goal.id in pins and pins[goal.id].place == DONE:
+            known = over.get(goal.id)
+            note = ", ".join(gather.on(goal))  # until it has landed there too, he reads where it is
+            need = replace(need, open=0, to_come=0, note=note, done_on=known.done_on if known else day)
+        found.append(need)
+    theirs = {goal.id for goal in vision.goals}
+    left = [need for id_, need in over.items() if id_ not in theirs]
+    return (*found, *left[-MOST_FINISHED:])
+
+
+class _Gathering:
+    """What the books say of goals, as they are worded now."""
+
+    def __init__(self, sources: Sources, vision: Vision, day: str) -> None:
+        self._journal, self._ledger = sources.journal, sources.ledger
+        self._asked = {question.goal_id for question in sources.plans.asked(wordings(vision))}
+        self._left = unfinished(sources.plans, sources.journal, day)
+        self._finished = finished(sources.plans, sources.journal, day)
+        dropped = sources.journal.dropped()
+        self._tasks: dict[tuple[str, str], list[Known]] = {}
+        for known in sources.journal.known().values():
+            if known.id not in dropped:
+                self._tasks.setdefault((known.goal_id, known.wording), []).append(known)
+        self._usual = _usual(self._tasks, self._left)
+        self._branches = open_branches(sources.journal)
+
+    def need(self, goal: Goal) -> Need:
+        now = (goal.id, wording(goal))
+        tasks, asked = self._tasks.get(now, []), goal.id in self._asked
+        merged = [task for task in tasks if task.seen_in is State.COMPLETED]
+        failed = [task for task in tasks if task.seen_in is State.FAILED and self._is_given_up(task)]
+        open_ = [*failed, *(task for task in tasks if task.seen_in in OPEN)]
+        branch = self._branches.get(goal.id, "")
+        to_come = self._to_come(now, asked)
+        is_to_land = bool(branch) and not open_ and not to_come  # and its landing is not made yet, or was cancelled
+        need = Need(
+            id=goal.id,
+            title=goal.title,
+            priority=goal.priority,
+            merged=len(merged),
+            open=len(open_) + is_to_land,
+            to_come=to_come,
+            cost=sum(self._ledger.spent_by(task.id).used for task in tasks),
+            proposed=bool(goal.proposed_by),
+            asked=asked,
+            note=", ".join((*_notes(goal, len(failed), asked, bool(tasks) and not (merged or open_)), *self.on(goal))),
+        )
+        is_done = merged and not need.size
+        return replace(need, done_on=max(self._ended(task) for task in merged)) if is_done else need
+
+    def on(self, goal: Goal) -> Iterator[str]:
+        """Where it is, as long as it is not on the target's branch."""
+        if branch := self._branches.get(goal.id, ""):
+            dropped = self._journal.dropped()
+            made = (one for one in landings(self._journal.known().values(), branch) if one.id not in dropped)
+            is_rejected = any(one.seen_in in (State.FAILED, State.GONE) and not self._is_given_up(one) for one in made)
+            yield (
+                f"its landing was cancelled, it stays on {branch}" if is_rejected else f"on {branch} until it is whole"
+            )
+
+    def _to_come(self, goal: Worded, asked: bool) -> int:
+        """Tasks that are not planned yet, as many as goals needed so far; of what is begun at least one."""
+        tasks, is_left = self._tasks.get(goal, []), goal in self._left
+        if not tasks and goal not in self._finished:
+            return self._usual
+        return max(1, self._usual - len(tasks)) if asked or is_left else 0
+
+    def _is_given_up(self, task: Known) -> bool:
+        """By the team; what the owner cancelled is no task any more."""
+        return _last(self._journal, task.id) is Event.EXHAUSTED
+
+    def _ended(self, task: Known) -> str:
+        return self._journal.history(task.id)[-1].at[:10]
+
+
+def _notes(goal: Goal, failed: int, asked: bool, is_dropped: bool) -> Iterator[str]:
+    if goal.proposed_by:
+        yield "somebody else's wish"
+    if asked:
+        yield "a question waits for you"
+    if failed:
+        yield f"{counted(failed, 'failed task waits', 'failed tasks wait')} for you"
+    if is_dropped:
+        yield "its tasks were cancelled"
+
+
+def _usual(tasks: Mapping[tuple[str, str], Collection[Known]], left: Collection[tuple[str, str]]) -> int:
+    """How many tasks a goal needed so far, rounded up; what is not planned to its end says nothing."""
+    kinds = (BULLET, PROSE, ISSUE)
+    planned = {goal: [task for task in known if not lands(task)] for goal, known in tasks.items()}
+    sizes = [len(known) for goal, known in planned.items() if goal[0].startswith(kinds) and goal not in left]
+    return max(1, math.ceil(sum(sizes) / len(sizes))) if sizes else 1
+
+
+def _last(journal: Journal, task: str) -> Event | None:
+    history = journal.history(task)
+    return history[-1].event if history else None

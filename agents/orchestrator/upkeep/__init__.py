@@ -1,0 +1,1 @@
+"""What is worth doing when nobody asks."""

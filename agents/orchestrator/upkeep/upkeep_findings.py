@@ -1,0 +1,230 @@
+"""A run of the base, what ruff says of it -> findings: tests that fail, code that no test runs, code to tidy.
+
+It reads and runs nothing itself: `Lint` is a word of the linter's door, and files come through a function.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+
+from agents.orchestrator.upkeep.upkeep import Finding
+from shared.model.evidence import Failure, SuiteRun, is_test_file
+from shared.model.protected import PROTECTED, usually_holds_keys
+from shared.model.scope import Scope, judge, matches
+from shared.sandbox.linter import Lint
+
+FEW_LINES = 5  # that no test runs: not worth a task
+MOST_EDITED = 4  # files of one task
+TIDIED = re.compile(r"E9|F|B\d|invalid-syntax")  # of what ruff looks for; what it says of safety is the reviewer's
+PYTHON = re.compile(r"[\w./-]{1,300}\.py\b")
+IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,80}")
+NAMES_FILE = re.compile(r"[A-Za-z0-9_./-]{1,200}")  # a path that may stand in a sentence of ours
+SAME = "The behaviour stays the same."
+
+Read = Callable[[str], str]  # a path of the base -> its text; empty: it has none
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What a task that nobody asked for may touch. `paths`: all files of the base; `protected`: the owner's list."""
+
+    paths: frozenset[str]
+    allow: Sequence[str] = ("**",)
+    guards: Sequence[str] = ()
+    protected: Sequence[str] = ()
+
+    def may_change(self, path: str) -> bool:
+        """Nothing that needs the owner's eyes anyhow: that is his to begin."""
+        return self.may_pin(path) and not matches(path, PROTECTED)
+
+    def may_pin(self, path: str) -> bool:
+        """A list of dependencies is protected because a line of it brings code: here that is what is asked about."""
+        return path in self.paths and self._is_free(path)
+
+    def may_create(self, path: str) -> bool:
+        return path not in self.paths and self._is_free(path) and not matches(path, PROTECTED)
+
+    def may_read(self, path: str) -> bool:
+        return path in self.paths and not usually_holds_keys(path)
+
+    def _is_free(self, path: str) -> bool:
+        scope = Scope(allow=tuple(self.allow), guards=tuple(self.guards))
+        is_plain = NAMES_FILE.fullmatch(path) is not None
+        return is_plain and judge(path, path not in self.paths, scope) is None and not matches(path, self.protected)
+
+    @property
+    def product(self) -> tuple[str, ...]:
+        """Modules that a task may change, tests are none of them."""
+        return tuple(
+            path
+            for path in sorted(self.paths)
+            if path.endswith(".py") and not is_test_file(path) and self.may_change(path)
+        )
+
+
+# --- tests that fail -----------------------------------------------------------------------------------------
+
+
+def failing(run: SuiteRun, reach: Reach, read: Read) -> Iterator[Finding]:
+    """Each with the files of its trace; where only the test itself is in there, with what that imports."""
+    for failure in run.failures:
+        if run.outcomes.get(failure.test) == "failed" and (found := _failing(failure, reach, read)):
+            yield found
+
+
+def _failing(failure: Failure, reach: Reach, read: Read) -> Finding | None:
+    holding = _file_of(failure, reach.paths)
+    if not holding or not reach.may_read(holding) or not NAMES_FILE.fullmatch(holding):
+        return None
+    named = _product(_traced(failure), reach) or _product(_imported(holding, read(holding), reach.paths), reach)
+    if not named:
+        return None
+    last = re.split(r"::|\.", failure.test.partition("[")[0])[-1]
+    test = f"the failing test {last}" if "::" in failure.test and IDENTIFIER.fullmatch(last) else "the failing tests"
+    return Finding(
+        "failing test",
+        failure.test,
+        f"Fix {test} in {holding}",
+        f"A test in {holding} fails on the newest state of the branch. Mend the code that it tests, not the test.",
+        ("the test passes, as it is", "no other test fails that did not fail before"),
+        f"{failure.test}\n{failure.where}\n{failure.text}",
+        edit=named,
+        read=(holding,),
+    )
+
+
+def _file_of(failure: Failure, paths: frozenset[str]) -> str:
+    """The file in an id of pytest, the module in one of unittest, or where it failed; empty: not known."""
+    path = failure.test.partition("::")[0]
+    if path in paths:
+        return path
+    parts = re.sub(r" \(\w+\)$", "", failure.test).split(".")
+    tried = ("/".join(parts[:size]) + ending for size in range(len(parts), 0, -1) for ending in (".py", "/__init__.py"))
+    found = next((path for path in tried if path in paths), "") or failure.where.rpartition(":")[0]
+    return found if found in paths and is_test_file(found) else ""
+
+
+def _traced(failure: Failure) -> list[str]:
+    """Files that the trace names, the innermost first."""
+    named = [failure.where.rpartition(":")[0], *reversed(PYTHON.findall(failure.text))]
+    return [path.removeprefix("/job/").removeprefix("./") for path in named]
+
+
+def _imported(holding: str, text: str, paths: frozenset[str]) -> Iterator[str]:
+    """Files of the repository that a test imports."""
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return
+    folder = holding.rpartition("/")[0]
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            modules = [*(f"{node.module}.{alias.name}" for alias in node.names), node.module]
+        else:
+            continue
+        roots = ("", "src/", f"{folder}/" if folder else "")
+        places = (f"{root}{module.replace('.', '/')}" for module in modules for root in roots)
+        yield from (path for place in places for path in (f"{place}.py", f"{place}/__init__.py") if path in paths)
+
+
+def _product(named: Iterable[str], reach: Reach) -> tuple[str, ...]:
+    able = (path for path in named if not is_test_file(path) and reach.may_change(path))
+    return tuple(dict.fromkeys(able))[:MOST_EDITED]
+
+
+# --- code that no test runs ----------------------------------------------------------------------------------
+
+
+def uncovered(run: SuiteRun, reach: Reach) -> Iterator[Finding]:
+    """Modules with lines that no test runs. Where nothing was counted nothing is known."""
+    for path in reach.product if run.covered is not None else ():
+        lines = run.uncovered.get(path, ())
+        new = _test_for(path, reach)
+        if len(lines) >= FEW_LINES and new:
+            yield Finding(
+                "uncovered code",
+                path,
+                f"Add tests for {path}",
+                f"No test runs {len(lines)} lines of {path} ({_ranges(lines)}). Write tests for what they do, in {new};"
+                f" {path} stays as it is. {SAME}",
+                (f"the new tests in {new} pass, and run lines of {path} that no test ran", "no other file is changed"),
+                size=len(lines),
+                create=(new,),
+                read=(path, *_sample(path, reach)),
+            )
+
+
+def _ranges(lines: Sequence[int], most: int = 8) -> str:
+    """`3-5, 9`."""
+    found: list[list[int]] = []
+    for line in sorted(set(lines)):
+        if found and line == found[-1][-1] + 1:
+            found[-1][1:] = [line]
+        else:
+            found.append([line])
+    words = ["-".join(map(str, one)) for one in found]
+    return ", ".join(words[:most]) + (", …" if words[most:] else "")
+
+
+def _test_for(path: str, reach: Reach) -> str:
+    """Where its tests would be written: beside others, under a name that is free; empty: nowhere."""
+    sample = _sample(path, reach)
+    folder = sample[0].rpartition("/")[0] if sample else "tests"
+    parts = [part for part in path.removesuffix(".py").removesuffix("/__init__").split("/") if part.isidentifier()]
+    plain = [f"test_{'_'.join(parts[-size:])}" for size in range(1, len(parts) + 1)] or ["test_more"]
+    names = (f"{name}.py" for name in chain(plain, (f"{plain[0]}_{number}" for number in count(2))))
+    tried = (f"{folder}/{name}".removeprefix("/") for name, _ in zip(names, range(20), strict=False))
+    return next((path for path in tried if reach.may_create(path)), "")
+
+
+def _sample(path: str, reach: Reach) -> tuple[str, ...]:
+    """A file of tests to learn from: the one that is nearest."""
+    tests = [
+        one for one in sorted(reach.paths) if re.fullmatch(r"(?:.*/)?test_\w+\.py", one) and NAMES_FILE.fullmatch(one)
+    ]
+    return tuple(sorted(tests, key=lambda one: (-_shared(one, path), one))[:1])
+
+
+def _shared(one: str, other: str) -> int:
+    """How many folders two paths begin with alike, and whether the test is named like the module."""
+    pairs = zip(one.split("/")[:-1], other.split("/")[:-1], strict=False)
+    folders = next((number for number, (a, b) in enumerate(pairs) if a != b), min(one.count("/"), other.count("/")))
+    return 2 * folders + (one.rpartition("/")[2] == f"test_{other.rpartition('/')[2]}")
+
+
+# --- what a linter finds -------------------------------------------------------------------------------------
+
+
+def untidy(lints: Sequence[Lint], reach: Reach) -> Iterator[Finding]:
+    """One finding for each file. An import in `__init__.py` may be there for others."""
+    able = frozenset(reach.product)
+    found: dict[str, list[Lint]] = {}
+    for one in lints:
+        is_offered = one.code == "F401" and one.path.endswith("__init__.py")
+        if one.path in able and TIDIED.match(one.code) and not is_offered:
+            found.setdefault(one.path, []).append(one)
+    for path, ones in found.items():
+        kinds = Counter(one.code for one in ones)
+        codes = ", ".join(code for code, _ in kinds.most_common(6) if re.fullmatch(r"[A-Z]+\d+|invalid-syntax", code))
+        yield Finding(
+            "lint",
+            path,
+            f"Tidy {path}: what ruff finds",
+            f"ruff finds {len(ones)} {'thing' if len(ones) == 1 else 'things'} in {path} ({codes}). Mend them. {SAME}",
+            (f"ruff does not find them in {path} any more", "the tests pass"),
+            "\n".join(f"line {one.line}: {one.code} {one.text}" for one in ones),
+            size=len(ones),
+            edit=(path,),
+        )
+
+
+def texts(reach: Reach, read: Read) -> Mapping[str, str]:
+    """What a linter is to look at."""
+    return {path: text for path in reach.product if (text := read(path))}

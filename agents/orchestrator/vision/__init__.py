@@ -1,0 +1,1 @@
+"""VISION.md -> goals, guards, questions; and the difference to yesterday."""

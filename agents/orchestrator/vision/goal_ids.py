@@ -1,0 +1,108 @@
+"""Which goal of today is which of yesterday: ids that stay while the owner rewords, moves and doubles goals. Pure."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
+
+from shared.model.work import Goal, Remark
+
+BULLET, PROSE, NOTE, ISSUE = "g-", "p-", "n-", "i-"  # where the thing was found that an id stands for
+SAME_GOAL = 0.6  # of the words of two titles
+FEW = 3  # words that say what is meant, whatever follows them
+
+
+def normalised(text: str) -> tuple[str, ...]:
+    """The words alone: no capitals, no punctuation, no emoji, unless there is nothing else.
+
+    Letters keep their marks (Bengali needs them).
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    words = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in folded).split()
+    return tuple(words or text.split())
+
+
+def identified(
+    goals: Sequence[Goal], known: Sequence[Goal], taken: Iterable[str] = (), prefix: str = BULLET
+) -> tuple[Goal, ...]:
+    """The goals with their ids: of the known goal that each is, unchanged or reworded, or a new one.
+
+    A known goal is given away once, to its most equal successor; so of two goals with the same text each has an id
+    of its own. `taken`: further ids that a new goal may not get.
+    """
+    ids: dict[int, str] = {}
+    for alike in IDENTITIES:
+        _give(ids, goals, known, alike)
+    _give_to_reworded(ids, goals, known)
+    used = {*taken, *(goal.id for goal in known)}
+    for place, goal in enumerate(goals):
+        if place not in ids:
+            ids[place] = _new_id(goal, prefix, used)
+            used.add(ids[place])
+    return tuple(replace(goal, id=ids[place]) for place, goal in enumerate(goals))
+
+
+IDENTITIES: tuple[Callable[[Goal], Hashable], ...] = (  # the strictest first
+    lambda goal: (goal.title, goal.details, goal.priority),
+    lambda goal: (normalised(goal.title), goal.details),
+)
+
+
+def _give(ids: dict[int, str], goals: Sequence[Goal], known: Sequence[Goal], alike: Callable[[Goal], Hashable]) -> None:
+    free: dict[Hashable, list[str]] = {}
+    given = set(ids.values())
+    for old in reversed(known):
+        if old.id not in given:
+            free.setdefault(alike(old), []).append(old.id)
+    for place, goal in enumerate(goals):
+        if place not in ids and (same := free.get(alike(goal))):
+            ids[place] = same.pop()
+
+
+def _give_to_reworded(ids: dict[int, str], goals: Sequence[Goal], known: Sequence[Goal]) -> None:
+    """The most similar pair first; then the same priority; then the order in the file."""
+    given = set(ids.values())
+    pairs = [
+        (-ratio, old.priority is not goal.priority, place, number)
+        for number, old in enumerate(known)
+        for place, goal in enumerate(goals)
+        if place not in ids and old.id not in given and (ratio := similarity(old.title, goal.title)) >= SAME_GOAL
+    ]
+    for _, _, place, number in sorted(pairs):
+        if place not in ids and known[number].id not in given:
+            ids[place] = known[number].id
+            given.add(known[number].id)
+
+
+def similarity(one: str, other: str) -> float:
+    """0 to 1: how much of the words of two titles is the same, in the same order. Who says more of it says the same."""
+    first, second = normalised(one), normalised(other)
+    shorter, longer = sorted((first, second), key=len)
+    if len(shorter) >= FEW and longer[: len(shorter)] == shorter:
+        return max(SAME_GOAL, len(shorter) / len(longer))
+    shared = (Counter(first) & Counter(second)).total()
+    if 2 * shared < SAME_GOAL * (len(first) + len(second)):  # cannot reach it: most pairs end here
+        return 0.0
+    return difflib.SequenceMatcher(None, first, second, autojunk=False).ratio()
+
+
+def _new_id(goal: Goal, prefix: str, used: set[str]) -> str:
+    """Six hex digits made from the words; if they are taken, from the words and a number."""
+    words, number = " ".join(normalised(goal.title)), 0
+    while (id_ := _id(prefix, words, number)) in used:
+        number += 1
+    return id_
+
+
+def _id(prefix: str, words: str, number: int = 0) -> str:
+    text = f"{words}\0{number}" if number else words
+    return prefix + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+
+
+def note_id(note: Remark) -> str:
+    """What a question about a note refers to; another wording is another note."""
+    return _id(NOTE, note.text)

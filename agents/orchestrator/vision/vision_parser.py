@@ -1,0 +1,215 @@
+"""VISION.md's outline -> Vision, and the difference to the vision that was accepted last. Pure; no model is asked.
+
+Headings open sections: `Priority: CRITICAL|HIGH|MEDIUM|LOW` (goals), `Ideas`, `Notes`. A bullet in a section is one
+goal, idea or note; what is nested in it belongs to it. Everything else is prose: `unread`, for a model to look at.
+A bullet that is checked off, `[x]`, is done: it is read as if it were not there, so its goal counts as removed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from agents.orchestrator.vision.goal_ids import ISSUE, PROSE, identified, normalised
+from shared.model.errors import Refused
+from shared.model.work import Goal, Line, Priority, Remark, Vision, VisionChange
+
+MAX_GOALS = 200
+LONGEST_TITLE = 200
+CHECKBOX = re.compile(r"\[([ xX])\](?:\s+|$)")
+
+
+# --- sections ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Section:
+    kind: str  # goals | ideas | notes | prose
+    priority: Priority = Priority.MEDIUM
+    warning: str = ""
+
+
+ELSEWHERE = Section("prose")
+
+
+def _section(heading: str) -> Section | None:
+    """What a heading opens, whatever emoji, capitals and punctuation surround its words; None: nothing we know."""
+    words = normalised(heading)
+    levels = [Priority(word) for word in words if word in set(Priority)]
+    if words[:1] == ("priority",) or words[-1:] == ("priority",) or (levels and len(words) == 1):
+        return Section("goals", levels[0]) if levels else Section("goals", warning=_unknown(heading))
+    if words[:1] in (("idea",), ("ideas",)) or words == ("research", "first"):
+        return Section("ideas")
+    if words[:1] in (("note",), ("notes",)):
+        return Section("notes")
+    return None
+
+
+def _unknown(heading: str) -> str:
+    return f'"{heading}" names no priority I know, its goals count as MEDIUM; write CRITICAL, HIGH, MEDIUM or LOW'
+
+
+# --- blocks: what belongs together ---------------------------------------------------------------------------
+
+
+@dataclass
+class Block:
+    """A bullet with all that is nested in it, or a piece of text."""
+
+    section: Section
+    group: str  # the heading between the section's own and the block, e.g. "Don't touch"
+    line: Line
+    children: list[str] = field(default_factory=list)
+
+
+def _blocks(outline: Sequence[Line]) -> Iterator[Block]:
+    section, level, group = ELSEWHERE, 0, ""
+    block: Block | None = None
+    done_at: int | None = None  # depth of a bullet that is checked off: what is nested in it goes with it
+    for line in outline:
+        if line.kind == "heading":
+            block, done_at = None, None
+            section, level, group = _entered(line, section, level)
+            continue
+        if done_at is not None and line.level > done_at:
+            continue
+        done, text = _unchecked(line)
+        done_at = line.level if done else None
+        if done or not text:
+            continue
+        if block and line.level > block.line.level:
+            block.children.append(text)
+            continue
+        block = Block(section, group, replace(line, text=text))
+        yield block
+
+
+def _entered(heading: Line, section: Section, level: int) -> tuple[Section, int, str]:
+    """Section, its level and the group in it, below this heading. Below Notes, "Critical" does not begin goals."""
+    is_inside = heading.level > level and section is not ELSEWHERE
+    known = None if is_inside and section.kind != "goals" else _section(heading.text)
+    if is_inside and not known:
+        return section, level, heading.text
+    return known or ELSEWHERE, heading.level, "" if known else heading.text
+
+
+def _unchecked(line: Line) -> tuple[bool, str]:
+    """Whether a bullet is checked off, and its text without the box."""
+    box = CHECKBOX.match(line.text) if line.kind == "bullet" else None
+    return (box.group(1) != " ", line.text[box.end() :]) if box else (False, line.text)
+
+
+# --- the vision ----------------------------------------------------------------------------------------------
+
+
+def parse(outline: Sequence[Line], previous: Vision | None = None) -> Vision:
+    """The vision, for any outline; Refused only above MAX_GOALS. Goals known from `previous` keep their ids.
+
+    Goals that a model found in prose stay as long as that prose stays, word for word.
+    """
+    blocks = list(_blocks(_without_title(outline)))
+    goals = [_goal(block) for block in blocks if block.section.kind == "goals" and block.line.kind == "bullet"]
+    if len(goals) > MAX_GOALS:
+        raise Refused(f"VISION.md: {len(goals)} goals; the limit is {MAX_GOALS}")
+    unread = tuple(_prose(blocks))
+    known = previous.goals if previous else ()
+    found = _still_found(known, unread)
+    return Vision(
+        goals=identified(goals, [goal for goal in known if not goal.id.startswith((PROSE, ISSUE))]) + found,
+        ideas=tuple(_remark(block) for block in blocks if block.section.kind == "ideas"),
+        notes=tuple(_remark(block) for block in blocks if block.section.kind == "notes"),
+        unread=unread,
+        warnings=tuple(_warnings(outline)),
+    )
+
+
+def with_found(vision: Vision, found: Sequence[Goal]) -> Vision:
+    """The vision together with the goals that a model found in its prose."""
+    return replace(vision, goals=vision.goals + tuple(found))
+
+
+def _without_title(outline: Sequence[Line]) -> Sequence[Line]:
+    """The file's title, `# … Vision …`, opens no section."""
+    first = outline[0] if outline else None
+    is_title = first and first.kind == "heading" and first.level == 1 and not _section(first.text)
+    return outline[1:] if is_title else outline
+
+
+def _goal(block: Block) -> Goal:
+    """A very long bullet gets a short title, and its whole text becomes the first detail."""
+    title, details = block.line.text, [*filter(None, [block.group]), *block.children]
+    if len(title) > LONGEST_TITLE:
+        details.insert(0, title)
+        title = title[: LONGEST_TITLE - 1].rpartition(" ")[0] or title[: LONGEST_TITLE - 1]
+        title += "…"
+    return Goal("", title, tuple(details), block.section.priority, block.line.line)
+
+
+def _remark(block: Block) -> Remark:
+    """One line: a heading above the bullets and what is nested in one may carry the meaning ("Don't touch:")."""
+    text = f"{block.group}: {block.line.text}" if block.group else block.line.text
+    return Remark(text + _joined(block), block.line.line)
+
+
+def _joined(block: Block) -> str:
+    if not block.children:
+        return ""
+    return (" " if block.line.text.endswith(":") else ": ") + "; ".join(block.children)
+
+
+def _prose(blocks: Iterable[Block]) -> Iterator[Remark]:
+    """Text between the goals, and everything under headings that open no section we know."""
+    for block in blocks:
+        if block.section is ELSEWHERE:
+            yield _remark(block)
+        elif block.section.kind == "goals" and block.line.kind == "text":
+            yield Remark(block.line.text + _joined(block), block.line.line)
+
+
+def _warnings(outline: Sequence[Line]) -> Iterator[Remark]:
+    section, level = ELSEWHERE, 0
+    for line in outline:
+        if line.kind == "heading":
+            section, level, group = _entered(line, section, level)
+            if section.warning and not group:
+                yield Remark(section.warning, line.line)
+
+
+def _is_found(goal: Goal) -> bool:
+    return goal.id.startswith(PROSE)
+
+
+def _still_found(known: Iterable[Goal], unread: Iterable[Remark]) -> tuple[Goal, ...]:
+    """The first detail of such a goal is the prose that it was found in."""
+    lines = {remark.text: remark.line for remark in unread}
+    found = (goal for goal in known if _is_found(goal) and goal.details and goal.details[0] in lines)
+    return tuple(replace(goal, line=lines[goal.details[0]]) for goal in found)
+
+
+# --- the difference ------------------------------------------------------------------------------------------
+
+
+def difference(previous: Vision | None, vision: Vision) -> VisionChange:
+    """What is new, changed, removed and unchanged; the order in the file does not matter."""
+    before = previous or Vision()
+    old = {goal.id: goal for goal in before.goals}
+    now = {goal.id for goal in vision.goals}
+    seen = {remark.text for remark in before.notes + before.unread}
+    return VisionChange(
+        new=tuple(goal for goal in vision.goals if goal.id not in old),
+        changed=tuple(goal for goal in vision.goals if goal.id in old and not _same(goal, old[goal.id])),
+        removed=tuple(goal for goal in before.goals if goal.id not in now),
+        unchanged=tuple(goal for goal in vision.goals if goal.id in old and _same(goal, old[goal.id])),
+        remarks_changed=_remarks(before) != _remarks(vision),
+        fresh=tuple(remark for remark in vision.notes + vision.unread if remark.text not in seen),
+    )
+
+
+def _same(one: Goal, other: Goal) -> bool:
+    return replace(one, line=0) == replace(other, line=0)
+
+
+def _remarks(vision: Vision) -> list[Counter[str]]:
+    return [Counter(remark.text for remark in part) for part in (vision.ideas, vision.notes, vision.unread)]

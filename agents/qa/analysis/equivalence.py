@@ -1,0 +1,205 @@
+"""Two texts of a Python file -> whether they do the same. Pure: nothing is executed, and in doubt they do not.
+
+Comments and layout may differ; docstrings that nobody reads while the program runs; annotations of functions that
+nobody could ask for them; what is imported for these alone, and had by nobody from here; and one private function may
+have another name throughout. A comment that says how the file is read is no comment (`heads.py`).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from agents.qa.analysis.encoding import head, is_foreign
+from agents.qa.analysis.expressions import Function, module_of, parsed
+from agents.qa.analysis.reexports import handed_on
+
+FOR_ANNOTATIONS = ("typing", "collections.abc", "__future__")
+PRIVATE = re.compile(r"_[a-z]\w*")
+# How a program comes by docstrings: by these words, or through what makes a help text or documentation of them.
+ANY_DOC = r"\b(getdoc|pydoc|doctest)\b|\bhelp\("
+SHOWS = r"^\s*(from|import)\s+(docopt|click|typer|fire|plac|argh|defopt|cyclopts|invoke|fastapi|rest_framework|ply)\b"
+READS_OWN = re.compile(rf"\b__doc__\b|{ANY_DOC}|{SHOWS}", re.MULTILINE)
+READS_OTHERS = re.compile(rf"""\.\s*__doc__\b|["']__doc__["']|\bimport\b.*\b__doc__\b|{ANY_DOC}""")
+PLAIN = (  # what an annotation may be made of: nothing that runs code or binds a name
+    *(ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BinOp, ast.BitOr, ast.Tuple, ast.List, ast.Load),
+    ast.UnaryOp,
+)
+
+
+def _none() -> Iterable[str]:
+    return ()
+
+
+def is_same_code(old: str, new: str, others: Callable[[], Iterable[str]] = _none) -> bool:
+    """`others`: the texts of all other files that might use a name of this one; read only if all else is the same."""
+    if is_foreign(new) or head(old) != head(new):
+        return False
+    try:
+        before, after = parsed(old), parsed(new)
+        if before is None or after is None:
+            return False
+        return ast.dump(before) == ast.dump(after) or (_is_same(old, new, ()) and _is_same(old, new, tuple(others())))
+    except (RecursionError, MemoryError):
+        return False
+
+
+def _is_same(old: str, new: str, others: Sequence[str]) -> bool:
+    is_read = any(map(READS_OWN.search, (old, new))) or any(map(READS_OTHERS.search, others))
+    before, after = (module_of(text) if is_read else _unspoken(module_of(text)) for text in (old, new))
+    renamed, asked = _renamed(before, after, others), _asked_for(before, others) | _asked_for(after, others)
+    kept = _kept_for(before, others) | _kept_for(after, others)
+    return _told(before, asked, renamed, kept) == _told(after, asked, {}, kept)
+
+
+def _unspoken(module: ast.Module) -> ast.Module:
+    """Without its docstrings and other texts that stand alone."""
+    for node in ast.walk(module):
+        if isinstance(node, Function | ast.ClassDef | ast.Module):
+            node.body = [one for one in node.body if not _is_text(one)]
+    return module
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+# --- a new name ----------------------------------------------------------------------------------------------
+
+
+def _renamed(before: ast.Module, after: ast.Module, others: Sequence[str]) -> dict[str, str]:
+    """The one private function that has another name now; neither name stands anywhere else in any way."""
+    then, now = (set(_private(tree)) for tree in (before, after))
+    gone, come = sorted(then - now), sorted(now - then)
+    if (
+        len(gone) != 1
+        or len(come) != 1
+        or _stands(gone[0], ast.unparse(after))
+        or _stands(come[0], ast.unparse(before))
+    ):
+        return {}
+    if any(_stands(name, text) for text in others for name in (gone[0], come[0])):
+        return {}
+    return {gone[0]: come[0]}
+
+
+def _private(tree: ast.Module) -> Iterator[str]:
+    """Functions that nobody finds by their name: a decorator could, and so could a class that this one is made from."""
+    for owner in ast.walk(tree):
+        known = isinstance(owner, ast.ClassDef) and bool(owner.bases or owner.keywords or owner.decorator_list)
+        for node in ast.iter_child_nodes(owner):
+            if isinstance(node, Function) and PRIVATE.fullmatch(node.name) and not node.decorator_list and not known:
+                yield node.name
+
+
+def _stands(name: str, text: str) -> bool:
+    return name in text and re.search(rf"\b{name}\b", text) is not None
+
+
+# --- annotations ---------------------------------------------------------------------------------------------
+
+
+def _asked_for(module: ast.Module, others: Sequence[str]) -> frozenset[str]:
+    """Functions and classes that are handed on as a value, here or elsewhere: frameworks read what they are given."""
+    own = {node.name for node in ast.walk(module) if isinstance(node, Function | ast.ClassDef)}
+    near = {text for text in others if any(_stands(name, text) for name in own)}
+    return frozenset(_values_of(module)).union(*map(_values, near))
+
+
+def _values(text: str) -> frozenset[str]:
+    """Of what cannot be read, every word."""
+    module = parsed(text)
+    return frozenset(re.findall(r"\w+", text) if module is None else _values_of(module))
+
+
+def _values_of(module: ast.Module) -> Iterator[str]:
+    """Names that are used without being called; in annotations they are only mentioned."""
+    marks = [mark for node in ast.walk(module) for mark in _annotations_of(node)]
+    silent = {id(part) for mark in marks for part in ast.walk(mark)}
+    called = {id(node.func) for node in ast.walk(module) if isinstance(node, ast.Call)}
+    for node in ast.walk(module):
+        if id(node) in called or id(node) in silent or not isinstance(getattr(node, "ctx", None), ast.Load):
+            continue
+        if isinstance(node, ast.Name | ast.Attribute):
+            yield node.id if isinstance(node, ast.Name) else node.attr
+
+
+def _annotations_of(node: ast.AST) -> list[ast.expr]:
+    if isinstance(node, Function):
+        return [node.returns] if node.returns else []
+    return [node.annotation] if isinstance(node, ast.arg) and node.annotation else []
+
+
+def _told(module: ast.Module, asked: frozenset[str], renamed: Mapping[str, str], kept: frozenset[str]) -> str:
+    """What is left when all is taken out that may differ."""
+    _strip(module, asked, ())
+    _drop_imports(module, kept)
+    for node in ast.walk(module):
+        if isinstance(node, Function):
+            node.name = renamed.get(node.name, node.name)
+        elif isinstance(node, ast.Name):
+            node.id = renamed.get(node.id, node.id)
+        elif isinstance(node, ast.Attribute):
+            node.attr = renamed.get(node.attr, node.attr)
+    return ast.dump(module)
+
+
+def _strip(owner: ast.AST, asked: frozenset[str], around: tuple[ast.AST, ...]) -> None:
+    for node in ast.iter_child_nodes(owner):
+        if isinstance(node, Function) and not _might_be_read(node, asked, (*around, owner)):
+            _strip_one(node)
+        _strip(node, asked, (*around, owner))
+
+
+def _might_be_read(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, asked: frozenset[str], around: Iterable[ast.AST]
+) -> bool:
+    """A decorator reads it, or one of what it stands in; or what its class is made from; or who has it as a value."""
+    owners = [function, *(node for node in around if isinstance(node, Function | ast.ClassDef))]
+    made = (node for node in owners if isinstance(node, ast.ClassDef))
+    return any(node.decorator_list or node.name in asked for node in owners) or any(
+        node.bases or node.keywords for node in made
+    )
+
+
+def _strip_one(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    if _is_plain(function.returns):
+        function.returns = None
+    every = function.args
+    for arg in (*every.posonlyargs, *every.args, *every.kwonlyargs, *filter(None, (every.vararg, every.kwarg))):
+        if _is_plain(arg.annotation):
+            arg.annotation = None
+
+
+def _is_plain(annotation: ast.expr | None) -> bool:
+    return annotation is not None and all(isinstance(node, PLAIN) for node in ast.walk(annotation))
+
+
+def _drop_imports(module: ast.Module, kept: frozenset[str]) -> None:
+    """Those for annotations, if nothing that is left knows their names, and nobody has them from here."""
+    left = {node.id for node in ast.walk(module) if isinstance(node, ast.Name)} | set(_bound_otherwise(module)) | kept
+    annotated = any(isinstance(node, ast.AnnAssign) or _annotations_of(node) for node in ast.walk(module))
+    module.body = [node for node in module.body if not _is_for_annotations(node, left, annotated)]
+
+
+def _kept_for(module: ast.Module, others: Sequence[str]) -> frozenset[str]:
+    imports = [node for node in module.body if isinstance(node, ast.ImportFrom) and node.module in FOR_ANNOTATIONS]
+    return handed_on({alias.asname or alias.name for node in imports for alias in node.names}, others, FOR_ANNOTATIONS)
+
+
+def _bound_otherwise(module: ast.Module) -> Iterator[str]:
+    """Names that stand in the file by other ways than as a name."""
+    for node in ast.walk(module):
+        if isinstance(node, Function | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from re.findall(r"\w+", node.value)  # "__all__", getattr, globals()
+
+
+def _is_for_annotations(node: ast.stmt, left: set[str], annotated: bool) -> bool:
+    if not isinstance(node, ast.ImportFrom) or node.level or node.module not in FOR_ANNOTATIONS:
+        return False
+    if node.module == "__future__":
+        return [alias.name for alias in node.names] == ["annotations"] and not annotated
+    return all(alias.name != "*" and (alias.asname or alias.name) not in left for alias in node.names)

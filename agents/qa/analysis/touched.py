@@ -1,0 +1,122 @@
+"""The changed files, sorted by what they are to the tests; and which file a test's id belongs to. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from shared.model.change import LINK, SUBMODULE, Change
+from shared.model.evidence import SuiteRun, configures_tests, is_test_file
+from shared.model.scope import matches
+
+DOCUMENTS = ("README", "CHANGES", "HISTORY", "NEWS", "COPYING", "NOTICE", "AUTHORS", "CONTRIBUTORS", "CONTRIBUTING")
+WORDS = (  # documentation; a text elsewhere may be what the product says
+    *("*.md", "*.rst", "docs/", "/doc/", "LICENSE*", "LICENCE*", "CHANGELOG*"),
+    *(name + ending for name in DOCUMENTS for ending in ("", ".txt")),
+)
+SAID = ("templates/", "prompts/")  # there a text is the product's, whatever it is called
+GROUP = re.compile(r"(.+) \(\w+\)")  # how a reporter names what is no test: `shop.tests (import)`
+
+
+@dataclass(frozen=True)
+class Touched:
+    """What a commit changes. `same`: paths of code that does what it did; `relied`: beside the product, for its tests.
+
+    Links and submodules are never laid out again: they need the owner anyhow.
+    """
+
+    changes: tuple[Change, ...]
+    same: frozenset[str] = frozenset()
+    relied: frozenset[str] = frozenset()
+
+    @property
+    def tests(self) -> tuple[Change, ...]:
+        """Test files, their data, and what configures them."""
+        special = (LINK, SUBMODULE)
+        return tuple(
+            change
+            for change in self.changes
+            if self.is_for_tests(change.path) and change.mode_old not in special and change.mode_new not in special
+        )
+
+    def is_for_tests(self, path: str) -> bool:
+        return is_test_file(path) or configures_tests(path) or path in self.relied
+
+    def _is_product(self, path: str) -> bool:
+        return not self.is_for_tests(path) and (not matches(path, WORDS) or bool(matches(path, SAID)))
+
+    @property
+    def configuration(self) -> tuple[str, ...]:
+        return tuple(change.path for change in self.changes if configures_tests(change.path))
+
+    @property
+    def code(self) -> tuple[Change, ...]:
+        """Python that the product runs, and that is still there."""
+        return tuple(
+            change
+            for change in self.changes
+            if change.path.endswith(".py") and change.kind != "deleted" and not self.is_for_tests(change.path)
+        )
+
+    @property
+    def product(self) -> tuple[Change, ...]:
+        """What a user of the target could notice: neither tests nor texts."""
+        return tuple(change for change in self.changes if self._is_product(change.path))
+
+    @property
+    def adds(self) -> bool:
+        """Something that a test could show. Tests beside code that does what it did claim that there is something."""
+        new = [change for change in self.product if change.path not in self.same]
+        return any(change.added_lines or change.binary for change in new) or (not new and self.brings_tests)
+
+    @property
+    def touches_old_tests(self) -> bool:
+        """A new conftest.py reaches old tests too."""
+        return any(change.kind != "added" or configures_tests(change.path) for change in self.tests)
+
+    @property
+    def brings_tests(self) -> bool:
+        return any(change.kind != "deleted" and change.path.endswith(".py") for change in self.tests)
+
+
+class Places:
+    """Which file the tests are in. `paths`: all files of a commit."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        paths = [path for path in paths if path.endswith(".py")]
+        roots = {"", "src/", *(path.removesuffix("manage.py") for path in paths if path.endswith("/manage.py"))}
+        self._modules = {
+            _module(path.removeprefix(root)): path for root in sorted(roots) for path in paths if path.startswith(root)
+        }
+
+    def file(self, test: str) -> str:
+        """The path in an id of pytest, or that of the module in an id of unittest; empty: not known."""
+        path, sign, _ = test.partition("::")
+        if sign or path.endswith(".py"):
+            return path
+        group = GROUP.fullmatch(test)
+        parts = (group[1] if group else test).split(".")
+        names = (".".join(parts[:size]) for size in range(len(parts), 0, -1))
+        return next((self._modules[name] for name in names if name in self._modules), "")
+
+    def files(self, tests: Iterable[str]) -> frozenset[str]:
+        return frozenset(filter(None, map(self.file, tests)))
+
+    def broken_files(self, run: SuiteRun) -> frozenset[str]:
+        """Files that could not be collected or set up: none of their tests has run."""
+        return self.files(test for test in run.of("failed") if is_group(test))
+
+
+def is_group(test: str) -> bool:
+    """An id that stands for a whole file or class."""
+    return "::" not in test and (test.endswith(".py") or GROUP.fullmatch(test) is not None)
+
+
+def chosen(touched: Collection[str], holding: Collection[str]) -> Sequence[str]:
+    """The touched files if all of them hold tests; else any test may be concerned: () for all."""
+    return sorted(touched) if set(touched) <= set(holding) else ()
+
+
+def _module(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")

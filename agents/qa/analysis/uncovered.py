@@ -1,0 +1,146 @@
+"""A change that is to alter nothing -> the lines of it that no test has run, before or after. Pure.
+
+Tests that pass on both sides show that code does what it did only where they run it: the head of a definition runs by
+import alone, so it counts as run with its body. What is moved word for word, and what is taken away and known to
+nobody, needs no run.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from agents.qa.analysis.definitions import Definition, Standing, all_lines, first_line, headline, is_code, real_body
+from agents.qa.analysis.encoding import head, is_foreign
+from agents.qa.analysis.expressions import module_of
+
+Known = tuple[str, str]  # a definition: its name and text
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A file before and after (None: not there), and the lines of each that no test ran (None: nobody counted)."""
+
+    before: str | None
+    after: str | None
+    unrun_before: Collection[int] | None = ()
+    unrun_after: Collection[int] | None = ()
+
+
+def unrun(pairs: Mapping[str, Pair], is_missed: Callable[[str], bool]) -> tuple[str, ...]:
+    """`app.py:3` of a line that is there, `app.py:7 (before)` of one that was.
+
+    `is_missed`: whether somebody still knows a name that is defined no more. A file that is deleted was named by the
+    task: it is not looked at.
+    """
+    sides = {path: (_Side(pair.before), _Side(pair.after)) for path, pair in pairs.items()}
+    gone = Counter(one for before, after in sides.values() for one in before.without(after))
+    come = Counter(one for before, after in sides.values() for one in after.without(before))
+    moved = {one for one in come if come[one] <= gone[one]}
+    found: list[str] = []
+    for path, pair in sorted(pairs.items()):
+        if pair.after is None:
+            continue
+        before, after = sides[path]
+        old, new = _changed(before.lines, after.lines)
+        if is_foreign(pair.after) or (pair.before is not None and head(pair.before) != head(pair.after)):
+            found += [f"{path}:{line}" for line in new]
+            continue
+        found += [f"{path}:{line}" for line in after.unrun(new, pair.unrun_after, after.kept(before, moved), before)]
+        excused = before.kept(after, come.keys()) | before.dead(after, is_missed)
+        found += [f"{path}:{line} (before)" for line in before.unrun(old, pair.unrun_before, excused)]
+    return tuple(found)
+
+
+def _changed(before: Sequence[str], after: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Numbers, from 1, of the lines that only one of them has."""
+    blocks = [
+        block for block in SequenceMatcher(None, before, after, autojunk=False).get_opcodes() if block[0] != "equal"
+    ]
+    gone = [number + 1 for _, start, end, _, _ in blocks for number in range(start, end)]
+    return gone, [number + 1 for _, _, _, start, end in blocks for number in range(start, end)]
+
+
+class _Side:
+    """A file at one time. What is no Python has lines and nothing else."""
+
+    def __init__(self, text: str | None) -> None:
+        self.lines = (text or "").split("\n")
+        tree = module_of(text or "")
+        self._statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.ExceptHandler)]
+        self._definitions = [node for node in self._statements if isinstance(node, Definition)]
+        self._outer = [node for node in tree.body if isinstance(node, Definition)]
+        self._standing = Standing(tree)
+        self._at_import = set(_lambdas_at_import(tree))
+        self.names = frozenset(node.name for node in self._definitions)
+
+    # --- what needs no run -----------------------------------------------------------------------------------
+
+    def without(self, other: _Side) -> Iterator[Known]:
+        """What stands on the outermost level here, and whose name is not defined there."""
+        for place, nodes in self._standing.by_place.items():
+            if "." not in place and place not in other.names:
+                yield from [(place, self._standing.text(place))] * len(nodes)
+
+    def kept(self, other: _Side, moved: Collection[Known]) -> set[int]:
+        """Lines of definitions that stand there as they are, in the same class; or in another file now."""
+        away = set(self.without(other)).intersection(moved)
+        return {
+            line
+            for place, nodes in self._standing.by_place.items()
+            if self._standing.text(place) == other._standing.text(place) or (place, self._standing.text(place)) in away
+            for node in nodes
+            for line in all_lines(node)
+        }
+
+    def dead(self, other: _Side, is_missed: Callable[[str], bool]) -> set[int]:
+        """Lines of what is there no more, and nobody knows."""
+        gone = [node for node in self._outer if node.name not in other.names and not node.decorator_list]
+        return {line for node in gone if not is_missed(node.name) for line in all_lines(node)}
+
+    # --- what was run ----------------------------------------------------------------------------------------
+
+    def unrun(
+        self, lines: Sequence[int], missing: Collection[int] | None, excused: Collection[int], old: _Side | None = None
+    ) -> list[int]:
+        """Of `lines` the first ones of statements that were not run, each once. `old`: this file before, if it is new.
+
+        Where nobody counted (None) nothing is known to have been run.
+        """
+        looked_at = [line for line in lines if line not in excused]
+        if missing is None:
+            return list(dict.fromkeys(self._first(line) for line in looked_at if is_code(self.lines[line - 1])))
+        heads = {line: node for line in looked_at if (node := self._headed(line, old))}
+        bare = [line for line in looked_at if line not in heads]
+        found = {self._first(line) for line in bare if self._first(line) in missing or line in self._at_import}
+        idle = {node.lineno: node for node in heads.values() if set(missing).issuperset(real_body(node, self.lines))}
+        found |= {line for line, node in idle.items() if found.isdisjoint(all_lines(node))}
+        return sorted(found)
+
+    def _headed(self, line: int, old: _Side | None) -> Definition | None:
+        """The innermost definition whose head this line belongs to. A new class without methods is run by import."""
+        around = [node for node in self._definitions if line in headline(node, self.lines)]
+        node = max(around, key=first_line, default=None)
+        is_new = old is not None and isinstance(node, ast.ClassDef) and not old.knows(node.name)
+        return None if node is None or (is_new and not any(real_body(node, self.lines))) else node
+
+    def knows(self, name: str) -> bool:
+        return re.search(rf"\b{name}\b", "\n".join(self.lines)) is not None
+
+    def _first(self, line: int) -> int:
+        """Of the innermost statement that this line belongs to: coverage is counted there."""
+        around = [node for node in self._statements if line in all_lines(node)]
+        return max((node.lineno for node in around), default=line)
+
+
+def _lambdas_at_import(tree: ast.AST) -> Iterator[int]:
+    """The lines of those that no function makes: to be counted they need not be called."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Lambda):
+            yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _lambdas_at_import(node)

@@ -1,0 +1,1 @@
+"""Where the target's tests run: environments, installs, boxes."""

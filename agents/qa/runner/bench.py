@@ -1,0 +1,128 @@
+"""Door to the target's tests. The only module that runs them.
+
+Each run has a box of its own: the commit's files in a private folder that is gone with the box, the environment
+read-only, no network, no socket. What comes out is written by the code that was tested: it is read as hostile files.
+
+    scratch/suite-*/src   the files              -> /src, copied to /job before the command starts
+    scratch/suite-*/out   report, coverage       -> /out, the only thing that is writable and stays
+    inside/               reporters, with the target's Python -> /run/gate
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, Protocol
+
+from agents.qa.runner.overlay import lay
+from agents.qa.runner.suite import GATE, JOB, MAX_REPORT, Environment, RawRun, SuiteOrder
+from shared.model import change
+from shared.model.errors import Refused
+from shared.repo.mirror import Mirror
+from shared.sandbox.box import Box, Job, Limits, Mount, hand_over
+from shared.sandbox.box_job import MB
+from shared.sandbox.bubblewrap import never
+from shared.system.paths import read_bytes, remove_folder
+
+JOB_MB = 512  # the files, and what the tests write beside them
+MOST_FILES = 384 * MB  # bytes of the commit: the tests need room too
+MOST_ONLY = 100_000  # bytes; the kernel takes a variable of 128 kB
+INSIDE = Path(__file__).with_name("inside")
+OUT = "/out"
+
+SCRIPT = f"""exec 2>&1
+cp -a /src/. {JOB}/ && cd {JOB} || exit 1
+sh -c "$1"
+code=$?
+if [ "$2" ]; then unset COVERAGE_PROCESS_START; python -I {GATE}/gate_coverage.py >/dev/null 2>&1; fi
+exit "$code"
+"""
+
+
+class Environments(Protocol):
+    """Where environments come from: what a commit's tests need beside its files."""
+
+    def ready(self, commit: str) -> Environment:
+        """BrokenSetup: it cannot be built."""
+
+
+class BoxBench:
+    """`scratch`: a folder of ours; a run's files lie there until it ends.
+
+    `limits`: of each run. No `stall` by itself: a long test is silent by right, and the time limit ends it.
+    """
+
+    def __init__(
+        self, box: Box, mirror: Mirror, environments: Environments, scratch: Path, limits: Limits | None = None
+    ) -> None:
+        self._box, self._mirror, self._environments = box, mirror, environments
+        self._scratch = scratch
+        self._limits = limits or Limits()
+
+    @property
+    def quality(self) -> Literal["full", "reduced"]:
+        return self._box.quality
+
+    def label(self, commit: str) -> str:
+        return f"{self._box.name} {self._box.version}, {self._environments.ready(commit).key}"
+
+    def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawRun:
+        environment = self._environments.ready(order.commit)
+        with self._laid_out(order) as place:
+            done = self._box.run(self._job(order, environment, place), stop)
+            report, coverage = _left(place / "out/report.jsonl"), _left(place / "out/coverage.json")
+        return RawRun(done.end, done.code, done.seconds, done.text, report, coverage)
+
+    @contextmanager
+    def _laid_out(self, order: SuiteOrder) -> Iterator[Path]:
+        """A folder with `src` and `out`, for the box's user."""
+        self._scratch.mkdir(parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(prefix="suite-", dir=self._scratch))
+        try:
+            (place / "out/lines").mkdir(parents=True)
+            most = change.Limits(tree_bytes=MOST_FILES, file_bytes=self._limits.file_mb * MB)
+            self._mirror.check_out(order.commit, place / "src", most)
+            lay(order.overlay, place / "src")
+            hand_over(place)
+            yield place
+        finally:
+            remove_folder(place)
+
+    def _job(self, order: SuiteOrder, environment: Environment, place: Path) -> Job:
+        own = (Mount(place / "src", "/src"), Mount(place / "out", OUT, writable=True), Mount(INSIDE, GATE))
+        return Job(
+            ("sh", "-c", SCRIPT, "sh", order.command, "count" if order.cover else ""),
+            (*environment.mounts, *own),
+            env=_variables(order, environment.env),
+            limits=self._limits,
+            private={JOB: JOB_MB},
+        )
+
+
+def _variables(order: SuiteOrder, env: Mapping[str, str]) -> dict[str, str]:
+    """The environment's own, and those that the files in `inside` read. Refused: more files chosen than can be said."""
+    only = json.dumps(sorted(order.only))
+    if len(only) > MOST_ONLY:
+        raise Refused(f"{len(order.only)} test files to choose: more than one run can be told")
+    path = ":".join(filter(None, (GATE, env.get("PYTHONPATH"))))
+    ours = {
+        "PYTHONPATH": path,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+        "SISIMPUR_REPORT": f"{OUT}/report.jsonl",
+        "SISIMPUR_ONLY": only,
+    }
+    if order.cover:
+        ours |= {"COVERAGE_PROCESS_START": f"{GATE}/coverage.ini", "SISIMPUR_UNCOUNTED": f"{OUT}/uncounted"}
+    return {**env, **ours}
+
+
+def _left(path: Path) -> bytes | None:
+    """What the box left there, if it is a plain file of a sane size."""
+    try:
+        return read_bytes(path, MAX_REPORT)
+    except (FileNotFoundError, Refused):
+        return None

@@ -1,0 +1,237 @@
+"""Door to the install box. The only module that runs what installs packages, the target's own code among it.
+
+    place/env          -> /env           what stays
+    place/job          -> /job           the commit's files, where the tests will find theirs
+    place/tmp, home    -> /tmp, $HOME    on the disk: packages are too large for memory
+
+No secret is in there, and the one way out is the package index. Nobody asks a box what it did: what it left is never
+looked into from here, only mounted in other boxes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agents.qa.runner.index_proxy import HOSTS, IndexProxy
+from agents.qa.runner.suite import GATE, JOB, BrokenSetup
+from shared.model import change
+from shared.model.errors import Misconfigured, Refused, Unavailable
+from shared.repo.mirror import Mirror
+from shared.sandbox.box import METER_PORT, Box, Finished, Job, Limits, Mount, hand_over, python_mounts
+from shared.sandbox.bubblewrap import never
+from shared.sandbox.watchdog import walk
+from shared.system.paths import remove_folder
+
+ENV, PACKAGES = "/env", "/packages"
+PLACES = {"env": ENV, "job": JOB, "tmp": "/tmp", "home": "/home/sandbox"}  # noqa: S108  the box's own
+CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
+INSTALL = Limits(  # no `stall`: what compiles is silent for long
+    seconds=600, memory_mb=2048, address_mb=16_384, processes=256, file_mb=1024, disk_mb=4096, files=400_000
+)
+MOST_LINES, MOST_LINE = 5, 200  # of what a failed command printed
+
+SEEN = {"PATH": f"{ENV}/bin:/usr/bin:/bin", "VIRTUAL_ENV": ENV}  # at set-up and at test time
+QUIET = {
+    "PIP_CONFIG_FILE": "/dev/null",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    "PIP_NO_CACHE_DIR": "1",
+    "PIP_NO_INPUT": "1",
+    "PIP_PROGRESS_BAR": "off",
+    "PIP_RETRIES": "2",
+    "UV_PROJECT_ENVIRONMENT": ENV,
+    "SETUPTOOLS_SCM_PRETEND_VERSION": "999.0.0",  # there is no git to ask, and no older version fits all who ask
+}
+OFFLINE = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": PACKAGES, "UV_NO_INDEX": "1", "UV_FIND_LINKS": PACKAGES}
+PROXY = f"http://127.0.0.1:{METER_PORT}"
+
+# What the target has pinned stays as it is. Generated tests can do without hypothesis, nothing can without the others.
+PINNED = """
+import importlib.metadata as found
+for one in found.distributions():
+    if not one.read_text("direct_url.json"):
+        print(f"{one.name}=={one.version}")
+"""
+TOOLS = """exec 2>&1
+python -I -c "$1" > /tmp/pinned.txt || exit
+add() { python -m pip install -c /tmp/pinned.txt "$@"; }
+add pytest coverage hypothesis || add pytest coverage || exit
+python -I -c "$2"
+"""
+# Every Python of the environment finds our reporters, also where a command sets a PYTHONPATH of its own.
+REPORTERS = f"""
+import pathlib, sysconfig
+pathlib.Path(sysconfig.get_path("purelib"), "sisimpur_gate.pth").write_text("{GATE}\\n")
+"""
+COPIES = f"""
+import importlib.metadata as found, json, sys
+told = {{one.name: json.loads(one.read_text("direct_url.json") or "{{}}") for one in found.distributions()}}
+copies = [name for name, one in told.items()
+          if one.get("url", "").startswith("file://{JOB}") and one.get("dir_info", {{"editable": True}}) == {{}}]
+if copies:
+    sys.exit(f"{{', '.join(copies)}}: a copy is installed, so the tests would test the copy; use `pip install -e`")
+"""
+
+ENDS = {
+    "timed out": "took longer than {0.seconds:.0f} s",
+    "memory": "took more than {0.memory_mb} MB of memory",
+    "processes": "took more than {0.processes} processes",
+    "disk": "wrote more than {0.disk_mb} MB or {0.files} files, or folders nested deeper than can be counted",
+    "output": "printed too much",
+}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What the owner says about the tests' environment. `name`: the target's; `python`: an interpreter.
+
+    `command`: a line of shell; empty: see default_setup. `packages`: a folder of wheels to install from, then without
+    any network; else `hosts` are those of the package index.
+    """
+
+    name: str
+    python: Path
+    command: str = ""
+    packages: Path | None = None
+    hosts: tuple[str, ...] = HOSTS
+    limits: Limits = INSTALL
+
+    @property
+    def interpreter(self) -> tuple[Mount, ...]:
+        """Its base only: what an environment says about that may have been written in a box."""
+        return python_mounts(self.program)
+
+    @property
+    def program(self) -> Path:
+        return self.python.resolve()
+
+    def wrong(self, setting: str, problem: str) -> Misconfigured:
+        return Misconfigured(f"{problem}; correct `{setting}:` in {self.file}")
+
+    @property
+    def file(self) -> str:
+        return f"config/targets/{self.name}.yaml"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command of a set-up: as people read it, as it is run, and the setting that mends it."""
+
+    name: str
+    command: tuple[str, ...]
+    mend: str = "setup"
+    online: bool = True
+
+
+class Builder:
+    """`tell` gets a line for people, also from other threads. `stop` is asked ten times a second."""
+
+    def __init__(
+        self,
+        box: Box,
+        mirror: Mirror,
+        setup: Setup,
+        tell: Callable[[str], None] = lambda _line: None,
+        stop: Callable[[], bool] = never,
+    ) -> None:
+        self._box, self._mirror, self._setup = box, mirror, setup
+        self._tell, self._stop = tell, stop
+
+    def version(self) -> str:
+        """What the interpreter says that it is. Misconfigured: it does not run."""
+        setup = self._setup
+        done = self._box.run(Job((str(setup.program), "-I", "-VV"), setup.interpreter, limits=Limits(seconds=30)))
+        if not done.ok:
+            raise setup.wrong("python", f"{setup.program} does not run: {_tail(done).strip()}")
+        return done.text.strip()
+
+    def build(self, commit: str, command: str, place: Path) -> None:
+        """Fill `place`, an empty folder, with `env`. Errors: see Environments.ready. Stopping: see Stoppable."""
+        self._tell(f"{self._setup.name}: installing what the tests need ({_short(command) or 'our own tools only'})")
+        self._lay_out(commit, place)
+        with self._way_out(place) as index:
+            for step in _steps(command, self._setup.program):
+                self._run(step, place, index)
+        for name in PLACES.keys() - {"env"}:
+            remove_folder(place / name)
+
+    def _lay_out(self, commit: str, place: Path) -> None:
+        for name in PLACES:
+            (place / name).mkdir()
+        self._mirror.check_out(commit, place / "job", change.Limits())
+        for name in PLACES:
+            hand_over(place / name)
+
+    @contextmanager
+    def _way_out(self, place: Path) -> Iterator[IndexProxy | None]:
+        if self._setup.packages is not None:
+            yield None
+            return
+        with IndexProxy(place / "index.sock", self._setup.hosts, self._tell) as index:
+            yield index
+
+    def _run(self, step: Step, place: Path, index: IndexProxy | None) -> None:
+        """BrokenSetup, or Unavailable if it is not the owner who can mend it."""
+        done = self._box.run(self._job(step, place, index), self._stop)
+        if done.ok:
+            self._look_at_what_is_left(step, place)
+            return
+        if done.end in ("stopped", "machine"):
+            raise Unavailable(f"the set-up of {self._setup.name} was ended ({done.end}); it is tried again")
+        if index and index.unreached:
+            raise Unavailable(f"{index.unreached}; with `packages:` in {self._setup.file} no network is needed")
+        how = ENDS.get(done.end, "ended with exit code {1}").format(self._setup.limits, done.code)
+        raise self._broken(step, f"{how}\n{_tail(done)}")
+
+    def _look_at_what_is_left(self, step: Step, place: Path) -> None:
+        """What cannot be counted cannot be given to a box again."""
+        try:
+            for name in PLACES:
+                for _ in walk(place / name):
+                    pass
+        except Refused as error:
+            raise self._broken(step, f"left what cannot be used: {error}") from None
+
+    def _job(self, step: Step, place: Path, index: IndexProxy | None) -> Job:
+        setup = self._setup
+        own = (Mount(place / name, target, writable=True) for name, target in PLACES.items())
+        mounts = [*own, *setup.interpreter]  # in this order: an interpreter may lie below /tmp
+        env = {**SEEN, **QUIET}
+        if os.path.exists(CERTIFICATES):
+            env |= {"PIP_CERT": CERTIFICATES, "SSL_CERT_FILE": CERTIFICATES}
+        if setup.packages is not None:
+            mounts.append(Mount(setup.packages, PACKAGES))
+            env |= OFFLINE
+        job = Job(step.command, tuple(mounts), cwd=JOB, env=env, limits=setup.limits)
+        if index is None or not step.online:
+            return job
+        return replace(job, meter=index.place, env={**env, "HTTPS_PROXY": PROXY, "https_proxy": PROXY})
+
+    def _broken(self, step: Step, how: str) -> BrokenSetup:
+        return BrokenSetup(
+            f"the tests of {self._setup.name} have no environment: `{_short(step.name)}` {how}\n"
+            f"mend `{step.mend}:` in {self._setup.file}"
+        )
+
+
+def _steps(command: str, python: Path) -> Iterator[Step]:
+    yield Step(f"{python} -m venv", (str(python), "-I", "-m", "venv", ENV), "python", online=False)
+    if command:
+        yield Step(command, ("sh", "-c", f"exec 2>&1\n{command}"))
+    yield Step("pip install pytest coverage", ("sh", "-c", TOOLS, "sh", PINNED, REPORTERS))
+    yield Step(command, ("python", "-I", "-c", COPIES), online=False)
+
+
+def _tail(done: Finished) -> str:
+    """The last lines that it printed, as plain text."""
+    said = re.sub(r"\x1b\[[0-9;]*m", "", (done.output + b"\n" + done.errors).decode("utf-8", "replace"))
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return "\n".join("  " + "".join(filter(str.isprintable, line[:MOST_LINE])) for line in lines[-MOST_LINES:])
+
+
+def _short(command: str) -> str:
+    return " ".join(command.split())[:MOST_LINE]

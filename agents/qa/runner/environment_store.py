@@ -1,0 +1,134 @@
+"""Door to the kept environments. The only module that adds one, and removes those that nobody needs.
+
+<key>/         complete, or it would not have this name
+    made       how it was made, for people; its time is that of the last use; locked by whoever uses it
+    env/       what a box wrote: never looked into from here, no link in it is followed
+.new-*, .old-* half built or half removed by somebody who is gone
+.lock          held by the one who adds or removes
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+
+from shared.system.fault import fault_point
+from shared.system.paths import move, remove_folder, write_text
+
+KEPT = 5  # environments
+MADE = "made"
+READ, WRITE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class EnvironmentStore:
+    """What was taken stays as long as this process does, unless it has taken `KEPT` others since."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._taken: dict[str, int] = {}
+        self._guard = threading.Lock()
+
+    def take(self, key: str) -> Path | None:
+        """The folder of a complete environment, which is in use from now on; None: there is none."""
+        made = self._folder / key / MADE
+        with self._guard, suppress(FileNotFoundError):
+            if key not in self._taken:
+                self._taken[key] = _shared(made)
+            if os.path.samestat(os.fstat(self._taken[key]), made.lstat()):
+                os.utime(self._taken[key])
+                return made.parent
+        self._release(key)  # it was removed meanwhile
+        return None
+
+    def add(self, key: str, fill: Callable[[Path], str]) -> None:
+        """Have a new folder filled, unless somebody else was first; `fill` answers how it was made.
+
+        One at a time, whatever the key: a second one would only slow down the first.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with self._alone():
+            if (self._folder / key / MADE).exists():
+                return
+            remove_folder(self._folder / key)  # somebody removed a part of it by hand
+            self._sweep()
+            place = Path(tempfile.mkdtemp(prefix=".new-", dir=self._folder))
+            try:
+                write_text(place / MADE, fill(place))
+                os.sync()  # a power cut must not leave a complete name with empty files
+                fault_point("environment.built")
+                move(place, self._folder / key)
+                fault_point("environment.ready")
+            finally:
+                remove_folder(place)
+            self._retire()
+
+    def retire(self, before: datetime) -> Iterator[str]:
+        """Removes those that nobody has used since, nor uses now. While one is being built, nothing is done."""
+        if not self._folder.is_dir():
+            return
+        with suppress(BlockingIOError), self._alone(fcntl.LOCK_NB):
+            self._sweep()
+            unused = [path for path in self._made() if path.lstat().st_mtime < before.timestamp()]
+            if gone := sum(map(self._remove, unused)):
+                yield f"{gone} environments for tests removed, unused since {before:%Y-%m-%d}"
+
+    # --- what is removed -------------------------------------------------------------------------------------
+
+    def _sweep(self) -> None:
+        for folder in [*self._folder.glob(".new-*"), *self._folder.glob(".old-*")]:
+            remove_folder(folder)
+
+    def _retire(self) -> None:
+        """All but the newest, unless somebody uses them."""
+        for path in self._made()[KEPT:]:
+            self._release(path.parent.name)
+            self._remove(path)
+
+    def _made(self) -> list[Path]:
+        """The one used last first."""
+        return sorted(self._folder.glob(f"[!.]*/{MADE}"), key=lambda path: path.lstat().st_mtime, reverse=True)
+
+    def _remove(self, path: Path) -> bool:
+        """False: somebody uses it."""
+        with suppress(BlockingIOError), _opened(path, READ) as descriptor:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            old = Path(tempfile.mkdtemp(prefix=".old-", dir=self._folder))
+            move(path.parent, old / "environment")
+            fault_point("environment.retired")
+            remove_folder(old)
+            return True
+        return False
+
+    def _release(self, key: str) -> None:
+        with self._guard:
+            if (descriptor := self._taken.pop(key, None)) is not None:
+                os.close(descriptor)
+
+    @contextmanager
+    def _alone(self, waiting: int = 0) -> Iterator[None]:
+        """`waiting`: LOCK_NB for whoever would rather not; BlockingIOError if somebody else is at it."""
+        with _opened(self._folder / ".lock", WRITE) as descriptor:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | waiting)
+            yield
+
+
+def _shared(path: Path) -> int:
+    """A descriptor that says: in use. Whoever removes the folder at this moment is waited for."""
+    descriptor = os.open(path, READ, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    return descriptor
+
+
+@contextmanager
+def _opened(path: Path, flags: int) -> Iterator[int]:
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

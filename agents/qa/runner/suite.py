@@ -1,0 +1,80 @@
+"""Door to the target's tests. The only module that says what is needed to run them and what comes back.
+
+The report is JSON, one object per line, written while the tests run:
+
+    {"collected": 12}                                                once, when the runner knows
+    {"test": ID, "outcome": "passed" | "failed" | "skipped",        once for each test that ended
+     "where": "path:line", "text": "the end of the trace"}           (the last two only for failures)
+    {"end": 0, "ran": 12}                                            last: the runner's own idea of its exit code
+
+Whoever is tested can write to it too. It is data, of limited size, and it proves something only together with the exit
+code, the base's report, and a look at what the change does to the tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from shared.model.errors import Misconfigured
+from shared.sandbox.box import Mount
+from shared.sandbox.bubblewrap import never
+
+MAX_REPORT = 50_000_000  # bytes; a report or a coverage file beyond that is none
+JOB = "/job"  # where the target's files lie in the box, at setup and at test time
+GATE = "/run/gate"  # where our reporters lie in the box of the tests
+
+
+class BrokenSetup(Misconfigured):
+    """The environment for the tests cannot be built. The text shows the last lines and names the file to mend."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What the tests need besides their files: as mounts and variables of a box. `key` names what it was made from."""
+
+    key: str
+    mounts: tuple[Mount, ...]
+    env: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class SuiteOrder:
+    """Which files to test, and how.
+
+    The files are those of `commit`, with `overlay` laid over them (None: the file is not there). `only`: test files to
+    run, all if empty. `cover`: whether the executed lines are counted.
+    """
+
+    commit: str
+    command: str
+    overlay: Mapping[str, bytes | None] = field(default_factory=dict)
+    only: Sequence[str] = ()
+    cover: bool = True
+
+
+@dataclass(frozen=True)
+class RawRun:
+    """What came out of the box. `end`: "exited", or the limit that ended it. `coverage`: as `coverage json` writes."""
+
+    end: str
+    code: int
+    seconds: float
+    output: str  # head and tail
+    report: bytes | None = None
+    coverage: bytes | None = None
+
+
+class Bench(Protocol):
+    """Where tests are run, each time in a fresh box."""
+
+    @property
+    def quality(self) -> str:
+        """ "full", or "reduced": then nothing is merged without a person."""
+
+    def label(self, commit: str) -> str:
+        """The sandbox and the environment's key, for the record; same label and commit, same result."""
+
+    def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawRun:
+        """BrokenSetup, NoSandbox, or Refused if the files cannot be laid out. Stopping: see Stoppable."""

@@ -1,0 +1,1 @@
+"""Search services and pages, bounded, each asked for once."""

@@ -1,0 +1,75 @@
+"""Door to a search without a web. The only module that answers searches from a file: for demos and tests.
+
+- query: a python library for dates
+  hits:
+    - {title: Dates, url: "https://dates.example/", excerpt: "What it can do"}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import ConfigDict
+
+from agents.researcher.web.search import asked, bounded
+from shared.model.errors import Misconfigured
+from shared.model.research import Hit
+from shared.system import strict_yaml
+from shared.system.paths import read_text
+
+STRICT = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True)
+class RecordedHit:
+    title: str
+    url: str
+    excerpt: str = ""
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What is found by whoever uses the words of `query`, or some of them."""
+
+    query: str
+    hits: tuple[RecordedHit, ...] = ()
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+
+class RecordedSearch:
+    def __init__(self, recordings: Sequence[Recording]) -> None:
+        self._recordings = recordings
+
+    @property
+    def name(self) -> str:
+        return "Recorded"
+
+    @property
+    def price(self) -> int:
+        return 0
+
+    def search(self, query: str, most: int) -> tuple[Hit, ...]:
+        """The recording that shares the most words with the query, the first among equals; none: nothing is found."""
+        wanted = _words(asked(query))
+        best = max(self._recordings, key=lambda one: len(wanted & _words(one.query)), default=None)
+        if best is None or not wanted & _words(best.query):
+            return ()
+        return bounded((Hit(hit.title, hit.url, hit.excerpt) for hit in best.hits), most)
+
+
+def read_recordings(path: Path) -> RecordedSearch:
+    """Misconfigured or Refused, naming file and line, if it is not what stands above."""
+    try:
+        text = read_text(path, strict_yaml.MAX_BYTES)
+    except OSError as error:
+        raise Misconfigured(f"the recorded searches {path} cannot be read ({error.strerror}); name another") from None
+    return RecordedSearch(strict_yaml.parse(text, path.name).as_type(list[Recording]))
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))

@@ -1,0 +1,82 @@
+"""Door to web search. The only module that says what we need of a search service.
+
+What a service answers was written by strangers: it is data, bounded and cleaned here, whichever service it came from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from shared.model.errors import Unavailable
+from shared.model.research import Hit
+
+MOST_HITS = 10
+LONGEST_QUERY, LONGEST_TITLE, LONGEST_EXCERPT = 200, 200, 600  # characters
+LONGEST_URL, LONGEST_HOST = 2000, 253
+MOST_LOOKED_AT = 10  # times the longest: a title of a megabyte is not read to its end
+NO_PART_OF_A_URL = re.compile(r"""[\s<>"\\]""")  # programs do not agree where such an address leads
+
+
+class SearchAway(Unavailable):
+    """The service does not answer, or takes nothing now: try on another day.
+
+    `unbilled`: it is certain that this search costs nothing. The text names the service and what the owner can do.
+    """
+
+    def __init__(self, text: str, unbilled: bool = False) -> None:
+        super().__init__(text)
+        self.unbilled = unbilled
+
+
+class Search(Protocol):
+    @property
+    def name(self) -> str:
+        """Of the service, as the owner calls it."""
+
+    @property
+    def price(self) -> int:
+        """Nano-dollars of one search; 0: free."""
+
+    def search(self, query: str, most: int) -> tuple[Hit, ...]:
+        """What `asked` makes of the query, sent; at most `most` hits as `bounded` leaves them, the best first.
+
+        A query without words finds nothing, and is not sent. SearchAway: see there; nothing else comes of whatever the
+        service does. Misconfigured: it does not take our key; nothing was billed.
+        """
+
+
+def asked(query: str) -> str:
+    """One line of at most 200 characters, without control characters; empty: there is nothing to ask."""
+    return one_line(query, LONGEST_QUERY)
+
+
+def bounded(found: Iterable[Hit], most: int) -> tuple[Hit, ...]:
+    """At most `most`, never more than ten. Each address once, and only one that leads to a host of the web."""
+    kept: dict[str, Hit] = {}
+    for hit in found:
+        if len(kept) >= min(most, MOST_HITS):
+            break
+        url = hit.url.strip()
+        if leads_to_a_host(url):
+            kept.setdefault(url, Hit(one_line(hit.title, LONGEST_TITLE), url, one_line(hit.excerpt, LONGEST_EXCERPT)))
+    return tuple(kept.values())
+
+
+def leads_to_a_host(url: str) -> bool:
+    """http or https, with a host and without a user; whether one may go there is not asked here."""
+    if len(url) > LONGEST_URL or not url.isprintable() or NO_PART_OF_A_URL.search(url):
+        return False
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and 0 < len(host or "") <= LONGEST_HOST and "@" not in parts.netloc
+
+
+def one_line(text: str, longest: int) -> str:
+    looked_at = text[: MOST_LOOKED_AT * longest]
+    return " ".join("".join(c if c.isprintable() else " " for c in looked_at).split())[:longest].rstrip()

@@ -1,0 +1,71 @@
+"""ruff's codes -> findings: which of them hurt, which are comments, and which say nothing about tests."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from agents.reviewer.rules.case import Case, File
+from shared.model.review import Finding, Severity
+
+BEFORE, AFTER = "before/", "after/"
+HIGH = re.compile(r"invalid-syntax|E9|F7|F82[123]|S(?:102|201|30[127]|323|501|50[67]|602|605|609|701)$")
+MEDIUM = re.compile(
+    r"F50|F52|F6|F811|B(?:002|005|006|012|015|016|017|018|020|023|025|029|030|031|035|909)$"
+    r"|S(?:202|306|50[234589]|601|604|612|702)$"
+)
+UNWANTED = ("S101", "S311", "S404", "S603", "S607")  # more noise than news
+BREAKS_ELSEWHERE = ("F821", "F822", "F823")  # a removed line breaks one that stays
+
+
+class Lint(Protocol):
+    """What a linter says of a line. `code` may be "invalid-syntax"."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def code(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+
+
+class Linter(Protocol):
+    def lint(self, files: Mapping[str, str]) -> Sequence[Lint]:
+        """Path -> text of Python files. LinterFailed: nothing is known of them."""
+
+
+def findings(case: Case, linter: Linter) -> tuple[Finding, ...]:
+    """Of the changed Python files, about added lines, and about names that the change has made unknown."""
+    files = {file.path: file for file in case.files if file.is_python and file.after is not None}
+    texts = {BEFORE + path: file.before for path, file in files.items() if file.before is not None}
+    texts |= {AFTER + path: file.after for path, file in files.items() if file.after is not None}
+    lints = linter.lint({path: text for path, text in texts.items() if text}) if texts else ()
+    known = Counter((lint.path.removeprefix(BEFORE), lint.text) for lint in lints if lint.path.startswith(BEFORE))
+    after = [lint for lint in lints if lint.path.startswith(AFTER)]
+    return tuple(_findings(files, after, known))
+
+
+def _findings(files: Mapping[str, File], lints: Iterable[Lint], known: Counter[tuple[str, str]]) -> Iterator[Finding]:
+    for lint in lints:
+        file = files[lint.path.removeprefix(AFTER)]
+        if lint.line not in file.added:
+            known[file.path, lint.text] -= 1
+            if lint.code not in BREAKS_ELSEWHERE or known[file.path, lint.text] >= 0:
+                continue
+        if rank := severity(lint.code, file.is_test):
+            yield Finding(
+                file.path, lint.line, rank, "ruff", lint.code, lint.text, file.finding(lint.line, rank, "", "").quote
+            )
+
+
+def severity(code: str, in_test: bool) -> Severity | None:
+    """None: not worth a word. The linter's ideas about security say nothing about tests."""
+    if code in UNWANTED or (in_test and code.startswith("S")):
+        return None
+    if HIGH.match(code):
+        return Severity.HIGH
+    return Severity.MEDIUM if MEDIUM.match(code) else Severity.LOW

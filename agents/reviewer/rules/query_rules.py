@@ -1,0 +1,127 @@
+"""SQL and HTML put together from strings, and queries that go wrong or are too many."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from agents.reviewer.rules.case import Case, File
+from agents.reviewer.rules.python_tree import PythonTree, span, target_names, text_of
+from shared.model.review import Finding, Severity
+
+HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
+
+SQL = re.compile(r"\b(?:select|insert|update|delete|create|alter|drop|where|from|order by|union)\b", re.I)
+CLEAN = ("escape", "conditional_escape", "format_html", "format_html_join", "render_to_string", "clean", "json_script")
+
+
+def findings(case: Case) -> Iterator[Finding]:
+    for file in case.code:
+        assert file.tree
+        for call in file.tree.calls:
+            if line := file.first_added(*span(call)):
+                yield from _sql(file, file.tree, call, line)
+                yield from _html(file, file.tree, call, line)
+                yield from _rows(file, file.tree, call, line)
+
+
+def _name(call: ast.Call, tree: PythonTree) -> str:
+    """The last part, also of what is called on no plain name."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else tree.dotted(call.func).rpartition(".")[2]
+
+
+def _sql(file: File, tree: PythonTree, call: ast.Call, line: int) -> Iterator[Finding]:
+    name, first = _name(call, tree), next(iter(call.args), None)
+    if name in ("raw", "execute", "executemany", "RawSQL", "RunSQL") and first and _built_sql(first, call, tree):
+        text = "SQL put together from strings; give the values as parameters"
+        yield file.finding(line, HIGH, "raw SQL", text)
+    if name == "extra" and {one.arg for one in call.keywords} & {"select", "where", "tables", "order_by", "params"}:
+        yield file.finding(line, MEDIUM, "raw SQL", "extra() puts raw SQL into a query; use annotate() or filter()")
+
+
+def _html(file: File, tree: PythonTree, call: ast.Call, line: int) -> Iterator[Finding]:
+    name, first = _name(call, tree), next(iter(call.args), None)
+    if first is None or _is_clean(first, tree):
+        return
+    if name in ("mark_safe", "SafeString", "SafeText"):
+        text = f"{name} on a value: whatever it holds becomes HTML; use format_html, or escape it"
+        yield file.finding(line, MEDIUM, "unescaped HTML", text)
+    if name == "format_html" and isinstance(first, ast.JoinedStr):
+        yield file.finding(
+            line, MEDIUM, "unescaped HTML", "format_html on an f-string escapes nothing; pass the values"
+        )
+
+
+def _rows(file: File, tree: PythonTree, call: ast.Call, line: int) -> Iterator[Finding]:
+    if _name(call, tree) == "get" and _is_manager(call.func) and _in_view(call, tree):
+        yield file.finding(line, LOW, "unhandled get", "what if there is no such row? see get_object_or_404")
+    if _is_query(call) and (loop := _loop_over_rows(call, tree)):
+        yield file.finding(line, LOW, "query in a loop", f"one query per row of line {loop}; see select_related")
+
+
+def _built_sql(value: ast.expr, call: ast.Call, tree: PythonTree) -> bool:
+    """Also one step back: `sql = f"..."`, then `execute(sql)`."""
+    values = [value]
+    function = tree.function_of(call)
+    if isinstance(value, ast.Name) and function:
+        values += [n.value for n in ast.walk(function) if isinstance(n, ast.Assign) and value.id in target_names(n)]
+    return any(_is_built(one) and SQL.search(" ".join(filter(None, map(text_of, ast.walk(one))))) for one in values)
+
+
+def _is_built(value: ast.expr) -> bool:
+    if isinstance(value, ast.JoinedStr):
+        return any(isinstance(part, ast.FormattedValue) and not _is_ours(part.value) for part in value.values)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.Mod):
+        return not all(text_of(part) is not None or _is_built_of_texts(part) for part in (value.left, value.right))
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "format"
+
+
+def _is_built_of_texts(value: ast.expr) -> bool:
+    return isinstance(value, ast.BinOp | ast.JoinedStr) and not _is_built(value)
+
+
+def _is_ours(value: ast.expr) -> bool:
+    """A constant of the module, or a table's own name: nobody outside decides it."""
+    if isinstance(value, ast.Name):
+        return value.id.isupper()
+    return any(isinstance(one, ast.Attribute) and one.attr == "_meta" for one in ast.walk(value))
+
+
+def _is_clean(value: ast.expr, tree: PythonTree) -> bool:
+    if isinstance(value, ast.Constant):
+        return True
+    if isinstance(value, ast.Call):
+        name = tree.dotted(value.func).rpartition(".")[2]
+        return name in CLEAN or name in ("_", "gettext", "gettext_lazy")
+    if isinstance(value, ast.BinOp):
+        return _is_clean(value.left, tree) and _is_clean(value.right, tree)
+    if isinstance(value, ast.JoinedStr):
+        return all(_is_clean(p.value, tree) for p in value.values if isinstance(p, ast.FormattedValue))
+    return isinstance(value, ast.Name) and value.id.isupper()
+
+
+def _is_manager(func: ast.expr) -> bool:
+    return isinstance(func, ast.Attribute) and isinstance(func.value, ast.Attribute) and func.value.attr == "objects"
+
+
+def _in_view(call: ast.Call, tree: PythonTree) -> bool:
+    function = tree.function_of(call)
+    is_view = function is not None and bool(function.args.args) and function.args.args[0].arg == "request"
+    return is_view and not any(isinstance(above, ast.Try) for above in tree.above(call))
+
+
+def _is_query(call: ast.AST) -> bool:
+    """`Exam.objects.filter(...)`, `exam.question_set.all()`."""
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return False
+    manager = call.func.value
+    return isinstance(manager, ast.Attribute) and (manager.attr == "objects" or manager.attr.endswith("_set"))
+
+
+def _loop_over_rows(call: ast.Call, tree: PythonTree) -> int | None:
+    """The line of a `for` over a queryset that this call is in the body of."""
+    for above in tree.above(call):
+        if isinstance(above, ast.For) and call.lineno > above.lineno and any(map(_is_query, ast.walk(above.iter))):
+            return above.lineno
+    return None

@@ -1,0 +1,187 @@
+"""What can be said of a line without knowing its language: hidden characters, secrets, left-overs, sizes."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+
+from agents.reviewer.rules.case import Case, File
+from shared.model.protected import usually_holds_keys
+from shared.model.review import Finding, Severity
+from shared.model.scope import is_plain_path, matches
+from shared.system.outgoing import Outgoing
+
+MOST_FILES, MOST_LINES = 60, 3_000  # of one review
+LONGEST_CODE, LONGEST_LINE = 500, 2_000  # characters of a line of code, of any line
+CODE = (".py", ".html", ".js", ".jsx", ".ts", ".tsx", ".css", ".sh", ".toml", ".cfg", ".ini", ".yml", ".yaml")
+
+# Changes of direction, letters without width or ink, control characters but for the tab.
+HIDDEN = re.compile(
+    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164"
+    "\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]"
+)
+JOINER = re.compile("[\u200c\u200d]")  # Bengali and emoji need them; next to Latin letters they only hide
+FAR_RIGHT = re.compile(r"\S[ \t]{80,}\S|^[ \t]{150,}\S")
+WORD = re.compile(r"[^\W\d]\w*")
+FOREIGN = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU", "FULLWIDTH", "MATHEMATICAL")
+
+KEY_WORDS = r"(?:passw(?:or)?d|passphrase|secret|token|api_?key|private_?key|access_?key|credential)"
+ASSIGNED = re.compile(
+    rf"(?i)(?<![\w.-])([\w.-]*{KEY_WORDS}[\w-]*)[\"']?\]?\s*(?::\s*str\s*=|[:=])\s*[bru]{{0,2}}([\"']?)([^\s\"',;]+)"
+)
+PLACEHOLDER = re.compile(r"[<${%(\[]|x{4,}|\.\.\.|changeme|example|placeholder|your[_-]", re.IGNORECASE)
+TODO = re.compile(r"(?:#|//|/\*|<!--|\{#).*\b(?:TODO|FIXME|XXX|HACK)\b")
+
+
+def findings(case: Case, outgoing: Outgoing) -> Iterator[Finding]:
+    yield from _sizes(case)
+    for file in case.files:
+        yield from _path(file, case, outgoing)
+        yield from _secrets(file, outgoing)
+        yield from _hidden(file)
+        yield from _left_over(file)
+
+
+def _sizes(case: Case) -> Iterator[Finding]:
+    lines = sum(len(file.added) for file in case.files)
+    if case.files and (len(case.files) > MOST_FILES or lines > MOST_LINES):
+        text = f"{len(case.files)} files and {lines} added lines: more than a review can judge; split the task"
+        yield case.files[0].finding(0, Severity.MEDIUM, "too big", text)
+
+
+# --- paths ---------------------------------------------------------------------------------------------------
+
+
+def _path(file: File, case: Case, outgoing: Outgoing) -> Iterator[Finding]:
+    change = file.change
+    if guard := matches(file.path, case.guards):
+        yield file.finding(0, Severity.HIGH, "guarded path", f"the owner guards {guard}; leave this file as it was")
+    if outgoing.find(file.path):
+        yield file.finding(0, Severity.HIGH, "secret", "the file's name holds a secret; rename it")
+    reasons = {
+        "a link": change.is_link,
+        "a file that becomes executable": change.becomes_executable,
+        "binary, not UTF-8, or too large to be read": change.binary or (file.after is None and _has_text(file)),
+        "a file that usually holds keys": usually_holds_keys(file.path),
+        "a name that is not plain text": not is_plain_path(file.path),
+    }
+    for reason in (reason for reason, holds in reasons.items() if holds):
+        yield file.finding(0, Severity.MEDIUM, "unusual file", f"{reason}: no review can judge it")
+
+
+def _has_text(file: File) -> bool:
+    return file.change.kind != "deleted" and not file.change.is_link
+
+
+# --- secrets -------------------------------------------------------------------------------------------------
+
+
+def _secrets(file: File, outgoing: Outgoing) -> Iterator[Finding]:
+    """The value is in no finding: neither in the text nor in the quote."""
+    numbers = list(file.added)
+    for hit in outgoing.find("\n".join(file.added.values())):
+        yield _secret(file, numbers[hit.line - 1], f"this looks like a {hit.name}")
+    if not file.is_test:
+        for number, text in file.added.items():
+            if len(text) <= LONGEST_LINE and (name := _assigned(file, text)):
+                yield _secret(file, number, f"{name} is set to what looks like a real value")
+
+
+def _secret(file: File, line: int, what: str) -> Finding:
+    text = f"{what}; take it out, let it come from the environment, and consider it known to others"
+    return Finding(file.path, line, Severity.HIGH, "rule", "secret", text)
+
+
+def _assigned(file: File, text: str) -> str | None:
+    """The name that is set to something random."""
+    for name, quote, value in ASSIGNED.findall(text):
+        written_out = quote or not file.path.endswith((".py", ".js", ".ts", ".html", ".md"))
+        if written_out and is_random(value):
+            return str(name)[-40:]
+    return None
+
+
+def is_random(value: str) -> bool:
+    """Nobody chose these characters for their meaning."""
+    if len(value) < 12 or PLACEHOLDER.search(value) or "://" in value or value.startswith(("/", "./")):
+        return False
+    digits = sum(c.isdigit() for c in value)
+    counts = Counter(value).values()
+    bits = -sum(n / len(value) * math.log2(n / len(value)) for n in counts)
+    return digits >= 2 and digits < len(value) and bits >= 3.0
+
+
+# --- what the eye does not see -------------------------------------------------------------------------------
+
+
+def _hidden(file: File) -> Iterator[Finding]:
+    code = file.path.endswith(CODE)
+    if file.is_python and file.after and re.search(r"\r(?!\n)", file.after):
+        yield file.finding(0, Severity.HIGH, "hidden text", "a lone carriage return, which hides what stands before it")
+    for number, text in file.added.items():
+        if reason := _hides(text, number):
+            yield file.finding(number, Severity.HIGH, "hidden text", reason)
+        if code and FAR_RIGHT.search(text[:10_000]):
+            yield file.finding(number, Severity.HIGH, "hidden text", "code far to the right, where nobody looks")
+        if code and len(text) > LONGEST_CODE:
+            what = f"a line of {len(text)} characters; break it, so that it can be read"
+            yield file.finding(number, Severity.HIGH, "long line", what)
+        elif len(text) > LONGEST_LINE:
+            what = f"a line of {len(text)} characters: no review can judge it"
+            yield file.finding(number, Severity.MEDIUM, "unreadable line", what)
+    if file.tree:
+        names = {name for node in file.tree.nodes for name in _names(node)}
+        yield from _look_alikes(file, names)
+
+
+def _hides(text: str, number: int) -> str | None:
+    found = HIDDEN.search(text.removeprefix("\ufeff") if number == 1 else text)
+    lone = next((hit for hit in JOINER.finditer(text) if _beside_latin(text, hit.start())), None)
+    if hit := found or lone:
+        return f"it holds the invisible character U+{ord(hit[0]):04X}; remove it or write it as an escape"
+    return None
+
+
+def _beside_latin(text: str, at: int) -> bool:
+    return all(one.isascii() for one in text[max(0, at - 1) : at] + text[at + 1 : at + 2])
+
+
+def _names(node: object) -> Iterator[str]:
+    for field in ("id", "attr", "name", "arg", "asname"):
+        if isinstance(name := getattr(node, field, None), str):
+            yield name
+
+
+def _look_alikes(file: File, names: set[str]) -> Iterator[Finding]:
+    """Python reads some letters as others, and the eye reads Cyrillic ones as Latin ones."""
+    for number, text in file.added.items():
+        if text.isascii():
+            continue
+        for word in WORD.findall(text):
+            if _mixes(word) and unicodedata.normalize("NFKC", word) in names:
+                what = "a name with letters that look like others; write it in one alphabet"
+                yield file.finding(number, Severity.HIGH, "hidden text", what)
+                break
+
+
+def _mixes(word: str) -> bool:
+    foreign = [letter for letter in word if unicodedata.name(letter, "").startswith(FOREIGN)]
+    mixed = any(letter.isascii() and letter.isalpha() for letter in word)
+    return bool(foreign) and (mixed or unicodedata.normalize("NFKC", word).isascii() or len(word) < 3)
+
+
+# --- left-overs ----------------------------------------------------------------------------------------------
+
+
+def _left_over(file: File) -> Iterator[Finding]:
+    for number, text in file.added.items():
+        if TODO.search(text[:LONGEST_LINE]):
+            yield file.finding(number, Severity.LOW, "todo", "a remark about work that is left; do it, or plan it")
+        if file.path.endswith((".js", ".ts", ".html")) and re.search(
+            r"\bdebugger;|\bconsole\.log\(", text[:LONGEST_LINE]
+        ):
+            rank = Severity.MEDIUM if "debugger;" in text else Severity.LOW
+            yield file.finding(number, rank, "debugging", "left over from debugging; remove it")

@@ -1,0 +1,1 @@
+"""What acts: a file for each group of commands."""

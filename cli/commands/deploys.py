@@ -1,0 +1,218 @@
+"""What the owner does about deploys: `deploy`, `rollback`, `pause-deploys`, `resume-deploys`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from agents.orchestrator.reports.deploy_text import UNDER_WAY, short
+from cli.commands.progress import showing
+from cli.terminal.arguments import DONE, PROBLEM, Arguments
+from cli.terminal.text import command, pasteable, plain
+from cli.views.daemon_state import daemon_facts, how_it_goes_on
+from cli.views.deploys import configured
+from cli.views.what_runs import one_line
+from cli.wiring.forge import open_code
+from cli.wiring.records import Records, open_records
+from cli.wiring.shutdown import Quitting, quitting
+from shared.model.deployment import PLACES, Deploy, Place, Stage, healthy_at, left_behind
+from shared.model.errors import Misconfigured, TeamError
+from shared.repo.commit_names import commits_like
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
+from shared.system import lock
+from shared.system.clock import Clock
+
+if TYPE_CHECKING:
+    from agents.orchestrator.day import Orchestrator
+
+LONGEST_WHY = 500  # characters
+MOST_NAMED = 5
+
+Tell = Callable[[str], None]
+OpenTeam = Callable[[Records, Tell, Quitting], "AbstractContextManager[Orchestrator]"]
+
+
+def _open_team(records: Records, tell: Tell, quit_: Quitting) -> AbstractContextManager[Orchestrator]:
+    from cli.wiring.team import open_team
+
+    return open_team(records, tell, quit_=quit_, asks_models=False)
+
+
+# --- deploy, rollback ----------------------------------------------------------------------------------------
+
+
+def deploy(
+    arguments: Arguments,
+    environment: Mapping[str, str] = os.environ,
+    open_team: OpenTeam = _open_team,
+    clock: Clock | None = None,
+) -> int:
+    """One commit to one place, now; also one that was sick before, and while deploys are paused."""
+    with open_records(arguments.home, environment, clock) as records:
+        place = _place(records, arguments.place)
+        commit = _commit(records, arguments.commit)
+        records.deploys.order(place, commit, records.clock.now())
+        return _now(records, place, commit, "deploy", open_team)
+
+
+def rollback(
+    arguments: Arguments,
+    environment: Mapping[str, str] = os.environ,
+    open_team: OpenTeam = _open_team,
+    clock: Clock | None = None,
+) -> int:
+    """What was healthy before; deploys are paused, for else the same would come back with the next merge."""
+    with open_records(arguments.home, environment, clock) as records:
+        place = _place(records, arguments.place)
+        found = records.deploys.deploys()
+        back = before(place, found)
+        if not back:
+            raise Misconfigured(
+                f"nothing was healthy at {place} before what runs there; see: {command(arguments.home, 'deploys')}"
+            )
+        now, book = records.clock.now(), records.deploys
+        book.pause(f"you rolled back {place} to {short(back)}", now)
+        resume = command(arguments.home, "resume-deploys")
+        print(f"deploys are paused, so that nothing new comes to {place}; when that may be, type: {resume}")
+        if not any(one.place == place and one.stage in (Stage.SICK, Stage.RETURNING) for one in found):
+            book.order(place, back, now)  # else it goes back by itself
+        return _now(records, place, back, "rollback", open_team)
+
+
+def before(place: Place, deploys: Sequence[Deploy]) -> str:
+    """The newest commit that was healthy there before the one that runs was; empty: none. Twice goes back twice."""
+    here = [one for one in deploys if one.place == place]
+    if here and here[-1].stage in (Stage.STARTED, Stage.SICK, Stage.RETURNING):
+        return here[-1].back_to
+    unfit = here[-1].commit if here and not healthy_at(place, deploys) else ""  # it is stuck: nobody knows what runs
+    return next((commit for commit in reversed(left_behind(place, deploys)) if commit != unfit), "")
+
+
+def _place(records: Records, typed: str) -> Place:
+    """The last one, unless another was named."""
+    places = tuple(configured(records).places)
+    if not typed:
+        return places[-1]
+    found = next((place for place in PLACES if place == typed), None)
+    if found not in places or found is None:
+        where = f"config/targets/{records.settings.target.name}.yaml"
+        raise Misconfigured(f"no {typed} is configured; name one of {', '.join(places)}, or write it into {where}")
+    return found
+
+
+def _commit(records: Records, typed: str) -> str:
+    """In full. What was not merged was not judged, and is not deployed; what was deployed before may be, for ever."""
+    target = records.settings.target
+    repository, branch = records.home.mirror(target.name), target.file.branch
+    look = f"git -C {shlex.quote(str(repository))} log --oneline refs/remotes/origin/{branch}"
+    begin = typed.strip().lower()
+    known = commits_like(repository, begin) or (_has_looked_anew(records) and commits_like(repository, begin))
+    if not known:
+        raise Misconfigured(f"{one_line(typed, 80)} is no commit that is known here; see what there is: {look}")
+    mirror = Mirror(repository, Remote(str(repository)))
+    deployed, head = {one.commit for one in records.deploys.deploys()}, mirror.head(branch)
+    fit = [sha for sha in known if sha in deployed or (head and mirror.is_ancestor(sha, head))]
+    if not fit:
+        raise Misconfigured(f"{typed} is not on {branch}: only what was merged is deployed; see what there is: {look}")
+    if len(fit) > 1:
+        raise Misconfigured(f"{typed} fits {', '.join(sorted(fit)[:MOST_NAMED])}; type more of it")
+    return fit[0]
+
+
+def _has_looked_anew(records: Records) -> bool:
+    """What was pushed a moment ago is not here yet. Whoever is at work looks by himself."""
+    if lock.holder(records.home.lock):
+        return False
+    with lock.hold(records.home.lock):
+        open_code(records.home, records.settings, records.clock, lambda text: print(plain(text))).sync()
+    return True
+
+
+# --- now, or by who is at work -------------------------------------------------------------------------------
+
+
+def _now(records: Records, place: Place, commit: str, word: str, open_team: OpenTeam) -> int:
+    """Whoever is at work does it; else we do, and say what came of it."""
+    for one in records.deploys.deploys():
+        if not one.is_over:
+            under_way = UNDER_WAY[one.stage]
+            print(f"first {one.place} {short(one.commit)} is brought to its end ({under_way})")
+    if pid := lock.holder(records.home.lock):
+        by = "the daemon does it now" if _is_daemon(records, pid) else f"run-day (pid {pid}) does it between its tasks"
+        see = command(records.home.root, "deploys")
+        print(f"{place} {short(commit)}: {by}; see: {see}")
+        return DONE
+    newest = max((one.number for one in records.deploys.deploys()), default=0)
+    try:
+        problems = _in_the_foreground(records, open_team)
+    except TeamError:
+        records.deploys.withdraw(place, commit)  # what failed is not carried out days later
+        raise
+    deploys = records.deploys.deploys()
+    tried = [one for one in deploys if (one.place, one.commit) == (place, commit) and one.number > newest]
+    runs = healthy_at(place, deploys)
+    if tried[-1].stage is Stage.HEALTHY if tried else runs == commit and not records.deploys.orders():
+        then = "" if runs == commit else f"; then {short(runs)} was due, and runs there now"
+        print(f"{place} {short(commit)}: healthy{then}")
+        return DONE
+    problems = [*(f"{one.stage}: {one.why}" for one in tried[-1:] if one.why), *problems] or ["it was not begun"]
+    told = "; ".join(one_line(problem) for problem in problems[:MOST_NAMED])
+    see = command(records.home.root, "deploys")
+    print(f"{word}: {place} {short(commit)}: {pasteable(told, records.home.root)}; see: {see}", file=sys.stderr)
+    return PROBLEM
+
+
+def _is_daemon(records: Records, pid: str) -> bool:
+    return bool(daemon_facts(records.db, pid)["state"] == "running")
+
+
+def _in_the_foreground(records: Records, open_team: OpenTeam) -> list[str]:
+    """All that is to be deployed, with a line for each step; the problems."""
+    with showing(records) as show, quitting() as quit_:
+
+        def tell(text: str) -> None:
+            show(f"{records.clock.now():%H:%M:%S}  {plain(pasteable(text, records.home.root))}")
+
+        with open_team(records, tell, quit_) as orchestrator:
+            orchestrator.deploy_now()
+        if quit_.asked():
+            raise KeyboardInterrupt
+    return orchestrator.problems
+
+
+# --- pause-deploys, resume-deploys ---------------------------------------------------------------------------
+
+
+def pause_deploys(arguments: Arguments, clock: Clock | None = None) -> int:
+    """Paused already: the first reason stays."""
+    with open_records(arguments.home, clock=clock) as records:
+        configured(records)
+        records.deploys.pause(" ".join(arguments.why.split())[:LONGEST_WHY] or "you asked for it", records.clock.now())
+        found = records.deploys.paused()
+    if found:
+        print(f"deploys are paused since {found.at:%Y-%m-%d %H:%M}: {one_line(found.why)}")
+    print("what merges is not deployed; what was begun is brought to its end, and what is sick still goes back")
+    print(f"your own `deploy` and `rollback` count all the same; to go on, type: {_resume(arguments)}")
+    return DONE
+
+
+def resume_deploys(arguments: Arguments, clock: Clock | None = None) -> int:
+    """The owner has looked: what was sick or failed may be tried again."""
+    with open_records(arguments.home, clock=clock) as records:
+        configured(records)
+        before = records.deploys.paused()
+        records.deploys.resume(records.clock.now())
+        goes_on = how_it_goes_on(records.db, records.home)
+    print(f"deploys were paused: {one_line(before.why)}" if before else "deploys were not paused")
+    print("what merges is deployed again, and what was sick or failed may be tried once more")
+    print(goes_on)
+    return DONE
+
+
+def _resume(arguments: Arguments) -> str:
+    return command(arguments.home, "resume-deploys")

@@ -1,0 +1,255 @@
+"""`doctor`: is this machine fit for work? Each check is one line: ok, or what is wrong and what to type."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from cli.commands.deploy_check import deploy_findings
+from cli.terminal.arguments import Arguments
+from cli.terminal.text import pasteable, plain
+from cli.wiring.config_watch import open_to_others
+from cli.wiring.library import make_search
+from cli.wiring.records import aider_python
+from shared.config.settings import Secrets, Settings, load, read_secrets
+from shared.forge.github_check import Finding
+from shared.model.errors import Misconfigured, TeamError
+from shared.money.token_budget import as_dollars
+from shared.system.clock import SystemClock
+from shared.system.paths import Home
+
+DISK_AT_LEAST = 1 << 30  # bytes
+PATIENCE = 10.0  # seconds for an endpoint to answer
+
+
+def doctor(arguments: Arguments) -> int:
+    """0 if all is well."""
+    found = []
+    for finding in _findings(Home(arguments.home)):
+        finding = replace(finding, detail=pasteable(finding.detail, arguments.home))
+        found.append(finding)
+        if not arguments.json:
+            print(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.name:<14}  {plain(finding.detail)}", flush=True)
+    if arguments.json:
+        print(json.dumps([asdict(finding) for finding in found], indent=2))
+    return 0 if all(finding.ok for finding in found) else 1
+
+
+def _findings(home: Home) -> Iterator[Finding]:
+    yield _check("python", _python)
+    yield _check("git", _git)
+    yield _check("home", lambda: _home(home))
+    yield _check("disk", lambda: _disk(home))
+    yield from _sandbox()
+    settings = None
+    try:
+        settings = load(home)
+        yield Finding("settings", True, f"config/ reads well; target {settings.target.name}")
+    except TeamError as problem:
+        yield Finding("settings", False, str(problem))
+    secrets = settings.secrets if settings else None
+    if settings:
+        yield _check("engine", lambda: _engine(settings))
+    yield _check("keys", lambda: _keys(home, secrets))
+    if settings:
+        yield _check("endpoint", lambda: _endpoint(home, settings))
+        yield _check("prices", lambda: _prices(settings))
+        if settings.agents.planner.ahead is not None:
+            yield Finding("planner.ahead", True, "has no effect any more; take it out of config/agents.yaml")
+        yield _check("target", lambda: _target(home, settings))
+        yield _check("messages", lambda: _messages(settings))
+        yield _check("research", lambda: _research(home, settings))
+        yield from _github(settings)
+        yield from deploy_findings(home, settings)
+
+
+def _check(name: str, look: Callable[[], str]) -> Finding:
+    """A look answers what is well, or raises what is wrong."""
+    try:
+        return Finding(name, True, look())
+    except TeamError as problem:
+        return Finding(name, False, str(problem))
+    except OSError as problem:
+        return Finding(name, False, f"{problem.strerror or problem}: {problem.filename or ''}")
+
+
+def _research(home: Home, settings: Settings) -> str:
+    """Nobody is asked: a search may cost money."""
+    rules = settings.policy.research
+    if not rules.questions:
+        return "nothing is looked up (config/policy.yaml, research.questions)"
+    search = make_search(home, settings, SystemClock())
+    price = f"${as_dollars(search.price).rstrip('0')} each" if search.price else "for nothing"
+    return f"up to {rules.questions} questions a day; {search.name} searches, {price}"
+
+
+# --- the machine ---------------------------------------------------------------------------------------------
+
+
+def _python() -> str:
+    return f"{sys.version.split()[0]} ({sys.executable})"
+
+
+def _git() -> str:
+    from shared.repo.git import ENVIRONMENT
+    from shared.system.process import run
+
+    done = run(("git", "--version"), env=ENVIRONMENT, timeout=10)
+    if not done.ok:
+        raise Misconfigured("git does not answer; type: sudo apt-get install git")
+    return done.text.strip()
+
+
+def _home(home: Home) -> str:
+    if not home.state.exists() or not any(path.name != "example.yaml" for path in home.targets.glob("*.yaml")):
+        raise Misconfigured(f"{home.root} is no home yet; type: python main.py init --target PATH_OR_URL")
+    folders = (home.root, home.state, home.logs, home.temporary, home.work)
+    for folder in folders:
+        if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):  # what is missing is made at the next start
+            raise Misconfigured(f"{folder} cannot be written; give it to the user who runs the team")
+    return str(home.root)
+
+
+def _disk(home: Home) -> str:
+    place = home.root if home.root.exists() else Path.cwd()
+    free = shutil.disk_usage(place).free
+    if free < DISK_AT_LEAST:
+        raise Misconfigured(f"{free >> 20} MB free, {DISK_AT_LEAST >> 20} MB are needed; free some space")
+    return f"{free >> 30} GB free"
+
+
+def _sandbox() -> Iterator[Finding]:
+    """Found and attacked: what is promised is what was measured here."""
+    from shared.sandbox.box import find_box
+    from shared.sandbox.selftest import attack
+
+    try:
+        with tempfile.TemporaryDirectory(prefix="sisimpur-doctor-") as scratch:
+            box = find_box(Path(scratch))
+            checks = attack(box, Path(scratch))
+    except TeamError as problem:
+        yield Finding("sandbox", False, str(problem))
+        return
+    through = [f"{check.name} ({check.detail})" for check in checks if not check.stopped]
+    told = f"{box.name} {box.version}, {box.quality}: {len(checks)} attacks, all stopped"
+    yield Finding("sandbox", not through, told if not through else f"not stopped: {'; '.join(through)}")
+
+
+def _engine(settings: Settings) -> str:
+    from shared.system.process import run
+
+    ask = "import importlib.metadata; print(importlib.metadata.version('aider-chat'))"
+    done = run(
+        (str(aider_python(settings.agents.engine.python)), "-I", "-c", ask), env={"PATH": "/usr/bin:/bin"}, timeout=30
+    )
+    if not done.ok:
+        raise Misconfigured("Aider's environment is broken; remove .venv-aider and type: make setup")
+    return f"aider {done.text.strip()}, {_launcher(settings.agents.engine.launcher)}"
+
+
+def _launcher(wanted: str) -> str:
+    from agents.coder.engine.aider_fence import why_not
+
+    reason = why_not() if wanted == "warm" else ""
+    return f"launcher shim, not warm: {reason}" if reason else f"launcher {wanted}"
+
+
+# --- the owner's part ----------------------------------------------------------------------------------------
+
+
+def _keys(home: Home, secrets: Secrets | None) -> str:
+    from shared.config.settings import ANTHROPIC
+
+    secrets = secrets or read_secrets(home)
+    path = home.config / ".env"
+    if problem := open_to_others(home):
+        raise Misconfigured(problem)
+    if not secrets.get("ANTHROPIC_API_KEY") and secrets.base_url == ANTHROPIC:
+        raise Misconfigured(f"no ANTHROPIC_API_KEY; write it into {path}")
+    return ", ".join(sorted(secrets.values)) + " set"
+
+
+def _endpoint(home: Home, settings: Settings) -> str:
+    """Asks for the list of models: free, and it shows whether the key is taken."""
+    import httpx2
+
+    url, path = settings.secrets.base_url, home.config / ".env"
+    key = settings.secrets.get("ANTHROPIC_API_KEY")
+    headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    try:
+        answer = httpx2.get(f"{url}/v1/models", headers=headers, timeout=PATIENCE, trust_env=False)
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        raise Misconfigured(
+            f"{url} does not answer ({type(error).__name__}); check ANTHROPIC_BASE_URL in {path}"
+        ) from None
+    if answer.status_code in (401, 403):
+        raise Misconfigured(f"{url} does not take the key ({answer.status_code}); check ANTHROPIC_API_KEY in {path}")
+    if answer.status_code >= 500:
+        raise Misconfigured(f"{url} answers {answer.status_code}; try again later")
+    return f"{url} answers"
+
+
+def _prices(settings: Settings) -> str:
+    from shared.money.pricing import Pricing
+
+    agents = settings.agents
+    pricing, now = Pricing(agents.prices), SystemClock(settings.zone).now()
+    choices = [agents.coder.choice, *agents.asking.values()]
+    models = {model for choice in choices for model in (choice.model, *choice.fallback)}
+    models |= {agents.coder.easy} if agents.coder.easy else set()
+    for model in sorted(models):
+        pricing.rates(model, 1, now)
+    return f"known for {', '.join(sorted(models))}"
+
+
+def _target(home: Home, settings: Settings) -> str:
+    from shared.repo.mirror import Mirror
+    from shared.repo.remote import Remote
+
+    file = settings.target.file
+    remote = Remote(file.repo, settings.secrets.get("GITHUB_TOKEN") or None)
+    found = Mirror(home.temporary, remote).remote_head(file.branch)
+    if found is None:
+        where = f"config/targets/{settings.target.name}.yaml"
+        raise Misconfigured(f"{file.repo} has no branch {file.branch}; correct {where}")
+    return f"{file.repo}, branch {file.branch} at {found[:8]}"
+
+
+def _messages(settings: Settings) -> str:
+    """The addresses are looked at; whether somebody is there is seen with the first message."""
+    from cli.wiring.services import services_of
+    from shared.system.clock import SystemClock
+
+    names = [service.name for service in services_of(settings, SystemClock(settings.zone))]
+    return f"go to {', '.join(names)}" if names else "none: DISCORD_WEBHOOK_URL is not set; the reports are files"
+
+
+def _inbox(settings: Settings) -> str:
+    """Whose words count; without a login nobody's do."""
+    inbox, where = settings.target.file.inbox, f"config/targets/{settings.target.name}.yaml"
+    if not inbox.owners:
+        return f"nobody's issues and comments count; who shall, say: `inbox: {{owners: [your-login]}}` in {where}"
+    issues = f"issues with the label {inbox.label}" if inbox.label else "their issues"
+    return f"{', '.join(inbox.owners)} may answer below pull requests; {issues} are goals"
+
+
+def _github(settings: Settings) -> Iterator[Finding]:
+    """Nothing where pull requests are made on this machine."""
+    from cli.wiring.forge import github_name, open_github
+    from shared.system.clock import SystemClock
+
+    try:
+        name = github_name(settings)
+    except TeamError as problem:
+        yield Finding("github", False, str(problem))
+        return
+    if name:
+        for found in open_github(settings, SystemClock(settings.zone), name).check(settings.target.file.branch):
+            yield replace(found, name=f"github {found.name}")
+        yield _check("github inbox", lambda: _inbox(settings))

@@ -1,0 +1,189 @@
+"""What the owner does with his hands: `init`, `resume`, and his answers: `approve`, `reject`, `retry`, `cancel`."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import Literal
+
+from agents.orchestrator.inbox import answers
+from cli.terminal.arguments import CHECKOUT, Arguments
+from cli.terminal.text import command, plain
+from cli.views.daemon_state import how_it_goes_on
+from shared.model.errors import Misconfigured
+from shared.model.lifecycle import State
+from shared.store.database import Database
+from shared.store.plan_book import PlanBook
+from shared.store.task_store import TaskStore
+from shared.system.clock import Clock, SystemClock
+from shared.system.paths import Home, create_text
+
+CONFIG = ("agents.yaml", "policy.yaml", "schedules.yaml", ".env.example")
+VISION = """# Vision
+
+## Priority: CRITICAL
+
+## Priority: HIGH
+
+## Priority: MEDIUM
+
+## Ideas (Research First)
+
+## Notes
+"""
+
+
+# --- init ----------------------------------------------------------------------------------------------------
+
+
+def init(arguments: Arguments) -> int:
+    home = Home(arguments.home)
+    print(make_home(home, arguments.target, arguments.branch))
+    print(f"home: {home.root}")
+    print(f"next: write your goals into {home.vision}, your key into {home.config / '.env'}, then type:")
+    print(f"  {command(home.root, 'doctor')}")
+    print(f"  {command(home.root, 'run-day')}    (one day, now)")
+    print(f"  {command(home.root, 'start')}    (every day, at the times in config/schedules.yaml)")
+    return 0
+
+
+def make_home(home: Home, target: str, branch: str = "") -> str:
+    """Makes the home, or completes it; what the owner has written is never overwritten. Says what its target is."""
+    from shared.config.settings import read_secrets
+
+    url = _address(target)
+    _keep_apart(home, url)
+    try:
+        home.make()
+        _copy_defaults(home)
+    except OSError as error:
+        raise Misconfigured(f"{home.root} cannot be made ({error.strerror}); choose another --home") from None
+    found = _found_branch(home, url, branch, read_secrets(home).get("GITHUB_TOKEN"))
+    name = _name_of(url)
+    _write_target(home, name, url, found)
+    if home.database.exists():
+        PlanBook(Database(home.database)).name_target(url, SystemClock().now())
+    return f"target: {name} ({url}, branch {found})"
+
+
+def _found_branch(home: Home, url: str, branch: str, token: str) -> str:
+    """The home is there already: a token that the repository asks for has a place to be written to."""
+    from shared.repo.mirror import Mirror, default_branch
+    from shared.repo.remote import Remote
+
+    remote = Remote(url, token or None)
+    try:
+        found = branch or default_branch(Path("/"), remote)
+    except Misconfigured as problem:
+        again = command(home.root, "init", "--target", shlex.quote(url))
+        raise Misconfigured(f"{problem} (it is {home.config / '.env'}), then type: {again}") from None
+    if branch and Mirror(Path("/"), remote).remote_head(branch) is None:
+        raise Misconfigured(f"{url} has no branch {branch}; name another with --branch")
+    return found
+
+
+def _keep_apart(home: Home, url: str) -> None:
+    """A home in the repository would sooner or later be committed, with its keys."""
+    if url.startswith("/") and Path(url) in (home.root.resolve(), *home.root.resolve().parents):
+        raise Misconfigured(f"the home {home.root} lies inside the target; choose a --home outside of {url}")
+
+
+def _copy_defaults(home: Home) -> None:
+    for name in CONFIG:
+        if not (home.config / name).exists():
+            shutil.copyfile(CHECKOUT / "config" / name, home.config / name)
+    if not home.vision.exists():
+        create_text(home.vision, VISION, home.temporary)
+
+
+def _address(target: str) -> str:
+    """A path becomes absolute; everything else is left to Remote to judge."""
+    path = Path(target).expanduser()
+    if path.is_dir():
+        return str(path.resolve())
+    if target.startswith(("/", "./", "../", "~")):
+        raise Misconfigured(f"there is no repository at {target}; give the path or the https address of one")
+    return target
+
+
+def _name_of(url: str) -> str:
+    return re.sub(r"[^a-z0-9_-]+", "-", Path(url).name.removesuffix(".git").lower()).strip("-_")[:40] or "target"
+
+
+def _write_target(home: Home, name: str, url: str, branch: str) -> None:
+    path = home.targets / f"{name}.yaml"
+    others = [other.name for other in home.targets.glob("*.yaml") if other.name not in ("example.yaml", path.name)]
+    if others:
+        raise Misconfigured(f"this home already works on {others[0]}; use another --home for each target")
+    if not path.exists():
+        text = f'repo: {json.dumps(url)}\nbranch: {json.dumps(branch)}\nallow: ["**"]\nprotected: []\n'
+        create_text(path, text, home.temporary)
+
+
+# --- resume, approve, reject, retry, cancel --------------------------------------------------------------------
+
+
+def resume(arguments: Arguments, clock: Clock | None = None) -> int:
+    """The owner has looked at what stopped the spending, or at a date that jumped, and says that it is right now."""
+    from cli.wiring.records import open_records
+
+    with open_records(arguments.home, clock=clock) as records:
+        now, reason = records.clock.now(), records.ledger.paused()
+        records.ledger.resume()
+        records.ledger.confirm_clock(now)
+        records.plans.forget_days_after(records.day())
+    print(f"was stopped: {plain(reason)}" if reason else "nothing was stopped")
+    print(f"it is {now:%Y-%m-%d %H:%M}; money may be spent, below the caps")
+    return 0
+
+
+def retry(arguments: Arguments) -> int:
+    """Moves the file back to backlog: "again, with fresh attempts"; `--why` reaches the coder."""
+    return _move(arguments, "retry")
+
+
+def reject(arguments: Arguments) -> int:
+    """Its pull request will be closed; the reason is kept for the coder, should the owner retry it."""
+    return _move(arguments, "reject")
+
+
+def cancel(arguments: Arguments) -> int:
+    return _move(arguments, "cancel")
+
+
+def approve(arguments: Arguments) -> int:
+    """Exactly the change that waits: a later one, or the same on another base that changed it, asks anew."""
+    from cli.wiring.records import open_records
+
+    with open_records(arguments.home) as records:
+        id_, state = find(records.store, arguments.id)
+        answers.approve(records.gates, id_, state, arguments.why, records.clock.now())
+        print(f"{id_}: approved; {how_it_goes_on(records.db, records.home)}")
+    return 0
+
+
+def _move(arguments: Arguments, word: Literal["retry", "reject", "cancel"]) -> int:
+    from cli.wiring.records import open_records
+
+    with open_records(arguments.home) as records:
+        id_, source = find(records.store, arguments.id)
+        now = records.clock.now()
+        target = answers.move(records.store, records.gates, id_, source, word, arguments.why, now)
+        print(f"{id_}: {source} -> {target}; {how_it_goes_on(records.db, records.home)}")
+    return 0
+
+
+def find(store: TaskStore, id_: str) -> tuple[str, State]:
+    """The task with this id, or the only one whose id begins so."""
+    every = [(name, state) for state, names in store.names().items() for name in names]
+    found = [(name, state) for name, state in every if name == id_] or [
+        (name, state) for name, state in every if id_ and name.startswith(id_)
+    ]
+    if not found:
+        raise Misconfigured(f"there is no task {id_!r}; see: python main.py tasks")
+    if len(found) > 1:
+        raise Misconfigured(f"{id_!r} fits {', '.join(sorted(name for name, _ in found)[:5])}; type more of the id")
+    return found[0]

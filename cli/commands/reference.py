@@ -1,0 +1,68 @@
+"""The settings' types -> docs/configuration.md (python -m cli.commands.reference > docs/configuration.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from shared.config.settings import SECRETS, AgentsFile, PolicyFile, SchedulesFile, TargetFile
+from shared.money.token_budget import as_dollars
+
+FILES: dict[str, type[BaseModel]] = {
+    "config/agents.yaml": AgentsFile,
+    "config/policy.yaml": PolicyFile,
+    "config/schedules.yaml": SchedulesFile,
+    "config/targets/<name>.yaml": TargetFile,
+}
+
+
+def reference() -> str:
+    """Every field with its meaning and default, as Markdown."""
+    parts = ["# Configuration", INTRODUCTION]
+    for name, model in FILES.items():
+        rows = "\n".join(_rows(model, ""))
+        parts.append(f"## `{name}`\n\n| field | meaning | default |\n|---|---|---|\n{rows}")
+    parts.append("## `config/.env`\n\n" + "\n".join(f"- `{name}`" for name in SECRETS))
+    return "\n\n".join(parts) + "\n"
+
+
+INTRODUCTION = (
+    "Generated from the program's own types. An error in one of these files names file, line and key; unknown and "
+    "duplicate keys, anchors and aliases are refused. Amounts are dollars; times are those of `time_zone`."
+)
+
+
+def _rows(model: type[BaseModel], prefix: str) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        below = list(_below(field.annotation))
+        if field.annotation not in [inner for inner, _ in below]:
+            default = _default(name, field.get_default(call_default_factory=True))
+            yield f"| `{prefix}{name}` | {field.description} | {default} |"
+        for inner, step in below:
+            yield from _rows(inner, f"{prefix}{name}{step}.")
+
+
+def _below(annotation: Any, step: str = "") -> Iterator[tuple[type[BaseModel], str]]:
+    """What has keys of its own in a field, and how one comes there: `[]` in a list, `.<name>` below names."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation, step
+    step += {tuple: "[]", Mapping: ".<name>"}.get(get_origin(annotation), "")
+    for part in get_args(annotation):
+        yield from _below(part, step)
+
+
+def _default(name: str, value: Any) -> str:
+    if value is PydanticUndefined:
+        return "(required)"
+    if name in ("task", "day", "month"):
+        return as_dollars(value)
+    if isinstance(value, tuple):
+        return "`[" + ", ".join(map(str, value)) + "]`"
+    return f"`{value}`" if value not in ("", {}, None) else "(empty)"
+
+
+if __name__ == "__main__":
+    print(reference(), end="")

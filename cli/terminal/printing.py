@@ -1,0 +1,67 @@
+"""Values -> lines on the terminal: JSON for scripts, lists and tables for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from cli.terminal.text import plain
+from shared.money.token_budget import Totals, as_dollars
+
+MOST_SHOWN = 20
+
+
+def print_json(value: Any) -> int:
+    print(json.dumps(value, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace").decode())
+    return 0
+
+
+def print_list(heading: str, lines: Iterable[str]) -> None:
+    """At most MOST_SHOWN of them; nothing at all if there is none."""
+    print_groups(heading, ([line] for line in lines))
+
+
+def print_groups(heading: str, groups: Iterable[Sequence[str]]) -> None:
+    """Each group is a line and what belongs to it, further to the right."""
+    groups = list(groups)
+    if groups:
+        print(f"\n{heading}:")
+        for first, *rest in groups[:MOST_SHOWN]:
+            print(f"  {plain(first)}")
+            for line in rest:
+                print(f"      {plain(line)}")
+        if len(groups) > MOST_SHOWN:
+            print(f"  … and {len(groups) - MOST_SHOWN} more")
+
+
+def print_table(title: str, columns: Sequence[str], *sections: Iterable[Sequence[str]]) -> None:
+    """The first column is a name, the others are figures; a line is drawn between sections."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number else "left")
+    for rows in sections:
+        for row in rows:
+            table.add_row(*map(_literal, row))
+        table.add_section()
+    Console().print(table)
+
+
+def _literal(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(plain(text))
+
+
+def money(totals: Totals) -> dict[str, str]:
+    """For scripts: dollars with nine decimals."""
+    return {name: as_dollars(getattr(totals, name)) for name in ("cap", "spent", "reserved", "lost")}
+
+
+def short(nano: int) -> str:
+    """Four decimals are enough for a glance; --json has all nine."""
+    return as_dollars(nano)[:-5]

@@ -1,0 +1,167 @@
+"""`budget`: what was spent, by whom, on what, and where the month is going."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from agents.orchestrator.planning.daily_planner import cents
+from agents.orchestrator.reports.report_words import savings
+from cli.terminal.arguments import Arguments
+from cli.terminal.printing import MOST_SHOWN, money, print_json, print_table, short
+from cli.terminal.text import command, plain
+from cli.views.forecast import forecast
+from cli.wiring.records import open_records
+from shared.money.ledger_savings import LedgerSavings
+from shared.money.pricing import Pricing
+from shared.money.savings import Saved
+from shared.money.ticket import LostCall, Share
+from shared.money.token_budget import Totals, as_dollars
+
+DAYS_SHOWN = 31
+GROUPS = ("agent", "task", "model")
+AMOUNTS = ("spent", "reserved", "lost")
+HEADINGS = (*AMOUNTS, "cap")
+LOST_HEADINGS = ("number", "at", "agent", "task", "booked", "written off")
+LOST = "lost: calls whose outcome is unknown stay booked at the most that they can have cost"
+
+
+def budget(arguments: Arguments) -> int:
+    """`--json`: a list with one object per day, the oldest first; today is always there."""
+    with open_records(arguments.home) as records:
+        day, caps = records.day(), records.settings.policy.budget.caps
+        days = dict(records.ledger.by_day()) | {day: records.ledger.totals(day, records.ledger.cap_of(day, caps.day))}
+        months = dict(records.ledger.by_month()) | {day[:7]: records.ledger.totals(day[:7], caps.month)}
+        shares, lost = records.ledger.breakdown(), records.ledger.lost_calls()
+        raised = _raised(day, days[day].cap, caps.day, records.ledger.why_raised(day))
+        saved = LedgerSavings(records.db, Pricing(records.settings.agents.prices)).by_day()
+        write_off = command(arguments.home, "write-off", "NUMBER", "--why", "TEXT")
+    if arguments.json:
+        return print_json([_day(name, totals, shares, lost, saved) for name, totals in sorted(days.items())])
+    shown = sorted(days.items())[-DAYS_SHOWN:]
+    print_table("Dollars per day", ("day", *HEADINGS), [_row(name, totals) for name, totals in shown])
+    print_table(
+        "Dollars per month", ("month", *HEADINGS), [_row(name, totals) for name, totals in sorted(months.items())]
+    )
+    _print_shares([share for share in shares if share.day.startswith(day[:7])], day)
+    if any(totals.lost for totals in days.values()):
+        print(LOST)
+    _print_lost([call for call in lost if call.day.startswith(day[:7])], write_off)
+    for line in _saved(saved):
+        print(line)
+    if raised:
+        print(raised)
+    print(_forecast(day, days, months[day[:7]]))
+    return 0
+
+
+def _day(
+    day: str, totals: Totals, shares: Iterable[Share], lost: Iterable[LostCall], saved: Mapping[str, Saved]
+) -> dict[str, Any]:
+    """Work for no single task stands under the empty name."""
+    ours = [share for share in shares if share.day == day]
+    groups = {f"by_{by}": _for_scripts(summed(ours, by)) for by in GROUPS}
+    amounts = {name: as_dollars(amount) for name, amount in vars(saved.get(day, Saved())).items()}
+    calls = [_lost(call) for call in lost if call.day == day]
+    return {"day": day, **money(totals), **groups, "lost_calls": calls, "savings": amounts}
+
+
+def _lost(call: LostCall) -> dict[str, Any]:
+    estimate = None if call.estimate is None else as_dollars(call.estimate)
+    return vars(call) | {"amount": as_dollars(call.amount), "estimate": estimate}
+
+
+def _for_scripts(groups: Mapping[str, Share]) -> dict[str, dict[str, Any]]:
+    return {
+        name: {"calls": share.calls, **{amount: as_dollars(getattr(share, amount)) for amount in AMOUNTS}}
+        for name, share in groups.items()
+    }
+
+
+def summed(shares: Iterable[Share], by: str) -> dict[str, Share]:
+    """One share per agent, task or model, the dearest first."""
+    groups: dict[str, Share] = {}
+    for share in shares:
+        name = getattr(share, by)
+        groups[name] = _added(groups[name], share) if name in groups else share
+    return dict(sorted(groups.items(), key=lambda item: (-_used(item[1]), item[0])))
+
+
+def _added(one: Share, other: Share) -> Share:
+    names = ("calls", *AMOUNTS, "tokens_in", "tokens_out")
+    return replace(one, **{name: getattr(one, name) + getattr(other, name) for name in names})
+
+
+def _used(share: Share) -> int:
+    return share.spent + share.reserved + share.lost
+
+
+# --- for people ----------------------------------------------------------------------------------------------
+
+
+def _row(name: str, totals: Totals) -> list[str]:
+    return [name, *(short(getattr(totals, heading)) for heading in HEADINGS)]
+
+
+def _print_shares(month: Sequence[Share], day: str) -> None:
+    """Who took what on which task from which model, the dearest of the month first."""
+    if not month:
+        return
+    today = [share for share in month if share.day == day]
+    sections = [_section(summed(month, by), summed(today, by)) for by in GROUPS]
+    print_table("Dollars by agent, task and model", ("", "calls", "lost", "today", "this month"), *sections)
+
+
+def _section(month: Mapping[str, Share], today: Mapping[str, Share]) -> list[list[str]]:
+    rows = [
+        [name or "no single task", str(share.calls), short(share.lost), _taken(today.get(name)), _taken(share)]
+        for name, share in month.items()
+    ]
+    more = len(rows) - MOST_SHOWN
+    return rows if more <= 0 else [*rows[:MOST_SHOWN], [f"… and {more} more", "", "", "", ""]]
+
+
+def _taken(share: Share | None) -> str:
+    return short(_used(share)) if share else "-"
+
+
+def _print_lost(calls: Sequence[LostCall], write_off: str) -> None:
+    """Of this month, the newest first; where the vendor's bill does not have them, the owner can say so."""
+    if not calls:
+        return
+    rows = [
+        [str(call.number), call.at[:16].replace("T", " "), call.agent, call.task, short(call.amount), call.written_off]
+        for call in calls
+    ]
+    print_table("Calls of this month that were lost", LOST_HEADINGS, rows[:MOST_SHOWN])
+    more = f"… and {len(rows) - MOST_SHOWN} more; " if len(rows) > MOST_SHOWN else ""
+    print(f"{more}one that is not on the vendor's bill: {write_off}")
+
+
+def _saved(days: Mapping[str, Saved]) -> Iterable[str]:
+    """One line per month in which there was anything to save."""
+    for month in sorted({day[:7] for day in days}):
+        saved = sum((one for day, one in days.items() if day[:7] == month), Saved())
+        if words := savings(saved):
+            yield f"{month}: {words}"
+
+
+def _raised(day: str, cap: int, policy: int, why: str) -> str:
+    because = f": {plain(why)}" if why else ""
+    return f"{day} may cost ${cents(cap)} instead of ${cents(policy)}, by your word{because}" if cap > policy else ""
+
+
+def _forecast(today: str, days: Mapping[str, Totals], month: Totals) -> str:
+    so_far = f"this month: ${cents(month.used)} of ${cents(month.cap)}"
+    found = forecast(today, {day: totals.used for day, totals in days.items()})
+    if found is None:
+        return so_far
+    pace = f"at the pace of the last {_days(found.days)} with work (${cents(found.pace)} a day)"
+    end = f"${cents(found.end_of_month)}, if work is done on each of the {_days(found.left)} left"
+    over = "; the cap will stop it before" if found.end_of_month > month.cap else ""
+    return f"{so_far}; {pace} it ends at {end}{over}" if found.left else so_far
+
+
+def _days(count: int) -> str:
+    return f"{count} day{'' if count == 1 else 's'}"

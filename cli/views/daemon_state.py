@@ -1,0 +1,186 @@
+"""Whether the daemon works, since when, or how it ended: for `status`, also where config/ cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from cli.terminal.arguments import Arguments
+from cli.terminal.printing import print_json
+from cli.terminal.text import command, pasteable, plain
+from cli.wiring.records import Records
+from shared.model.schedule import Standing, outlook
+from shared.model.waiting import Obstacle, Wait
+from shared.store.database import Database
+from shared.store.epochs import STOPPED, Epoch, Epochs
+from shared.store.plan_book import PlanBook
+from shared.system import lock
+from shared.system.clock import SystemClock
+from shared.system.paths import Home
+
+PHASES = {
+    "morning": "the morning",
+    "research": "research",
+    "planning": "planning",
+    "work": "work",
+    "wrap_up": "the evening's report",
+}
+
+State = Literal["never", "running", "stopped", "dead"]
+
+# What it waits for, and what happens at the end of that time.
+OBSTACLES: dict[Obstacle, tuple[str, str]] = {
+    "start": ("it could not begin yet", "tried again at"),
+    "trouble": ("something is wrong", "tried again at"),
+    "halt": ("nothing is spent before you type: python main.py resume", ""),
+    "cap": ("nothing is asked of a model before tomorrow, or before you type: python main.py raise-cap DOLLARS", ""),
+    "model": ("the model is away", "asked again at"),
+    "forge": ("the forge is away", "asked again at"),
+    "deploys": ("nothing can be deployed", "tried again at"),
+    "vision": ("VISION.md has changed; nothing is begun or merged before it is read", "read at"),
+    "attempt": ("a task rests after a try that was lost", "tried again at"),
+    "time": ("nothing to do", "nothing is due before"),
+}
+SERVICES: tuple[Obstacle, ...] = ("model", "forge", "deploys")
+HERE = "; see: python main.py status"  # who reads it has typed that already
+
+
+# --- facts ---------------------------------------------------------------------------------------------------
+
+
+def daemon_facts(db: Database, holder: str, following: str = "") -> dict[str, Any]:
+    """In the form of `--json`. `holder`: the number of whoever holds the home's lock, empty if nobody does.
+
+    Somebody else than the daemon may hold it (`run-day`): then this still says how the daemon ended.
+    """
+    epoch = Epochs(db).last()
+    facts: dict[str, Any] = dict.fromkeys(("since", "ended", "how", "next"), "")
+    facts = {"state": _state(epoch, holder), "pid": None, **facts, "waits_for": []}
+    if epoch is None:
+        return facts
+    facts |= {"pid": epoch.pid, "since": _iso(epoch.began), "how": epoch.how}
+    if facts["state"] == "running":
+        return facts | {"next": following, "waits_for": [_waited(wait) for wait in epoch.waits]}
+    return facts | {"ended": _iso(epoch.ended or epoch.seen)}
+
+
+def _waited(wait: Wait) -> dict[str, str]:
+    since, until = (_iso(when) if when else "" for when in (wait.since, wait.until))
+    return {"what": wait.what, "since": since, "until": until, "why": wait.why}
+
+
+def _state(epoch: Epoch | None, holder: str) -> State:
+    if epoch is None:
+        return "never"
+    if epoch.ended:
+        return "stopped"
+    return "running" if holder == str(epoch.pid) else "dead"
+
+
+def _iso(when: datetime) -> str:
+    return when.isoformat(timespec="seconds")
+
+
+def comes_next(records: Records) -> str:
+    """`now: the morning; next: planning at 07:45`."""
+    now, plans = records.clock.now(), records.plans
+    seen = outlook(records.settings.schedules.schedule, now, lambda day: _standings(plans, day))
+    doing = PHASES[seen.due.name] if seen.due else PHASES["work"] if seen.working else ""
+    when = f"{seen.next_at:%H:%M}" if seen.next_at.date() == now.date() else f"{seen.next_at:%H:%M} tomorrow"
+    return f"{f'now: {doing}; ' if doing else ''}next: {PHASES.get(seen.next_name, seen.next_name)} at {when}"
+
+
+def _standings(plans: PlanBook, day: str) -> Mapping[str, Standing]:
+    return {name: ran.standing for name, ran in plans.phases_of(day).items()}
+
+
+def go_on(db: Database) -> str:
+    """The word that takes up what was cut off: for those who use the daemon, and for those who do without."""
+    return "start" if Epochs(db).last() else "run-day"
+
+
+def how_it_goes_on(db: Database, home: Home) -> str:
+    """What the owner has to type for it, if anything."""
+    if lock.holder(home.lock):
+        return "the team is at work and goes on by itself"
+    return f"to go on, type: {command(home.root, go_on(db))}"
+
+
+# --- words ---------------------------------------------------------------------------------------------------
+
+
+def who_works(facts: dict[str, Any], home: Path, now: datetime) -> str:
+    """`facts`: of `status`, as far as they are known."""
+    daemon = facts["daemon"]
+    if daemon["state"] == "running":
+        following = f"; {daemon['next']}" if daemon["next"] else ""
+        return f"at work (pid {daemon['pid']}) since {_at(daemon['since'], now)}{following}"
+    if facts["pid"]:
+        return f"at work (pid {facts['pid']})" + (f" since {_at(facts['since'], now)}" if facts["since"] else "")
+    return _not_running(daemon, home, now)
+
+
+def what_it_waits_for(facts: dict[str, Any], home: Path, now: datetime) -> list[str]:
+    """What keeps a running daemon from going on, a line each."""
+    return [pasteable(plain(_told(wait, now)), home) for wait in facts["daemon"]["waits_for"]]
+
+
+def _told(wait: dict[str, str], now: datetime) -> str:
+    """`waits: the model is away since 10:12, asked again at 10:22: it is overloaded`."""
+    words, then = OBSTACLES[cast(Obstacle, wait["what"])]
+    since = f" since {_at(wait['since'], now)}" if wait["since"] and wait["what"] != "vision" else ""
+    why = wait["why"].replace(HERE, "")
+    return f"waits: {words}{since}{_until(wait, then, now)}{f': {why}' if why else ''}"
+
+
+def _until(wait: dict[str, str], then: str, now: datetime) -> str:
+    if wait["until"] and datetime.fromisoformat(wait["until"]) > now:
+        return f", {then} {_at(wait['until'], now)}"
+    return ", asked again as soon as it is needed" if wait["what"] in SERVICES else ""
+
+
+def _not_running(daemon: dict[str, Any], home: Path, now: datetime) -> str:
+    ended = _at(daemon["ended"], now)
+    match daemon["state"]:
+        case "never":
+            return "not running"
+        case "stopped" if daemon["how"] == STOPPED:
+            return f"not running; it was stopped at {ended}"
+        case "stopped":
+            return plain(f"not running: it ended at {ended}: {daemon['how']}")
+    why = f"it ended at about {ended} without a word (killed, or a power cut); no work is lost"
+    return f"not running: {why}; type: {command(home, 'start')}"
+
+
+def _at(iso: str, now: datetime) -> str:
+    """The time of day; with its date, if that is another one."""
+    day, _, time = iso[:16].partition("T")
+    return time if day == now.date().isoformat() else f"{day} {time}"
+
+
+# --- without settings ----------------------------------------------------------------------------------------
+
+
+def without_settings(arguments: Arguments) -> None:
+    """What can be said of a home whose config/ cannot be used just now; nothing where there is no home."""
+    home = Home(arguments.home)
+    try:
+        if not home.database.is_file():
+            return
+    except PermissionError:  # the command's own words say so
+        return
+    db, holder = Database(home.database), lock.holder(home.lock)
+    daemon = daemon_facts(db, holder)
+    db.close()
+    facts = {"home": str(home.root), "daemon": daemon, "pid": holder or None, "since": ""}
+    if arguments.json:
+        print_json(facts)
+        return
+    now = SystemClock().now()
+    print("\n  ".join((f"{home.root}: {who_works(facts, home.root, now)}", *what_it_waits_for(facts, home.root, now))))
+    if daemon["state"] == "running":
+        print(
+            "config/ cannot be used as it is now (below); the daemon goes on with what it has read before", flush=True
+        )

@@ -1,0 +1,221 @@
+"""`deploys`: what was brought to each place, what runs there, what is in the way, and what the owner types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from agents.orchestrator.reports.deploy_text import UNDER_WAY, clock, short, shortened
+from cli.terminal.arguments import Arguments
+from cli.terminal.printing import MOST_SHOWN, print_groups, print_json, print_list
+from cli.terminal.text import command, pasteable, plain
+from cli.views.pulls import pulls
+from cli.views.what_runs import LONGEST_WHY, MakeDriver, asked, in_words, make_driver, one_line, runs
+from cli.wiring.records import Records, open_records
+from shared.config.settings_deploy import DeploySettings
+from shared.model.deployment import OVER, Deploy, Place, Stage, healthy_at, unwatched, waiting_for_revert
+from shared.model.errors import Misconfigured
+from shared.repo.commit_names import subjects
+
+LONGEST_TITLE = 80
+
+
+def configured(records: Records) -> DeploySettings:
+    """Misconfigured, with what to write, if nothing is to be deployed."""
+    target = records.settings.target
+    if target.file.deploy.driver == "none":
+        raise Misconfigured(
+            f"nothing is deployed here: write `deploy: {{driver: compose, ...}}` (or dockerfile, or command) into"
+            f" config/targets/{target.name}.yaml; whole examples: docs/deploys.md"
+        )
+    return target.file.deploy
+
+
+def deploys(arguments: Arguments, make: MakeDriver = make_driver) -> int:
+    with open_records(arguments.home) as records:
+        configured(records)
+        facts, now = _facts(records, make), records.clock.now()
+    if arguments.json:
+        return print_json(facts)
+    for place in facts["places"]:
+        print(plain(_stands(place, now)))
+        print(plain(f"  {pasteable(in_words(place['runs']), arguments.home)}"))
+    print_groups("waits for you", ([held["text"], held["command"]] for held in facts["held"]))
+    print_list("ordered", (f"{place} {short(commit)}" for place, commit in map(_order, facts["orders"])))
+    print_groups("deploys", (list(_lines(row, now)) for row in facts["deploys"]))
+    if not facts["deploys"]:
+        print("no deploys yet")
+    return 0
+
+
+def standings(records: Records) -> list[str]:
+    """Of `status`: a line for each place, by the book alone."""
+    deploy, now = records.settings.target.file.deploy, records.clock.now()
+    if deploy.driver == "none":
+        return []
+    book = _Book.of(records)
+    return [plain(_stands(_place(book, place), now)) for place in deploy.places]
+
+
+def pause(records: Records) -> tuple[str, str] | None:
+    """Why nothing new is deployed, and what ends that; None: it is not paused, or nothing is deployed at all."""
+    found = records.deploys.paused() if records.settings.target.file.deploy.driver != "none" else None
+    if found is None:
+        return None
+    told = f"nothing new is deployed since {clock(found.at, records.day())}: {one_line(found.why)}"
+    return told, command(records.home.root, "resume-deploys")
+
+
+# --- facts ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Book:
+    """`tasks`: commit -> task; `titles`: of tasks, by id; `subjects`: of the commits that are shown."""
+
+    deploys: Sequence[Deploy]
+    tasks: dict[str, str]
+    titles: dict[str, str]
+    subjects: dict[str, str]
+
+    @classmethod
+    def of(cls, records: Records) -> _Book:
+        deploys = records.deploys.deploys()
+        mirror = records.home.mirror(records.settings.target.name)
+        named = (healthy_at(place, deploys) for place in records.settings.target.file.deploy.places)
+        shown = [sha for sha in (*named, *(deploy.commit for deploy in deploys[-2 * MOST_SHOWN :])) if sha]
+        titles = {known.id: known.title for known in records.journal.known().values()}
+        return cls(deploys, records.journal.merges(), titles, subjects(mirror, shown))
+
+    def about(self, commit: str) -> dict[str, str]:
+        """Whose change a commit is, in the form of `--json`."""
+        task = self.tasks.get(commit, "")
+        subject = self.titles.get(task) or self.subjects.get(commit, "")
+        return {"commit": commit, "subject": one_line(subject), "task": task}
+
+
+def _facts(records: Records, make: MakeDriver) -> dict[str, Any]:
+    """Everything, in the form of `--json`; the newest deploy first."""
+    book, deploy = _Book.of(records), records.settings.target.file.deploy
+    said = asked(records, make)
+    return {
+        "driver": deploy.driver,
+        "places": [
+            _place(book, name) | {"runs": runs(book.deploys, name, said[name], records)} for name in deploy.places
+        ],
+        "paused": _paused(records),
+        "held": [{"text": text, "command": typed} for text, typed in _held(records, book.deploys)],
+        "orders": [{"place": order.place, "commit": order.commit} for order in records.deploys.orders()],
+        "deploys": [_row(one, book) for one in reversed(book.deploys)],
+    }
+
+
+def _place(book: _Book, place: Place) -> dict[str, Any]:
+    """What the book says of it. `commit` empty: nothing was ever healthy there, or nobody knows (`stuck`: why).
+
+    `unwatched`: what runs there instead since an order that came to nothing; empty: there is no such thing.
+    """
+    here = [deploy for deploy in book.deploys if deploy.place == place]
+    over = [deploy for deploy in here if deploy.stage in OVER]
+    under_way = next((deploy for deploy in here if deploy.stage not in OVER), None)
+    came = [deploy for deploy in over if deploy.stage in (Stage.HEALTHY, Stage.RETURNED)]
+    live = healthy_at(place, book.deploys)
+    return {
+        "place": place,
+        **book.about(live),
+        "since": _iso(came[-1].ended_at) if live and came else "",
+        "stuck": one_line(over[-1].why, 2_000) if over and over[-1].stage is Stage.STUCK else "",
+        "unwatched": unwatched(over[-1], here) if over else "",
+        "under_way": _row(under_way, book) if under_way else None,
+    }
+
+
+def _row(deploy: Deploy, book: _Book) -> dict[str, Any]:
+    return {
+        "number": deploy.number,
+        "place": deploy.place,
+        **book.about(deploy.commit),
+        "stage": deploy.stage.value,
+        "why": one_line(deploy.why, 2_000),
+        "back_to": deploy.back_to,
+        "asked": deploy.asked,
+        "reverted_by": deploy.reverts or None,
+        "begun": _iso(deploy.begun_at),
+        "started": _iso(deploy.started_at),
+        "ended": _iso(deploy.ended_at),
+        "backup": deploy.backup,
+    }
+
+
+def _iso(when: datetime | None) -> str:
+    return when.isoformat(timespec="seconds") if when else ""
+
+
+def _paused(records: Records) -> dict[str, str] | None:
+    found = records.deploys.paused()
+    if found is None:
+        return None
+    typed = command(records.home.root, "resume-deploys")
+    return {"since": _iso(found.at), "why": one_line(found.why, 2_000), "command": typed}
+
+
+def _held(records: Records, deploys: Sequence[Deploy]) -> Iterator[tuple[str, str]]:
+    """Why nothing new is begun, each with what the owner types."""
+    if found := pause(records):
+        yield found
+    waiting = waiting_for_revert(deploys, records.deploys.forgiven())
+    rows = pulls(records)[0] if waiting else []
+    open_ = {row["number"] for row in rows if row["state"] == "open"}
+    for deploy in waiting:
+        if deploy.reverts in open_:
+            sick = f"{short(deploy.commit)} was sick at {deploy.place}"
+            told = f"{sick}: merge #{deploy.reverts}, which takes it back, or close it; until then nothing new is begun"
+            yield told, command(records.home.root, "prs")
+
+
+# --- words ---------------------------------------------------------------------------------------------------
+
+
+def _stands(place: dict[str, Any], now: datetime) -> str:
+    if place["stuck"]:
+        told = f"may be down: {shortened(place['stuck'], LONGEST_WHY)}"
+    elif place["unwatched"]:
+        before = f"; {_named(place)} was healthy before" if place["commit"] else ""
+        told = f"{short(place['unwatched'])} runs there still, and nobody watched it to its end{before}"
+    elif place["commit"]:
+        told = f"{_named(place)} healthy since {_at(place['since'], now)}"
+    else:
+        told = "nothing was healthy there yet"
+    if row := place["under_way"]:
+        told += f"; {_named(row)} {UNDER_WAY[Stage(row['stage'])]}, since {_at(row['started'] or row['begun'], now)}"
+    return f"{place['place']}: {told}"
+
+
+def _named(row: dict[str, Any]) -> str:
+    what = "; ".join(part for part in (shortened(row["subject"], LONGEST_TITLE), row["task"]) if part)
+    return f"{short(row['commit'])} ({what})" if what else short(row["commit"])
+
+
+def _lines(row: dict[str, Any], now: datetime) -> Iterator[str]:
+    stage = row["stage"] if Stage(row["stage"]) in OVER else UNDER_WAY[Stage(row["stage"])]
+    asked = ", ordered by you" if row["asked"] else ""
+    when = _at(row["ended"] or row["begun"], now)
+    yield f"#{row['number']:<4} {row['place']:<10} {when:<16} {stage}{asked}: {_named(row)}"
+    if row["why"]:
+        yield shortened(row["why"], LONGEST_WHY)
+    if row["stage"] == Stage.RETURNED.value:
+        yield f"{short(row['back_to'])} runs there again"
+    if row["reverted_by"]:
+        yield f"pull request #{row['reverted_by']} takes it back"
+    if row["backup"]:
+        yield f"saved before it: {row['backup']}"
+
+
+def _order(order: dict[str, str]) -> tuple[str, str]:
+    return order["place"], order["commit"]
+
+
+def _at(iso: str, now: datetime) -> str:
+    return clock(datetime.fromisoformat(iso), now.date().isoformat()) if iso else "?"

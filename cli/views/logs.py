@@ -1,0 +1,104 @@
+"""`logs`: what was written down, in words; with `--follow` also what is being written."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from agents.orchestrator.planning.daily_planner import cents
+from cli.terminal.arguments import DONE, INTERRUPTED, Arguments
+from cli.terminal.text import plain
+from cli.wiring.records import require_home
+from shared.system.clock import SystemClock
+from shared.system.log import Line, Tail, moment, newest
+from shared.system.paths import Home
+
+LONGEST_LINE = 300  # of a log line on the screen; the file has it whole
+PAUSE = 0.3  # seconds between two looks
+ABOUT = ("at", "agent", "event", "run", "task", "attempt")
+
+# What the events say; what stands in no template is said with its fields.
+WORDS = {
+    "vision accepted": "VISION.md: {new} new, {changed} changed, {removed} removed",
+    "planned": "planned {tasks}; {notes}",
+    "engine": "the engine ended: {end}; {detail}",
+    "tests": "{tests} tests run ({which}), {end}, {seconds} s",
+    "evidence": "tested {commit} in {box}; {problems}",
+    "meter.settled": "{model} answered: ${amount}, {ms} ms, {stop}",
+    "meter.failed": "{model} did not answer ({code}, status {status}); {note}",
+    "meter.refused": "{model}: not sent ({code})",
+    "meter.cut": "the caller left; ${amount} stay booked",
+    "meter.halted": "a call cost ${amount}, more than the ${reserved} reserved: all spending stops",
+    "meter.reconciled": "{lost} calls of a process that died are booked as lost",
+}
+
+
+def logs(arguments: Arguments) -> int:
+    """Ctrl-C ends `--follow`: 130, as with every interrupted command."""
+    home = Home(arguments.home)
+    require_home(home)
+    tell = _tell_raw if arguments.json else _tell
+    tail = Tail(home.logs)
+    try:
+        _print(tail, arguments, max(arguments.lines, 0), tell)
+        while arguments.follow:
+            SystemClock().sleep(PAUSE)
+            _print(tail, arguments, None, tell)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    finally:
+        tail.close()
+    return DONE
+
+
+def _print(tail: Tail, arguments: Arguments, most: int | None, tell: Callable[[Line], None]) -> None:
+    wanted = (line for line in tail.new() if _is_wanted(line, arguments))
+    for line in newest(wanted, most) if most is not None else sorted(wanted, key=moment):
+        tell(line)
+
+
+def _is_wanted(line: Line, arguments: Arguments) -> bool:
+    """A line of the meter is also one of the agent that called."""
+    whose = (str(line["agent"]), str(line["event"]).partition(".")[0]) if "event" in line else (str(line["agent"]),)
+    return (not arguments.agent or arguments.agent in whose) and str(line.get("task", "")).startswith(arguments.task)
+
+
+def _tell_raw(line: Line) -> None:
+    """With every character beyond ASCII escaped: nothing in there can speak to the terminal."""
+    print(json.dumps(line), flush=True)
+
+
+def _tell(line: Line) -> None:
+    who, task = str(line["agent"]), str(line.get("task", ""))
+    print(plain(f"{_time(str(line.get('at', '')))}  {who:<12}  {task:<12}  {_words(line)}")[:LONGEST_LINE], flush=True)
+
+
+def _time(text: str) -> str:
+    try:
+        return datetime.fromisoformat(text).strftime("%m-%d %H:%M:%S")
+    except ValueError:
+        return f"{text[:14]:<14}"
+
+
+def _words(line: Line) -> str:
+    event = str(line.get("event", ""))
+    fields = {name: _value(name, value) for name, value in line.items() if name not in ABOUT}
+    if event in WORDS:
+        return WORDS[event].format_map(defaultdict(str, fields)).strip("; ")
+    return ": ".join(part for part in (event, ", ".join(f"{name} {text}" for name, text in fields.items())) if part)
+
+
+def _value(name: str, value: Any) -> str:
+    """As a person would write it."""
+    if name in ("amount", "reserved") and isinstance(value, int):
+        return cents(value)
+    if isinstance(value, float):
+        return f"{value:.1f}"
+    if name == "commit":
+        return str(value)[:8]
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "none" if value is None else str(value)

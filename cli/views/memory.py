@@ -1,0 +1,50 @@
+"""`memory`: what each agent has learned, from what, and whether it helps; `--forget` deletes one for good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from agents.orchestrator.memory.learning import write_files
+from agents.orchestrator.memory.lesson import LEARNERS, Lesson
+from cli.terminal.arguments import Arguments
+from cli.terminal.printing import print_json
+from cli.terminal.text import plain
+from cli.wiring.records import Records, open_records
+from shared.model.errors import Misconfigured
+from shared.system.outgoing import Outgoing
+
+
+def memory(arguments: Arguments) -> int:
+    with open_records(arguments.home) as records:
+        if arguments.forget is not None:
+            return _forget(records, arguments.forget)
+        lessons = records.memory.all()
+    if arguments.json:
+        return print_json([asdict(lesson) for lesson in lessons])
+    for agent in LEARNERS:
+        own = [lesson for lesson in lessons if lesson.agent == agent]
+        if own:
+            print(f"\nwhat the {agent} has learned:")
+        for lesson in own:
+            for line in _lines(lesson):
+                print(plain(line))
+    if not lessons:
+        print("nothing was learned yet; a task that is merged after a correction teaches something")
+    return 0
+
+
+def _lines(lesson: Lesson) -> Iterator[str]:
+    yield f"  {lesson.number}  {lesson.text}"
+    origin = f" from {lesson.origin}" if lesson.origin else ""
+    yield f"      learned {lesson.learned}{origin}, kept until {lesson.expires}; used {lesson.used} -> {lesson.passed}"
+
+
+def _forget(records: Records, number: int) -> int:
+    """Of all that is said here the owner deletes nothing else by it: its words are not learned again."""
+    if number not in {lesson.number for lesson in records.memory.all()}:
+        raise Misconfigured(f"there is no lesson {number}; see: python main.py memory")
+    records.memory.forget(number)
+    write_files(records.memory, records.home, Outgoing(records.settings.secrets.to_hide).clean)
+    print(f"lesson {number} is deleted for good: it is not learned again in the same words")
+    return 0

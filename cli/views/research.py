@@ -1,0 +1,66 @@
+"""`research`: what was looked up on the web, what came of it, what it cost, and where its note is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from agents.orchestrator.planning.daily_planner import cents
+from agents.orchestrator.research.research_note import note_path
+from agents.orchestrator.research.researching import MOST_TRIES
+from cli.terminal.arguments import Arguments
+from cli.terminal.printing import print_groups, print_json
+from cli.terminal.text import plain
+from cli.views.what_runs import one_line
+from cli.wiring.records import Records, open_records
+from shared.model.research import Looked
+from shared.money.token_budget import as_dollars, dollars
+
+LONGEST = 300  # characters of a recommendation
+
+
+def research(arguments: Arguments) -> int:
+    with open_records(arguments.home) as records:
+        rows = [_row(records, looked) for looked in reversed(records.research.all())]
+        ideas = _ideas(records)
+    if arguments.json:
+        return print_json(rows)
+    print_groups("looked up", (list(_lines(row)) for row in rows))
+    if not rows:
+        print(f"nothing was looked up yet; {ideas}")
+    return 0
+
+
+def _ideas(records: Records) -> str:
+    accepted = records.plans.accepted()
+    if accepted and accepted.vision.ideas:
+        return f"{len(accepted.vision.ideas)} of VISION.md's ideas wait for the next morning"
+    return "write a question below `## Ideas (Research First)` in VISION.md"
+
+
+def _row(records: Records, looked: Looked) -> dict[str, Any]:
+    return {
+        "id": looked.inquiry.id,
+        "question": looked.inquiry.text,
+        "asked": looked.asked_on,
+        "answered": looked.answered_on,
+        "tries": looked.tries,
+        "problem": looked.problem,
+        "recommendation": looked.findings.recommendation if looked.findings else "",
+        "claims": len(looked.findings.claims) if looked.findings else 0,
+        "cost": as_dollars(records.ledger.spent_by(looked.inquiry.id).used),
+        "tokens": records.ledger.tokens_by_task().get(looked.inquiry.id, 0),
+        "note": note_path(looked),
+    }
+
+
+def _lines(row: dict[str, Any]) -> Iterator[str]:
+    yield plain(one_line(row["question"], LONGEST))
+    if row["answered"]:
+        yield plain(f"{row['answered']}, ${cents(dollars(row['cost']))}: {one_line(row['recommendation'], LONGEST)}")
+        yield plain(row["note"])
+    elif row["problem"]:
+        again = "tried again on another day" if row["tries"] < MOST_TRIES else "not tried again; reword it to ask anew"
+        yield plain(f"not looked up: {one_line(row['problem'], LONGEST)} ({again})")
+    else:
+        yield "not looked up yet"

@@ -1,0 +1,131 @@
+"""`roadmap`: which goal is probably done in which week, at what pace, and what the owner has put somewhere himself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from agents.orchestrator.roadmap.roadmap import LATER, Entry, Milestone, Pace, Roadmap
+from agents.orchestrator.roadmap.roadmap_needs import Sources, room
+from agents.orchestrator.roadmap.roadmap_text import pace_line, state_words, week_line
+from agents.orchestrator.roadmap.roadmapping import Seen, looked_at, seen
+from cli.terminal.arguments import Arguments
+from cli.terminal.printing import print_json
+from cli.terminal.text import command, plain
+from cli.wiring.records import Records, open_records
+from shared.model.work import Vision
+from shared.money.pricing import Pricing
+from shared.money.token_budget import as_dollars
+
+BAR = 20  # characters of a full bar
+TYPICAL_PROMPT = 20_000  # tokens: the price band of a guess
+
+
+def roadmap(arguments: Arguments) -> int:
+    """As it would be written now; what was changed in ROADMAP.md since counts, and nothing is written."""
+    with open_records(arguments.home) as records:
+        day, accepted = records.day(), records.plans.accepted()
+        vision = accepted.vision if accepted else Vision()
+        found, laid = laid_out(records, vision)
+    if arguments.json:
+        return print_json(_for_scripts(laid, found))
+    if not any(laid.entries):
+        print(f"no goal yet; write some into VISION.md, then: {command(arguments.home, 'run-day', '--until morning')}")
+    else:
+        print(plain(pace_line(laid, day)))
+    for week in laid.weeks:
+        print(f"\n{_heading(week)}")
+        for entry in week.entries:
+            print(plain(_line(entry, laid.pace)))
+    if laid.later:
+        print("\nLater:")
+        for entry in laid.later:
+            print(plain(_line(entry, laid.pace)))
+    for line in _remarks(found):
+        print(f"\n{plain(line)}")
+    return 0
+
+
+def laid_out(records: Records, vision: Vision) -> tuple[Seen, Roadmap]:
+    found = seen(records.home.roadmap, records.roadmap, records.day())
+    return found, looked_at(_sources(records), vision, records.day(), found.changes)
+
+
+def _sources(records: Records) -> Sources:
+    settings, policy = records.settings, records.settings.policy
+    rates = Pricing(settings.agents.prices).rates(settings.agents.coder.model, TYPICAL_PROMPT, records.clock.now())
+    minutes = settings.schedules.phases.work_minutes * policy.capacity.parallel
+    day = room(policy.capacity.tasks_per_day, policy.budget.day, minutes, (rates.input, rates.output))
+    return Sources(records.plans, records.journal, records.ledger, records.roadmap, day)
+
+
+# --- for people ----------------------------------------------------------------------------------------------
+
+
+def _heading(week: Milestone) -> str:
+    bar = f"  [{_bar(week)}] room taken: {week.load} of {week.room} tasks" if week.load or week.room else ""
+    over = ", more than there is room for" if week.load > week.room else ""
+    return f"{week_line(week)}{bar}{over}"
+
+
+def _bar(week: Milestone) -> str:
+    """Something, if there is anything to do."""
+    full = min(BAR, -(-week.load * BAR // week.room)) if week.room else BAR
+    return "#" * full + "." * (BAR - full)
+
+
+def _line(entry: Entry, pace: Pace) -> str:
+    need, mark = entry.need, "; yours" if entry.yours else ""
+    box = "x" if entry.is_done else " "
+    return f"  [{box}] {need.id}  {need.title} ({need.priority}): {', '.join(state_words(need, pace))}{mark}"
+
+
+def _remarks(found: Seen) -> Iterator[str]:
+    if found.problem:
+        yield found.problem
+    for bullet in found.kept.own:
+        yield f"your own line in ROADMAP.md, of which nothing is made: {bullet.text}"
+
+
+# --- for scripts ---------------------------------------------------------------------------------------------
+
+
+def _for_scripts(roadmap: Roadmap, found: Seen) -> dict[str, Any]:
+    pace, ends = roadmap.pace, roadmap.ends
+    return {
+        "pace": {
+            "tasks_per_day": round(float(pace.tasks), 2),
+            "cost_per_task": as_dollars(pace.cost),
+            "minutes_per_task": pace.minutes,
+            "merged": pace.merged,
+        },
+        "ends": ends.isoformat() if ends else None,
+        "weeks": [
+            {
+                "monday": week.monday.isoformat(),
+                "load": week.load,
+                "room": week.room,
+                "goals": [_goal(one) for one in week.entries],
+            }
+            for week in roadmap.weeks
+        ],
+        LATER: [_goal(one) for one in roadmap.later],
+        "own": [bullet.text for bullet in found.kept.own],
+        "problem": found.problem,
+    }
+
+
+def _goal(entry: Entry) -> dict[str, Any]:
+    need = entry.need
+    return {
+        "id": need.id,
+        "title": need.title,
+        "priority": need.priority.value,
+        "yours": entry.yours,
+        "done": need.done_on or None,
+        "merged": need.merged,
+        "open": need.open,
+        "to_come": need.to_come,
+        "cost": as_dollars(need.cost),
+        "note": need.note,
+    }

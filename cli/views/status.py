@@ -1,0 +1,227 @@
+"""`status`: what runs, what waits for the owner and what he types, what was spent, what went wrong today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from agents.orchestrator.board.snapshot import Sight
+from agents.orchestrator.planning.daily_planner import question_line
+from agents.orchestrator.reports.report_words import at_the_cap, raise_cap
+from cli.terminal.arguments import Arguments
+from cli.terminal.printing import money, print_groups, print_json, print_list
+from cli.terminal.text import command, pasteable, plain
+from cli.views.daemon_state import comes_next, daemon_facts, what_it_waits_for, who_works, without_settings
+from cli.views.deploys import pause, standings
+from cli.views.runs import in_zone, problems, runs
+from cli.views.tasks import sight
+from cli.wiring.records import Records, open_records
+from shared.model.board import Board, Card, waits_for
+from shared.model.errors import Misconfigured
+from shared.model.lifecycle import FOLDERS, Event, State
+from shared.money.token_budget import next_cap
+from shared.store.activity import locked_since
+from shared.system import lock
+
+MOVING = ("in_progress", "at_the_gates", "approved", "ready", "waiting")
+WAIT_FOR_MONEY = ("in_progress", "at_the_gates", "ready", "waiting")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the owner is asked, and what he types; `others` are words to type in place of the command's own."""
+
+    task: str
+    text: str
+    command: str
+    others: tuple[str, ...] = ()
+
+
+def status(arguments: Arguments) -> int:
+    try:
+        with open_records(arguments.home) as records:
+            facts, now = _facts(records), records.clock.now()
+    except Misconfigured:
+        without_settings(arguments)
+        raise
+    if arguments.json:
+        return print_json(facts)
+    print(f"{facts['home']}: {who_works(facts, arguments.home, now)}; target {facts['target']}")
+    for line in what_it_waits_for(facts, arguments.home, now):
+        print(f"  {line}")
+    for run in facts["runs"]:
+        print(plain(f"  {_run_line(run)}"))
+    for line in facts["deploys"]:
+        print(line)
+    print("tasks: " + ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in facts["tasks"].items()))
+    for period in ("today", "month"):
+        amounts = ", ".join(f"${facts[period][name][:-5]} {name}" for name in ("spent", "reserved", "lost", "cap"))
+        print(f"{period}: {amounts}")
+    print_groups("waits for you", (_group(answer) for answer in facts["answers"]))
+    print_list("problems of today", (pasteable(text, arguments.home) for text in facts["problems"]))
+    print_list("set aside", facts["set_aside"])
+    for heading in MOVING:
+        print_list(heading.replace("_", " "), facts[heading])
+    print_list("unreadable", facts["unreadable"])
+    print_list(f"questions (your answer: change the goal in {facts['home']}/VISION.md)", facts["questions"])
+    return 0
+
+
+# --- facts ---------------------------------------------------------------------------------------------------
+
+
+def _facts(records: Records) -> dict[str, Any]:
+    """Everything, in the form of `--json`."""
+    seen, day, caps = sight(records), records.day(), records.settings.policy.budget.caps
+    cap = records.ledger.cap_of(day, caps.day)
+    stopped, pid = records.ledger.paused(), lock.holder(records.home.lock)
+    moving = _moving(records, seen)
+    wait = sum(len(moving[name]) for name in WAIT_FOR_MONEY)
+    capped = _capped(records, next_cap(cap, caps), wait) if records.ledger.is_reached(day, cap) else ()
+    answers = [*_stopped(records, stopped), *capped, *_deploys_paused(records), *_answers(records, seen.board)]
+    return {
+        "home": str(records.home.root),
+        "target": records.settings.target.name,
+        "daemon": daemon_facts(records.db, pid, comes_next(records)),
+        "pid": pid or None,
+        "since": in_zone(locked_since(records.home.lock), records) if pid else "",
+        "runs": runs(records, seen.board, bool(pid)),
+        "deploys": standings(records),
+        "day": day,
+        "tasks": {state.value: sum(card.state is state for card in seen.board.cards) for state in FOLDERS},
+        "today": money(records.ledger.totals(day, cap)),
+        "month": money(records.ledger.totals(day[:7], caps.month)),
+        "stopped": [stopped] if stopped else [],
+        "waits_for_you": [_parked(card, records) for card in seen.board.cards if _is_parked(card, records)],
+        "failed": [_failed(card, records) for card in seen.board.cards if _has_failed(card, records)],
+        "answers": [vars(answer) for answer in answers],
+        "problems": list(problems(records, bool(pid))),
+        **moving,
+        "questions": _questions(records),
+        "unreadable": list(seen.unreadable),
+    }
+
+
+def _moving(records: Records, seen: Sight) -> dict[str, list[str]]:
+    """The tasks that go on by themselves, and those in the backlog that do not."""
+    cards, board = seen.board.cards, seen.board
+    reviewed = [card for card in cards if card.state is State.IN_REVIEW and not _is_parked(card, records)]
+    queue = [card for card in cards if card.state is State.BACKLOG and card.spec is not None]
+    return {
+        "in_progress": [_line(card) for card in cards if card.state is State.IN_PROGRESS],
+        "at_the_gates": [_line(card) for card in reviewed if not records.gates.parked(card.id)],
+        "approved": [_line(card) for card in reviewed if records.gates.parked(card.id)],
+        "ready": [_line(card) for card in queue if not waits_for(card, board)],
+        "waiting": [_waiting(card, board) for card in queue if waits_for(card, board) and not _is_stuck(card, board)],
+        "set_aside": [_waiting(card, board) for card in queue if waits_for(card, board) and _is_stuck(card, board)],
+    }
+
+
+def _is_stuck(card: Card, board: Board) -> bool:
+    """Nothing that the team does will let it begin."""
+    needed = [board.card(id_) for id_ in card.spec.depends_on] if card.spec else []
+    missed = any(other is None or other.state in (State.FAILED, State.GONE) for other in needed)
+    return bool(card.aside) or missed or card.id in board.in_a_circle
+
+
+def _waiting(card: Card, board: Board) -> str:
+    return f"{_line(card)}: {waits_for(card, board)}"
+
+
+def _questions(records: Records) -> list[str]:
+    accepted = records.plans.accepted()
+    titles = {goal.id: goal.title for goal in accepted.vision.goals} if accepted else {}
+    return [question_line(question, titles) for question in records.questions()]
+
+
+def _line(card: Card) -> str:
+    return f"{card.id}  {card.spec.title if card.spec else '(cannot be read)'}"
+
+
+# --- what waits for the owner ----------------------------------------------------------------------------------
+
+
+def _is_parked(card: Card, records: Records) -> bool:
+    parked = records.gates.parked(card.id) if card.state is State.IN_REVIEW else None
+    return parked is not None and not records.gates.is_approved(card.id, parked.subject)
+
+
+def _has_failed(card: Card, records: Records) -> bool:
+    """What its owner cancelled, or dropped with its goal, is no question to him."""
+    if card.state is not State.FAILED:
+        return False
+    history = records.journal.history(card.id)
+    return not history or history[-1].event is Event.EXHAUSTED
+
+
+def _parked(card: Card, records: Records) -> str:
+    return f"{_line(card)}: {_reasons(card, records)} | approve, reject or retry {card.id}"
+
+
+def _failed(card: Card, records: Records) -> str:
+    return f"{_line(card)}: {_last_note(card, records)} | retry {card.id}"
+
+
+def _reasons(card: Card, records: Records) -> str:
+    parked = records.gates.parked(card.id)
+    return "; ".join(parked.reasons if parked else ())
+
+
+def _last_note(card: Card, records: Records) -> str:
+    history = records.journal.history(card.id)
+    return history[-1].note if history else ""
+
+
+def _stopped(records: Records, reason: str) -> Iterator[Answer]:
+    if reason:
+        yield Answer("", f"nothing is spent any more: {reason}", command(records.home.root, "resume"))
+
+
+def _capped(records: Records, to: int, wait: int) -> Iterator[Answer]:
+    """What one more day's worth needs; where the month has no room for it, the owner has to change his policy."""
+    told = at_the_cap(wait)
+    if to:
+        yield Answer("", f"{told}; to go on now, type:", command(records.home.root, *raise_cap(to)))
+    else:
+        typed = command(records.home.root, "budget")
+        yield Answer("", f"{told}; the month's cap has no room for more (budget.month in config/policy.yaml)", typed)
+
+
+def _deploys_paused(records: Records) -> Iterator[Answer]:
+    if found := pause(records):
+        yield Answer("", *found)
+
+
+def _answers(records: Records, board: Board) -> Iterator[Answer]:
+    """Each with the one command that answers it, ready to be pasted."""
+    home = records.home.root
+    for card in board.cards:
+        if _is_parked(card, records):
+            others = (f"reject {card.id} --why TEXT", f"retry {card.id} --why TEXT")
+            yield Answer(card.id, f"{_line(card)}: {_reasons(card, records)}", _typed(home, "approve", card), others)
+    for card in board.cards:
+        if _has_failed(card, records):
+            text = f"{_line(card)}: failed: {_last_note(card, records)}"
+            yield Answer(card.id, text, _typed(home, "retry", card), (f"retry {card.id} --why TEXT",))
+
+
+def _typed(home: Path, word: str, card: Card) -> str:
+    return command(home, word, card.id)
+
+
+def _group(answer: dict[str, Any]) -> list[str]:
+    others = [f"or, in its place: {', '.join(answer['others'])}"] if answer["others"] else []
+    return [answer["text"], answer["command"], *others]
+
+
+# --- what runs ------------------------------------------------------------------------------------------------
+
+
+def _run_line(run: dict[str, Any]) -> str:
+    what = f"{run['agent']} on {run['task']} ({run['title']})" if run["task"] else run["agent"]
+    if run["alive"]:
+        return f"{what} since {run['since'][11:19]} ({timedelta(seconds=run['seconds'])})"
+    return f"cut off: {what}, begun {run['since'][:19].replace('T', ' ')}; to go on, type: {run['command']}"

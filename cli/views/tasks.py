@@ -1,0 +1,131 @@
+"""`tasks` and `show ID`: every task and where it stands, and the whole story of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agents.orchestrator.board.snapshot import Sight, look
+from agents.orchestrator.integration.feature_branches import own_target
+from agents.orchestrator.publishing import gate_text
+from cli.commands.owner_commands import find
+from cli.terminal.arguments import Arguments
+from cli.terminal.printing import money, print_json, print_list
+from cli.terminal.text import pasteable, plain, plain_block
+from cli.views.pulls import pull_text, pulls
+from cli.wiring.records import Records, open_records
+from shared.model.board import Card, waits_for
+from shared.model.lifecycle import State
+from shared.store.journal import Attempt
+
+LONGEST_NOTE = 300  # on the screen
+
+
+def sight(records: Records) -> Sight:
+    """The tasks as they lie there, beside what history says of them."""
+    return look(records.store, records.journal, records.wanted(), records.settings.policy.attempts.limits)
+
+
+# --- tasks ---------------------------------------------------------------------------------------------------
+
+
+def tasks(arguments: Arguments) -> int:
+    with open_records(arguments.home) as records:
+        seen = sight(records)
+        rows = [_row(card, seen, records) for card in seen.board.cards if card.state is not State.GONE]
+    if arguments.json:
+        return print_json(rows)
+    if not rows:
+        print("no tasks yet")
+    for row in rows:
+        print(plain(f"{row['id']:<14} {row['state']:<12} {row['priority']:<9} {row['title']}"))
+        if row["note"]:
+            print(plain(f"{'':<14} {pasteable(row['note'], arguments.home)}")[:LONGEST_NOTE])
+    print_list("unreadable", seen.unreadable)
+    return 0
+
+
+def _row(card: Card, seen: Sight, records: Records) -> dict[str, Any]:
+    history = records.journal.history(card.id)
+    waiting = waits_for(card, seen.board) if card.state is State.BACKLOG else ""
+    return {
+        "id": card.id,
+        "state": card.state.value,
+        "title": card.spec.title if card.spec else "",
+        "priority": card.spec.priority.value if card.spec else "",
+        "goal": card.spec.goal_id if card.spec else "",
+        "branch": own_target(records.journal, seen.known[card.id]) if card.id in seen.known else "",
+        "attempts": len([a for a in records.journal.attempts(card.id) if a.outcome != "void"]),
+        "note": waiting or (history[-1].note if history else ""),
+    }
+
+
+# --- show ----------------------------------------------------------------------------------------------------
+
+
+def show(arguments: Arguments) -> int:
+    with open_records(arguments.home) as records:
+        id_, state = find(records.store, arguments.id)
+        facts = _facts(records, id_, state)
+        change = pull_text(records, facts["pulls"][0]["number"]) if facts["pulls"] and not arguments.json else ""
+    if arguments.json:
+        return print_json(facts)
+    print(f"{id_} ({state})\n")
+    print(plain_block(facts["text"].strip()))
+    print_list("goes into", [f"{facts['branch']}, until all of its goal is there"] if facts["branch"] else [])
+    print_list("history", (_event(event) for event in facts["history"]))
+    print_list("attempts", (_attempt(attempt) for attempt in facts["attempts"]))
+    print_list("cost", [f"${facts['cost']['spent']} spent, ${facts['cost']['lost']} lost"] if facts["cost"] else [])
+    print_list("pull request", (f"#{row['number']} {row['state']}  {row['url']}" for row in facts["pulls"]))
+    print_list("at the gates", (pasteable(line, arguments.home) for line in facts["gates"]))
+    if change:
+        print("\n" + plain_block(change))
+    return 0
+
+
+def _facts(records: Records, id_: str, state: State) -> dict[str, Any]:
+    journal, spent = records.journal, records.ledger.spent_by(id_)
+    spec, known = records.store.read(state, id_).spec, journal.known().get(id_)
+    return {
+        "id": id_,
+        "state": state.value,
+        "title": getattr(spec, "title", ""),
+        "text": records.store.text(state, id_),
+        "history": [{"at": e.at, "event": e.event, "state": e.target, "note": e.note} for e in journal.history(id_)],
+        "branch": own_target(journal, known) if known else "",
+        "attempts": numbered(journal.attempts(id_)),
+        "cost": {name: value for name, value in money(spent).items() if name != "cap"} if spent.used else {},
+        "pulls": [row for row in pulls(records)[0] if row["task"] == id_],
+        "gates": _gates(records, id_, state),
+    }
+
+
+def numbered(attempts: Sequence[Attempt]) -> list[dict[str, Any]]:
+    """As the owner counts them: 1, 2, 3. One that did not count has no number; `key` names its folder and commit."""
+    rows: list[dict[str, Any]] = []
+    for attempt in attempts:
+        counted = sum(row["number"] is not None for row in rows)
+        number = counted + 1 if attempt.outcome != "void" else None
+        outcome = attempt.outcome or "open"
+        rows.append({"number": number, "key": attempt.number, "outcome": outcome, "note": attempt.note})
+    return rows
+
+
+def _attempt(row: dict[str, Any]) -> str:
+    return f"{row['number'] or '-'}: {row['outcome']}  {row['note']}"
+
+
+def _event(event: dict[str, Any]) -> str:
+    return f"{event['at'][:19]}  {event['event']}: now in {event['state']}  {event['note']}"
+
+
+def _gates(records: Records, task: str, state: State) -> list[str]:
+    """What tests and review said last, and what the owner is asked."""
+    evidence, reviewed = records.gates.newest(task)
+    lines = [f"tests: {gate_text.summary(evidence)}"] if evidence else []
+    lines += [problem.text for problem in evidence.problems] if evidence else []
+    lines += [f"review: {gate_text.verdict_line(reviewed.verdict)}"] if reviewed else []
+    parked = records.gates.parked(task) if state is State.IN_REVIEW else None
+    if parked and records.gates.is_approved(task, parked.subject):
+        return [*lines, "you have approved it; it is merged when the team works next"]
+    return [*lines, *(f"waits for you: {reason}" for reason in (parked.reasons if parked else ()))]

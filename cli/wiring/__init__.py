@@ -1,0 +1,1 @@
+"""A home -> the parts that work on it, put together."""

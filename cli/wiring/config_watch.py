@@ -1,0 +1,74 @@
+"""config/ as the owner changes it while the daemon runs: a change counts when it has rested and can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from shared.config.settings import ANTHROPIC, Settings, load
+from shared.model.errors import Misconfigured, TeamError
+from shared.system.paths import Home, stamp
+
+REST = timedelta(seconds=2)  # editors write a file in several steps
+
+Stamps = tuple[tuple[str, int, int, int], ...]
+
+
+def usable(home: Home, environment: Mapping[str, str]) -> Settings:
+    """All of config/, with what is needed to begin; or Misconfigured."""
+    settings = load(home, environment)
+    model_key(settings)
+    return settings
+
+
+def model_key(settings: Settings) -> str:
+    """A local endpoint may want none."""
+    key = settings.secrets.get("ANTHROPIC_API_KEY")
+    if not key and settings.secrets.base_url == ANTHROPIC:
+        raise Misconfigured("no key for the model; write ANTHROPIC_API_KEY=... into config/.env (and chmod 600 it)")
+    return key or "none"
+
+
+def open_to_others(home: Home) -> str:
+    """What to type about a file of keys that others can read; empty: nobody else can."""
+    path = home.config / ".env"
+    is_open = path.exists() and path.stat().st_mode & 0o077
+    return f"others can read {path}; type: chmod 600 {path}" if is_open else ""
+
+
+class ConfigWatch:
+    """`settings`: the newest that can be used. What cannot is told once, and changes nothing.
+
+    Misconfigured if config/ cannot be used now.
+    """
+
+    def __init__(self, home: Home, environment: Mapping[str, str], tell: Callable[[str], None]) -> None:
+        self._home = home
+        self._environment = environment
+        self._tell = tell
+        self._read = self._stamp()  # before it is read: what changes in between is seen the next time
+        self._seen, self._since = self._read, datetime.min
+        self.settings = usable(home, environment)
+
+    def look(self, now: datetime) -> None:
+        stamp = self._stamp()
+        if stamp != self._seen:
+            self._seen, self._since = stamp, now
+        elif stamp != self._read and abs(now - self._since) >= REST:
+            self._read = stamp
+            self._take()
+
+    def _take(self) -> None:
+        try:
+            self.settings = usable(self._home, self._environment)
+        except TeamError as problem:
+            self._tell(f"config/ cannot be used as it is now, so what was read before goes on: {problem}")
+
+    def _stamp(self) -> Stamps:
+        return tuple((path.name, *stamp(path)) for path in self._files())
+
+    def _files(self) -> Iterator[Path]:
+        yield self._home.config / ".env"
+        yield from sorted(self._home.config.glob("*.yaml"))
+        yield from sorted(self._home.targets.glob("*.yaml"))

@@ -1,0 +1,116 @@
+"""The owner's `deploy` and `health` -> what deploys: a driver, how its places are looked at, what is saved before."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from functools import partial
+
+from agents.devops.agent import DevOps
+from agents.devops.drivers.driver import Driver
+from agents.devops.drivers.owner_command import surroundings
+from agents.devops.drivers.release_files import ReleaseFiles
+from agents.orchestrator.deploys.deploy_book import DeployBook
+from agents.orchestrator.team import Deployment, DeployRules
+from cli.wiring.records import Records
+from shared.config.settings_deploy import PlaceSettings
+from shared.model.deployment import Deploy
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
+
+
+def make_driver(records: Records, stopping: Callable[[], bool] = lambda: False) -> Driver | None:
+    """None: nothing is to be deployed. EngineAway, Misconfigured: only when it is used."""
+    deploy, home, name = records.settings.target.file.deploy, records.home, records.deploys.name
+    files = _files(records)
+    match deploy.driver:
+        case "none":
+            return None
+        case "command":
+            from agents.devops.drivers.command_driver import CommandDriver
+
+            return CommandDriver(deploy, files, home.releases, records.clock, stop=stopping)
+        case "dockerfile":
+            from agents.devops.docker.docker_manager import DockerManager
+            from agents.devops.docker.dockerfile_driver import DockerfileDriver
+
+            return DockerfileDriver(DockerManager(name(), os.environ), deploy, files.of)
+        case "compose":
+            from agents.devops.compose.compose_command import ComposeCommand
+            from agents.devops.compose.compose_driver import ComposeDriver
+            from agents.devops.docker.docker_manager import DockerManager
+
+            compose = ComposeCommand(os.environ, deploy.minutes, stopping)
+            return ComposeDriver(DockerManager(name(), os.environ), compose, deploy, files.of, home.releases)
+
+
+def make_deployment(
+    records: Records,
+    stopping: Callable[[], bool],
+    yields: Callable[[], bool],
+    tell: Callable[[str], None],
+    clean: Callable[[str], str],
+) -> Deployment | None:
+    """None: nothing is to be deployed. `yields`: whether watching is left to who comes next, while what is built and
+    started is brought to its end. `clean`: the filter for outgoing text.
+    """
+    from agents.devops.drivers.backup import Backups
+    from agents.devops.drivers.health_checker import HealthChecker, base_url
+
+    driver = make_driver(records, stopping)
+    if driver is None:
+        return None
+    target, clock, files, mirror = records.settings.target.file, records.clock, _files(records), _mirror(records)
+    deploy, health = target.deploy, target.health
+    backups = Backups(records.home.backups, deploy, clock, stop=stopping)
+
+    def forget(commits: Collection[str], saved: Collection[str]) -> None:
+        files.clean(commits)
+        backups.clean(saved)
+
+    devops = DevOps(
+        driver=driver,
+        sites={
+            place: HealthChecker(
+                health.pages or (),
+                base_url(one),
+                health.log_patterns,
+                health.retries,
+                clock,
+                partial(_cleaned, clean, one),
+                yields,
+            )
+            for place, one in deploy.places.items()
+        },
+        saves=backups,
+        rule=health.rule,
+        every=health.every,
+        migrations=deploy.migrations,
+        keep=deploy.keep,
+        changed=lambda old, new: tuple(change.path for change in mirror.changed(old, new)),
+        clock=clock,
+        yields=yields,
+        overruled=partial(_overruled, records.deploys),
+        forget=forget,
+        tell=tell,
+    )
+    return Deployment(devops, DeployRules(tuple(deploy.places), deploy.pause_after))
+
+
+def _overruled(book: DeployBook, deploy: Deploy) -> bool:
+    return any(order.place == deploy.place and order.commit != deploy.commit for order in book.orders())
+
+
+def _cleaned(clean: Callable[[str], str], place: PlaceSettings, text: str) -> str:
+    """What the place was given is nobody's business either."""
+    return surroundings(place, os.environ).secrets.clean(clean(text))
+
+
+def _mirror(records: Records) -> Mirror:
+    """To look at: nothing is fetched or pushed through it."""
+    place = records.home.mirror(records.settings.target.name)
+    return Mirror(place, Remote(str(place)))
+
+
+def _files(records: Records) -> ReleaseFiles:
+    return ReleaseFiles(_mirror(records), records.home.releases)

@@ -1,0 +1,142 @@
+"""A home's settings -> where its pull requests are, GitHub or a forge of our own, and our mirror of the code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from shared.config.settings import GITHUB, Settings
+from shared.forge.forge import REVIEW_CONTEXT, Forge
+from shared.model.errors import Misconfigured, Stumble
+from shared.repo.mirror import Mirror
+from shared.repo.remote import OURSELVES, Remote
+from shared.system.clock import Clock
+from shared.system.paths import Home
+
+if TYPE_CHECKING:
+    from shared.forge.github_forge import GitHubForge
+
+
+@dataclass(frozen=True)
+class Code:
+    """`sync` brings mirror and forge up to date with the owner's repository -> the branch's newest commit."""
+
+    mirror: Mirror
+    forge: Forge
+    sync: Callable[[], str]
+
+
+def open_code(home: Home, settings: Settings, clock: Clock, tell: Callable[[str], None]) -> Code:
+    name = github_name(settings)
+    return _at_github(home, settings, clock, name) if name else _at_home(home, settings, clock, tell)
+
+
+def open_forge(home: Home, settings: Settings, clock: Clock) -> Forge | None:
+    """To look at; None: no day was run yet, so there is none."""
+    if name := github_name(settings):
+        return open_github(settings, clock, name)
+    place = home.forge(settings.target.name)
+    return _local(home, settings, clock) if (place / "forge.db").exists() else None
+
+
+# --- on this machine -----------------------------------------------------------------------------------------
+
+
+def _at_home(home: Home, settings: Settings, clock: Clock, tell: Callable[[str], None]) -> Code:
+    from shared.forge.local_forge import Diverged, create, follow
+
+    target = settings.target
+    place, branch = home.forge(target.name), target.file.branch
+    source = Remote(target.file.repo, settings.secrets.get("GITHUB_TOKEN") or None)
+    create(place, None, branch)
+    mirror = Mirror(home.mirror(target.name), Remote(str(place)))
+    mirror.create()
+
+    def sync() -> str:
+        try:
+            follow(place, source, branch)
+        except Stumble:  # the owner's repository is away: what we have of it is good enough to go on
+            if mirror.head(branch) is None:
+                raise
+        except Diverged as problem:  # he has to say which way; until then what was merged here goes on
+            tell(str(problem))
+        return mirror.fetch(branch)
+
+    return Code(mirror, _local(home, settings, clock), sync)
+
+
+def _local(home: Home, settings: Settings, clock: Clock) -> Forge:
+    """What is merged there was reviewed, and holds the branch's newest commit: to the last byte what was tested."""
+    from shared.forge.local_forge import LocalForge
+
+    return LocalForge(home.forge(settings.target.name), clock, required=(REVIEW_CONTEXT,), up_to_date=True)
+
+
+# --- at GitHub -----------------------------------------------------------------------------------------------
+
+
+def _at_github(home: Home, settings: Settings, clock: Clock, name: str) -> Code:
+    target = settings.target
+    mirror = Mirror(home.mirror(target.name), Remote(target.file.repo, settings.secrets.get("GITHUB_TOKEN")))
+    mirror.create()
+
+    def sync() -> str:
+        try:
+            return mirror.fetch(target.file.branch)
+        except Stumble:
+            if (head := mirror.head(target.file.branch)) is None:
+                raise
+            return head
+
+    return Code(mirror, open_github(settings, clock, name), sync)
+
+
+def open_github(settings: Settings, clock: Clock, name: str) -> GitHubForge:
+    from shared.forge.github_client import SECONDS_BETWEEN
+    from shared.forge.github_forge import GitHubForge
+
+    secrets = settings.secrets
+    is_ourselves = urlsplit(secrets.github_url).hostname in OURSELVES  # nobody there asks us to go slowly
+    return GitHubForge(
+        name,
+        secrets.get("GITHUB_TOKEN"),
+        clock,
+        reviewer_token=secrets.get("GITHUB_REVIEWER_TOKEN"),
+        url=secrets.github_url,
+        seconds_between=0.0 if is_ourselves else SECONDS_BETWEEN,
+    )
+
+
+def github_name(settings: Settings) -> str:
+    """`owner/name` of the repository at GitHub, if pull requests are made there; else empty."""
+    file, secrets = settings.target.file, settings.secrets
+    if file.forge == "local":
+        return ""
+    name, has_token = _name(file.repo, secrets.github_url), bool(secrets.get("GITHUB_TOKEN"))
+    if file.forge == "github" and not name:
+        where = git_host(secrets.github_url)
+        raise Misconfigured(f"`forge: github` needs a `repo:` at https://{where}; correct config/targets")
+    if file.forge == "github" and not has_token:
+        raise Misconfigured(
+            "`forge: github` needs GITHUB_TOKEN in config/.env; docs/github.md says which rights it has"
+        )
+    return name if has_token else ""
+
+
+def _name(repo: str, api: str) -> str:
+    """Empty if the repository is not at the GitHub that this API belongs to."""
+    parts = urlsplit(repo)
+    owner_and_name = parts.path.strip("/").removesuffix(".git")
+    return owner_and_name if parts.netloc == git_host(api) and owner_and_name.count("/") == 1 else ""
+
+
+def git_host(api: str) -> str:
+    """Where the git of an API lives: github.com for the public one, the same host for everybody else's."""
+    if api == GITHUB:
+        return "github.com"
+    parts = urlsplit(api)
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in OURSELVES):
+        raise Misconfigured("GITHUB_API_URL must be an https address; correct it in config/.env")
+    return parts.netloc

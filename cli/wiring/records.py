@@ -1,0 +1,130 @@
+"""A home -> everything that is remembered about it: what the looking commands need, and nothing that can act."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.orchestrator.deploys.deploy_book import DeployBook
+from agents.orchestrator.memory.lesson_book import LessonBook
+from agents.orchestrator.planning.daily_planner import wordings
+from agents.orchestrator.research.research_book import ResearchBook
+from agents.orchestrator.roadmap.roadmap_book import RoadmapBook
+from agents.orchestrator.upkeep.upkeep import wanted
+from agents.orchestrator.upkeep.upkeep_book import UpkeepBook
+from cli.terminal.arguments import AIDER
+from cli.wiring.forge import open_forge
+from shared.config.settings import Settings, load
+from shared.forge.forge import Forge
+from shared.model.errors import Misconfigured
+from shared.model.work import Question, Vision
+from shared.money.ledger import Ledger
+from shared.money.uptime import uptime
+from shared.store.database import Database
+from shared.store.gate_book import GateBook
+from shared.store.journal import Journal
+from shared.store.plan_book import PlanBook
+from shared.store.task_store import TaskStore
+from shared.system import lock
+from shared.system.clock import Clock, SystemClock
+from shared.system.paths import Home
+
+
+@dataclass(frozen=True)
+class Records:
+    home: Home
+    settings: Settings
+    clock: Clock
+    db: Database
+    store: TaskStore
+    journal: Journal
+    gates: GateBook
+    plans: PlanBook
+    ledger: Ledger
+    deploys: DeployBook
+    research: ResearchBook
+    memory: LessonBook
+    upkeep: UpkeepBook
+    roadmap: RoadmapBook
+
+    def day(self) -> str:
+        return self.clock.now().date().isoformat()
+
+    def questions(self) -> tuple[Question, ...]:
+        accepted = self.plans.accepted()
+        return self.plans.asked(wordings(accepted.vision)) if accepted else ()
+
+    def wanted(self) -> Vision | None:
+        """The accepted vision, and what the team proposed besides."""
+        accepted = self.plans.accepted()
+        return wanted(accepted.vision, self.upkeep.goals()) if accepted else None
+
+    def forge(self) -> Forge | None:
+        """None: no day was run yet, so there is none."""
+        return open_forge(self.home, self.settings, self.clock)
+
+
+def require_home(home: Home) -> None:
+    """Misconfigured or Refused, in one line, if there is no home, or one that was tampered with."""
+    home.check()
+    if not home.state.exists():
+        where = shlex.quote(str(home.root))
+        raise Misconfigured(
+            f"{home.root} is no home yet; type: python main.py --home {where} init --target PATH_OR_URL"
+        )
+    try:
+        home.make()  # git, for one, does not keep empty folders
+    except OSError as error:
+        reason = f"{home.root} cannot be used ({error.strerror})"
+        raise Misconfigured(f"{reason}; type the command as the user who owns it") from None
+
+
+def _settings(home: Home, environment: Mapping[str, str]) -> Settings:
+    try:
+        return load(home, environment)
+    except Misconfigured as problem:
+        if lock.holder(home.lock):
+            raise Misconfigured(f"{problem} (the team goes on with what it read before)") from None
+        raise
+
+
+def _refuse_emptied(home: Home) -> None:
+    """A home that has worked has a database: an empty file is none, and would forget what was spent."""
+    worked = any((home.state / "mirror").glob("*.git"))
+    if worked and home.database.exists() and home.database.stat().st_size == 0:
+        raise Misconfigured(
+            f"{home.database} is empty; put a copy back, or move it away and lower today's cap by what was spent: a new"
+            " one knows of nothing"
+        )
+
+
+@contextmanager
+def open_records(
+    root: Path, environment: Mapping[str, str] = os.environ, clock: Clock | None = None
+) -> Iterator[Records]:
+    """`environment`: where keys may stand besides config/.env."""
+    home = Home(root)
+    require_home(home)
+    settings = _settings(home, environment)
+    _refuse_emptied(home)
+    db = Database(home.database)
+    checked_by = uptime if clock is None else None  # a clock that is given is believed
+    clock = clock or SystemClock(settings.zone)
+    try:
+        ledger = Ledger(db, checked_by, settings.policy.budget.warn_at)
+        books = TaskStore(home), Journal(db), GateBook(db), PlanBook(db), ledger, DeployBook(db), ResearchBook(db)
+        yield Records(home, settings, clock, db, *books, LessonBook(db), UpkeepBook(db), RoadmapBook(db))
+    finally:
+        db.close()
+
+
+def aider_python(configured: str) -> Path:
+    """The interpreter of the engine's environment; `configured` empty: the one that `make setup` built."""
+    python = Path(configured or AIDER)
+    if not python.exists():
+        raise Misconfigured(f"the coding engine is not installed ({python} is missing); type: make setup")
+    return python

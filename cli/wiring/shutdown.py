@@ -1,0 +1,37 @@
+"""A signal -> the team ends: nothing new, boxes at once, model calls soon, what is being sent in peace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from shared.system.signals import Stop, stopping
+
+
+def _nothing() -> None:
+    return None
+
+
+@dataclass
+class Quitting:
+    """`hush` is set by whoever has something to end; each signal calls it, in a thread of its own."""
+
+    stop: Stop = field(default_factory=Stop)
+    hush: Callable[[], None] = field(default=_nothing)
+
+    def asked(self) -> bool:
+        return self.stop.asked
+
+    def is_hurried(self) -> bool:
+        """Asked a second time."""
+        return self.stop.hurried
+
+
+@contextmanager
+def quitting() -> Iterator[Quitting]:
+    """SIGTERM and Ctrl-C end the team instead of this process, as long as the block lasts."""
+    quit_ = Quitting()
+    with stopping(lambda: quit_.hush()) as stop:
+        quit_.stop = stop
+        yield quit_

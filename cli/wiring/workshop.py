@@ -1,0 +1,103 @@
+"""Where code that a model wrote, or a repository brought, is run: the sandbox, and what works in it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from agents.coder.engine.engine import Engine
+from agents.qa.runner.suite import Bench
+from agents.reviewer.rules.lint_rules import Linter
+from cli.wiring.records import Records, aider_python
+from shared.repo.mirror import Mirror
+from shared.sandbox.box import Box, Limits
+from shared.sandbox.bubblewrap import never
+from shared.sandbox.stoppable import Stoppable
+
+if TYPE_CHECKING:
+    from agents.coder.engine.aider_runner import AiderEngine
+    from agents.coder.engine.aider_warm import WarmAider
+
+# Not the one of our own environment: its packages are none of the target's business.
+BASE_PYTHON = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
+
+
+class Workshop(Protocol):
+    """Each of these may raise NoSandbox."""
+
+    def engine(self) -> Engine: ...
+    def bench(self, mirror: Mirror) -> Bench: ...
+    def linter(self) -> Linter: ...
+    def close(self) -> None: ...
+
+
+class BoxWorkshop:
+    """The sandbox of this machine, found and attacked once. `stop`: whether what runs in it is to end, at once."""
+
+    def __init__(self, records: Records, tell: Callable[[str], None], stop: Callable[[], bool] = never) -> None:
+        self._home = records.home
+        self._settings = records.settings
+        self._tell = tell
+        self._stop = stop
+
+    def close(self) -> None:
+        """Nothing that was started here goes on."""
+        if "_aider" in self.__dict__:
+            self._aider.close()
+
+    @cached_property
+    def box(self) -> Box:
+        """NoSandbox if this machine has none, or one that an attack gets out of."""
+        from shared.sandbox.box import find_box
+        from shared.sandbox.selftest import attack, require
+
+        box = find_box(self._home.temporary)
+        require(attack(box, self._home.temporary))
+        return Stoppable(box, self._stop)
+
+    def engine(self) -> Engine:
+        """Aider, always the same one: its server is shared."""
+        return self._aider
+
+    @cached_property
+    def _aider(self) -> AiderEngine | WarmAider:
+        from agents.coder.engine.aider_fence import why_not
+        from agents.coder.engine.aider_runner import AiderEngine
+        from agents.coder.engine.aider_warm import Place, WarmAider
+
+        home, settings = self._home, self._settings.agents.engine
+        python, meter = aider_python(settings.python), home.meter_socket
+        launcher: Literal["shim", "plain"] = "plain" if settings.launcher == "plain" else "shim"
+        cold = AiderEngine(self.box, python, meter, home.temporary, launcher)
+        if settings.launcher != "warm" or why_not():
+            return cold
+        return WarmAider(self.box, Place(python, meter, home.work), cold, self._tell)
+
+    def bench(self, mirror: Mirror) -> Bench:
+        """The target's tests, with an environment of their own."""
+        from agents.qa.runner.bench import BoxBench
+        from agents.qa.runner.environment import Environments
+        from agents.qa.runner.environment_build import INSTALL, Setup
+
+        home, target = self._home, self._settings.target
+        seconds = target.file.minutes * 60
+        setup = Setup(
+            target.name,
+            Path(target.file.python or BASE_PYTHON),
+            target.file.setup,
+            Path(target.file.packages) if target.file.packages else None,
+            target.file.index,
+            replace(INSTALL, seconds=seconds),
+        )
+        environments = Environments(self.box, mirror, home.environments, setup, self._tell)
+        limits = Limits(seconds=seconds, memory_mb=target.file.memory)
+        return BoxBench(self.box, mirror, environments, home.work, limits)
+
+    def linter(self) -> Linter:
+        from shared.sandbox.linter import RuffLinter
+
+        return RuffLinter(self.box, self._home.temporary)

@@ -1,0 +1,1 @@
+"""The owner's configuration, checked where it enters."""

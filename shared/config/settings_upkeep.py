@@ -1,0 +1,26 @@
+"""What the owner says of upkeep: `upkeep` of config/policy.yaml. What nobody asked for, and what it may cost."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from agents.orchestrator.upkeep.upkeep import UpkeepRules
+from shared.config.settings_part import Part
+
+FINE = 10_000  # a share is counted in so many parts: a float never touches an amount
+
+
+class Upkeep(Part):
+    tasks: int = Field(strict=True, default=1, ge=0, le=10)
+    """How many tasks the team may propose per day when you want nothing else; 0: none."""
+    share: float = Field(default=0.2, ge=0, le=1)
+    """The most of budget.day that all such tasks together may take, 0: none; `raise-cap` does not raise it."""
+    open: int = Field(strict=True, default=2, ge=1, le=50)
+    """How many such tasks may be under way or wait for you."""
+
+    def cap(self, day: int) -> int:
+        """Of a day's cap, both in nano-dollars."""
+        return day * round(self.share * FINE) // FINE
+
+    def rules(self, day: int) -> UpkeepRules:
+        return UpkeepRules(self.tasks, self.open, self.cap(day))

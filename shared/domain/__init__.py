@@ -1,1 +1,0 @@
-"""Words: frozen values and pure decisions. Standard library only; no I/O, no clock."""

@@ -1,1 +1,0 @@
-"""Doors: one module per piece of the outside world."""

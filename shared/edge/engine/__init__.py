@@ -1,1 +1,0 @@
-"""What writes code: the door to coding engines, and Aider behind it."""

@@ -1,1 +1,0 @@
-"""Asking a model: one question, one checked answer."""

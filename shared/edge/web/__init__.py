@@ -1,1 +1,0 @@
-"""The web as a researcher needs it: what searches, what reads pages, and what was found."""

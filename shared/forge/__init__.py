@@ -1,0 +1,1 @@
+"""Where pull requests are kept: GitHub, or a forge of our own."""

@@ -1,0 +1,423 @@
+"""Door to pull requests without a server: the home of the forge protocol in a bare repository and one SQLite file.
+
+The default when there is no GitHub token. It keeps GitHub's rules, and one of its own: the statuses named in
+`required` must be "success" before a merge, so "reviewed first" holds offline too. Branches are pushed and fetched by
+plain git. Many processes and threads may use one forge at once: what they write goes through immediate transactions,
+and merges, closing and repairs are done one at a time under a file lock that the kernel releases with its holder.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import shlex
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from shared.forge.forge import (
+    MAX_NOTE,
+    REVIEW_CONTEXT,
+    STATUS_OF_VERDICT,
+    CheckResult,
+    Checks,
+    Comment,
+    ForgeRefused,
+    HeadMoved,
+    Issue,
+    MergeBlocked,
+    MergeConflict,
+    MergeMethod,
+    Pull,
+    Review,
+    Verdict,
+    clipped,
+    marked,
+    one_line,
+    same_base,
+    summary,
+)
+from shared.forge.local_forge_book import Book, Plan
+from shared.forge.local_forge_git import Commits
+from shared.model.errors import Misconfigured
+from shared.repo.git import git, remove_stale_locks
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
+from shared.system.clock import Clock
+from shared.system.fault import fault_point
+
+LOCK = "forge.lock"
+ACTOR, REVIEWER = "sisimpur", "sisimpur-reviewer"
+CONFIGURATION = {  # holds also for what others push
+    "core.fsync": "all",
+    "gc.auto": "0",
+    "receive.autogc": "false",
+}
+
+
+def create(path: Path, source: Path | None, branch: str) -> None:
+    """A forge at `path`: empty with `branch` as its default, or seeded with that branch of the repository `source`.
+
+    May be repeated: what exists stays, also after a kill half way. CommandFailed or Misconfigured if git cannot.
+    """
+    path.mkdir(parents=True, exist_ok=True)
+    with _locked(path):
+        remove_stale_locks(path, keep=LOCK)
+        git(path, "init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
+        for key, value in CONFIGURATION.items():
+            git(path, "config", key, value)
+        fault_point("forge.made")
+        if source and branch not in Commits(path).branches():
+            refs = f"refs/heads/{branch}:refs/heads/{branch}"
+            git(path, "fetch", "--quiet", "--no-tags", str(source), refs, timeout=600, remote=Remote(str(source)))
+        fault_point("forge.seeded")
+        Book(path / "forge.db", path.absolute().as_uri())
+
+
+class Diverged(Misconfigured):
+    """The owner's branch and ours do not go together without him. The text says where, and what to type."""
+
+
+def follow(path: Path, source: Remote, branch: str) -> None:
+    """Brings in what the owner committed to `branch` of his repository; what was merged here stays.
+
+    If both went on, a merge commit holds both: his next pull from here is a fast-forward. If he rewrote what we had
+    from him, we follow as long as nothing was merged on top of it. Diverged, and nothing has moved: both changed the
+    same lines, or he rewrote what something was merged on top of.
+    """
+    with _locked(path):
+        theirs, commits = Mirror(path, source).fetch(branch), Commits(path)
+        ours, taken = commits.branches().get(branch), commits.taken(branch)
+        try:
+            target = _with_theirs(commits, branch, ours, theirs, taken)
+        except MergeConflict as error:
+            raise Diverged(
+                f"{branch} of {source.url} and what was merged here do not go together: {error}; in your repository "
+                f"type: git pull --no-rebase {_place(commits, branch)}; resolve, commit, and push if it is a clone"
+            ) from None
+        fault_point("follow.written")
+        commits.take(branch, target, ours, theirs)
+        fault_point("forge.followed")
+
+
+def _with_theirs(commits: Commits, branch: str, ours: str | None, theirs: str, taken: str | None) -> str:
+    """Where the branch goes, or MergeConflict. `taken`: what we last had from the owner."""
+    if ours is None or ours == taken or commits.contains(theirs, ours):  # nothing was merged here that he lacks
+        return theirs
+    if not commits.contains(theirs, taken) if taken else not commits.are_related(ours, theirs):
+        way = f"git push --force {_place(commits, branch)}"
+        raise MergeConflict(f"commits were taken back there that ours are on top of (to drop ours, type there: {way})")
+    if commits.contains(ours, theirs):
+        return ours
+    return commits.merge(ours, theirs, f"Merge the owner's {branch}", ACTOR)
+
+
+def _place(commits: Commits, branch: str) -> str:
+    return f"{shlex.quote(str(commits.repository))} {shlex.quote(branch)}"
+
+
+class LocalForge:
+    """`path` was made by create(). `required`: the statuses without which nothing is merged.
+
+    `up_to_date`: a branch is merged only if it holds its base's newest commit. Then the merged files are, to the last
+    byte, the ones at the commit that was tested.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        clock: Clock,
+        *,
+        actor: str = ACTOR,
+        reviewer: str = REVIEWER,
+        required: Collection[str] = (),
+        up_to_date: bool = False,
+    ) -> None:
+        if not (path / "forge.db").exists():
+            raise Misconfigured(f"there is no local forge at {path}")
+        self._path = path
+        self._clock = clock
+        self._actor = actor
+        self._reviewer = reviewer
+        self._required = frozenset(required)
+        self._only_up_to_date = up_to_date
+        self._commits = Commits(path)
+        self._book = Book(path / "forge.db", path.absolute().as_uri())
+
+    # -- reading ----------------------------------------------------------------------------------------------
+
+    def whoami(self) -> str:
+        return self._actor
+
+    def find_pull(self, head: str, base: str) -> Pull | None:
+        branches = self._up_to_date()
+        found = self._book.find(head, base)
+        return _as_it_is(found, branches) if found else None
+
+    def get_pull(self, number: int) -> Pull:
+        branches = self._up_to_date()
+        pull = _as_it_is(self._book.pull(number), branches)
+        return dataclasses.replace(pull, mergeable=self._is_mergeable(pull, branches))
+
+    def list_pulls(self, label: str | None = None, every: bool = False) -> Sequence[Pull]:
+        branches = self._up_to_date()
+        pulls = [_as_it_is(pull, branches) for pull in self._book.pulls(every)]
+        return [pull for pull in pulls if label is None or label in pull.labels]
+
+    def list_issues(self, label: str | None = None) -> Sequence[Issue]:
+        return [issue for issue in self._book.issues() if label is None or label in issue.labels]
+
+    def diff(self, number: int) -> str:
+        branches = self._up_to_date()
+        pull = _as_it_is(self._book.pull(number), branches)
+        before = self._book.base_before(pull.merge_sha) if pull.merge_sha else None
+        return self._commits.diff(before or _commit_of(pull.base, branches), pull.head_sha)
+
+    def reviews(self, number: int) -> Sequence[Review]:
+        return self._book.reviews(self._book.pull(number).number)
+
+    def comments(self, number: int) -> Sequence[Comment]:
+        return self._book.comments(self._book.item(number), (self._actor,))
+
+    def checks(self, sha: str) -> Checks:
+        items = self._book.statuses(sha)
+        return Checks(summary(items.values()), items)
+
+    # -- writing ----------------------------------------------------------------------------------------------
+
+    def ensure_pull(
+        self, head: str, base: str, title: str, body: str, labels: Sequence[str] = (), draft: bool = False
+    ) -> Pull:
+        title, body = one_line(title), clipped(body)
+        if not title:
+            raise ForgeRefused("a pull request needs a title")
+        self._up_to_date()
+        fault_point("pr.planned")
+        with self._book.transaction() as db:  # immediate: of two callers the second finds what the first made
+            pull = self._book.find(head, base)
+            if pull is None or pull.state != "open":
+                new = Pull(0, title, body, head, base, self._proposed(head, base), "open", draft, frozenset(), "", "")
+                number = self._book.add_pull(db, dataclasses.replace(new, author=self._actor))
+                self._commits.keep(number, new.head_sha)
+                fault_point("pr.kept")
+            else:
+                number = pull.number
+                self._book.reword(db, number, title, body)
+            self._book.label(db, number, [one_line(label) for label in labels])
+            fault_point("pr.written")
+        fault_point("pr.created")
+        return _as_it_is(self._book.pull(number), self._commits.branches())
+
+    def ready(self, number: int) -> None:
+        self._book.pull(number)
+        fault_point("ready.planned")
+        with self._book.transaction() as db:
+            self._book.ready(db, number)
+        fault_point("ready.written")
+
+    def ensure_comment(self, number: int, key: str, body: str) -> None:
+        self._book.item(number)
+        fault_point("comment.planned")
+        with self._book.transaction() as db:
+            self._book.comment(db, number, key, self._actor, marked(key, body), self._clock.now())
+        fault_point("comment.written")
+
+    def review(self, number: int, verdict: Verdict, body: str, sha: str) -> Review:
+        pull = _as_it_is(self._book.pull(number), self._up_to_date())
+        _same_head(pull, sha)
+        formal = verdict == "comment" or self._reviewer != pull.author
+        given = Review(self._reviewer, verdict, sha, clipped(body), formal)
+        fault_point("review.planned")
+        with self._book.transaction() as db:
+            self._book.review(db, number, given, self._clock.now())
+        fault_point("review.written")
+        self.set_status(sha, REVIEW_CONTEXT, STATUS_OF_VERDICT[verdict], verdict)
+        return given
+
+    def set_status(self, sha: str, context: str, state: CheckResult, note: str = "") -> None:
+        if not self._commits.has(sha):
+            raise ForgeRefused(f"there is no commit {sha[:80]!r}")
+        fault_point("status.planned")
+        with self._book.transaction() as db:
+            self._book.set_status(db, sha, one_line(context), state, one_line(note, MAX_NOTE))
+        fault_point("status.written")
+
+    def merge(self, number: int, sha: str, method: MergeMethod = "squash", into: str = "") -> str:
+        """Three steps, so that a kill between any two leaves a merge that happened once or not at all:
+
+        1. the merge commit is written, and noted as planned;
+        2. the base moves to it, if it is still where it was (compare and swap);
+        3. the pull request is marked as merged.
+
+        Who comes next looks whether a planned commit is part of the base: then it did happen, and is marked so.
+        """
+        with _locked(self._path):
+            self._repair()
+            pull, branches = self._book.pull(number), self._commits.branches()
+            same_base(pull, into)
+            if pull.merge_sha:
+                _same_head(pull, sha)
+                return pull.merge_sha
+            pull = _as_it_is(pull, branches)
+            self._may_merge(pull, sha)
+            base_sha = _commit_of(pull.base, branches)
+            if self._commits.contains(base_sha, sha):  # the owner merged it by hand
+                self._mark_merged(number, sha, base_sha)
+                return base_sha
+            plan = self._planned(pull, base_sha, method)
+            self._commits.move(pull.base, plan.merge_sha, base_sha)
+            fault_point("merge.moved")
+            self._mark_merged(number, sha, plan.merge_sha)
+            return plan.merge_sha
+
+    def close(self, number: int) -> None:
+        with _locked(self._path):
+            self._repair()
+            pull = _as_it_is(self._book.pull(number), self._commits.branches())
+            if pull.state == "open":
+                self._close(pull)
+
+    def delete_branch(self, name: str) -> None:
+        if name == self._commits.default_branch():
+            raise ForgeRefused(f"{name} is the default branch; it is not deleted")
+        with _locked(self._path):
+            self._repair()
+            branches = self._commits.branches()
+            for pull in self._book.pulls():
+                if pull.head == name:
+                    self._close(_as_it_is(pull, branches))
+            fault_point("branch.planned")
+            self._commits.delete(name)
+            fault_point("branch.deleted")
+
+    # -- for owners without a server --------------------------------------------------------------------------
+
+    def add_issue(self, title: str, body: str = "", labels: Collection[str] = ()) -> int:
+        with self._book.transaction() as db:
+            number = self._book.add_issue(db, one_line(title), clipped(body), self._actor)
+            self._book.label(db, number, [one_line(label) for label in labels])
+        return number
+
+    def add_comment(self, number: int, author: str, body: str) -> None:
+        """What somebody else has to say."""
+        with self._book.transaction() as db:
+            self._book.add_comment(db, number, one_line(author), clipped(body), self._clock.now())
+
+    # -- what happened behind our back ------------------------------------------------------------------------
+
+    def _up_to_date(self) -> dict[str, str]:
+        """All branches with their commits, after repairs, unless somebody is just at it: then his word counts."""
+        branches = self._commits.branches()
+        if self._needs_repair(branches):
+            with _locked(self._path, wait=False) as ours:
+                if ours:
+                    self._repair()
+            branches = self._commits.branches()
+        return branches
+
+    def _needs_repair(self, branches: Collection[str]) -> bool:
+        return bool(self._book.open_plans()) or not self._book.open_heads() <= set(branches)
+
+    def _repair(self) -> None:
+        """Under the lock: merges that happened are marked; a pull request whose branch is gone is closed."""
+        branches = self._commits.branches()
+        for plan in self._book.open_plans():
+            if plan.base in branches and self._commits.contains(branches[plan.base], plan.merge_sha):
+                self._mark_merged(plan.number, plan.head_sha, plan.merge_sha)
+        for pull in self._book.pulls():
+            if pull.head not in branches:
+                self._close(pull)
+
+    # -- parts ------------------------------------------------------------------------------------------------
+
+    def _proposed(self, head: str, base: str) -> str:
+        """The commit of a branch that may become a pull request."""
+        branches = self._commits.branches()
+        head_sha, base_sha = _commit_of(head, branches), _commit_of(base, branches)
+        if not self._commits.are_related(base_sha, head_sha):
+            raise ForgeRefused(f"{head} has no history in common with {base}")
+        if self._commits.contains(base_sha, head_sha):
+            raise ForgeRefused(f"no commits between {base} and {head}")
+        return head_sha
+
+    def _is_mergeable(self, pull: Pull, branches: dict[str, str]) -> bool | None:
+        if pull.state != "open" or pull.base not in branches:
+            return None
+        try:
+            self._commits.merged_tree(branches[pull.base], pull.head_sha)
+        except MergeConflict:
+            return False
+        return True
+
+    def _may_merge(self, pull: Pull, sha: str) -> None:
+        if pull.state != "open":
+            raise MergeBlocked(f"#{pull.number} is closed")
+        if pull.draft:
+            raise MergeBlocked(f"#{pull.number} is still a draft")
+        _same_head(pull, sha)
+        passed = {name for name, result in self._book.statuses(sha).items() if result == "success"}
+        if missing := sorted(self._required - passed):
+            raise MergeBlocked(f"#{pull.number} lacks the required status {', '.join(missing)}")
+
+    def _planned(self, pull: Pull, base_sha: str, method: MergeMethod) -> Plan:
+        tree = self._merged_tree(pull, base_sha)
+        parents = [base_sha, pull.head_sha] if method == "merge" else [base_sha]
+        title = f"{pull.title} (#{pull.number})"
+        merge_sha = self._commits.write(tree, parents, title, self._actor, self._clock.now())
+        plan = Plan(pull.number, merge_sha, pull.head_sha, base_sha, pull.base)
+        fault_point("merge.written")
+        with self._book.transaction() as db:
+            self._book.plan(db, plan)
+        fault_point("merge.planned")
+        return plan
+
+    def _merged_tree(self, pull: Pull, base_sha: str) -> str:
+        """The base moves by compare and swap from `base_sha`: what is true of it here is true of the merge."""
+        if not self._only_up_to_date:
+            return self._commits.merged_tree(base_sha, pull.head_sha)
+        if not self._commits.contains(pull.head_sha, base_sha):
+            raise MergeConflict(f"#{pull.number} is behind {pull.base}; bring it up to date")
+        return self._commits.tree_of(pull.head_sha)
+
+    def _mark_merged(self, number: int, sha: str, merge_sha: str) -> None:
+        self._commits.keep(number, sha)
+        fault_point("merge.kept")
+        with self._book.transaction() as db:
+            self._book.merged(db, number, sha, merge_sha)
+        fault_point("merge.recorded")
+
+    def _close(self, pull: Pull) -> None:
+        self._commits.keep(pull.number, pull.head_sha)
+        fault_point("close.kept")
+        with self._book.transaction() as db:
+            self._book.closed(db, pull.number, pull.head_sha)
+        fault_point("close.recorded")
+
+
+def _as_it_is(pull: Pull, branches: dict[str, str]) -> Pull:
+    """An open pull request follows its branch; a closed or merged one stays where it was."""
+    live = branches.get(pull.head) if pull.state == "open" else None
+    return dataclasses.replace(pull, head_sha=live) if live else pull
+
+
+def _same_head(pull: Pull, sha: str) -> None:
+    if pull.head_sha != sha:
+        raise HeadMoved(f"#{pull.number} {'was merged' if pull.merge_sha else 'is'} at {pull.head_sha}, not at {sha}")
+
+
+def _commit_of(branch: str, branches: dict[str, str]) -> str:
+    if branch not in branches:
+        raise ForgeRefused(f"there is no branch {branch[:200]!r}")
+    return branches[branch]
+
+
+@contextmanager
+def _locked(path: Path, wait: bool = True) -> Iterator[bool]:
+    """One at a time over all processes and threads; without `wait`: whether it is ours. Not to be nested."""
+    with open(path / LOCK, "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True

@@ -1,0 +1,1 @@
+"""Prompts, and one question to a model."""

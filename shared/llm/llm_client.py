@@ -1,0 +1,224 @@
+"""Door to the model. The only module that asks one: a question in, a checked value out.
+
+What happens when the answer is not one, and how often (each is a call of its own at the meter, below the same caps):
+
+    too long            once more with twice the room, then ReplyUnreadable
+    does not fit        one repair that quotes the reason, then ReplyUnreadable
+    the model refuses   the next model, once, then ReplyDeclined
+    gone or overloaded  the next model; after the last one ModelAway
+    nobody is there     ModelAway at once, naming the address: another model would not be there either
+    a wrong request     Misconfigured at once, with the vendor's words: another model is no cure for our mistake
+    a cap is reached    OutOfBudget
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, assert_never
+
+from shared.llm import llm_answers
+from shared.llm.llm_answers import NotAnAnswer
+from shared.llm.llm_call import Absent, Cut, Declined, Outcome, Question, Said, Unwanted, line, send
+from shared.llm.llm_replies import Replies, key_of
+from shared.model.errors import Misconfigured, ModelAway, ReplyDeclined, ReplyUnreadable, ShareReached, TaskCapReached
+from shared.model.work import ModelChoice, Run
+from shared.money.ticket import CallRecord, TicketOrder
+from shared.system.clock import Clock
+from shared.system.fault import fault_point
+
+T = TypeVar("T")
+
+TICKET_LIFE = timedelta(hours=2)
+PATIENCE = 120.0  # seconds
+QUOTED = 4_000  # characters of an unreadable answer that its repair repeats
+COMPLAINT = 300  # characters of what a vendor says of our request
+WRONG_REQUEST = "our request was refused: {}; correct config/agents.yaml, or report it if all is right there"
+FILTERED = "content filter"  # says so of the answer, not of the request
+
+
+class Tickets(Protocol):
+    """Who gives out tickets, and keeps the meter's record of the calls on them: the ledger."""
+
+    def open_ticket(self, order: TicketOrder, now: datetime) -> str: ...
+
+    def close_ticket(self, token: str, now: datetime) -> None: ...
+
+    def calls_of(self, token: str) -> Sequence[CallRecord]: ...
+
+    def last_words(self, token: str) -> str: ...
+
+
+class LlmClient:
+    """`meter` is the meter's socket, or an address; `models` are by agent; `ticket_budget` is in nano-dollars.
+
+    `upstream`: where the meter sends the calls, to be named when nobody is there. `patience`: seconds that the meter
+    may wait for a busy model; each of its tries may have to be booked at its worst case.
+    """
+
+    def __init__(
+        self,
+        ledger: Tickets,
+        replies: Replies,
+        meter: Path | str,
+        models: Mapping[str, ModelChoice],
+        clock: Clock,
+        ticket_budget: Callable[[Run], int],
+        upstream: str = "",
+        patience: float = PATIENCE,
+        keeps: Callable[[str, int], bool] = lambda *_: False,
+    ) -> None:
+        """`keeps`: whether it pays to have this model keep a beginning of so many bytes that is used again."""
+        self._ledger = ledger
+        self._replies = replies
+        self._meter = meter
+        self._models = models
+        self._clock = clock
+        self._budget = ticket_budget
+        self._patience = patience
+        self._keeps = keeps
+        self._upstream = f" at {upstream}" if upstream else ""
+
+    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
+        """What the model of `run.agent` says, as an `answer`. Errors: see the module.
+
+        `kept`: where beginnings of `user` end (characters, rising, before its end) with which another question of the
+        next or last five minutes begins too.
+        """
+        choice = self._models.get(run.agent)
+        if choice is None:
+            raise Misconfigured(f"config/agents.yaml names no model for {run.agent}; add one")
+        form = llm_answers.adapter(answer)
+        asking = _Asking(choice, system, user, llm_answers.schema(form), tuple(kept))
+        key = key_of(run, asking.whole)
+        before = self._replies.find(key)
+        if before is not None:
+            with suppress(NotAnAnswer):  # an older program understood it
+                return llm_answers.read(form, before)
+        with self._line(run, choice) as call:
+            text, value = asking.answer(call, lambda text: llm_answers.read(form, text))
+            self._replies.keep(key, text, self._clock.now())
+        return value
+
+    @contextmanager
+    def _line(self, run: Run, choice: ModelChoice) -> Iterator[Callable[[Question], Outcome]]:
+        """Calls on a ticket that ends with them."""
+        now = self._clock.now()
+        models = (choice.model, *choice.fallback)
+        order = TicketOrder(run, self._budget(run), models, now + TICKET_LIFE, retry_s=self._patience)
+        ticket = self._ledger.open_ticket(order, now)
+        fault_point("ask.ticket")
+        try:
+            with line(self._meter, ticket) as client:
+                yield lambda question: self._looked_up(send(client, self._marked(question)), ticket)
+        finally:
+            self._ledger.close_ticket(ticket, self._clock.now())
+
+    def _marked(self, question: Question) -> Question:
+        size = len(question.beginning.encode("utf-8", "replace"))
+        return dataclasses.replace(question, marked=bool(size) and self._keeps(question.model, size))
+
+    def _looked_up(self, outcome: Outcome, ticket: str) -> Outcome:
+        """The meter passes no words of a vendor on; why a call came to nothing stands in the book."""
+        calls = self._ledger.calls_of(ticket) if isinstance(outcome, Absent | Unwanted) else ()
+        if isinstance(outcome, Absent) and calls and _nobody_there(calls[-1]):
+            where = f"the model does not answer{self._upstream}: it cannot be reached"
+            raise ModelAway(f"{where}; check ANTHROPIC_BASE_URL in config/.env, then type: python main.py doctor")
+        if isinstance(outcome, Unwanted):
+            return _explained(outcome, calls[-1].status if calls else None, self._ledger.last_words(ticket))
+        return outcome
+
+
+class _Asking:
+    """One question until it is answered: which models are left, and what was tried already."""
+
+    def __init__(
+        self, choice: ModelChoice, system: str, user: str, schema: Mapping[str, Any], kept: tuple[int, ...]
+    ) -> None:
+        self._question = Question(choice.model, system, user, schema, choice.effort, choice.max_tokens, kept)
+        self._fallback = list(choice.fallback)
+        self.whole = {**self._question.request, "fallback": choice.fallback}
+        self._lengthened = self._declined = False
+        self._away: ModelAway | None = None  # the model before this one
+
+    def answer(self, call: Callable[[Question], Outcome], read: Callable[[str], T]) -> tuple[str, T]:
+        """The text and what it means."""
+        text = self._text(call)
+        try:
+            return text, read(text)
+        except NotAnAnswer as reason:
+            self._question = dataclasses.replace(self._question, user=repair(self._question.user, text, str(reason)))
+        text = self._text(call)
+        try:
+            return text, read(text)
+        except NotAnAnswer as reason:
+            raise ReplyUnreadable(f"{self._question.model}: {reason} (also after one repair)") from None
+
+    def _text(self, call: Callable[[Question], Outcome]) -> str:
+        while True:
+            match self._outcome(call):
+                case Said(text):
+                    return text
+                case Cut():
+                    self._lengthen()
+                case Declined():
+                    self._after_a_refusal()
+                case Absent(reason):
+                    self._away = ModelAway(f"{self._question.model}: {reason}; type: python main.py doctor")
+                    self._next_model(self._away)
+                case Unwanted(reason):
+                    raise Misconfigured(f"{self._question.model}: {WRONG_REQUEST.format(reason)}")
+                case other:
+                    assert_never(other)
+
+    def _outcome(self, call: Callable[[Question], Outcome]) -> Outcome:
+        """Tries that came to nothing are booked at their worst case: if they leave no money, they are the reason."""
+        try:
+            outcome = call(self._question)
+        except (TaskCapReached, ShareReached) as refused:
+            raise self._away or refused from None
+        if not isinstance(outcome, Absent):
+            self._away = None
+        return outcome
+
+    def _lengthen(self) -> None:
+        if self._lengthened:
+            most = self._question.max_tokens
+            raise ReplyUnreadable(f"{self._question.model}: the answer is longer than {most} tokens; raise max_tokens")
+        self._lengthened = True
+        self._question = dataclasses.replace(self._question, max_tokens=2 * self._question.max_tokens)
+
+    def _after_a_refusal(self) -> None:
+        refused = ReplyDeclined(f"{self._question.model}: the model refuses to answer")
+        if self._declined:
+            raise refused
+        self._declined = True
+        self._next_model(refused)
+
+    def _next_model(self, otherwise: Exception) -> None:
+        if not self._fallback:
+            raise otherwise
+        self._question = dataclasses.replace(self._question, model=self._fallback.pop(0))
+
+
+def _nobody_there(call: CallRecord) -> bool:
+    """No connection was made, so nothing can have been billed."""
+    return call.state == "void" and call.status is None and call.code == "meter_upstream"
+
+
+def _explained(refused: Unwanted, status: int | None, words: str) -> Outcome:
+    """`words` are the vendor's: data, so they are shown in one line and looked through for one thing only."""
+    reason = " ".join(llm_answers.CONTROLS.sub(" ", words).split())[:COMPLAINT] or refused.reason
+    if status == 429:  # without saying when to come again
+        return Absent(reason)
+    return Declined() if FILTERED in reason.lower() else Unwanted(reason)
+
+
+def repair(user: str, text: str, reason: str) -> str:
+    """The same question, with what was wrong. The answer is quoted as far as it can be sent at all."""
+    quoted = llm_answers.CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text[:QUOTED]).strip() or "(nothing)"
+    told = f"Your last answer could not be used: {reason}."
+    return f"{user}\n\n{told}\nAnswer again: one JSON document of the form, nothing else. It was:\n\n{quoted}"

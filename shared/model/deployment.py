@@ -1,0 +1,303 @@
+"""A deploy's life as one table, and what is to be done next. Pure: what really runs is asked, not remembered.
+
+A deploy brings one commit to one place, once. What is sick goes back to the last healthy commit, at most once; where
+there is none, or that is sick too, nobody guesses: the owner is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+from shared.model.errors import ImpossibleTransition
+
+Place = Literal["staging", "production"]
+PLACES: tuple[Place, ...] = ("staging", "production")  # in this order
+
+
+class Stage(StrEnum):
+    """How far a deploy has come."""
+
+    PLANNED = "planned"
+    BUILT = "built"  # there is an image of the commit
+    SAVED = "saved"  # there is a backup from before it
+    STARTED = "started"  # it runs, and is watched
+    HEALTHY = "healthy"  # it has passed its time of watching
+    SICK = "sick"
+    RETURNING = "returning"  # the last healthy commit is told to run again
+    RETURNED = "rolled back"  # and it is healthy
+    FAILED = "failed"  # it never ran: not built, or no backup; what ran before runs on
+    STUCK = "stuck"  # nothing healthy runs, or nobody knows: the owner's turn
+    OVERRULED = "overruled"  # the owner wants another version there: that one follows at once
+
+
+class Event(StrEnum):
+    BUILT = "built"
+    NOT_BUILT = "it could not be built"
+    NOT_TOUCHED = "it could not be started, and nothing was touched for it"
+    SAVED = "a backup was made"
+    NOT_SAVED = "no backup could be made"
+    STARTED = "started"
+    PASSED = "healthy all the time"
+    SICKENED = "sick"
+    SENT_BACK = "the last healthy version is started again"
+    RECOVERED = "the last healthy version is healthy again"
+    LOST = "nothing healthy runs"
+    OVERRULED = "the owner wants another version there"
+
+
+S, E = Stage, Event
+
+TRANSITIONS: dict[tuple[Stage, Event], Stage] = {
+    (S.PLANNED, E.BUILT): S.BUILT,
+    (S.PLANNED, E.NOT_BUILT): S.FAILED,
+    (S.BUILT, E.SAVED): S.SAVED,  # also if nothing had to be saved
+    (S.BUILT, E.NOT_SAVED): S.FAILED,
+    (S.SAVED, E.STARTED): S.STARTED,
+    (S.SAVED, E.NOT_TOUCHED): S.FAILED,
+    (S.SAVED, E.SICKENED): S.SICK,  # it could not even be started
+    (S.STARTED, E.PASSED): S.HEALTHY,
+    (S.STARTED, E.SICKENED): S.SICK,
+    (S.SICK, E.SENT_BACK): S.RETURNING,
+    (S.SICK, E.LOST): S.STUCK,
+    (S.RETURNING, E.RECOVERED): S.RETURNED,
+    (S.RETURNING, E.LOST): S.STUCK,
+    (S.STARTED, E.OVERRULED): S.OVERRULED,
+}
+
+OVER = frozenset(Stage) - {stage for stage, _ in TRANSITIONS}  # nothing more is done at its place
+BROKE = frozenset({S.RETURNED, S.STUCK})  # it ran, and was sick
+
+
+def after(stage: Stage, event: Event) -> Stage:
+    """The stage that follows, or ImpossibleTransition."""
+    try:
+        return TRANSITIONS[stage, event]
+    except KeyError:
+        raise ImpossibleTransition(f"a deploy that is {stage} cannot be {event}") from None
+
+
+@dataclass(frozen=True)
+class Deploy:
+    """`commit` comes to `place`; `back_to` was healthy there before it (empty: nothing was).
+
+    `asked`: the owner's own order. `is_first`: nothing was ever started there before. `reverts`: number of the pull
+    request that takes the commit's change back, 0: none. `settled`: all that follows its end was done: the owner's
+    message, after a sick one pull request and task too.
+    """
+
+    number: int
+    place: Place
+    commit: str
+    stage: Stage
+    back_to: str = ""
+    why: str = ""  # what is wrong, or went wrong
+    asked: bool = False
+    is_first: bool = False
+    begun_at: datetime | None = None
+    started_at: datetime | None = None  # the time of watching counts from here
+    ended_at: datetime | None = None
+    backup: str = ""  # where what was saved lies
+    reverts: int = 0
+    settled: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        return self.stage in OVER
+
+    @property
+    def broke(self) -> bool:
+        return self.stage in BROKE
+
+    @property
+    def runs(self) -> str:
+        """The commit that was healthy at the place last, when this deploy is over; empty: nobody knows."""
+        match self.stage:
+            case Stage.HEALTHY:
+                return self.commit
+            case Stage.RETURNED | Stage.FAILED | Stage.OVERRULED:
+                return self.back_to
+            case _:
+                return ""
+
+
+# --- steps ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A new deploy."""
+
+    place: Place
+    commit: str
+    back_to: str
+    asked: bool = False
+
+
+@dataclass(frozen=True)
+class Build:
+    deploy: Deploy
+
+
+@dataclass(frozen=True)
+class Save:
+    deploy: Deploy
+
+
+@dataclass(frozen=True)
+class Start:
+    deploy: Deploy
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Until it has passed, or is sick."""
+
+    deploy: Deploy
+
+
+@dataclass(frozen=True)
+class SendBack:
+    """The last healthy one again; without one the owner is called."""
+
+    deploy: Deploy
+
+
+@dataclass(frozen=True)
+class WatchBack:
+    """Is the last healthy one healthy again?"""
+
+    deploy: Deploy
+
+
+@dataclass(frozen=True)
+class Settle:
+    """What follows its end: a word to the owner; after a sick one a pull request that takes it back, its task again."""
+
+    deploy: Deploy
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Nothing to do. `why`: what it waits for; empty: everything is live."""
+
+    why: str = ""
+
+
+ByHand = Build | Save | Start | Watch | SendBack | WatchBack  # what DevOps carries out
+Step = Plan | ByHand | Settle | Rest
+
+
+@dataclass(frozen=True)
+class Happened:
+    """What came of a step that was carried out. `backup`: where what was saved lies."""
+
+    event: Event
+    why: str = ""
+    backup: str = ""
+
+
+@dataclass(frozen=True)
+class Order:
+    """The owner's own: this commit, at this place, now."""
+
+    number: int
+    place: Place
+    commit: str
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What the decision is made of.
+
+    `deploys`: all of the places, the oldest first. `candidates`: what may go live after what is healthy at the first
+    place, the oldest first: each merge of ours, and the newest commit. `held`: why none is begun unasked. `forgiven`:
+    deploys up to this number may be tried again, by the owner's word.
+    """
+
+    places: tuple[Place, ...]
+    deploys: tuple[Deploy, ...]
+    candidates: tuple[str, ...] = ()
+    orders: tuple[Order, ...] = ()
+    held: str = ""
+    forgiven: int = 0
+
+
+def next_step(sight: Sight) -> Step:
+    """What was begun is brought to its end, and settled, before anything new; the owner's orders come first."""
+    for deploy in sight.deploys:
+        if step := following(deploy):
+            return step
+    if sight.orders:  # before what is settled: that may need the forge, and what is down waits for nobody
+        order = sight.orders[0]
+        return Plan(order.place, order.commit, healthy_at(order.place, sight.deploys), asked=True)
+    for deploy in sight.deploys:
+        if not deploy.settled:
+            return Settle(deploy)
+    if sight.held:
+        return Rest(sight.held)
+    for place in reversed(sight.places):  # what is farther on the way comes first
+        if commit := _due_at(place, sight):
+            return Plan(place, commit, healthy_at(place, sight.deploys))
+    return Rest()
+
+
+def following(deploy: Deploy) -> ByHand | None:
+    """What is done for it now, by hand; None: it is over."""
+    steps: Mapping[Stage, type[Build | Save | Start | Watch | SendBack | WatchBack]] = {
+        S.PLANNED: Build,
+        S.BUILT: Save,
+        S.SAVED: Start,
+        S.STARTED: Watch,
+        S.SICK: SendBack,
+        S.RETURNING: WatchBack,
+    }
+    return steps[deploy.stage](deploy) if deploy.stage in steps else None
+
+
+def healthy_at(place: Place, deploys: Sequence[Deploy]) -> str:
+    """The commit that was healthy there last; empty: none ever was, or nobody knows since."""
+    last = [deploy for deploy in deploys if deploy.place == place and deploy.is_over]
+    return last[-1].runs if last else ""
+
+
+def _due_at(place: Place, sight: Sight) -> str:
+    """One merge after the other, so that what is sick has one cause; farther on, what was healthy before it."""
+    tried = {d.commit for d in sight.deploys if d.place == place and d.number > sight.forgiven}
+    at = sight.places.index(place)
+    before = healthy_at(sight.places[at - 1], sight.deploys) if at else ""
+    due = ([before] if before else []) if at else sight.candidates
+    live = healthy_at(place, sight.deploys)
+    behind = left_behind(place, sight.deploys) if at else ()  # no place goes back by itself since another one did
+    return next((commit for commit in due if commit not in tried and commit != live and commit not in behind), "")
+
+
+def left_behind(place: Place, deploys: Sequence[Deploy]) -> tuple[str, ...]:
+    """What was healthy there before the one that runs was, the oldest first."""
+    healthy = [deploy.commit for deploy in deploys if deploy.place == place and deploy.stage is Stage.HEALTHY]
+    live = healthy_at(place, deploys)
+    return tuple(healthy[: healthy.index(live)] if live in healthy else healthy)
+
+
+def unwatched(deploy: Deploy, deploys: Sequence[Deploy]) -> str:
+    """What an order of the owner's cut off, and did not replace: it runs still. Empty: there is no such thing."""
+    before = [d for d in deploys if d.place == deploy.place and d.number < deploy.number and d.stage is not S.FAILED]
+    cut = bool(before) and before[-1].stage is S.OVERRULED
+    return before[-1].commit if deploy.stage is S.FAILED and cut else ""
+
+
+def waiting_for_revert(deploys: Sequence[Deploy], forgiven: int) -> tuple[Deploy, ...]:
+    """Those that were sick, whose commit may be on the branch still, until the owner says that it does not matter."""
+    return tuple(deploy for deploy in deploys if deploy.broke and deploy.reverts and deploy.number > forgiven)
+
+
+def in_vain(place: Place, deploys: Sequence[Deploy], forgiven: int, reverts: Collection[str]) -> int:
+    """How many in a row came to nothing there. The owner's orders, and what only takes another back, do not count."""
+    count = 0
+    for deploy in deploys:
+        if deploy.place == place and deploy.number > forgiven and not deploy.asked and deploy.commit not in reverts:
+            count = 0 if deploy.stage is S.HEALTHY else count + deploy.is_over
+    return count

@@ -1,0 +1,206 @@
+"""What happens next to a commit that waits at the gates: tested, reviewed, then merged, sent back, or the owner's.
+
+`next_step` is the merge policy. It is a pure function of facts; docs/gates.md shows it as a table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from shared.model.evidence import Evidence
+from shared.model.review import Approved, ChangesRequested, Escalated, Reviewed, signatures
+
+MOST_RUNS = 3  # of the tests, or of a review, that came to no end
+
+
+# Proposed: by a stranger, in an issue; upkeep: by the team itself; early: more of the goal has to be done first.
+Wish = Literal["wanted", "reworded", "removed", "proposed", "upkeep", "early"]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The owner's rules for merging without him (config/policy.yaml, `merge`)."""
+
+    auto: bool = True
+    write_tests: bool = True  # where a change brings none
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A task's commit at the gates, and all that is known of it."""
+
+    commit: str
+    subject: str  # digest of the change itself: what a ruling is about
+    is_current: bool  # its parent is the newest commit of the branch that it goes into
+    in_full_box: bool  # the sandbox is no reduced one
+    in_budget: bool  # the task's cost is inside its cap
+    approved: bool = False  # by the owner, and exactly this change
+    goal: Wish = "wanted"
+    protected: tuple[str, ...] = ()  # changed paths that need the owner
+    guarded: tuple[str, ...] = ()  # changed paths that he has said not to touch, perhaps since
+    pull_state: Literal["open", "closed", "merged", ""] = "open"
+    head: str = ""  # where the pull request's branch is, if somebody else moved it
+    evidence: Evidence | None = None
+    checks_begun: int = 0
+    reviewed: Reviewed | None = None
+    reviews_begun: int = 0
+    fingerprints: frozenset[str] = frozenset()  # of the earlier attempts of this round
+    tests_written: bool = False  # QA's turn was taken already
+    told: str = ""  # why it waits, as the owner was told
+
+
+# --- steps ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Check:
+    """Run the tests on exactly this commit."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Let the reviewer read it."""
+
+
+@dataclass(frozen=True)
+class SendBack:
+    """To the coder (or to QA, to write tests), with what was found."""
+
+    by: Literal["tests", "review", "conflict"]
+    wants_tests: bool = False
+
+
+@dataclass(frozen=True)
+class Fail:
+    """No further attempt can help."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Cancel:
+    """Its goal was removed from VISION.md: no means no. Or it has come too early, and is made anew."""
+
+
+@dataclass(frozen=True)
+class Refresh:
+    """Bring it up to date with its base; then it is tested again."""
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Exactly this commit."""
+
+
+@dataclass(frozen=True)
+class Park:
+    """The owner's turn. The reasons are for him."""
+
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Noticed:
+    """The owner has merged or closed the pull request himself."""
+
+    merged: bool
+
+
+Step = Check | Judge | SendBack | Fail | Cancel | Refresh | Merge | Park | Noticed
+
+
+# --- the decision --------------------------------------------------------------------------------------------
+
+
+def next_step(found: Submission, policy: Policy) -> Step:
+    """The first row of the table that fits."""
+    return next(step for step in _steps(found, policy) if step is not None)
+
+
+def _steps(found: Submission, policy: Policy) -> Iterator[Step | None]:
+    yield _outside(found)
+    if found.head:
+        yield Park((f"somebody else moved its branch to {found.head[:10]}: merge or close its pull request yourself",))
+    if found.guarded:
+        yield Fail(f"it changes {', '.join(found.guarded[:5])}, which you have said not to touch")
+    if found.evidence is None:
+        yield _untested(found)
+        return
+    yield _back("tests", found) if found.evidence.is_red else None
+    if found.approved:
+        yield _merge(found)
+    if found.evidence.needing("write tests") and policy.write_tests and not found.tests_written:
+        yield SendBack("tests", wants_tests=True)
+    if found.reviewed is None:
+        yield _unread(found)
+        return
+    yield _back("review", found) if isinstance(found.reviewed.verdict, ChangesRequested) else None
+    asked = reasons(found, policy)
+    yield Park(asked) if asked else _merge(found)
+
+
+def _outside(found: Submission) -> Step | None:
+    """What the owner did at the forge, or in VISION.md."""
+    if found.pull_state in ("merged", "closed"):
+        return Noticed(merged=found.pull_state == "merged")
+    return Cancel() if found.goal in ("removed", "early") else None
+
+
+def _untested(found: Submission) -> Step:
+    if found.checks_begun < MOST_RUNS:
+        return Check() if found.is_current else Refresh()
+    if found.approved:
+        return _merge(found)
+    return Park((f"its tests were begun {found.checks_begun} times and came to no end",))
+
+
+def _unread(found: Submission) -> Step:
+    if found.reviews_begun < MOST_RUNS:
+        return Judge()
+    return Park((f"its review was begun {found.reviews_begun} times and came to no verdict",))
+
+
+def _merge(found: Submission) -> Step:
+    """What is merged was tested on top of exactly what is there."""
+    return Merge() if found.is_current else Refresh()
+
+
+def _back(by: Literal["tests", "review"], found: Submission) -> Step:
+    """The same tree with the same failures and findings once more: nothing will come of a further round."""
+    if fingerprint(found.evidence, found.reviewed) in found.fingerprints:
+        return Fail("the correction gave exactly the same result as before")
+    return SendBack(by)
+
+
+def reasons(found: Submission, policy: Policy) -> tuple[str, ...]:
+    """Why this is not merged without the owner; empty: it is. Each is one line that he can judge."""
+    evidence, verdict = found.evidence, found.reviewed.verdict if found.reviewed else None
+    asked = [problem.text for problem in evidence.problems] if evidence else ["it was not tested"]
+    if found.protected:
+        asked.append(f"it changes {', '.join(found.protected[:5])}, which is never merged without you")
+    if isinstance(verdict, Escalated):
+        asked.append(f"the reviewer asks you: {verdict.reason}")
+    elif not isinstance(verdict, Approved):
+        asked.append("it was not approved by the reviewer")
+    rules = {
+        "the sandbox of this machine is a reduced one": not found.in_full_box,
+        "its goal was reworded in VISION.md": found.goal == "reworded",
+        "somebody else asked for it, in an issue": found.goal == "proposed",
+        "the team's own proposal, not from VISION.md": found.goal == "upkeep",
+        "it cost more than the cap of a task": not found.in_budget,
+        "config/policy.yaml says merge.auto: false": not policy.auto,
+    }
+    return (*asked, *(text for text, holds in rules.items() if holds))
+
+
+def fingerprint(evidence: Evidence | None, reviewed: Reviewed | None) -> str:
+    """(tree, failing tests, findings): two rounds with the same one made no progress."""
+    verdict = reviewed.verdict if reviewed else Approved()
+    problems = evidence.problems if evidence else ()
+    failing = sorted(f"{problem.rule}:{','.join(sorted(problem.tests))}" for problem in problems)
+    findings = () if isinstance(verdict, Approved) else signatures(verdict.findings)
+    words = repr((evidence.tree if evidence else "", failing, findings))
+    return hashlib.sha256(words.encode()).hexdigest()[:16]

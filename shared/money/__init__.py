@@ -1,0 +1,1 @@
+"""The meter and the money book: nothing is sent before its worst case is reserved."""

@@ -1,0 +1,238 @@
+"""The rows of the money book: what is read and written inside one of the ledger's transactions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from sqlite3 import Connection, Row
+
+from shared.model.errors import Misconfigured
+from shared.model.naming import is_upkeep
+from shared.money.ticket import Ending, State, Ticket, TicketOrder
+from shared.money.token_budget import Ask, Caps, Grant, Moment, Refusal, Standing, Uptime, month_of, nearly_used
+
+OF_UPKEEP = f"task glob '{'[0-9]' * 8}-u[1-9]*' and substr(task, 11) not glob '*[^0-9]*'"  # naming.is_upkeep
+REFUSED_ROWS = 100  # per ticket: a caller in a loop must not fill the disk
+
+
+def standings(db: Connection, ticket: Ticket, caps: Caps, day: str) -> Iterator[Standing]:
+    """Every cap that a call of this ticket has to fit below, with the sum of the rows that count for it."""
+    order, month = ticket.order, month_of(day)
+    scopes: list[tuple[str, int | None, str, tuple[object, ...]]] = [
+        ("upkeep", caps.upkeep if is_upkeep(order.run.task) else None, f"day = ? and {OF_UPKEEP}", (day,)),
+        ("ticket", order.budget, "ticket = ?", (ticket.id,)),
+        ("task", caps.task if order.run.task else None, "task = ?", (order.run.task,)),
+        ("day", caps.day, "day = ?", (day,)),
+        ("month", caps.month, "day between ? and ?", (month, f"{month}~")),
+        ("total", caps.total, "true", ()),
+    ]
+    for name, cap, where, values in scopes:
+        if cap is not None:
+            yield Standing(name, cap, _taken(db, f"state <> 'refused' and {where}", *values))
+
+
+def _taken(db: Connection, where: str, *values: object) -> int:
+    taken: int = db.execute(f"select coalesce(sum(amount), 0) from calls where {where}", values).fetchone()[0]  # noqa: S608
+    return taken
+
+
+def calls_on(db: Connection, ticket: Ticket) -> int:
+    """How many calls its holder made; the meter's repetitions are not his."""
+    found = "select count(*) from calls where ticket = ? and retry = 0 and state <> 'refused'"
+    count: int = db.execute(found, (ticket.id,)).fetchone()[0]
+    return count
+
+
+def last_day(db: Connection) -> str:
+    """Empty before the first call. A refusal opens no day."""
+    return db.execute("select max(day) from calls where state <> 'refused'").fetchone()[0] or ""
+
+
+def raise_of(db: Connection, day: str) -> int:
+    """What the owner allows on that day instead of the policy's cap; 0: nothing was said."""
+    row = db.execute("select amount from cap_raises where day = ?", (day,)).fetchone()
+    return row["amount"] if row else 0
+
+
+def last_call(db: Connection) -> Row:
+    row: Row = db.execute("select * from calls where state <> 'refused' order by id desc limit 1").fetchone()
+    return row
+
+
+# --- writing
+
+
+def add_ticket(db: Connection, token_sha256: str, order: TicketOrder, now: datetime) -> None:
+    run = order.run
+    insert(
+        db,
+        "tickets",
+        token_sha256=token_sha256,
+        run=run.id,
+        agent=run.agent,
+        run_day=run.day,
+        task=run.task,
+        attempt=run.attempt,
+        budget=order.budget,
+        models=json.dumps(order.models),
+        max_calls=order.max_calls,
+        min_out=order.min_out,
+        retry_s=float(order.retry_s),
+        beside=order.beside,
+        opened_at=text(now),
+        expires_at=text(order.expires),
+    )
+
+
+def add_open(
+    db: Connection,
+    ticket: Ticket,
+    day: str,
+    now: datetime,
+    ask: Ask,
+    grant: Grant,
+    caps: Caps,
+    retry: int,
+    stream: bool,
+) -> int:
+    """The number of the call."""
+    return insert(
+        db,
+        "calls",
+        **_who(ticket, day, now),
+        model=ask.model,
+        price_version=ask.price_version,
+        retry=retry,
+        stream=int(stream),
+        state="open",
+        reserved=grant.reserved,
+        amount=grant.reserved,
+        max_tokens=grant.max_tokens,
+        clamped=int(grant.clamped),
+        day_cap=caps.day,
+        month_cap=caps.month,
+    )
+
+
+def add_refusal(
+    db: Connection,
+    ticket: Ticket,
+    day: str,
+    now: datetime,
+    model: str,
+    refusal: Refusal,
+    caps: Caps | None = None,
+    answered: int = 400,
+) -> None:
+    """`caps`: those in force, if they were looked at."""
+    rows = "select count(*) from calls where ticket = ? and state = 'refused'"
+    if db.execute(rows, (ticket.id,)).fetchone()[0] < REFUSED_ROWS:
+        told: dict[str, object] = {"state": "refused", "answered": answered, "code": refusal.code}
+        told |= {"day_cap": caps.day, "month_cap": caps.month} if caps else {}
+        insert(db, "calls", **_who(ticket, day, now), model=model[:100], price_version="", **told)
+
+
+def end_call(
+    db: Connection, number: int, state: State, amount: int, estimate: int | None, ending: Ending
+) -> Row | None:
+    """The call in its final state; None if it had one already."""
+    values = {"state": state, "amount": amount, "estimate": estimate, **_told(ending)}
+    columns = ", ".join(f"{name} = :{name}" for name in values)
+    update = f"update calls set {columns} where id = :id and state = 'open' returning *"  # noqa: S608
+    row: Row | None = db.execute(update, {**values, "id": number}).fetchone()
+    return row
+
+
+def _who(ticket: Ticket, day: str, now: datetime) -> dict[str, object]:
+    run = ticket.order.run
+    return {
+        "ticket": ticket.id,
+        "at": text(now),
+        "day": day,
+        "agent": run.agent,
+        "task": run.task,
+        "attempt": run.attempt,
+    }
+
+
+def _told(ending: Ending) -> dict[str, object]:
+    usage = ending.usage
+    return {
+        "status": ending.status,
+        "answered": ending.answered,
+        "stop_reason": ending.stop_reason,
+        "request_id": ending.request_id,
+        "code": ending.code,
+        "note": ending.note,
+        "ms": ending.ms,
+        "input": usage.input,
+        "write_5m": usage.write_5m,
+        "write_1h": usage.write_1h,
+        "read": usage.read,
+        "output": usage.output,
+        "thinking": usage.thinking,
+    }
+
+
+def warn(db: Connection, call: Row, now: datetime, percent: int) -> None:
+    """Once per day and month, and per raised cap. Settled and lost money only: a reservation mostly comes back."""
+    day, month = call["day"], month_of(call["day"])
+    day_cap = max(call["day_cap"], raise_of(db, day))  # raised since
+    for scope, period, cap in (("day", day, day_cap), ("month", month, call["month_cap"])):
+        used = _taken(db, "state in ('settled', 'lost') and day between ? and ?", period, f"{period}~")
+        if nearly_used(used, cap, percent):
+            values = (scope, period, text(now), used, cap)
+            db.execute("insert or ignore into budget_warnings values (?, ?, ?, ?, ?)", values)
+
+
+def set_raise(db: Connection, day: str, to: int, why: str, now: datetime) -> None:
+    """The last word counts. Against another cap the owner is warned anew."""
+    db.execute(
+        "insert or replace into cap_raises (day, amount, at, why) values (?, ?, ?, ?)", (day, to, text(now), why)
+    )
+    db.execute("delete from budget_warnings where scope = 'day' and period = ? and cap <> ?", (day, to))
+
+
+def lower_lost(db: Connection, number: int, amount: int, why: str, now: datetime) -> int:
+    """What the call was booked at before. Misconfigured if it is not lost, or would cost more than it is booked at."""
+    call = db.execute("select state, amount from calls where id = ?", (number,)).fetchone()
+    if call is None or call["state"] != "lost":
+        state = f"call {number} is {call['state']}, not lost" if call else f"there is no call {number}"
+        raise Misconfigured(f"{state}; the lost ones stand with their numbers in: python main.py budget")
+    booked: int = call["amount"]
+    if amount > booked:
+        raise Misconfigured(f"call {number} is booked at less already; type an --amount below that, or none for 0")
+    if amount < booked:
+        insert(db, "write_offs", call=number, at=text(now), booked=booked, amount=amount, why=why)
+        db.execute("update calls set amount = ? where id = ? and state = 'lost'", (amount, number))
+    return booked
+
+
+def stop(db: Connection, kind: str, reason: str, now: datetime) -> None:
+    """One of a kind is enough."""
+    if not db.execute("select 1 from halts where kind = ? and not ended", (kind,)).fetchone():
+        insert(db, "halts", kind=kind, at=text(now), reason=reason)
+
+
+def anchor(db: Connection) -> Moment | None:
+    """When the clock was first believed in this boot, or last confirmed."""
+    row = db.execute("select at, boot, uptime from clock_anchor").fetchone()
+    return Moment(datetime.fromisoformat(row["at"]), Uptime(row["boot"], row["uptime"])) if row else None
+
+
+def set_anchor(db: Connection, moment: Moment) -> None:
+    values = (text(moment.at), moment.uptime.boot, moment.uptime.seconds)
+    db.execute("insert or replace into clock_anchor values (1, ?, ?, ?)", values)
+
+
+def insert(db: Connection, table: str, **values: object) -> int:
+    """The new row's number."""
+    names, holes = ", ".join(values), ", ".join("?" * len(values))
+    number = db.execute(f"insert into {table} ({names}) values ({holes})", tuple(values.values())).lastrowid  # noqa: S608
+    assert number is not None
+    return number
+
+
+def text(at: datetime) -> str:
+    return at.isoformat(timespec="milliseconds")

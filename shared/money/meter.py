@@ -1,0 +1,190 @@
+"""Door to the model's API. The only way to it: every call has a ticket, is reserved before and booked after.
+
+Speaks the Messages API on a unix socket, to our own client and to the engine in its box. Both know a ticket; the real
+key stays here. This page is the server's life; what it does with a request stands in meter_desk and meter_call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import os
+import socket as sockets
+import threading
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import Mount
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from shared.model.errors import Misconfigured
+from shared.money.ledger import Ledger
+from shared.money.meter_desk import Desk
+from shared.money.meter_parts import Book, Parts, Patience
+from shared.money.meter_upstream import Line, Upstream
+from shared.money.pricing import Pricing
+from shared.money.token_budget import Caps
+from shared.system.clock import Clock
+
+__all__ = ["Meter", "Patience", "Upstream"]
+
+LONGEST_PATH = 107  # bytes of a unix socket's path
+WAITING = 256  # connections that may wait to be accepted
+CONNECTIONS = 256  # at the same time; who holds more open takes the files that we need ourselves
+STARTING = 30.0  # seconds
+DRAINING = 5.0  # seconds for calls in flight when the meter stops; then they are lost
+
+
+class Meter:
+    """`start` before the first call, `stop` after the last; or as a context manager.
+
+    `caps` is asked before each call, so that a changed configuration counts at once. `tcp` listens on a free port of
+    127.0.0.1 as well (`port`). `log` gets an event's name and its fields, from the meter's own threads.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        pricing: Pricing,
+        caps: Callable[[], Caps],
+        upstream: Upstream,
+        clock: Clock,
+        socket: Path,
+        log: Callable[[str, dict[str, Any]], None] = lambda _event, _fields: None,
+        patience: Patience | None = None,
+        tcp: bool = False,
+    ) -> None:
+        self.socket = socket
+        self.port = 0
+        self._ledger = ledger
+        self._clock = clock
+        self._log = log
+        self._tcp = tcp
+        self._stopping = threading.Event()
+        asked = self._stopping.is_set
+        self._open = functools.partial(
+            _parts, ledger, pricing, caps, upstream, clock, patience or Patience(), log, asked
+        )
+        self._ready = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Meter:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """What a dead meter left open is booked as lost before the first call is served."""
+        self._stopping.clear()
+        lost = self._ledger.reconcile(self._clock.now())
+        if lost:
+            self._log("meter.reconciled", {"lost": lost})
+        listening = [_unix_socket(self.socket), *([_loopback()] if self._tcp else [])]
+        self.port = listening[1].getsockname()[1] if self._tcp else 0
+        self._server = uvicorn.Server(_settings(Starlette(routes=[Mount("/", app=self._serve)], lifespan=self._life)))
+        self._thread = threading.Thread(target=self._server.run, args=(listening,), name="meter", daemon=True)
+        self._thread.start()
+        if not self._ready.wait(STARTING):
+            raise Misconfigured(f"the meter did not start within {STARTING:.0f} s; look at the logs")
+
+    def refuse_new(self) -> None:
+        """From now on nothing is reserved, be it a call or its repetition; those in flight go on."""
+        self._stopping.set()
+
+    def stop(self, grace: float = DRAINING) -> None:
+        """No new call; those in flight get `grace` seconds, then they are lost. A second time there is nothing to do.
+
+        Whoever comes while it is being stopped waits for the same end.
+        """
+        thread = self._thread
+        if thread is None:
+            return
+        self.refuse_new()
+        self._server.config.timeout_graceful_shutdown = grace  # type: ignore[assignment]  # for asyncio
+        self._server.should_exit = True
+        thread.join()
+        self._thread = None
+        self._ready.clear()
+        self.socket.unlink(missing_ok=True)
+
+    async def _serve(self, scope: Any, receive: Any, send: Any) -> None:
+        await self._desk(scope, receive, send)
+
+    @contextlib.asynccontextmanager
+    async def _life(self, _: Starlette) -> AsyncIterator[None]:
+        parts = self._open()
+        self._desk = Desk(parts)
+        self._ready.set()
+        try:
+            yield
+        finally:
+            await self._desk.close()
+            await parts.line.close()
+            parts.book.close(parts.ledger.close)
+
+
+class _Connection(H11Protocol):
+    """One too many is closed at once."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # theirs says so too
+        super().connection_made(transport)
+        if len(self.connections) > CONNECTIONS:
+            transport.abort()
+
+
+def _parts(
+    ledger: Ledger,
+    pricing: Pricing,
+    caps: Callable[[], Caps],
+    upstream: Upstream,
+    clock: Clock,
+    patience: Patience,
+    log: Callable[[str, dict[str, Any]], None],
+    stopping: Callable[[], bool],
+) -> Parts:
+    """Made in the server's thread: the line belongs to its event loop."""
+    return Parts(ledger, Book(), pricing, caps, Line(upstream, patience.idle), clock, patience, log, stopping)
+
+
+def _settings(app: Starlette) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=_Connection,
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=30,
+        backlog=WAITING,
+    )
+
+
+def _unix_socket(path: Path) -> sockets.socket:
+    """For our own user only, from the first moment: nobody can connect before `listen`."""
+    if len(os.fsencode(path)) > LONGEST_PATH:
+        raise Misconfigured(f"{path} is longer than {LONGEST_PATH} bytes, too long for a socket; use a shorter home")
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    listener = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
+    listener.bind(os.fspath(path))
+    os.chmod(path, 0o600)
+    listener.listen(WAITING)
+    return listener
+
+
+def _loopback() -> sockets.socket:
+    listener = sockets.socket(sockets.AF_INET, sockets.SOCK_STREAM)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(WAITING)
+    return listener

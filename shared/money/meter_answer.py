@@ -1,0 +1,168 @@
+"""What the meter makes of the upstream's errors, and the words in which it refuses.
+
+Callers retry by themselves on most statuses, some of them nine times and by the words of the text. Only 400 stops
+every one of them at once; so nothing of an upstream's error is ever passed on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Literal
+
+from shared.model.errors import Refused, Unavailable
+from shared.money.token_budget import Refusal
+
+Then = Literal["retry", "pause", "answer"]
+
+# Texts at which callers retry or open an address, whatever the status says.
+TRAPS = re.compile(
+    r"://|prompt is too long|prompt: length|overloaded|invalid api key|content filtering policy", re.IGNORECASE
+)
+
+TYPES = {401: "authentication_error", 404: "not_found_error", 413: "request_too_large"}
+
+
+class Rejected(Refused):
+    """Answered to the caller with `status`; the call came to nothing."""
+
+    def __init__(self, refusal: Refusal, status: int = 400) -> None:
+        super().__init__(refusal.text)
+        self.refusal = refusal
+        self.status = status
+
+
+class NotReached(Unavailable):
+    """No connection was made, so nothing was sent."""
+
+
+def answer(rejected: Rejected, number: str) -> tuple[int, dict[str, str], bytes]:
+    """Status, headers and body. `number` is our id of the request. Who sends on after that is cut off."""
+    refusal = rejected.refusal
+    text = f"meter: {refusal.text}"
+    details = {"error_code": refusal.code} | ({"not_before": refusal.not_before} if refusal.not_before else {})
+    body = {
+        "type": "error",
+        "error": {
+            "type": TYPES.get(rejected.status, "invalid_request_error"),
+            "message": "meter: the request was refused" if TRAPS.search(text) else text,
+            "details": details,
+        },
+        "request_id": number,
+    }
+    headers = {"x-should-retry": "false", "request-id": number, "connection": "close"}
+    return rejected.status, {"content-type": "application/json", **headers}, json.dumps(body).encode()
+
+
+# --- what the upstream answered instead of a message ---------------------------------------------------------
+
+# A complete answer of one of these came before anything was generated: nothing is billed. All others are `lost`:
+# that 500, 503 or 529 are free is written nowhere.
+NOT_BILLED = frozenset({400, 401, 403, 404, 413, 429})
+
+PAUSES = {
+    401: "the upstream refused our key (401): check ANTHROPIC_API_KEY, then start again",
+    402: "the upstream wants a payment (402): look at its billing page, then start again",
+    403: "the upstream forbids this key (403): check its permissions, then start again",
+}
+SPEND_LIMIT = "the upstream's own spend limit is reached: raise it there or wait, then start again"
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """An error of the upstream, as far as it is read."""
+
+    status: int
+    type: str = ""
+    code: str = ""
+    message: str = ""
+    retry_after: float | None = None  # seconds
+
+    @property
+    def is_spend_limit(self) -> bool:
+        said = self.message.lower()
+        return self.code.endswith("_spend_limit_reached") or "usage limits" in said or "credit balance" in said
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is booked, what happens next, and what the caller is told if nothing does."""
+
+    billed: bool
+    then: Then
+    rejected: Rejected
+
+
+def judge(complaint: Complaint) -> Verdict:
+    """The table of the upstream's errors."""
+    status, billed = complaint.status, complaint.status not in NOT_BILLED
+    if complaint.is_spend_limit or status in PAUSES:
+        reason = SPEND_LIMIT if complaint.is_spend_limit else PAUSES[status]
+        return Verdict(billed, "pause", Rejected(Refusal("meter_paused", f"no spending now: {reason}")))
+    if status in (404, 413):
+        code, text = _PASSED_ON[status]
+        return Verdict(billed, "answer", Rejected(Refusal(code, text), status))
+    if status == 400 and "prompt is too long" in complaint.message.lower():
+        return Verdict(billed, "answer", Rejected(Refusal(*_PASSED_ON[413])))
+    if status in (408, 409) or status >= 500 or (status == 429 and complaint.retry_after is not None):
+        return Verdict(billed, "retry", Rejected(_upstream(f"the upstream was busy or failing ({status})")))
+    text = f"the upstream refused the request ({status}); its words stand in logs/meter.jsonl"
+    return Verdict(billed, "answer", Rejected(Refusal("meter_upstream_refused", text)))
+
+
+_PASSED_ON = {
+    404: ("meter_model_gone", "the upstream does not know this model"),
+    413: ("meter_too_long", "the request is too large for the model: send less context"),
+}
+
+
+def _upstream(text: str) -> Refusal:
+    return Refusal("meter_upstream", text)
+
+
+STOPPING = Refusal("meter_stopping", "the meter is being stopped")
+
+
+def no_answer(text: str) -> Rejected:
+    """The upstream could not be reached, or its stream broke."""
+    return Rejected(_upstream(text))
+
+
+def read_complaint(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> Complaint:
+    """Whatever does not parse is left out."""
+    error: Any = {}
+    with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
+        error = json.loads(body)["error"]
+    details = error.get("details") if isinstance(error, dict) else None
+    return Complaint(
+        status,
+        type=_text(error, "type", 60),
+        code=_text(details, "error_code", 60),
+        message=_text(error, "message", 400),
+        retry_after=_seconds(headers.get("retry-after", ""), now),
+    )
+
+
+def _text(found: Any, name: str, most: int) -> str:
+    value = found.get(name) if isinstance(found, dict) else None
+    return words(value, most) if isinstance(value, str) else ""
+
+
+def words(text: str, most: int) -> str:
+    """The upstream's, fit for a row, a log and a screen: no half characters, and none that steers a terminal."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text[:most]).split())
+
+
+def _seconds(text: str, now: datetime) -> float | None:
+    """`retry-after` is a number of seconds or a date."""
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):
+        return float(text)
+    try:
+        return max(0.0, (parsedate_to_datetime(text) - now).total_seconds())
+    except (ValueError, TypeError):  # no date, or one without a zone
+        return None

@@ -1,0 +1,248 @@
+"""One call through the meter: reserve, send, repeat while that helps, book. Each try is a row of its own.
+
+A try ends in exactly one state. If its outcome is unknown, it is lost: booked at the most that it can have cost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from shared.money.meter_answer import STOPPING, NotReached, Rejected, Then, judge, no_answer, read_complaint
+from shared.money.meter_parts import Parts, Reply
+from shared.money.meter_request import Asked
+from shared.money.meter_reserve import reserve
+from shared.money.pricing import Unpriced, usage_of
+from shared.money.sse import Reading, Splitter, StreamBroken
+from shared.money.ticket import Ending, Reservation, Ticket
+from shared.money.token_budget import Ask, Refusal, Usage, cost
+from shared.system.fault import fault_point
+
+if TYPE_CHECKING:
+    from shared.money.meter_upstream import Response
+
+BUSY = ("overloaded_error", "api_error")  # error events in a stream after which a new try makes sense
+
+_chance = random.SystemRandom()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A try that brought no message."""
+
+    rejected: Rejected
+    billed: bool = True
+    then: Then = "answer"
+    retry_after: float | None = None
+    ending: Ending = field(default_factory=Ending)
+
+
+class Call:
+    """All is checked already; `ask` has the prices of `at`. `run` raises Rejected if there is no answer."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        ticket: Ticket,
+        ask: Ask,
+        at: datetime,
+        asked: Asked,
+        headers: Mapping[str, str],
+        reply: Reply,
+    ) -> None:
+        self._parts = parts
+        self._ticket = ticket
+        self._ask = ask
+        self._asked = asked
+        self._headers = headers
+        self._reply = reply
+        self._at = at
+        self._began = time.monotonic()
+
+    async def run(self) -> None:
+        waited, failure = 0.0, None
+        for retry in range(self._parts.patience.tries):
+            try:
+                reservation = await self._reserve(retry)
+            except Rejected as refused:
+                if failure and refused.refusal.code.endswith("_cap"):  # what he has to know is why the last try failed
+                    raise failure.rejected from None
+                raise
+            failure = await self._try(reservation)
+            if failure is None:
+                return
+            failure, wait = self._what_next(failure, retry, waited)
+            await self._book(reservation, failure, None if wait is not None else self._seen(failure))
+            if wait is None:
+                raise failure.rejected
+            waited += wait
+            await asyncio.sleep(wait)
+
+    # --- before
+
+    async def _reserve(self, retry: int) -> Reservation:
+        try:
+            return await reserve(self._parts, self._ticket, self._ask, retry, self._asked.stream)
+        except Rejected as refused:
+            self._log("meter.refused", code=refused.refusal.code)
+            raise
+
+    # --- the try
+
+    async def _try(self, reservation: Reservation) -> Failure | None:
+        reading = Reading()
+        try:
+            return await self._exchange(reservation, reading)
+        except NotReached as error:
+            return Failure(no_answer(str(error)), billed=False, then="retry")
+        except StreamBroken as error:
+            then: Then = "answer" if reading.message else "retry"
+            return Failure(no_answer(str(error)), then=then, ending=self._ending(reading))
+        except Unpriced as error:
+            refusal = Refusal("meter_paused", f"no spending now: {error}")
+            return Failure(Rejected(refusal), then="pause", ending=self._ending(reading))
+        except BaseException:  # the caller left, the time is over, the meter stops, or a bug: nobody waits for an entry
+            code = STOPPING.code if self._parts.stopping() else "meter_cut"
+            ending = replace(self._ending(reading), code=code, answered=self._seen(None))
+            at_most, estimate = self._bounds(reservation, ending.usage)
+            now = self._parts.clock.now()
+            self._parts.book.later(self._parts.ledger.lost, reservation, at_most, estimate, ending, now)
+            self._log("meter.cut", amount=at_most)
+            raise
+
+    async def _exchange(self, reservation: Reservation, reading: Reading) -> Failure | None:
+        body = self._asked.encoded(reservation.grant.max_tokens)
+        async with self._parts.line.post("/v1/messages", self._headers, body) as response:
+            fault_point("llm.sent")
+            request_id = _plain(response.headers.get("request-id", ""))
+            if response.status != 200:
+                return await self._complaint(response, request_id)
+            last = await self._relay(response, reading, request_id)
+            if reading.error:
+                then: Then = "retry" if reading.error in BUSY else "answer"
+                return Failure(no_answer("the upstream broke off"), then=then, ending=self._ending(reading, request_id))
+            fault_point("llm.last-byte")
+            await self._settle(reservation, reading, request_id)
+            fault_point("llm.settle")
+            await response.finish()
+            await self._reply.end(last, reading.message, request_id)
+        return None
+
+    async def _relay(self, response: Response, reading: Reading, request_id: str) -> bytes:
+        """Pass on what comes, but for the last piece: before the caller has that, the call is settled."""
+        splitter = Splitter()
+        while (data := await response.read()) is not None:
+            for piece, event in splitter.feed(data):
+                if not reading.message:
+                    fault_point("llm.first-byte")
+                reading.take(event)
+                if reading.complete or reading.error:
+                    return piece
+                await self._reply.piece(piece, request_id)
+        raise StreamBroken("the upstream's stream ended early")
+
+    async def _complaint(self, response: Response, request_id: str) -> Failure:
+        complaint = read_complaint(response.status, response.headers, await response.head(), self._parts.clock.now())
+        verdict = judge(complaint)
+        ending = self._ending(Reading(), request_id, complaint.status)
+        note = f"{complaint.type} {complaint.code} {complaint.message}".strip()
+        return Failure(
+            verdict.rejected, verdict.billed, verdict.then, complaint.retry_after, replace(ending, note=note)
+        )
+
+    # --- after
+
+    async def _settle(self, reservation: Reservation, reading: Reading, request_id: str) -> None:
+        ledger, now = self._parts.ledger, self._parts.clock.now()
+        usage = usage_of(reading.usage, reservation.ask.hour_cache)
+        amount = self._cost(usage, str(reading.message.get("model")))
+        ending = replace(self._ending(reading, request_id), answered=200)
+        await self._parts.book.ask(ledger.settle, reservation, amount, ending, now)
+        self._log("meter.settled", amount=amount, stop=ending.stop_reason, ms=ending.ms)
+        if amount > reservation.grant.reserved:
+            self._log("meter.halted", amount=amount, reserved=reservation.grant.reserved)
+
+    def _cost(self, usage: Usage, answered_by: str) -> int:
+        """If another model than the asked one answered and is dearer, its price counts."""
+        rates = self._parts.pricing.rates
+        amount = cost(rates(self._asked.model, usage.prompt, self._at), usage)
+        try:
+            return max(amount, cost(rates(answered_by, usage.prompt, self._at), usage))
+        except Unpriced:
+            return amount
+
+    def _bounds(self, reservation: Reservation, usage: Usage) -> tuple[int, int | None]:
+        """(at most, estimate): once the upstream has counted the prompt, only the answer's length is unknown."""
+        if not usage.prompt:
+            return reservation.grant.reserved, None
+        rates = self._parts.pricing.rates(self._asked.model, usage.prompt, self._at)
+        most = reservation.grant.max_tokens
+        return cost(rates, replace(usage, output=most)), cost(rates, replace(usage, output=min(usage.output, most)))
+
+    async def _book(self, reservation: Reservation, failure: Failure, answered: int | None) -> None:
+        parts, now, refusal = self._parts, self._parts.clock.now(), failure.rejected.refusal
+        ending = replace(failure.ending, answered=answered, code=refusal.code)
+        if failure.billed:
+            at_most, estimate = self._bounds(reservation, ending.usage)
+            await parts.book.ask(parts.ledger.lost, reservation, at_most, estimate, ending, now)
+        else:
+            await parts.book.ask(parts.ledger.void, reservation, ending, now)
+        if failure.then == "pause":
+            await parts.book.ask(parts.ledger.pause, refusal.text.removeprefix("no spending now: "), now)
+        self._log("meter.failed", code=refusal.code, status=ending.status, note=ending.note, again=answered is None)
+
+    def _what_next(self, failure: Failure, retry: int, waited: float) -> tuple[Failure, float | None]:
+        """Full jitter, or the time that the upstream named; None: give up."""
+        patience = self._parts.patience
+        if failure.then != "retry" or self._reply.started or retry + 1 >= patience.tries:
+            return failure, None
+        told = failure.retry_after
+        wait = told if told is not None else _chance.uniform(0, min(patience.longest, patience.first * 2**retry))
+        if wait <= patience.told and waited + wait <= self._ticket.order.retry_s:
+            return failure, wait
+        return (failure if told is None else replace(failure, rejected=self._not_before(wait))), None
+
+    def _not_before(self, wait: float) -> Rejected:
+        then = (self._parts.clock.now() + timedelta(seconds=min(wait, 30 * 86400))).isoformat(timespec="seconds")
+        return Rejected(Refusal("meter_retry_later", f"the upstream asks to wait until {then}", not_before=then))
+
+    def _ending(self, reading: Reading, request_id: str = "", status: int | None = None) -> Ending:
+        return Ending(
+            status=status or (200 if reading.message else None),
+            usage=self._counted(reading),
+            stop_reason=reading.stop_reason,
+            request_id=request_id,
+            ms=round((time.monotonic() - self._began) * 1000),
+        )
+
+    def _counted(self, reading: Reading) -> Usage:
+        """As far as it is known: of a cut answer at least what arrived, three characters to a token."""
+        if not reading.started:
+            return Usage()
+        try:
+            usage = usage_of(reading.usage, self._asked.hour_cache)
+        except Unpriced:
+            return Usage()
+        return usage if reading.complete else replace(usage, output=max(usage.output, -(-reading.characters // 3)))
+
+    def _seen(self, failure: Failure | None) -> int | None:
+        """The status that the caller sees."""
+        if self._reply.started:
+            return 200
+        return failure.rejected.status if failure else None
+
+    def _log(self, event: str, **fields: Any) -> None:
+        run = self._ticket.order.run
+        about = {"run": run.id, "agent": run.agent, "model": self._asked.model}
+        about |= {"task": run.task, "attempt": run.attempt} if run.task else {}
+        self._parts.log(event, about | fields)
+
+
+def _plain(text: str) -> str:
+    """An id of the upstream, fit for a header and a row."""
+    return "".join(c for c in text[:80] if c.isascii() and (c.isalnum() or c in "_-"))

@@ -1,0 +1,197 @@
+"""The meter's front desk: one request from its ticket to its answer.
+
+In this order: ticket, size, fields, hygiene, model, price; then the call itself reserves, sends and books. Whoever has
+no ticket costs us nothing, not even the reading of his body. Nothing that fails here looks like worth a repetition.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from shared.money.meter_answer import STOPPING, NotReached, Rejected, judge, no_answer, read_complaint
+from shared.money.meter_call import Call
+from shared.money.meter_parts import Parts
+from shared.money.meter_reply import HttpReply, Send
+from shared.money.meter_request import MAX_BODY, Asked, read_call, read_headers, read_prompt
+from shared.money.pricing import Unpriced
+from shared.money.sse import StreamBroken
+from shared.money.ticket import Ticket
+from shared.money.token_budget import Ask, Refusal
+
+Scope = Mapping[str, Any]
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+CALL, COUNT = "/v1/messages", "/v1/messages/count_tokens"
+COUNTS = 4  # free, but not without limit: at the same time
+
+
+class CallerGone(Exception):
+    """Nobody is there to be answered."""
+
+
+def _no(code: str, text: str, status: int = 400) -> Rejected:
+    return Rejected(Refusal(code, text), status)
+
+
+class Desk:
+    """An ASGI application. `close` ends what is still going on; its money is booked."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._going_on: set[asyncio.Task[None]] = set()
+        self._counting = asyncio.Semaphore(COUNTS)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        number = f"meter_{secrets.token_hex(12)}"
+        reply = HttpReply(send)
+        try:
+            await self._serve(scope, receive, reply)
+        except CallerGone:
+            pass
+        except Rejected as rejected:
+            await reply.reject(rejected, number)
+        except asyncio.CancelledError:
+            await reply.reject(Rejected(STOPPING), number)
+        except Exception as error:  # noqa: BLE001 - a bug of ours must stop a caller, not make him repeat
+            self._parts.log("meter.bug", {"error": f"{type(error).__name__}: {error}"[:500], "id": number})
+            await reply.reject(_no("meter_bug", f"the meter failed; its log has the reason under {number}"), number)
+
+    async def close(self) -> None:
+        for task in self._going_on:
+            task.cancel()
+        if self._going_on:
+            await asyncio.wait(self._going_on)
+
+    async def _serve(self, scope: Scope, receive: Receive, reply: HttpReply) -> None:
+        path = scope["path"]
+        if scope["method"] != "POST" or not path.endswith((CALL, COUNT)):
+            raise _no("meter_not_found", "only POST to v1/messages and v1/messages/count_tokens is served", 404)
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        ticket = await self._ticket(headers)
+        try:
+            if not ticket.is_open(self._parts.clock.now()):
+                raise _no("meter_ticket_closed", "this ticket is closed or has expired")
+            raw = await self._body(receive)
+            begin = self._count if path.endswith(COUNT) else self._call
+            work = begin(ticket, headers, raw, reply)
+        except Rejected as rejected:
+            await self._parts.book.ask(
+                self._parts.ledger.refused, ticket, "", rejected.refusal, self._parts.clock.now(), rejected.status
+            )
+            raise
+        await self._unless_gone(work, receive, reply)
+
+    async def _ticket(self, headers: Mapping[str, str]) -> Ticket:
+        kind, _, bearer = headers.get("authorization", "").partition(" ")
+        token = headers.get("x-api-key") or (bearer.strip() if kind.lower() == "bearer" else "")
+        ticket = await self._parts.book.ask(self._parts.ledger.ticket, token)
+        if ticket is None:
+            raise _no("meter_unknown_ticket", "this ticket is not known", 401)
+        return ticket
+
+    async def _body(self, receive: Receive) -> bytes:
+        found = bytearray()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._parts.patience.body):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise CallerGone
+                    found += message.get("body", b"")
+                    if len(found) > MAX_BODY:
+                        raise _no("meter_too_large", f"the body is larger than {MAX_BODY} bytes", 413)
+                    if not message.get("more_body"):
+                        return bytes(found)
+        raise _no("meter_too_slow", f"the request took longer than {self._parts.patience.body:g} s")
+
+    # --- a call
+
+    def _call(
+        self, ticket: Ticket, headers: Mapping[str, str], raw: bytes, reply: HttpReply
+    ) -> Coroutine[Any, Any, None]:
+        passed, asked = read_headers(headers), read_call(raw)
+        reply.streams = asked.stream
+        now = self._parts.clock.now()
+        return Call(self._parts, ticket, self._priced(ticket, asked, now), now, asked, passed, reply).run()
+
+    def _priced(self, ticket: Ticket, asked: Asked, now: datetime) -> Ask:
+        _allowed(ticket, asked.model)
+        pricing = self._parts.pricing
+        try:
+            rates = pricing.rates(asked.model, asked.tokens_in, now)
+        except Unpriced as error:
+            raise _no("meter_unknown_model", str(error)) from None
+        return Ask(
+            model=asked.model,
+            rates=rates,
+            price_version=pricing.version(asked.model),
+            tokens_in=asked.tokens_in,
+            max_tokens=asked.max_tokens,
+            hour_cache=asked.hour_cache,
+            may_clamp=not asked.has_schema,
+        )
+
+    # --- counting tokens: free, so without a row
+
+    def _count(
+        self, ticket: Ticket, headers: Mapping[str, str], raw: bytes, reply: HttpReply
+    ) -> Coroutine[Any, Any, None]:
+        passed, (model, body) = read_headers(headers), read_prompt(raw)
+        _allowed(ticket, model)
+        return self._counted(passed, body, reply)
+
+    async def _counted(self, headers: Mapping[str, str], body: bytes, reply: HttpReply) -> None:
+        parts = self._parts
+        if reason := await parts.book.ask(parts.ledger.paused):
+            raise _no("meter_paused", f"no spending now: {reason}")
+        try:
+            async with self._counting, parts.line.post(COUNT, headers, body) as response:
+                found, status = await response.head(), response.status
+                complaint = read_complaint(status, response.headers, found, parts.clock.now())
+        except (NotReached, StreamBroken) as error:
+            raise no_answer(str(error)) from None
+        if status != 200:
+            raise judge(complaint).rejected
+        await reply.whole({"input_tokens": _tokens(found)}, "")
+
+    # --- the caller may leave, and the time may be over
+
+    async def _unless_gone(self, work: Coroutine[Any, Any, None], receive: Receive, reply: HttpReply) -> None:
+        patience = self._parts.patience
+        seconds = patience.streamed if reply.streams else patience.whole
+        task, gone = asyncio.create_task(work), asyncio.create_task(_gone(receive))
+        self._going_on.add(task)
+        try:
+            await asyncio.wait({task, gone}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            left = gone.done() and not task.done()
+        finally:
+            gone.cancel()
+            task.cancel()
+            await asyncio.wait({task, gone})
+            self._going_on.discard(task)
+        if task.cancelled():
+            raise CallerGone if left else _no("meter_upstream", f"the upstream took longer than {seconds:g} s")
+        task.result()
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _allowed(ticket: Ticket, model: str) -> None:
+    if model not in ticket.order.models:
+        raise _no("meter_model_not_allowed", f"this ticket is for {', '.join(ticket.order.models)}")
+
+
+def _tokens(body: bytes) -> int:
+    with suppress(ValueError, KeyError, TypeError):
+        found = json.loads(body)["input_tokens"]
+        if isinstance(found, int):
+            return found
+    raise no_answer("the upstream's count is no number")

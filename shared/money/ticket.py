@@ -1,0 +1,122 @@
+"""The words of the money book: a ticket to spend, a reservation, how a call ended, and what is told of it later.
+
+Amounts are nano-dollars.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from shared.model.work import Run
+from shared.money.token_budget import Ask, Grant, Usage
+
+State = Literal["open", "settled", "void", "lost", "refused"]
+
+
+@dataclass(frozen=True)
+class TicketOrder:
+    """Who may call the meter, for what, and how much."""
+
+    run: Run
+    budget: int
+    models: tuple[str, ...]
+    expires: datetime
+    max_calls: int = 12
+    min_out: int = 1024  # a shorter answer is not worth its prompt: refuse instead
+    retry_s: float = 120  # the longest wait for a busy upstream
+    beside: str = ""  # the model that a first try at an easy task is measured by; empty: any other run
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """A ticket as it was found; the token itself is nowhere."""
+
+    id: int
+    order: TicketOrder
+    closed: bool
+
+    def is_open(self, now: datetime) -> bool:
+        return not self.closed and now < self.order.expires
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """A call that may be sent: its worst case is durable in the book."""
+
+    id: int
+    day: str
+    ask: Ask
+    grant: Grant
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a call ended, beside the money. `answered` is the status that the caller saw; None: repeated or gone."""
+
+    status: int | None = None
+    answered: int | None = None
+    usage: Usage = field(default_factory=Usage)
+    stop_reason: str = ""
+    request_id: str = ""
+    code: str = ""
+    note: str = ""
+    ms: int = 0
+
+
+@dataclass(frozen=True)
+class CallRecord:
+    """One row of the book, to judge a run by. `cost` is what it takes from the caps now."""
+
+    model: str
+    state: State
+    cost: int
+    retry: int
+    clamped: bool
+    status: int | None
+    answered: int | None
+    stop_reason: str
+    code: str
+    usage: Usage
+
+
+@dataclass(frozen=True)
+class LostCall:
+    """A call whose outcome nobody knows. `amount` is what it takes from the caps now."""
+
+    number: int
+    at: str  # ISO time
+    day: str  # that it is booked on
+    agent: str
+    task: str
+    model: str
+    amount: int
+    estimate: int | None  # what it had cost when it was cut, as far as that is known
+    written_off: str = ""  # why the owner has lowered its amount
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one agent took on one day for one task (empty: for none) from one model."""
+
+    day: str
+    agent: str
+    task: str
+    model: str
+    calls: int
+    spent: int
+    reserved: int
+    lost: int
+    tokens_in: int
+    tokens_out: int
+
+
+@dataclass(frozen=True)
+class BudgetWarning:
+    """Told once per day and per month: the cap is nearly used."""
+
+    scope: Literal["day", "month"]
+    period: str
+    used: int
+    cap: int

@@ -1,0 +1,1 @@
+"""Messages to the owner, each delivered once."""

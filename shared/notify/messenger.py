@@ -1,0 +1,78 @@
+"""Notice -> the owner, at each of his services: once, and brought up to date. What does not arrive is known, not lost.
+
+A message is booked before it is sent. Where its id is known it may be repeated for ever, since that edits it. Without
+an id one more try is made after a lost answer, and that one says so; then only other words are tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from shared.model.errors import Misconfigured, Refused, TeamError
+from shared.notify.notice import Notice
+from shared.notify.notice_book import NoticeBook, Slip
+from shared.notify.notifier import DeliveryUnknown, Notifier, TryLater
+
+PAUSE = timedelta(minutes=5)  # between two tries of the same words
+AGAIN = "(Perhaps you have this message already: the answer to the first try was lost.)"
+
+
+@dataclass
+class Messenger:
+    book: NoticeBook
+    notifiers: Sequence[Notifier]
+    tell: Callable[[str], None]
+    problems: list[str] = field(default_factory=list)  # what the owner has to mend; such a service is not asked again
+    _shut: dict[str, datetime] = field(default_factory=dict)  # service -> it takes nothing before
+
+    def send(self, notice: Notice, now: datetime, as_news: bool = True) -> None:
+        """The same words again are not sent. Only `as_news` is a message sent that would stand beside an older one."""
+        for notifier in self.notifiers:
+            slip = self.book.intend(notice, notifier.name, now)
+            if slip.is_due and (as_news or slip.message_id or not (slip.posts or slip.blind)):
+                self._try(notifier, notice, slip, now)
+
+    def flush(self, day: str, now: datetime) -> None:
+        """What should be there since a while and is not."""
+        for notifier in self.notifiers:
+            for notice, slip in self.book.due(day):
+                rested = slip.tried_at is None or now - slip.tried_at >= PAUSE
+                if slip.service == notifier.name and rested:
+                    self._try(notifier, notice, slip, now)
+
+    def has_arrived(self, key: str) -> bool:
+        """Whether that message stands at one of the services in its newest words."""
+        return any(self.book.is_delivered(key, notifier.name) for notifier in self.notifiers)
+
+    def _try(self, notifier: Notifier, notice: Notice, slip: Slip, now: datetime) -> None:
+        if (until := self._shut.get(notifier.name)) and now < until:
+            return
+        if slip.is_perhaps_there:
+            notice = replace(notice, text=f"{notice.text}\n\n{AGAIN}")
+        self.book.trying(slip, now)
+        try:
+            message_id = notifier.send(notice, slip.message_id)
+        except TeamError as problem:
+            self._failed(slip, problem, now)
+        else:
+            self.book.delivered(slip, message_id)
+
+    def _failed(self, slip: Slip, problem: TeamError, now: datetime) -> None:
+        words = f"{slip.service}: {problem}"
+        self.tell(f"not delivered ({slip.title}): {words}")
+        match problem:
+            case DeliveryUnknown():
+                self.book.unknown(slip, f"perhaps delivered: {problem}")
+            case Refused():
+                self.book.refused(slip, str(problem))
+            case Misconfigured():
+                self.book.undelivered(slip, str(problem))
+                self.problems.append(words)
+                self._shut[slip.service] = datetime.max.replace(tzinfo=now.tzinfo)
+            case TryLater():
+                self.book.undelivered(slip, str(problem))
+                self._shut[slip.service] = now + timedelta(seconds=problem.wait)
+            case _:
+                self.book.undelivered(slip, str(problem))

@@ -1,0 +1,1 @@
+"""Our copy of the target's code, and the committer."""

@@ -1,0 +1,153 @@
+"""Door to commits. The only module that turns a folder which a box could write into a commit.
+
+git never reads that folder: it is walked file by file, only what differs from the base goes to git as a stream, and the
+difference that git then sees decides, before the attempt's reference is set, whether the commit may stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from shared.model.change import Change, Limits, refusal
+from shared.model.defuse import defuse
+from shared.model.errors import Misconfigured, Refused
+from shared.model.protected import needs_owner
+from shared.model.scope import Scope
+from shared.repo.committer_harvest import Harvest, harvest
+from shared.repo.git import GitFailed, git, try_git
+from shared.repo.mirror import Mirror, attempt_name
+from shared.repo.remote import one_line
+from shared.system.fault import fault_point
+from shared.system.outgoing import Outgoing
+
+LONGEST_MESSAGE = 20_000  # characters
+
+
+@dataclass(frozen=True)
+class Committed:
+    """A commit that stands in the mirror. `protected`: changed paths that need the owner's approval."""
+
+    sha: str
+    tree: str
+    changed: tuple[str, ...]
+    protected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class NothingChanged:
+    """The folder holds exactly what the base holds."""
+
+
+@dataclass(frozen=True)
+class Author:
+    name: str
+    email: str
+
+    def __post_init__(self) -> None:
+        if not self.name.strip() or re.search(r"[<>\x00-\x1f\x7f]", self.name + self.email):
+            raise Misconfigured(f"not an author of commits: {self.name!r} <{self.email}>; write a name and an address")
+
+
+class Committer:
+    """`protected`: the target's own patterns besides the built-in list."""
+
+    def __init__(
+        self,
+        mirror: Mirror,
+        outgoing: Outgoing,
+        author: Author,
+        protected: Sequence[str] = (),
+        limits: Limits | None = None,
+    ) -> None:
+        self._mirror = mirror
+        self._outgoing = outgoing
+        self._author = author
+        self._protected = protected
+        self._limits = limits or Limits()
+
+    def commit(
+        self, folder: Path, *, base: str, ref: str, message: str, scope: Scope, now: datetime
+    ) -> Committed | NothingChanged:
+        """The folder's files as a commit on top of `base`, at the attempt's `ref`, which must be free.
+
+        Refused names file and limit; then no reference was set. Repeated after a kill, it answers with the commit
+        that stands at `ref` if that has the same files.
+        """
+        files = self._mirror.tree(base)
+        found = harvest(self._mirror.path, folder, files, self._limits)
+        if not found.altered and not found.missing:
+            return NothingChanged()
+        scratch = attempt_name(ref).replace("attempts", "scratch", 1)
+        sha = self._import(scratch, base, message, now, found)
+        changes = self._mirror.changed(base, sha)
+        tracked = [entry.path for entry in files]
+        if reason := refusal(changes, scope, self._limits, tracked) or self._secret(changes):
+            git(self._mirror.path, "update-ref", "-d", scratch)
+            raise Refused(self._outgoing.clean(reason))
+        sha = self._stand(ref, scratch, sha)
+        paths = tuple(change.path for change in changes)
+        return Committed(sha, self._files_and_base(sha)[0], paths, needs_owner(changes, self._protected))
+
+    def _import(self, scratch: str, base: str, message: str, now: datetime, found: Harvest) -> str:
+        """The commit as an object; no reference that anybody looks at holds it yet."""
+        stream = b"".join(self._stream(scratch, base, self._message(message), now, found))
+        git(self._mirror.path, "fast-import", "--quiet", "--force", "--done", data=stream)  # a cut stream is an error
+        fault_point("commit.import")
+        return git(self._mirror.path, "rev-parse", "--verify", f"{scratch}^{{commit}}").decode().strip()
+
+    def _stream(self, scratch: str, base: str, message: bytes, now: datetime, found: Harvest) -> Iterator[bytes]:
+        who = f"{self._author.name} <{self._author.email}> {int(now.timestamp())} +0000"
+        yield f"commit {scratch}\ncommitter {who}\n".encode() + _data(message) + f"from {base}\n".encode()
+        for path in found.missing:  # first: a file may have become a folder of the same name
+            yield b"D " + _quoted(path) + b"\n"
+        for file in found.altered:
+            yield b"M %s inline %s\n" % (file.mode.encode(), _quoted(file.path)) + _data(file.data)
+        yield b"done\n"
+
+    def _message(self, message: str) -> bytes:
+        """A forge reads commit messages too: mentions and closing words in them would act."""
+        return (defuse(self._outgoing.clean(message)).strip()[:LONGEST_MESSAGE] + "\n").encode("utf-8", "replace")
+
+    def _secret(self, changes: Sequence[Change]) -> str | None:
+        for change in changes:
+            if change.kind == "deleted":
+                continue
+            if hits := self._outgoing.find(change.path):
+                return f"a file's name holds a secret ({hits[0].name}); rename the file"
+            if hits := self._outgoing.find("\n".join(text for _, text in change.added_lines)):
+                number = change.added_lines[hits[0].line - 1][0]
+                return f"{change.path}: line {number} holds a secret ({hits[0].name}); remove it"
+        return None
+
+    def _stand(self, ref: str, scratch: str, sha: str) -> str:
+        """Sets the attempt's reference if it is free, or adopts what stands there with the same files and base."""
+        step = f"create {ref} {sha}\ndelete {scratch}\n".encode()
+        done = try_git(self._mirror.path, "update-ref", "--stdin", data=step)
+        fault_point("ref.update")
+        if done.ok:
+            return sha
+        git(self._mirror.path, "update-ref", "-d", scratch)
+        there = self._mirror.attempt(ref)
+        if there is None:
+            raise GitFailed(f"git update-ref: {one_line(done.complaint)}")
+        if self._files_and_base(there) != self._files_and_base(sha):
+            raise Refused(f"{ref} is at {there} already: it cannot take another commit")
+        return there
+
+    def _files_and_base(self, sha: str) -> list[str]:
+        """The ids of its tree and of its parent."""
+        return git(self._mirror.path, "rev-parse", f"{sha}^{{tree}}", f"{sha}^").decode().split()
+
+
+def _data(content: bytes) -> bytes:
+    return b"data %d\n" % len(content) + content + b"\n"
+
+
+def _quoted(path: str) -> bytes:
+    """As fast-import reads it, whatever it holds."""
+    plain = (bytes([c]) if 32 <= c < 127 and c not in b'"\\' else b"\\%03o" % c for c in path.encode())
+    return b'"' + b"".join(plain) + b'"'

@@ -1,0 +1,100 @@
+"""Door to git. The only module that runs it.
+
+Always on a repository of our own, never on a folder that a box could write: what git finds in a work tree can start
+programs. No configuration but ours is read, no terminal is asked, and what is written is on the disk when it returns.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shared.model.errors import CommandFailed, Misconfigured, Unavailable
+from shared.repo.remote import Remote, access, one_line
+from shared.system.process import Finished, run
+
+LIMIT = 64_000_000  # bytes of one answer
+
+ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin:/usr/local/bin",
+    "LC_ALL": "C",  # we read what it says
+    "HOME": "/nonexistent",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_LFS_SKIP_SMUDGE": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+}
+CONFIGURATION = (
+    "core.bare=true",
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.fsync=all",  # by default neither references nor small imports are synced
+    "fastimport.unpackLimit=1",  # one synced pack instead of loose objects
+    "safe.bareRepository=explicit",
+    "submodule.recurse=false",
+    "diff.ignoreSubmodules=all",
+    "commit.gpgSign=false",
+    "credential.helper=",
+    "gc.auto=0",
+    "protocol.allow=never",
+    "http.followRedirects=false",
+    "http.lowSpeedLimit=1",  # bytes per second, for 20 seconds: a silent server ends the call
+    "http.lowSpeedTime=20",
+)
+SWITCHES = tuple(word for setting in CONFIGURATION for word in ("-c", setting))
+
+
+class GitFailed(CommandFailed):
+    """git ended badly. The text is its first telling line."""
+
+
+def git(
+    repository: Path,
+    *arguments: str,
+    data: bytes | None = None,
+    timeout: float = 60,
+    limit: int = LIMIT,
+    remote: Remote | None = None,
+) -> bytes:
+    """What git prints on the bare repository, whole, or GitFailed."""
+    done = try_git(repository, *arguments, data=data, timeout=timeout, limit=limit, remote=remote)
+    if done.code:
+        raise GitFailed(f"git {arguments[0]}: {one_line(done.complaint)}")
+    return done.output
+
+
+def try_git(
+    repository: Path,
+    *arguments: str,
+    data: bytes | None = None,
+    timeout: float = 60,
+    limit: int = LIMIT,
+    remote: Remote | None = None,
+) -> Finished:
+    """As git(), but a bad exit code is an answer. Only with `remote` it may speak to another repository.
+
+    timeout in seconds, limit in bytes: an answer beyond it is an error, never silently short.
+    """
+    argv = ("git", *SWITCHES, f"--git-dir={repository}", *arguments)
+    with access(remote) as (variables, descriptors):
+        environment = ENVIRONMENT | variables
+        done = run(argv, env=environment, timeout=timeout, data=data, limit=limit, pass_fds=descriptors)
+    if done.end == "not found":
+        raise Misconfigured("git is missing; install git 2.38 or later")
+    if done.end == "timed out" and remote:
+        raise Unavailable(f"{remote.url} did not answer within {timeout:g} s")
+    if done.end != "exited":
+        raise GitFailed(f"git {arguments[0]}: {done.end} after {done.seconds:.0f} s (limit {timeout:g} s)")
+    if done.cut:
+        raise GitFailed(f"git {arguments[0]}: the answer is longer than {limit} bytes")
+    return done
+
+
+def remove_stale_locks(repository: Path, keep: str = "") -> None:
+    """What a git left behind that was killed. Only for whoever knows that no other git is at work there."""
+    for lock in (*repository.glob("*.lock"), *repository.glob("refs/**/*.lock")):
+        if lock.name != keep:
+            lock.unlink(missing_ok=True)

@@ -1,0 +1,299 @@
+"""Door to our copy of the target. The only module that fetches from and pushes to the forge's git.
+
+A bare repository that no box can reach. Every reference is written with its full name; a branch of the target stands
+at refs/remotes/origin/<branch>, an attempt's commit at refs/attempts/<task>.a<n>.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from shared.model.change import Change, Limits
+from shared.model.errors import Misconfigured, Refused, Stumble
+from shared.model.naming import is_agent_branch
+from shared.repo import (
+    mirror_difference,
+    mirror_history,
+    mirror_join,
+    mirror_rebase,
+    mirror_tidy,
+    mirror_tree,
+)
+from shared.repo.git import LIMIT, GitFailed, git, remove_stale_locks, try_git
+from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
+from shared.repo.mirror_tree import TreeEntry, commit_id
+from shared.repo.remote import WHERE, Remote, explain, one_line
+from shared.system.fault import fault_point
+from shared.system.process import Finished
+
+LONG = 600.0  # seconds for what goes over the network
+NO_BRANCH = re.compile(r"[\s~^:?*\[\\\x00-\x20\x7f]|\.\.|@\{|//|/\.|\.lock(/|$)|[./]$|^[-+./]|^refs/|^$")
+LONGEST_BRANCH = 200
+LONGEST_LINE = 300  # characters of a line that was searched for
+
+
+class BranchMoved(Stumble):
+    """Somebody else moved the branch. `found`: the commit that it is at; None: it is gone."""
+
+    def __init__(self, branch: str, found: str | None) -> None:
+        super().__init__(f"{branch} is at {found or 'no commit'}: somebody else moved it; nothing was pushed")
+        self.found = found
+
+
+@dataclass(frozen=True)
+class Match:
+    """A line of a file that holds what was searched for."""
+
+    path: str
+    line: int
+    text: str
+
+
+class Mirror:
+    """`path`: the bare repository, by convention `<target>.git`; its parent folder is created too."""
+
+    def __init__(self, path: Path, remote: Remote) -> None:
+        self.path = path
+        self.remote = remote
+
+    def create(self) -> None:
+        """Ready to use; what is there stays, but for what a kill or a power cut left half done. Call it at start."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        remove_stale_locks(self.path)
+        git(self.path, "init", "--quiet", "--bare", "--template=", "--initial-branch=none")
+        half_done = git(self.path, "for-each-ref", "--format=delete %(refname)", "refs/scratch/")
+        git(self.path, "update-ref", "--stdin", data=half_done)
+
+    # --- branches of the target ------------------------------------------------------------------------------
+
+    def fetch(self, branch: str) -> str:
+        """The branch's newest commit, which is now here. Misconfigured, Unavailable: the text says what to type."""
+        name = _branch(branch)
+        options = ("--no-tags", "--no-recurse-submodules", "--no-auto-gc", "--no-write-fetch-head", "--quiet")
+        spec = f"+{name}:{_tracking(branch)}"
+        done = try_git(self.path, "fetch", *options, "--", self.remote.url, spec, timeout=LONG, remote=self.remote)
+        if done.code:
+            raise self._cannot_fetch(branch, done)
+        sha = self.head(branch)
+        if sha is None:
+            raise GitFailed(f"git fetch: {branch} did not arrive")
+        return sha
+
+    def head(self, branch: str) -> str | None:
+        """The commit that the last fetch saw; None: never fetched."""
+        return self._commit_at(_tracking(branch))
+
+    def remote_head(self, branch: str) -> str | None:
+        """The commit that the branch is at in the forge, asked now; None: there is no such branch."""
+        return self._remote_branches(_branch(branch)).get(branch)
+
+    def push(self, sha: str, branch: str, expected: str | None = None) -> None:
+        """Moves the forge's branch from `expected` (None: it must not exist) to `sha`; there already: done.
+
+        BranchMoved if somebody else was faster, Refused if the forge does not take it. Only branches of ours.
+        """
+        if not is_agent_branch(branch):
+            raise Refused(f"{branch}: not a branch of ours; nothing was pushed")
+        name = _branch(branch)
+        lease = f"--force-with-lease={name}:{commit_id(expected) if expected else ''}"
+        argv = ("push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", lease)
+        spec = f"{commit_id(sha)}:{name}"
+        done = try_git(self.path, *argv, "--", self.remote.url, spec, timeout=LONG, remote=self.remote)
+        fault_point("push.sent")
+        if done.code:
+            self._look_after_failed_push(sha, branch, expected, done)
+        fault_point("push.ack")
+
+    # --- attempts --------------------------------------------------------------------------------------------
+
+    def attempt(self, ref: str) -> str | None:
+        """The commit at `refs/attempts/<task>.a<n>`, or None."""
+        return self._commit_at(attempt_name(ref))
+
+    def restore(self, ref: str, sha: str) -> bool:
+        """Sets an attempt's reference to the sha that was booked, after a power cut; False: the commit is lost."""
+        if self._commit_at(commit_id(sha)) is None:
+            return False
+        git(self.path, "update-ref", attempt_name(ref), sha)
+        fault_point("ref.update")
+        return True
+
+    def parent(self, sha: str) -> str:
+        """The commit that an attempt was made from."""
+        return git(self.path, "rev-parse", "--verify", f"{commit_id(sha)}^").decode().strip()
+
+    def is_ancestor(self, older: str, newer: str) -> bool:
+        """Whether `newer`'s history holds `older`; a commit is its own ancestor. GitFailed if one is not here."""
+        return mirror_rebase.is_ancestor(self.path, older, newer)
+
+    def tidy(self, is_over: Callable[[str], bool], now: datetime) -> Iterator[str]:
+        """Once a day: forgets the attempts of tasks (by id) that are over, and packs what lies scattered."""
+        yield from mirror_tidy.forget(self.path, is_over)
+        yield from mirror_tidy.pack(self.path, now)
+
+    # --- a new base ------------------------------------------------------------------------------------------
+
+    def rebased(self, commit: str, onto: str, ref: str, now: datetime) -> Rebased | Conflict | AlreadyThere:
+        """The same change by the same people, dated `now`, on top of `onto`, at the attempt's free `ref`.
+
+        On top of it already: the same commit. Repeated after a kill, it answers with the commit that stands at `ref`
+        if that has the same files and parent, else Refused. The new files are untested, whatever the old ones were.
+        """
+        return mirror_rebase.rebased(self.path, commit, onto, attempt_name(ref), now)
+
+    def start_for(self, commit: str, onto: str) -> str | None:
+        """The commit whose files a correction starts from: the change on top of `onto`; None: they conflict.
+
+        `onto` itself if the change is there already. No reference holds it: it is for a check-out now.
+        """
+        made = mirror_rebase.on_top(self.path, commit, onto)
+        if isinstance(made, Conflict):
+            return None
+        return made.sha if isinstance(made, Rebased) else onto
+
+    # --- a branch and the one that it comes from -------------------------------------------------------------
+
+    def joined(self, ours: str, theirs: str, who: str, text: str, now: datetime) -> str | Conflict:
+        """A commit with both as parents, and the files of both; no reference holds it: it is pushed at once."""
+        return mirror_join.joined(self.path, ours, theirs, who, text, now)
+
+    def gathered(self, branch: str, onto: str, ref: str, who: str, text: str, now: datetime) -> Rebased | AlreadyThere:
+        """The files of `branch`, whose history holds `onto`, as one commit on top of that, at the free `ref`.
+
+        Refused if it does not hold it: something of `onto` would be undone.
+        """
+        return mirror_join.gathered(self.path, branch, onto, attempt_name(ref), who, text, now)
+
+    # --- the branch's own line -------------------------------------------------------------------------------
+
+    def line(self, old: str, new: str) -> tuple[str, ...]:
+        """The commits after `old` up to `new`, the oldest first, one for each merge; only `new` without a past."""
+        return mirror_history.line(self.path, old, new)
+
+    def titles(self, sha: str) -> tuple[str, ...]:
+        """The first lines of its history's newest thousand commits, its own first."""
+        return mirror_history.titles(self.path, sha)
+
+    def taken_back(self, sha: str, onto: str, ref: str, who: str, now: datetime) -> Rebased | Conflict | AlreadyThere:
+        """What `sha` changed, undone on top of `onto`, at the attempt's free `ref`; by `who`: "Name <address>"."""
+        return mirror_history.taken_back(self.path, sha, onto, attempt_name(ref), who, now)
+
+    # --- what commits hold -----------------------------------------------------------------------------------
+
+    def tree(self, sha: str) -> tuple[TreeEntry, ...]:
+        """All files of the commit."""
+        return mirror_tree.tree(self.path, sha)
+
+    def tree_id(self, sha: str) -> str:
+        """Two commits with the same one hold the same files, to the last byte."""
+        return mirror_rebase.tree_id(self.path, sha)
+
+    def read(self, sha: str, path: str, limit: int = 1_000_000) -> bytes | None:
+        """A file's bytes; None: there is no such file. Refused beyond `limit` bytes."""
+        if "\n" in path or any(name in ("", ".", "..") for name in path.split("/")):
+            return None
+        answer = git(self.path, "cat-file", "--batch-check", data=f"{commit_id(sha)}:{path}\n".encode())
+        blob = re.fullmatch(rb"([0-9a-f]+) blob (\d+)\n", answer)
+        if blob is None:
+            return None
+        if int(blob[2]) > limit:
+            raise Refused(f"{path}: {int(blob[2])} bytes (limit {limit})")
+        return git(self.path, "cat-file", "blob", blob[1].decode(), limit=limit + 10_000)
+
+    def grep(self, sha: str, needle: str, limit: int = 50) -> tuple[Match, ...]:
+        """The first `limit` lines of text files that hold `needle`, letter by letter."""
+        if not needle or re.search(r"[\0\r\n]", needle):
+            return ()
+        options = ("--fixed-strings", "-I", "--line-number", "--null", "--full-name", f"--max-count={limit}")
+        done = try_git(self.path, "grep", *options, "-e", needle, commit_id(sha))
+        if done.code > 1:
+            raise GitFailed(f"git grep: {one_line(done.complaint)}")
+        return tuple(_match(row) for row in done.output.split(b"\n")[:limit] if row)
+
+    def check_out(self, sha: str, target: Path, limits: Limits | None = None) -> None:
+        """The commit's exact bytes as plain files below `target`, which is created or empty."""
+        mirror_tree.check_out(self.path, sha, target, limits or Limits())
+
+    def diff(self, old: str, new: str, limit: int = LIMIT) -> bytes:
+        """The whole change as a patch, whatever the repository's attributes say."""
+        return mirror_difference.diff(self.path, old, new, limit)
+
+    def changed(self, old: str, new: str) -> tuple[Change, ...]:
+        """One Change for each path that differs."""
+        return mirror_difference.changed(self.path, old, new)
+
+    # --- details ---------------------------------------------------------------------------------------------
+
+    def _commit_at(self, name: str) -> str | None:
+        done = try_git(self.path, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        return done.text.strip() if done.ok else None
+
+    def _remote_branches(self, *names: str) -> dict[str, str]:
+        done = try_git(self.path, "ls-remote", "--heads", "--", self.remote.url, *names, timeout=60, remote=self.remote)
+        if done.code:
+            raise explain(done.complaint, self.remote) or GitFailed(f"git ls-remote: {one_line(done.complaint)}")
+        rows = (row.split("\t") for row in done.text.splitlines() if "\t" in row)
+        return {name.removeprefix("refs/heads/"): sha for sha, name in rows}
+
+    def _cannot_fetch(self, branch: str, done: Finished) -> Exception:
+        if "couldn't find remote ref" not in done.complaint:
+            reason = explain(done.complaint, self.remote)
+            return reason or GitFailed(f"git fetch: {one_line(done.complaint)}")
+        there = sorted(self._remote_branches())
+        if not there:
+            return Misconfigured(f"{self.remote.url} is empty; push a first commit to its branch {branch}")
+        names = ", ".join(there[:10]) + (", …" if len(there) > 10 else "")
+        return Misconfigured(f"{self.remote.url} has no branch {branch}; set `branch:` in {WHERE} to one of: {names}")
+
+    def _look_after_failed_push(self, sha: str, branch: str, expected: str | None, done: Finished) -> None:
+        """A failure may hide a success: what counts is where the branch is now."""
+        found = self.remote_head(branch)
+        if found == sha:
+            return
+        if found != expected:
+            raise BranchMoved(branch, found)
+        if rejected := re.search(r"^!\t.*\[(?:remote )?rejected\] \((.*)\)$", done.text, re.MULTILINE):
+            raise Refused(f"the forge does not take {branch}: {one_line(rejected[1])}")
+        raise explain(done.complaint, self.remote) or GitFailed(f"git push: {one_line(done.complaint)}")
+
+
+def default_branch(folder: Path, remote: Remote) -> str:
+    """The branch that the repository itself calls its main one; `folder`: any. Misconfigured if it is empty."""
+    done = try_git(folder, "ls-remote", "--symref", "--", remote.url, "HEAD", remote=remote)
+    if done.code:
+        raise explain(done.complaint, remote) or GitFailed(f"git ls-remote: {one_line(done.complaint)}")
+    head = re.search(r"^ref: refs/heads/(\S+)\tHEAD$", done.text, re.MULTILINE)
+    if head is None:
+        raise Misconfigured(
+            f"{remote.url} is empty or names no main branch; push a first commit, or type --branch NAME"
+        )
+    return head[1]
+
+
+def _branch(name: str) -> str:
+    """The full name. What git itself would refuse as a branch is refused before it is an argument."""
+    if NO_BRANCH.search(name) or len(name) > LONGEST_BRANCH:
+        raise Misconfigured(f"{name[:80]!r} cannot be a branch; correct `branch:` in {WHERE}")
+    return f"refs/heads/{name}"
+
+
+def _tracking(branch: str) -> str:
+    return _branch(branch).replace("refs/heads/", "refs/remotes/origin/", 1)
+
+
+def attempt_name(ref: str) -> str:
+    """The reference, or Refused: nothing else is ever set or asked under this name."""
+    if not re.fullmatch(r"refs/attempts/[a-z0-9._-]{1,100}", ref):
+        raise Refused(f"not the reference of an attempt: {ref[:100]!r}")
+    return ref
+
+
+def _match(row: bytes) -> Match:
+    """sha:path NUL line NUL text"""
+    name, number, text = row.split(b"\0", 2)
+    path = name.split(b":", 1)[1].decode("utf-8", "replace")
+    return Match(path, int(number), text.decode("utf-8", "replace").rstrip("\r")[:LONGEST_LINE])

@@ -1,0 +1,101 @@
+"""Door to differences. The only module that asks git what changed between two commits.
+
+The switches undo what a repository's own attributes could hide: `*.py -diff` changes nothing here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from shared.model.change import SUBMODULE, Change
+from shared.repo.git import LIMIT, git
+from shared.repo.mirror_tree import commit_id, contents, tree
+
+SWITCHES = ("-r", "--text", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
+INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
+HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+NO_MODE, NO_BLOB = "000000", "0" * 40
+EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+
+Lines = tuple[tuple[int, str], ...]
+
+
+def diff(repository: Path, old: str, new: str, limit: int = LIMIT) -> bytes:
+    """The whole change as a patch. Bytes: it may be binary. GitFailed beyond `limit` bytes."""
+    return git(repository, "diff-tree", "-p", *SWITCHES, commit_id(old), commit_id(new), limit=limit)
+
+
+def changed(repository: Path, old: str, new: str) -> tuple[Change, ...]:
+    """One Change for each path that differs, in git's order."""
+    rows = _rows(repository, old, new)
+    if not rows:
+        return ()
+    added, binary = _added_lines(repository, old, new), _binary(repository, new, {row[0] for row in rows})
+    return tuple(
+        Change(
+            path=path,
+            kind="added" if not mode_old else "modified" if mode_new else "deleted",
+            mode_old=mode_old,
+            mode_new=mode_new,
+            binary=path in binary,
+            emptied=blob_new == EMPTY_BLOB and blob_old not in (NO_BLOB, EMPTY_BLOB),
+            # a file that becomes a link is shown as one deleted and one added
+            added_lines=added.get((blob_old, blob_new)) or added.get((NO_BLOB, blob_new), ()),
+        )
+        for path, mode_old, mode_new, blob_old, blob_new in rows
+    )
+
+
+def _rows(repository: Path, old: str, new: str) -> list[tuple[str, str, str, str, str]]:
+    """Path, modes (empty: no file), blobs."""
+    answer = git(repository, "diff-tree", "--raw", "-z", *SWITCHES, commit_id(old), commit_id(new)).decode()
+    words = answer.split("\0")[:-1]
+    rows = []
+    for head, path in zip(words[::2], words[1::2], strict=True):
+        mode_old, mode_new, blob_old, blob_new, _ = head[1:].split()
+        rows.append((path, mode_old.replace(NO_MODE, ""), mode_new.replace(NO_MODE, ""), blob_old, blob_new))
+    return rows
+
+
+def _binary(repository: Path, new: str, paths: set[str]) -> set[str]:
+    entries = (entry for entry in tree(repository, new) if entry.path in paths and entry.mode != SUBMODULE)
+    return {entry.path for entry, data in contents(repository, entries) if not _is_text(data)}
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        return "\0" not in data.decode()
+    except UnicodeDecodeError:
+        return False
+
+
+# --- reading a patch -----------------------------------------------------------------------------------------
+
+
+def _added_lines(repository: Path, old: str, new: str) -> dict[tuple[str, str], Lines]:
+    """The added lines of each (old blob, new blob). Deleted files are not shown: nothing is added there."""
+    switches = ("-p", "-U0", "--full-index", "--irreversible-delete", *SWITCHES)
+    lines = iter(git(repository, "diff-tree", *switches, commit_id(old), commit_id(new)).split(b"\n"))
+    found: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    blobs = ("", "")
+    for line in lines:
+        if head := INDEX.match(line):
+            blobs = (head[1].decode(), head[2].decode())
+            found[blobs] = []
+        elif hunk := HUNK.match(line):
+            found[blobs] += _hunk(lines, int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1))
+    return {blobs: tuple(added) for blobs, added in found.items()}
+
+
+def _hunk(lines: Iterator[bytes], removed: int, first: int, added: int) -> Iterator[tuple[int, str]]:
+    """Its added lines. What a line says cannot be mistaken for a head, since the lines are counted."""
+    while removed or added:
+        line = next(lines)
+        if line.startswith(b"-"):
+            removed -= 1
+        elif line.startswith(b"+"):
+            added -= 1
+            yield first, line[1:].decode("utf-8", "replace")
+            first += 1

@@ -1,0 +1,145 @@
+"""Door to a commit's files. The only module that lists them, reads them, and writes them out as plain files.
+
+Exact bytes: no filter, no line-end rule and no attribute applies, whatever the repository asks for.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from shared.model.change import EXECUTABLE, LINK, SUBMODULE, Limits
+from shared.model.errors import Refused
+from shared.model.scope import reads_as_dot_git
+from shared.repo.git import LIMIT, git
+
+AT_ONCE = 32_000_000  # bytes of files that are asked for in one go
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+LFS = re.compile(rb"^[^#\n]*\sfilter=lfs\b", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class TreeEntry:
+    """One file of a commit. `size` in bytes; a submodule (mode 160000) has none."""
+
+    mode: str
+    path: str
+    size: int
+    blob: str
+
+
+def tree(repository: Path, sha: str) -> tuple[TreeEntry, ...]:
+    """All files of a commit, or Refused if a name is not UTF-8."""
+    listing = git(repository, "ls-tree", "-r", "-z", "--long", "--full-tree", commit_id(sha))
+    return tuple(_entry(row) for row in listing.split(b"\0") if row)
+
+
+def commit_id(sha: str) -> str:
+    """Shas come from task files and databases too: nothing else may reach git's command line."""
+    if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", sha):
+        raise Refused(f"not a commit id: {sha[:80]!r}")
+    return sha
+
+
+def contents(repository: Path, entries: Iterable[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
+    """Each file with its bytes, in order; at most about 32 MB are held at once."""
+    for group in _groups(entries):
+        wanted = "".join(f"{entry.blob}\n" for entry in group).encode()
+        expected = sum(entry.size + 100 for entry in group)
+        answer = git(repository, "cat-file", "--batch", data=wanted, limit=max(LIMIT, expected))
+        at = 0
+        for entry in group:
+            begin = answer.index(b"\n", at) + 1
+            at = begin + entry.size + 1
+            yield entry, answer[begin : at - 1]
+
+
+def check_out(repository: Path, sha: str, target: Path, limits: Limits) -> None:
+    """The commit's files below `target`, which is created or empty. Refused: what a box or the committer cannot take.
+
+    All folders come first: where something lies in it, a folder stands, and nothing is ever written through a link.
+    """
+    entries = tree(repository, sha)
+    _check(entries, limits)
+    target.mkdir(exist_ok=True)
+    if any(target.iterdir()):
+        raise Refused(f"{target.name}: the folder for the check-out is not empty")
+    try:
+        for folder in sorted({os.path.dirname(entry.path) for entry in entries}):
+            os.makedirs(os.path.join(target, folder), exist_ok=True)
+        for entry, data in contents(repository, entries):
+            _write(target, entry, data)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise Refused(f"{error.filename}: two names of the repository are one here; not supported") from None
+
+
+# --- details -------------------------------------------------------------------------------------------------
+
+
+def _entry(row: bytes) -> TreeEntry:
+    head, _, name = row.partition(b"\t")
+    mode, _, blob, size = head.decode().split()
+    try:
+        path = name.decode()
+    except UnicodeDecodeError:
+        raise Refused(f"the repository holds a file name that is not UTF-8, {name!r}: not supported") from None
+    return TreeEntry(mode, path, int(size) if size != "-" else 0, blob)
+
+
+def _groups(entries: Iterable[TreeEntry]) -> Iterator[list[TreeEntry]]:
+    group: list[TreeEntry] = []
+    size = 0
+    for entry in entries:
+        if group and size + entry.size > AT_ONCE:
+            yield group
+            group, size = [], 0
+        group.append(entry)
+        size += entry.size
+    if group:
+        yield group
+
+
+def _check(entries: Sequence[TreeEntry], limits: Limits) -> None:
+    if len(entries) > limits.entries:
+        raise Refused(f"the repository holds {len(entries)} files (limit {limits.entries})")
+    if (total := sum(entry.size for entry in entries)) > limits.tree_bytes:
+        raise Refused(f"the repository's files take {total} bytes (limit {limits.tree_bytes})")
+    for entry in entries:
+        if reason := _unfit(entry, limits):
+            raise Refused(f"{entry.path!r}: {reason}")
+
+
+def _unfit(entry: TreeEntry, limits: Limits) -> str | None:
+    if entry.mode == SUBMODULE:
+        return "a submodule: not supported"
+    if any(name in ("", ".", "..") or reads_as_dot_git(name) for name in entry.path.split("/")):
+        return "a name that reads as a git folder, or leaves the tree"
+    if CONTROL.search(entry.path):
+        return "a control character in a file name: not supported"
+    if entry.size > limits.file_bytes:
+        return f"{entry.size} bytes (limit {limits.file_bytes})"
+    return None
+
+
+def _write(target: Path, entry: TreeEntry, data: bytes) -> None:
+    place = os.path.join(target, entry.path)
+    if entry.mode == LINK:
+        os.symlink(checked_link(entry.path, os.fsdecode(data)), place)
+        return
+    if os.path.basename(entry.path) == ".gitattributes" and LFS.search(data):
+        raise Refused(f"{entry.path}: files kept by Git LFS (filter=lfs): not supported")
+    mode = 0o755 if entry.mode == EXECUTABLE else 0o644
+    descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+
+
+def checked_link(path: str, leads_to: str) -> str:
+    """The link's text, or Refused if it leads out of the tree."""
+    landing = os.path.normpath(os.path.join("/tree", os.path.dirname(path), leads_to))
+    if not leads_to or "\0" in leads_to or leads_to.startswith("/") or not f"{landing}/".startswith("/tree/"):
+        raise Refused(f"{path}: a symbolic link that leads out of the tree ({leads_to[:100]!r}): not supported")
+    return leads_to

@@ -1,0 +1,1 @@
+"""Boxes: where code that a model or a repository brought may run."""

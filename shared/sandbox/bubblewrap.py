@@ -1,0 +1,203 @@
+"""Door to bubblewrap. The only module that starts it.
+
+[as root: unshare -> sh: mount -> setpriv] -> bwrap -> prlimit -> sh: guard -> [forward] -> the command
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Literal
+
+from shared.model.errors import Misconfigured, Refused, Unavailable
+from shared.sandbox.box_job import MB, Job, Limits, Mount, python_mounts
+from shared.sandbox.box_root import OURS, mount_table, options, staged, write_ours
+from shared.sandbox.box_user import NOBODY
+from shared.sandbox.watchdog import watchdog
+from shared.system import process
+from shared.system.process import Finished
+
+METER_PORT = 9911  # where a command finds the meter inside its box
+METER_SOCKET = "/run/meter.sock"
+PROGRAMS = "/usr/local/bin:/usr/bin:/bin"
+LAST_BREATH = 10.0  # seconds for the kernel to end what is left of a box
+
+NAMESPACES = (
+    *("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try"),
+    *("--disable-userns", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "box"),
+)
+STAGED = '"$0" -a -T "$1" && shift && exec "$@"'
+
+# bwrap dies with its parent, but for some milliseconds at its start what it began does not die with it. So a guard in
+# the box reads from a pipe that nobody writes to: it ends when we are gone, and the guard ends all that is in there.
+GUARD = 'exec 3<&0 </dev/null; ((read -r _ <&3; kill -s KILL -- -1) &); exec "$@" 3<&-'
+
+
+class NoSandbox(Misconfigured):
+    """Nothing that a model wrote or a repository brought can be run here; the text says what to type."""
+
+
+def never() -> bool:
+    return False
+
+
+class Bubblewrap:
+    """A box made of namespaces. `scratch`: a folder of ours for a few small files; `search`: where programs are."""
+
+    name = "bubblewrap"
+    quality: Literal["full", "reduced"] = "full"
+
+    def __init__(self, scratch: Path, search: str = PROGRAMS) -> None:
+        """Ends what an earlier process of ours may have left. NoSandbox: a program is missing."""
+        self._search = search
+        self._bwrap = self._program("bwrap")
+        self.version = self._version()
+        self._python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
+        self._stage, self._ours = scratch / "stage", scratch / "ours"
+        write_ours(self._ours)
+        _end_orphans(self._mark)
+
+    def run(self, job: Job, stop: Callable[[], bool] = never) -> Finished:
+        """Run the job to its end, from the thread that waits for it. `stop` is asked ten times a second.
+
+        Refused: the job cannot be boxed safely. NoSandbox: the box did not start. Unavailable: it does not end.
+        """
+        mounts = self._mounts(job)
+        names = staged(tuple(mount.source for mount in mounts))
+        told = _joined((*NAMESPACES, *options(job, mounts, names)))
+        table = mount_table(names, self._stage)
+        channel = () if job.channel is None else (job.channel,)
+        writable = tuple(m.source for m in job.mounts if m.writable and m.source.is_dir() and not channel)
+        watch = watchdog(job.limits, writable, stop, job.pulse)
+        with _memory(told) as words, _memory(table, len(table)) as mounted, _memory(b"") as status, _pipe() as alive:
+            try:
+                done = process.run(
+                    self._argv(job, words, mounted, status),
+                    env={},  # bwrap is the first process in the box, whose environment can be read there
+                    timeout=job.limits.seconds,
+                    data=alive,
+                    limit=job.limits.output,
+                    pass_fds=(words, mounted, status, *channel),
+                    watch=watch,
+                )
+            finally:
+                said = os.pread(status, 1000, 0)
+                _end_the_rest(said)
+        if done.end == "not found" or (done.end == "exited" and done.code >= 0 and b'"exit-code"' not in said):
+            raise NoSandbox(f"the sandbox did not start ({_last_line(done)}): type `make doctor`")
+        return done
+
+    def _mounts(self, job: Job) -> tuple[Mount, ...]:
+        found = [Mount(self._ours, OURS), *job.mounts]
+        if job.meter is not None:
+            found += [*python_mounts(self._python), Mount(job.meter, METER_SOCKET)]
+        for mount in found:
+            if not mount.source.exists():
+                raise Refused(f"{mount.source} does not exist; the box cannot show it as {mount.target}")
+        return tuple(found)
+
+    # --- what leads to the command ---------------------------------------------------------------------------
+
+    @property
+    def _mark(self) -> tuple[str, str]:
+        """Stands among the arguments of each box, and of no other process on this machine."""
+        return (GUARD, str(self._ours))
+
+    def _argv(self, job: Job, words: int, mounted: int, status: int) -> tuple[str, ...]:
+        """The options come through a descriptor: arguments are readable for everybody on the machine, tickets not.
+
+        The table of mounts is read to its end already; bwrap only closes it, so that the box does not inherit it.
+        """
+        descriptors = ("--json-status-fd", str(status), "--args", str(words), "--args", str(mounted), "--")
+        guard = (self._program("sh"), "-c", *self._mark)
+        inside = (*self._limited(job.limits), *guard, *self._forwarded(job), *job.command)
+        return (*self._entrance(mounted), self._bwrap, *descriptors, *inside)
+
+    def _entrance(self, mounted: int) -> tuple[str, ...]:
+        if os.geteuid() != 0:
+            return ()
+        own = (self._program("unshare"), "--mount", "--propagation", "private", "--")
+        stage = (self._program("sh"), "-c", STAGED, self._program("mount"), f"/dev/fd/{mounted}")
+        user = ("--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups", "--no-new-privs", "--")
+        return (*own, *stage, self._program("setpriv"), *user)
+
+    def _limited(self, limits: Limits) -> tuple[str, ...]:
+        """core=1 (byte): with 0 the kernel would still start a crash reporter of the host."""
+        sizes = (f"--as={limits.address_mb * MB}", f"--fsize={limits.file_mb * MB}", f"--nproc={limits.processes}")
+        return (self._program("prlimit"), "--nofile=1024", "--core=1", *sizes, "--")
+
+    def _forwarded(self, job: Job) -> tuple[str, ...]:
+        if job.meter is None:
+            return ()
+        return (str(self._python), "-I", f"{OURS}/box_forward.py", str(METER_PORT), METER_SOCKET)
+
+    def _program(self, name: str) -> str:
+        if found := shutil.which(name, path=self._search):
+            return found
+        raise NoSandbox(f"the program {name} is not in {self._search}")
+
+    def _version(self) -> str:
+        said = process.run((self._bwrap, "--version"), env={}, timeout=10).text.split()
+        return said[-1] if said else "of unknown version"
+
+
+def _joined(words: tuple[str, ...]) -> bytes:
+    if any("\0" in word for word in words):
+        raise Refused("an option of the box holds a NUL byte; nothing was started")
+    return b"".join(os.fsencode(word) + b"\0" for word in words)
+
+
+def _end_the_rest(said: bytes) -> None:
+    """bwrap may end before its box does: end the first process in there, and wait: the kernel ends it after the others.
+
+    Unavailable: it does not end.
+    """
+    first = re.search(rb'"child-pid": *([0-9]+)', said)
+    if first and not process.end(int(first[1]), LAST_BREATH):
+        raise Unavailable(f"process {int(first[1])} of the box cannot be ended; look at it with `ps`")
+
+
+def _end_orphans(mark: tuple[str, ...]) -> None:
+    """End each box that has lost its bwrap: one that was killed while it began leaves a process that waits for ever."""
+    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
+        with suppress(OSError):
+            status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text("utf-8").splitlines())
+            is_first_inside = status["NSpid"].split()[1:] == ["1"]
+            if is_first_inside and _is_marked(pid, mark) and not _is_marked(int(status["PPid"]), mark):
+                process.end(pid, LAST_BREATH)
+
+
+def _is_marked(pid: int, mark: tuple[str, ...]) -> bool:
+    return "\0".join(mark).encode() + b"\0" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+@contextmanager
+def _memory(content: bytes, position: int = 0) -> Iterator[int]:
+    """A file without a name, to hand something over by its descriptor."""
+    descriptor = os.memfd_create("box")
+    try:
+        os.write(descriptor, content)
+        os.lseek(descriptor, position, os.SEEK_SET)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _pipe() -> Iterator[int]:
+    """The end to read from; it ends when this process does, since nobody inherits the end to write to."""
+    theirs, ours = os.pipe()
+    try:
+        yield theirs
+    finally:
+        os.close(theirs)
+        os.close(ours)
+
+
+def _last_line(done: Finished) -> str:
+    return (done.complaint.splitlines() or [f"exit code {done.code}"])[-1][:200]

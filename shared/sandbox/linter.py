@@ -1,0 +1,107 @@
+"""Door to the linter. The only module that starts ruff.
+
+It runs in a box: the files are somebody else's. They get names of ours, configuration and `noqa` remarks of theirs
+count for nothing, and what comes back is data of limited size.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shared.model.errors import Misconfigured, Stumble
+from shared.sandbox.box import Box, Job, Limits, Mount, hand_over
+from shared.system.process import Finished
+
+SELECTED = "E9,F,B,S"
+NEWEST_PYTHON = "py314"  # what an older one would not read is for the tests to find
+RUFF, FILES = "/run/ruff", "/files"
+LIMITS = Limits(seconds=60, memory_mb=1024, processes=32, file_mb=16, output=16_000_000)
+MOST_FILES, MOST_CHARS = 400, 10_000_000
+LONGEST_TEXT = 300
+MOST_PER_FILE = 200
+
+
+class LinterFailed(Stumble):
+    """ruff did not come to its end; nothing is known of the files."""
+
+
+@dataclass(frozen=True)
+class Lint:
+    """What ruff says of a line (from 1). `code`: S307, F401, ... or "invalid-syntax"."""
+
+    path: str
+    line: int
+    code: str
+    text: str
+
+
+class RuffLinter:
+    """`scratch`: a folder of ours for the files while they are read; `ruff`: the program."""
+
+    def __init__(self, box: Box, scratch: Path, ruff: Path | None = None) -> None:
+        self._box = box
+        self._scratch = scratch
+        self._ruff = ruff or Path(sys.executable).with_name("ruff")
+
+    def lint(self, files: Mapping[str, str]) -> tuple[Lint, ...]:
+        """Path -> text of Python files -> what is wrong, by path and line. Paths are only names here.
+
+        LinterFailed: it did not end well. Misconfigured: there is no ruff.
+        """
+        if not files:
+            return ()
+        if len(files) > MOST_FILES or sum(map(len, files.values())) > MOST_CHARS:
+            raise LinterFailed(f"{len(files)} files, too many or too large to be linted")
+        if not self._ruff.is_file():
+            raise Misconfigured(f"there is no ruff at {self._ruff}: type `make setup`")
+        self._scratch.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self._scratch) as name:
+            names = _write(Path(name), files)
+            hand_over(Path(name))
+            done = self._box.run(_job(self._ruff, Path(name)))
+        return tuple(_read(done, names))
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
+    """Each in a folder of its own -> its name in the box -> its path. What is no text is written as a question mark."""
+    names = {}
+    for number, (path, text) in enumerate(files.items()):
+        name = "__init__.py" if path.rpartition("/")[2] == "__init__.py" else "module.py"
+        (folder / str(number)).mkdir()
+        (folder / str(number) / name).write_bytes(text.encode("utf-8", "replace"))
+        names[f"{FILES}/{number}/{name}"] = path
+    return names
+
+
+def _job(ruff: Path, folder: Path) -> Job:
+    ours = ("--isolated", "--no-cache", "--ignore-noqa", "--no-respect-gitignore", "--quiet", "--exit-zero")
+    options = ("--output-format", "json", "--target-version", NEWEST_PYTHON, "--select", SELECTED)
+    mounts = (Mount(ruff, RUFF), Mount(folder, FILES))
+    return Job((RUFF, "check", *ours, *options, "--", FILES), mounts, limits=LIMITS, env={"RAYON_NUM_THREADS": "2"})
+
+
+def _read(done: Finished, names: Mapping[str, str]) -> Iterator[Lint]:
+    if not done.ok or done.cut:
+        said = (done.complaint.splitlines() or ["nothing"])[-1][:200] if not done.cut else "more than can be read"
+        raise LinterFailed(f"ruff: {done.end}, exit code {done.code}; it said: {said}")
+    try:
+        rows = json.loads(done.output)
+        yield from _lints(rows, names)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise LinterFailed(f"ruff's answer cannot be read ({type(error).__name__})") from None
+
+
+def _lints(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[Lint]:
+    seen: dict[str, int] = {}
+    for row in rows:
+        path = names[row["filename"]]
+        seen[path] = seen.get(path, 0) + 1
+        if seen[path] <= MOST_PER_FILE:
+            text = " ".join("".join(c if c.isprintable() else " " for c in str(row["message"])).split())
+            yield Lint(path, int(row["location"]["row"]), str(row["code"] or "invalid-syntax"), text[:LONGEST_TEXT])

@@ -1,0 +1,1 @@
+"""The database and the task folders: what the team remembers."""

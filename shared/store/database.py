@@ -1,0 +1,132 @@
+"""Door to memory. The only module that opens agents.db and brings its schema up to date.
+
+One connection per thread, WAL with `synchronous=FULL`: what is acknowledged survives a power cut. The schema grows by
+the numbered files in schema/, each applied once, in order, in one transaction.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from shared.model.errors import Misconfigured, Replaced, Unavailable
+from shared.system.fault import fault_point
+
+SCHEMA = Path(__file__).parent / "schema"
+
+
+class _Held:
+    """A thread's connection: closed when the thread ends, not when somebody collects garbage months later."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def close(self) -> None:
+        self.connection.close()
+
+    __del__ = close
+
+
+class Database:
+    """`path` is created if it is absent; its folder must exist."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._epoch = 0  # 0: anybody's, as the owner's commands are
+        self._local = threading.local()
+        self._migrate()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """A write transaction: taken at once, so that what is read inside is still true when it is written."""
+        with self._named():
+            connection = self._connection()
+            connection.execute("begin immediate")
+            try:
+                self._check_guard(connection)
+                yield connection
+                connection.execute("commit")
+            except BaseException:
+                if connection.in_transaction:  # also when the commit itself failed: a full disk
+                    connection.execute("rollback")
+                raise
+
+    def guard(self, epoch: int) -> None:
+        """From now on each transaction asks first whether this is still the newest epoch; else it is Replaced."""
+        self._epoch = epoch
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        with self._named():
+            return self._connection().execute(sql, values).fetchall()
+
+    def row(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Row | None:
+        found = self.rows(sql, values)
+        return found[0] if found else None
+
+    def close(self) -> None:
+        """This thread's connection; the last one to close folds the write-ahead log into the file."""
+        if hasattr(self._local, "held"):
+            self._local.held.close()
+            del self._local.held
+
+    def _check_guard(self, connection: sqlite3.Connection) -> None:
+        if self._epoch:
+            (newest,) = connection.execute("select max(number) from epochs").fetchone()
+            if newest != self._epoch:
+                raise Replaced("another daemon has taken over this home; this one ends, and changes nothing any more")
+
+    def _connection(self) -> sqlite3.Connection:
+        if not hasattr(self._local, "held"):
+            self._local.held = _Held(self._connect())
+        held: _Held = self._local.held
+        return held.connection
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, isolation_level=None, timeout=10, check_same_thread=False)  # see _Held
+        connection.row_factory = sqlite3.Row
+        for pragma in ("journal_mode=wal", "synchronous=full", "foreign_keys=on"):
+            connection.execute(f"pragma {pragma}")
+        return connection
+
+    def _migrate(self) -> None:
+        with self.transaction() as db:
+            done = db.execute("pragma user_version").fetchone()[0]
+            steps = sorted(SCHEMA.glob("*.sql"))
+            if done > len(steps):
+                raise Misconfigured(f"{self.path} is from a newer version of this program; update the program")
+            for number, step in enumerate(steps[done:], done + 1):
+                for statement in statements(step.read_text("utf-8")):
+                    db.execute(statement)
+                fault_point("migrate.step")
+                db.execute(f"pragma user_version = {number}")
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """What SQLite complains about, as what the owner can do. A broken rule of the schema is our bug."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise Unavailable(
+                f"{self.path} is in use or cannot be written ({error}); nothing is lost, try again"
+            ) from None
+        except sqlite3.DatabaseError as error:
+            if type(error) is not sqlite3.DatabaseError:
+                raise
+            raise Misconfigured(
+                f"{self.path} cannot be used ({error}); put a copy back, or move it away and lower today's cap by what "
+                "was spent: a new one knows of nothing"
+            ) from None
+
+
+def statements(script: str) -> Iterator[str]:
+    """One statement after the other: `executescript` would commit between them."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""

@@ -1,0 +1,205 @@
+"""Door to what the gates found. The only module that remembers evidence, reviews, and what the owner said of them.
+
+Everything is kept by commit or by the digest of a change: nothing that was found about one is believed of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from shared.model.evidence import Evidence, SuiteRun
+from shared.model.review import Reviewed
+from shared.store.database import Database
+from shared.system.clock import Clock
+from shared.system.fault import fault_point
+
+T = TypeVar("T")
+
+EVIDENCE, REVIEWED, SUITE_RUN = TypeAdapter(Evidence), TypeAdapter(Reviewed), TypeAdapter(SuiteRun)
+
+Kind = Literal["check", "review"]
+Said = Literal["approve", "reject", "correct"]
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """What the owner said about a change, and when."""
+
+    kind: Said
+    subject: str
+    why: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Parked:
+    """A change that waits for the owner; the reasons are his to judge."""
+
+    task: str
+    subject: str
+    reasons: tuple[str, ...]
+    at: datetime | None = None  # since when
+
+
+class GateBook:
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    # -- tests and reviews ------------------------------------------------------------------------------------
+
+    def begin(self, kind: Kind, task: str, commit: str, now: datetime) -> None:
+        """Counted before it begins: a run that kills us is not begun for ever. What is tested anew waits for nobody."""
+        with self._db.transaction() as db:
+            if kind == "check":
+                db.execute("delete from parked where task = ?", (task,))
+            db.execute(
+                "insert into gate_runs (task, commit_id, kind, begun, at) values (?, ?, ?, 1, ?)"
+                " on conflict do update set begun = begun + 1",
+                (task, commit, kind, now.isoformat()),
+            )
+        fault_point(f"{kind}.booked")
+
+    def not_begun(self, kind: Kind, task: str, commit: str) -> None:
+        """It could not begin for a reason that is not its own: no money, no sandbox, no answer."""
+        with self._db.transaction() as db:
+            db.execute(
+                "update gate_runs set begun = begun - 1 where task = ? and commit_id = ? and kind = ?",
+                (task, commit, kind),
+            )
+        fault_point(f"{kind}.not-begun")
+
+    def begun(self, kind: Kind, task: str, commit: str) -> int:
+        row = self._db.row(
+            "select begun from gate_runs where task = ? and commit_id = ? and kind = ?", (task, commit, kind)
+        )
+        return row["begun"] if row else 0
+
+    def keep_evidence(self, task: str, evidence: Evidence) -> None:
+        self._keep("check", task, evidence.commit, EVIDENCE.dump_json(evidence))
+
+    def evidence(self, task: str, commit: str) -> Evidence | None:
+        return self._find(EVIDENCE, "check", task, commit)
+
+    def keep_review(self, task: str, reviewed: Reviewed) -> None:
+        self._keep("review", task, reviewed.commit, REVIEWED.dump_json(reviewed))
+
+    def reviewed(self, task: str, commit: str) -> Reviewed | None:
+        return self._find(REVIEWED, "review", task, commit)
+
+    def reviews(self, task: str) -> tuple[Reviewed, ...]:
+        """The oldest first."""
+        rows = self._db.rows(
+            "select answer_json from gate_runs where task = ? and kind = 'review' and answer_json is not null"
+            " order by rowid",
+            (task,),
+        )
+        return tuple(found for row in rows if (found := _read(REVIEWED, row["answer_json"])))
+
+    def newest(self, task: str) -> tuple[Evidence | None, Reviewed | None]:
+        """What was said last about the task, whichever commit that was."""
+        sql = (
+            "select answer_json from gate_runs where task = ? and kind = ? and answer_json is not null"
+            " order by rowid desc limit 1"
+        )
+        check, review = self._db.row(sql, (task, "check")), self._db.row(sql, (task, "review"))
+        return (
+            _read(EVIDENCE, check["answer_json"]) if check else None,
+            _read(REVIEWED, review["answer_json"]) if review else None,
+        )
+
+    def _keep(self, kind: Kind, task: str, commit: str, answer: bytes) -> None:
+        with self._db.transaction() as db:
+            db.execute(
+                "update gate_runs set answer_json = ? where task = ? and commit_id = ? and kind = ?",
+                (answer.decode(), task, commit, kind),
+            )
+        fault_point(f"{kind}.kept")
+
+    def _find(self, form: TypeAdapter[T], kind: Kind, task: str, commit: str) -> T | None:
+        row = self._db.row(
+            "select answer_json from gate_runs where task = ? and commit_id = ? and kind = ?", (task, commit, kind)
+        )
+        return _read(form, row["answer_json"]) if row and row["answer_json"] else None
+
+    # -- runs of a base ---------------------------------------------------------------------------------------
+
+    def base_run(self, key: str) -> SuiteRun | None:
+        row = self._db.row("select run_json from suite_runs where key = ?", (key,))
+        return _read(SUITE_RUN, row["run_json"]) if row else None
+
+    def keep_base_run(self, key: str, run: SuiteRun, now: datetime) -> None:
+        with self._db.transaction() as db:
+            db.execute(
+                "insert or replace into suite_runs values (?, ?, ?)",
+                (key, SUITE_RUN.dump_json(run).decode(), now.isoformat()),
+            )
+        fault_point("base-run.kept")
+
+    # -- the owner's queue ------------------------------------------------------------------------------------
+
+    def park(self, parked: Parked, now: datetime) -> None:
+        """Waits from now on; said again with other reasons, these count."""
+        with self._db.transaction() as db:
+            db.execute(
+                "insert into parked values (?, ?, ?, ?) on conflict do update set reasons = excluded.reasons",
+                (parked.task, parked.subject, "\n".join(parked.reasons), now.isoformat()),
+            )
+        fault_point("parked.kept")
+
+    def parked(self, task: str) -> Parked | None:
+        """What was parked last of a task."""
+        row = self._db.row("select * from parked where task = ? order by at desc, rowid desc limit 1", (task,))
+        if row is None:
+            return None
+        return Parked(task, row["subject"], tuple(row["reasons"].split("\n")), datetime.fromisoformat(row["at"]))
+
+    def rule(self, task: str, ruling: Ruling) -> None:
+        with self._db.transaction() as db:
+            db.execute(
+                "insert into rulings (task, subject, kind, why, at) values (?, ?, ?, ?, ?)",
+                (task, ruling.subject, ruling.kind, ruling.why, ruling.at.isoformat()),
+            )
+        fault_point("ruling.kept")
+
+    def withdraw(self, task: str) -> None:
+        """The owner has moved the task since he approved something of it: that is over."""
+        with self._db.transaction() as db:
+            db.execute("update rulings set subject = '' where task = ? and kind = 'approve'", (task,))
+        fault_point("ruling.withdrawn")
+
+    def rulings(self, task: str) -> Sequence[Ruling]:
+        """The oldest first."""
+        rows = self._db.rows("select * from rulings where task = ? order by id", (task,))
+        return [Ruling(r["kind"], r["subject"], r["why"], datetime.fromisoformat(r["at"])) for r in rows]
+
+    def is_approved(self, task: str, subject: str) -> bool:
+        """By the owner's last word on exactly this change."""
+        said = [ruling.kind for ruling in self.rulings(task) if ruling.subject == subject]
+        return bool(said) and said[-1] == "approve"
+
+
+def _read(form: TypeAdapter[T], text: str) -> T | None:
+    """None: another version of this program wrote it, or somebody else did; it is found out anew."""
+    try:
+        return form.validate_json(text)
+    except ValidationError:
+        return None
+
+
+class BaseRuns:
+    """The runs of base commits, for whoever knows no clock."""
+
+    def __init__(self, book: GateBook, clock: Clock) -> None:
+        self._book = book
+        self._clock = clock
+
+    def base_run(self, key: str) -> SuiteRun | None:
+        return self._book.base_run(key)
+
+    def keep_base_run(self, key: str, run: SuiteRun) -> None:
+        self._book.keep_base_run(key, run, self._clock.now())

@@ -1,0 +1,222 @@
+"""Door to plans. The only module that remembers what was wanted and planned: visions, questions, plans, phases."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from agents.orchestrator.reports.account import Trouble
+from shared.model.schedule import Ran
+from shared.model.work import DailyPlan, Goal, Guard, Question, Vision
+from shared.store.database import Database
+from shared.system.fault import fault_point
+
+MOST_TOLD = 5_000  # characters of a phase's problems
+MOST_PLANS = 50  # that are looked through for a goal
+
+VISION, GUARDS, PLAN = TypeAdapter(Vision), TypeAdapter(tuple[Guard, ...]), TypeAdapter(DailyPlan)
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """The vision that was accepted last, and the guards that were found in it."""
+
+    digest: str
+    vision: Vision
+    guards: tuple[Guard, ...]
+
+
+class PlanBook:
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    # -- visions and questions -----------------------------------------------------------------------------
+
+    def accepted(self) -> Accepted | None:
+        row = self._db.row("select * from visions order by id desc limit 1")
+        if row is None:
+            return None
+        vision = VISION.validate_json(row["vision_json"])
+        return Accepted(row["digest"], vision, GUARDS.validate_json(row["guards_json"]))
+
+    def accept(self, day: str, accepted: Accepted, questions: Sequence[Question], wording: Mapping[str, str]) -> None:
+        """The vision of today, with the questions about it; `wording` by goal id (shared.model.board)."""
+        with self._db.transaction() as db:
+            db.execute(
+                "insert into visions (day, digest, vision_json, guards_json) values (?, ?, ?, ?)",
+                (day, accepted.digest, _json(VISION, accepted.vision), _json(GUARDS, accepted.guards)),
+            )
+            _ask(db, day, questions, wording)
+        fault_point("vision.accepted")
+
+    def asked(self, wording: Mapping[str, str]) -> tuple[Question, ...]:
+        """Questions about goals and notes as they are worded now: to reword or remove one is an answer."""
+        rows = self._db.rows("select * from questions order by rowid")
+        return tuple(
+            Question(r["goal_id"], r["text"], r["evidence"]) for r in rows if r["wording"] == wording.get(r["goal_id"])
+        )
+
+    # -- plans ------------------------------------------------------------------------------------------------
+
+    def book_planning(self, day: str) -> int:
+        """Counts an attempt at the day's plan before the planner is asked -> how many there were."""
+        with self._db.transaction() as db:
+            db.execute(
+                "insert into daily_plans (day, attempts) values (?, 1)"
+                " on conflict (day) do update set attempts = attempts + 1",
+                (day,),
+            )
+            attempts: int = db.execute("select attempts from daily_plans where day = ?", (day,)).fetchone()[0]
+        fault_point("plan.booked")
+        return attempts
+
+    def book_reading(self, day: str) -> int:
+        """Counts that a model is asked to read the vision, before it is -> how often it was on that day."""
+        with self._db.transaction() as db:
+            db.execute(
+                "insert into daily_plans (day, readings) values (?, 1)"
+                " on conflict (day) do update set readings = readings + 1",
+                (day,),
+            )
+            readings: int = db.execute("select readings from daily_plans where day = ?", (day,)).fetchone()[0]
+        fault_point("reading.booked")
+        return readings
+
+    def planning_attempts(self, day: str) -> int:
+        row = self._db.row("select attempts from daily_plans where day = ?", (day,))
+        return row["attempts"] if row else 0
+
+    def keep_plan(self, plan: DailyPlan, wording: Mapping[str, str]) -> None:
+        """The plan as decided; its task files are written from this, so a repetition writes the same ones."""
+        with self._db.transaction() as db:
+            db.execute(
+                "insert into daily_plans (day, plan_json) values (?, ?)"
+                " on conflict (day) do update set plan_json = excluded.plan_json",
+                (plan.day, _json(PLAN, plan)),
+            )
+            _ask(db, plan.day, plan.questions, wording)
+        fault_point("plan.kept")
+
+    def left_over(self, day: str) -> tuple[Goal, ...]:
+        """What the last plan before that day left for another day, or the owner put off; also the rest of a goal."""
+        row = self._db.row(
+            "select plan_json from daily_plans where day < ? and plan_json is not null order by day desc limit 1",
+            (day,),
+        )
+        plan = PLAN.validate_json(row["plan_json"]) if row else DailyPlan(day)
+        return (*plan.deferred, *plan.held)
+
+    def naming(self, goal: str, before: str) -> Iterator[DailyPlan]:
+        """The plans before that day that hold a goal's id, the newest first; no more than MOST_PLANS."""
+        sql = "select plan_json from daily_plans where day < ? and instr(plan_json, ?) > 0 order by day desc limit ?"
+        rows = self._db.rows(sql, (before, f'"{goal}"', MOST_PLANS))
+        return (PLAN.validate_json(row["plan_json"]) for row in rows)
+
+    def plan(self, day: str) -> DailyPlan | None:
+        row = self._db.row("select plan_json from daily_plans where day = ?", (day,))
+        return PLAN.validate_json(row["plan_json"]) if row and row["plan_json"] else None
+
+    # -- the target -------------------------------------------------------------------------------------------
+
+    def target(self) -> str:
+        """The address of the repository that was planned for; empty: none yet."""
+        row = self._db.row("select repo from target")
+        return row["repo"] if row else ""
+
+    def name_target(self, repo: str, now: datetime) -> None:
+        with self._db.transaction() as db:
+            db.execute("insert or replace into target values (1, ?, ?)", (repo, now.isoformat()))
+        fault_point("target.named")
+
+    # -- phases -----------------------------------------------------------------------------------------------
+
+    def phase_begins(self, day: str, name: str, now: datetime) -> None:
+        with self._db.transaction() as db:
+            db.execute(
+                "insert or ignore into phases (day, name, started_at) values (?, ?, ?)", (day, name, now.isoformat())
+            )
+        fault_point("phase.begun")
+
+    def phase_ended(self, day: str, name: str, now: datetime, problem: str | None = "") -> None:
+        """`problem`: what the owner has to mend, although it came to its end; None: what is known of it already."""
+        with self._db.transaction() as db:
+            db.execute(
+                "update phases set ended_at = ?, problem = coalesce(?, problem) where day = ? and name = ?",
+                (now.isoformat(), problem, day, name),
+            )
+        fault_point("phase.ended")
+
+    def phase_failed(self, day: str, name: str, problem: str) -> None:
+        """It did not come to its end."""
+        with self._db.transaction() as db:
+            db.execute("update phases set problem = ? where day = ? and name = ?", (problem, day, name))
+        fault_point("phase.failed")
+
+    def phase_troubled(self, day: str, name: str, problem: str) -> None:
+        """One more that the owner has to mend; the phase goes on, if it was begun at all."""
+        with self._db.transaction() as db:
+            row = db.execute("select problem from phases where day = ? and name = ?", (day, name)).fetchone()
+            if row and problem not in row["problem"]:
+                both = "; ".join(filter(None, (row["problem"], problem)))
+                db.execute("update phases set problem = ? where day = ? and name = ?", (both[:MOST_TOLD], day, name))
+        fault_point("phase.troubled")
+
+    def phase_missed(self, day: str, name: str, now: datetime, why: str) -> None:
+        """It was not begun, and will not be. Nothing changes if it was."""
+        with self._db.transaction() as db:
+            db.execute(
+                "insert or ignore into phases (day, name, started_at, ended_at, problem, missed)"
+                " values (?, ?, ?, ?, ?, 1)",
+                (day, name, now.isoformat(), now.isoformat(), why),
+            )
+        fault_point("phase.missed")
+
+    def phases_of(self, day: str) -> Mapping[str, Ran]:
+        """By name, in the order in which they were begun."""
+        rows = self._db.rows("select * from phases where day = ? order by rowid", (day,))
+        return {row["name"]: _ran(row) for row in rows}
+
+    def has_ended(self, day: str, name: str) -> bool:
+        sql = "select 1 from phases where day = ? and name = ? and ended_at is not null"
+        return self._db.row(sql, (day, name)) is not None
+
+    def troubles(self, day: str) -> tuple[Trouble, ...]:
+        rows = self._db.rows("select name, problem from phases where day = ? and problem <> '' order by rowid", (day,))
+        return tuple(Trouble(row["name"], row["problem"]) for row in rows)
+
+    def last_day(self, before: str) -> str:
+        """The newest day before that one on which any phase was begun; empty: there was none."""
+        row = self._db.row("select max(day) as day from phases where day < ?", (before,))
+        return (row["day"] if row else "") or ""
+
+    def forget_days_after(self, day: str) -> None:
+        """A clock that was wrong has made them: they are still to come."""
+        with self._db.transaction() as db:
+            db.execute("delete from phases where day > ?", (day,))
+        fault_point("phases.forgotten")
+
+    def newest_day(self) -> str:
+        """On which any phase was begun or missed, also if it lies ahead; empty: there was none."""
+        row = self._db.row("select max(day) as day from phases")
+        return (row["day"] if row else "") or ""
+
+
+def _ran(row: sqlite3.Row) -> Ran:
+    ended = datetime.fromisoformat(row["ended_at"]) if row["ended_at"] else None
+    return Ran(datetime.fromisoformat(row["started_at"]), ended, row["problem"], bool(row["missed"]))
+
+
+def _ask(db: sqlite3.Connection, day: str, questions: Sequence[Question], wording: Mapping[str, str]) -> None:
+    """A question belongs to the goal as it is worded now; asked again, it stays one."""
+    for q in questions:
+        values = (q.goal_id, wording.get(q.goal_id, ""), day, q.text, q.evidence)
+        db.execute("insert or ignore into questions values (?, ?, ?, ?, ?)", values)
+
+
+def _json(kind: TypeAdapter[Any], value: object) -> str:
+    return kind.dump_json(value).decode()

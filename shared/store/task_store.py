@@ -1,0 +1,255 @@
+"""Door to the task folders. The only module that reads, writes and moves task files; the folder is the state.
+
+A file is front matter (strict YAML) and Markdown. The owner may drop, edit, move and delete files at any time, so
+every look reads the folders anew, and each file that is not surely the one that was read before. A file that cannot be
+read is named with its reason and never moved or deleted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from shared.model.errors import Misconfigured, Refused
+from shared.model.lifecycle import FOLDERS, State
+from shared.model.naming import is_task_id
+from shared.model.scope import is_plain_path
+from shared.model.work import Difficulty, Priority, TaskSpec
+from shared.system import strict_yaml
+from shared.system.fault import fault_point
+from shared.system.paths import Home, create_text, move, read_text
+
+MAX_TASK = 64 * 1024
+IGNORED = re.compile(r"^\.|~$|\.(tmp|part|swp)$")
+YOUNG = 1.0  # seconds; a file that was just written may be half of one
+ACCEPTANCE = "## Acceptance criteria"
+
+
+def _printable(value: str) -> str:
+    if not value.isprintable() or not value.strip():
+        raise ValueError("is blank, or holds a control character or a line break")
+    return value
+
+
+Line = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_printable)]
+Names = Annotated[tuple[Line, ...], Field(max_length=50)]
+
+
+class FrontMatter(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    id: Line | None = None  # only to be compared with the file's name
+    title: Line
+    goal: str = Field(default="", max_length=100)
+    priority: Priority = Priority.MEDIUM
+    difficulty: Difficulty = Difficulty.MEDIUM
+    files: Names = ()
+    new_files: Names = ()
+    context: Names = ()
+    depends_on: Names = ()
+    guards: Names = ()
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A file that stays where it is until the owner mends it. `reason` names file and line."""
+
+    path: Path
+    reason: str
+
+
+@dataclass(frozen=True)
+class Filed:
+    """A task's file: where it lies, and what it says, or why it cannot be read."""
+
+    id: str
+    state: State
+    spec: TaskSpec | Unreadable
+
+
+Stamp = tuple[int, int, int, int]
+
+
+class TaskStore:
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._understood: dict[
+            tuple[State, str], tuple[Stamp, Filed]
+        ] = {}  # a home of years has thousands, and looks often
+
+    def names(self) -> dict[State, list[str]]:
+        """The ids in each folder, without reading the files."""
+        return {state: sorted(self._ids(state)) for state in FOLDERS}
+
+    def all(self, *states: State) -> list[Filed]:
+        """Every task in these folders (default: all)."""
+        found = [self.read(state, id_) for state in states or FOLDERS for id_ in sorted(self._ids(state))]
+        if not states:
+            there = {(file.state, file.id) for file in found}
+            self._understood = {key: kept for key, kept in self._understood.items() if key in there}
+        return found
+
+    def find(self, id_: str) -> list[State]:
+        """The folders that hold the task: none, one, or (after a copy by the owner) several."""
+        return [state for state in FOLDERS if os.path.lexists(self._path(state, id_))]
+
+    def read(self, state: State, id_: str) -> Filed:
+        path = self._path(state, id_)
+        stamp = _stamp(path)  # before it is read: what changes in between is seen the next time
+        kept = self._understood.get((state, id_))
+        if kept and kept[0] == stamp:
+            return kept[1]
+        filed = self._read(state, id_, path)
+        if stamp and isinstance(filed.spec, TaskSpec):
+            self._understood[state, id_] = stamp, filed
+        return filed
+
+    def _read(self, state: State, id_: str, path: Path) -> Filed:
+        try:
+            return Filed(id_, state, parse(id_, read_text(path, MAX_TASK), f"{state}/{path.name}"))
+        except FileNotFoundError:
+            return Filed(id_, state, Unreadable(path, f"{state}/{path.name}: has just gone"))
+        except (Refused, Misconfigured) as error:
+            return Filed(id_, state, Unreadable(path, str(error)))
+
+    def text(self, state: State, id_: str) -> str:
+        """The file as it is, for showing."""
+        return read_text(self._path(state, id_), MAX_TASK)
+
+    def is_young(self, state: State, id_: str) -> bool:
+        """Somebody may still be writing the file."""
+        return _stamp(self._path(state, id_)) is None
+
+    def wait(self) -> None:
+        """Until what is young now is so no more, or has been written again."""
+        time.sleep(YOUNG)
+
+    def add(self, spec: TaskSpec) -> bool:
+        """A new file in backlog, complete and durable. False if a task of that name exists in any folder."""
+        if self.find(spec.id):
+            return False
+        fault_point("plan.write")
+        try:
+            create_text(self._path(State.BACKLOG, spec.id), render(spec), self._home.temporary)
+        except FileExistsError:
+            return False
+        fault_point("plan.written")
+        return True
+
+    def move(self, id_: str, source: State, target: State) -> bool:
+        """False if the file is not in `source` any more, or `target` has one of that name: the owner was faster."""
+        fault_point(f"move.{target}.planned")
+        try:
+            move(self._path(source, id_), self._path(target, id_))
+        except (FileNotFoundError, FileExistsError):
+            return False
+        fault_point(f"move.{target}.done")
+        return True
+
+    def _path(self, state: State, id_: str) -> Path:
+        return self._home.tasks(state) / f"{id_}.md"
+
+    def _ids(self, state: State) -> Iterator[str]:
+        try:
+            entries = os.listdir(self._home.tasks(state))
+        except FileNotFoundError:
+            return iter(())
+        return (name.removesuffix(".md") for name in entries if name.endswith(".md") and not IGNORED.search(name))
+
+
+def _stamp(path: Path) -> Stamp | None:
+    """What differs when the file does. None: it is young, so that it may still change within one tick of its clock."""
+    try:
+        info = path.lstat()
+    except OSError:
+        return None
+    is_young = time.time() - info.st_ctime < YOUNG
+    return None if is_young else (info.st_ino, info.st_ctime_ns, info.st_mtime_ns, info.st_size)
+
+
+# --- the file's text -----------------------------------------------------------------------------------------
+
+
+def parse(id_: str, text: str, name: str) -> TaskSpec:
+    """A task file's text, or Refused / Misconfigured with one line that names file, line and reason."""
+    if not is_task_id(id_):
+        raise Refused(f"{name}: the name is no task id; use small letters, digits, '-', '_' and '.' (at most 80)")
+    if not text.strip():
+        raise Refused(f"{name}: is empty")
+    if "\0" in text:
+        raise Refused(f"{name}: holds a NUL byte")
+    head, body = _split(text, name)
+    front = strict_yaml.parse(head, name, first_line=2).as_type(FrontMatter)
+    if front.id not in (None, id_):
+        raise Refused(f"{name}: says id {front.id}; the file's name counts: remove the line or rename the file")
+    for path in front.files + front.new_files + front.context:
+        if not is_plain_path(path):
+            raise Refused(f"{name}: {path!r} is not a path inside the repository")
+    if not front.files and not front.new_files:
+        raise Refused(f"{name}: say which files it may change, e.g. files: [app/views.py]")
+    description, acceptance = _body(body)
+    if not description:
+        raise Refused(f"{name}: has no description below the front matter")
+    return _spec(id_, front, description, acceptance)
+
+
+def render(spec: TaskSpec) -> str:
+    """The file's text; `parse` gives the same task back."""
+    front: dict[str, Any] = {
+        "id": spec.id,
+        "title": spec.title,
+        "goal": spec.goal_id,
+        "priority": spec.priority.value,
+        "difficulty": spec.difficulty.value,
+        "files": spec.files,
+        "new_files": spec.new_files,
+        "context": spec.context,
+        "depends_on": spec.depends_on,
+        "guards": spec.guards,
+    }
+    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in front.items() if value]
+    criteria = "".join(f"- {line}\n" for line in spec.acceptance)
+    tail = f"\n{ACCEPTANCE}\n\n{criteria}" if criteria else ""
+    return "---\n" + "\n".join(lines) + f"\n---\n\n{spec.description.strip()}\n{tail}"
+
+
+def _split(text: str, name: str) -> tuple[str, str]:
+    first, _, rest = text.partition("\n")
+    if first.rstrip() != "---":
+        raise Refused(f"{name}:1: must begin with front matter: a line '---', then title: and files:, then '---'")
+    found = re.search(r"^---[ \t]*$", rest, re.MULTILINE)
+    if not found:
+        raise Refused(f"{name}: the front matter is not closed; end it with a line '---'")
+    return rest[: found.start()], rest[found.end() :]
+
+
+def _body(text: str) -> tuple[str, tuple[str, ...]]:
+    description, found, criteria = text.rpartition(ACCEPTANCE)
+    if not found:
+        return text.strip(), ()
+    bullets = (line.strip()[2:].strip() for line in criteria.splitlines() if line.strip().startswith(("- ", "* ")))
+    return description.strip(), tuple(bullet for bullet in bullets if bullet)
+
+
+def _spec(id_: str, front: FrontMatter, description: str, acceptance: tuple[str, ...]) -> TaskSpec:
+    return TaskSpec(
+        id=id_,
+        title=front.title,
+        description=description,
+        priority=front.priority,
+        goal_id=front.goal,
+        files=front.files,
+        new_files=front.new_files,
+        context=front.context,
+        acceptance=acceptance,
+        difficulty=front.difficulty,
+        depends_on=front.depends_on,
+        guards=front.guards,
+    )

@@ -1,0 +1,288 @@
+"""Door to programs. The only module that starts one.
+
+A program gets an argument vector (never a shell's line), exactly the environment it is given, a folder and a time
+limit. It leads a process group of its own and ends as a group. What it prints goes to files: no pipe, no blocking.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from shared.model.errors import Misconfigured, Refused, Unavailable
+
+End = Literal[
+    "exited", "timed out", "not found", "stopped", "stalled", "memory", "processes", "disk", "output", "machine"
+]
+Watch = Callable[[int, int], End | None]  # its process id, the bytes that it has printed
+
+GRACE = 2.0  # seconds between the polite signal and the other one
+LOOK = 0.1  # seconds between two looks at a running program
+MOST_PRINTED = 1 << 30  # bytes; a program that prints more is ended, the disk is not its own
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a program ended. `output` and `errors` are head and tail within the limit; `cut` says that some is missing.
+
+    `code`: the exit code; negative: ended by that signal; 127: there is no such program (`end` is "not found").
+    """
+
+    code: int
+    output: bytes
+    errors: bytes
+    end: End
+    seconds: float
+    cut: bool = False
+
+    @property
+    def ok(self) -> bool:
+        return self.end == "exited" and self.code == 0
+
+    @property
+    def text(self) -> str:
+        return self.output.decode("utf-8", "replace")
+
+    @property
+    def complaint(self) -> str:
+        """What it said on its error channel (or else at all), for people."""
+        return (self.errors or self.output).decode("utf-8", "replace").strip()
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    cwd: Path = Path("/"),
+    env: Mapping[str, str],
+    timeout: float,
+    data: bytes | int | None = None,
+    limit: int = 200_000,
+    merge: bool = False,
+    pass_fds: Collection[int] = (),
+    watch: Watch | None = None,
+) -> Finished:
+    """Start a program and wait for its end.
+
+    timeout in seconds; data: what it reads, or a descriptor to read from (default: nothing); limit: bytes kept of each
+    channel; merge: errors join the output; pass_fds: descriptors that it inherits; watch: asked ten times a second, a
+    reason ends the group at once, without a polite signal. A missing program is an ordinary answer.
+    Refused: an argument that no program can be given.
+    """
+    _refuse_unspeakable(argv, env)
+    began = time.monotonic()
+    with contextlib.ExitStack() as files:
+        source = data if isinstance(data, int) else files.enter_context(_holding(data))
+        output = files.enter_context(tempfile.TemporaryFile())
+        errors = output if merge else files.enter_context(tempfile.TemporaryFile())
+        try:
+            process = _start(argv, cwd, env, (source, output, errors), pass_fds)
+        except OSError as error:  # no such program, not executable, no such folder
+            return Finished(127, b"", str(error).encode(), "not found", time.monotonic() - began)
+        end = _wait(process, began + timeout, watch, (output, errors))
+        said, cut = head_and_tail(output, limit)
+        complained, cut_too = (b"", False) if merge else head_and_tail(errors, limit)
+    return Finished(process.returncode, said, complained, end, time.monotonic() - began, cut or cut_too)
+
+
+@contextlib.contextmanager
+def running(
+    argv: Sequence[str],
+    *,
+    cwd: Path = Path("/"),
+    env: Mapping[str, str],
+    output: int = subprocess.DEVNULL,
+    pass_fds: Collection[int] = (),
+) -> Iterator[int]:
+    """A program that runs while the block does; yields its process id. Its group ends with the block, at once.
+
+    output: a descriptor for all that it prints. Unavailable: it cannot be started.
+    """
+    _refuse_unspeakable(argv, env)
+    try:
+        process = _start(argv, cwd, env, (subprocess.DEVNULL, output, output), pass_fds)
+    except OSError as error:
+        raise Unavailable(f"{argv[0]} cannot be started: {error}") from None
+    try:
+        yield process.pid
+    finally:
+        _signal(process, signal.SIGKILL)
+        process.wait()
+
+
+def attached(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> int:
+    """A program that has our own terminal, to its end -> its exit code. For the owner's own tools only."""
+    _refuse_unspeakable(argv, env)
+    try:
+        return subprocess.run(argv, cwd=cwd, env=dict(env), check=False).returncode
+    except OSError as error:
+        raise Unavailable(f"{argv[0]} cannot be started: {error}") from None
+
+
+def detached(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path = Path("/"), output: Path) -> int:
+    """Start a program that outlives us -> its process id.
+
+    It reads nothing, and appends all that it prints to `output`, a plain file that is made for our eyes only.
+    Unavailable: it cannot be started.
+    """
+    _refuse_unspeakable(argv, env)
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        descriptor = os.open(output, flags, 0o600)
+        try:
+            process = _start(argv, cwd, env, (subprocess.DEVNULL, descriptor, descriptor), ())
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise Unavailable(f"{argv[0]} cannot be started: {error}") from None
+    process.returncode = 0  # Popen would warn that nobody waits for it: nobody is meant to
+    return process.pid
+
+
+@dataclass(frozen=True)
+class Other:
+    """A process that is not ours to wait for, held by a descriptor: its number cannot come to mean somebody else."""
+
+    descriptor: int
+
+    def has_ended(self, seconds: float = 0) -> bool:
+        """Whether it has, or does within the time."""
+        return _ended(self.descriptor, seconds)
+
+    def ask_to_end(self) -> None:
+        self._send(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self._send(signal.SIGKILL)
+
+    def _send(self, number: signal.Signals) -> None:
+        try:
+            signal.pidfd_send_signal(self.descriptor, number)
+        except ProcessLookupError:
+            pass  # it has ended
+        except PermissionError:
+            raise Misconfigured("it belongs to another user; type the command as the one who started it") from None
+
+
+@contextlib.contextmanager
+def other(pid: int) -> Iterator[Other | None]:
+    """A process of any parent, as long as the block lasts; None: there is none of that number."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except (OSError, OverflowError):
+        yield None
+        return
+    try:
+        yield Other(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _start(
+    argv: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    channels: tuple[int | BinaryIO, int | BinaryIO, int | BinaryIO],
+    pass_fds: Collection[int],
+) -> subprocess.Popen[bytes]:
+    source, output, errors = channels
+    return subprocess.Popen(
+        argv,
+        cwd=cwd,
+        env=dict(env),
+        stdin=source,
+        stdout=output,
+        stderr=errors,
+        start_new_session=True,
+        pass_fds=pass_fds,
+    )
+
+
+@contextlib.contextmanager
+def _holding(data: bytes | None) -> Iterator[BinaryIO]:
+    with open(os.devnull, "rb") if data is None else tempfile.TemporaryFile() as file:
+        if data is not None:
+            file.write(data)
+            file.seek(0)
+        yield file
+
+
+def _refuse_unspeakable(argv: Sequence[str], env: Mapping[str, str]) -> None:
+    for word in (*argv, *env, *env.values()):
+        try:
+            speakable = b"\0" not in os.fsencode(word)
+        except UnicodeEncodeError:  # half of a surrogate pair: a model can write that
+            speakable = False
+        if not speakable:
+            raise Refused(f"{argv[0]} was not started: no program can be given {word[:60]!r} as an argument")
+
+
+def _wait(
+    process: subprocess.Popen[bytes], deadline: float, watch: Watch | None, printed: tuple[BinaryIO, BinaryIO]
+) -> End:
+    """Wait until the leader ends or must end; in any case, also when we are interrupted, the whole group ends."""
+    try:
+        with _tells_of_the_end(process.pid) as leader:
+            while not _ended(leader, min(LOOK, max(0.0, deadline - time.monotonic()))):
+                if time.monotonic() >= deadline:
+                    _signal(process, signal.SIGTERM)
+                    _ended(leader, GRACE)
+                    return "timed out"
+                sizes = [os.fstat(file.fileno()).st_size for file in dict.fromkeys(printed)]
+                if max(sizes) > MOST_PRINTED:
+                    return "output"
+                if watch and (reason := watch(process.pid, sum(sizes))):
+                    return reason
+        return "exited"
+    finally:
+        _signal(process, signal.SIGKILL)
+        process.wait()
+
+
+def end(pid: int, seconds: float) -> bool:
+    """End a process that another one started; whether it is gone within the time."""
+    try:
+        with _tells_of_the_end(pid) as descriptor:
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+            return _ended(descriptor, seconds)
+    except ProcessLookupError:
+        return True
+
+
+@contextlib.contextmanager
+def _tells_of_the_end(pid: int) -> Iterator[int]:
+    """A descriptor that tells of the process's end without collecting it: its number stays ours to signal."""
+    descriptor = os.pidfd_open(pid)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _ended(leader: int, seconds: float) -> bool:
+    poll = select.poll()
+    poll.register(leader, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
+
+
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+
+
+def head_and_tail(file: BinaryIO, limit: int) -> tuple[bytes, bool]:
+    """At most `limit` bytes of the file's content, and whether some is missing; a line in the middle says how much."""
+    number, size = file.fileno(), os.fstat(file.fileno()).st_size
+    if size <= limit:
+        return os.pread(number, size, 0), False
+    head, tail = limit // 2, limit - limit // 2
+    notice = f"\n[... {size - limit} bytes left out ...]\n".encode()
+    return os.pread(number, head, 0) + notice + os.pread(number, tail, size - tail), True
