@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from agents.qa.agent import Qa
 from agents.qa.runner.bench import BoxBench
 from agents.qa.runner.environment import Environments, Setup
-from agents.qa.runner.suite import BrokenSetup, RawRun, SuiteOrder
+from agents.qa.runner.suite import BrokenSetup, RawTestRun, SuiteOrder
 from agents.reviewer.agent import Reviewer
 from bench.gate_case import OUR_KEY, ROOT, GateCase, sample
 from shared.llm.prompts import Prompts
@@ -26,7 +26,7 @@ from shared.model.work import Branch, Run
 from shared.repo.committer import Author, Committed, Committer
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
-from shared.sandbox.box import Box, Limits
+from shared.sandbox.box import Box, JobLimits
 from shared.sandbox.bubblewrap import never
 from shared.sandbox.linter import RuffLinter
 from shared.system.clock import SystemClock
@@ -63,7 +63,7 @@ class Stopwatch:
         self.label, self.quality = bench.label, bench.quality
         self.seconds, self.runs = 0.0, 0
 
-    def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawRun:
+    def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawTestRun:
         raw = self._bench.run(order, stop)
         self.seconds, self.runs = self.seconds + raw.seconds, self.runs + 1
         return raw
@@ -85,7 +85,7 @@ class Place:
         python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
         setup = Setup(name, python, packages=packages)
         self._environments = Environments(box, self.mirror, root / "environments", setup)
-        self.watch = Stopwatch(BoxBench(box, self.mirror, self._environments, root / "scratch", Limits(seconds=120)))
+        self.watch = Stopwatch(BoxBench(box, self.mirror, self._environments, root / "scratch", JobLimits(seconds=120)))
         for name in ("logs", "work"):
             (root / name).mkdir()
         log = Log(root / "logs", SystemClock(), outgoing.clean)

@@ -20,7 +20,7 @@ from bench.gate_place import Place, wheels
 from shared.model import gate
 from shared.model.errors import Refused
 from shared.model.evidence import rules
-from shared.model.gate import Policy, Submission, next_step
+from shared.model.gate import Policy, ReviewState, next_step
 from shared.model.review import ChangesRequested, Escalated
 from shared.model.work import Branch, Run
 from shared.sandbox.box import find_box
@@ -92,7 +92,7 @@ def _through(change: GateCase, branch: Branch, place: Place) -> Result:
     found, written = _submitted(branch, place), ""
     while True:
         match next_step(found, Policy()):
-            case gate.Check():
+            case gate.RunTests():
                 found = replace(found, evidence=place.qa.check(run, task, branch, [written] if written else ()))
             case gate.Judge() if found.evidence:
                 found = replace(found, reviewed=place.reviewer.review(run, task, branch, found.evidence))
@@ -106,7 +106,7 @@ def _through(change: GateCase, branch: Branch, place: Place) -> Result:
                 return Result(change, "sent back", "tests", _broken(found))
             case gate.SendBack():
                 return Result(change, "sent back", "rules", _broken(found))
-            case gate.Park():
+            case gate.AskOwner():
                 return Result(change, "owner", _asker(found), _broken(found))
             case gate.Merge():
                 return Result(change, "merged", AFTER_QA if written else "")
@@ -114,18 +114,18 @@ def _through(change: GateCase, branch: Branch, place: Place) -> Result:
                 raise AssertionError(f"{task.id}: {step}")
 
 
-def _submitted(branch: Branch, place: Place) -> Submission:
-    return Submission(branch.commit, "", True, place.watch.quality == "full", True, protected=branch.protected)
+def _submitted(branch: Branch, place: Place) -> ReviewState:
+    return ReviewState(branch.commit, "", True, place.watch.quality == "full", True, protected=branch.protected)
 
 
-def _asker(found: Submission) -> str:
+def _asker(found: ReviewState) -> str:
     """Which gate it is that asks the owner."""
     if found.protected or (found.evidence and found.evidence.needing("ask owner")):
         return "policy/owner"
     return "rules" if found.reviewed and isinstance(found.reviewed.verdict, Escalated) else "tests"
 
 
-def _broken(found: Submission) -> str:
+def _broken(found: ReviewState) -> str:
     """The rules that speak against it, each once."""
     said = list(rules(found.evidence.problems)) if found.evidence else []
     if found.reviewed and isinstance(found.reviewed.verdict, ChangesRequested | Escalated):

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from agents.orchestrator.memory.learning import FRESH, MOST_FOUND
 from agents.orchestrator.memory.lesson import MOST_IN_A_PROMPT, Lesson, Situation
-from agents.orchestrator.memory.lesson_book import LessonBook
+from agents.orchestrator.memory.lesson_book import LessonRepository
 from agents.orchestrator.memory.lesson_text import chosen, title_words
 from agents.orchestrator.memory.signature import signature
 from shared.model.review import MOST_KEYWORDS
@@ -111,9 +111,9 @@ def others(number: int) -> Iterator[Lesson]:
 
 def filled(
     folder: Path, lessons: Mapping[str, Lesson], besides: int, worded: Worded = by_reviewer
-) -> tuple[LessonBook, dict[int, str]]:
+) -> tuple[LessonRepository, dict[int, str]]:
     """-> a book of all of them, and which number is whose."""
-    book, numbers = LessonBook(Database(folder / "agents.db")), {}
+    book, numbers = LessonRepository(Database(folder / "agents.db")), {}
     for name, lesson in lessons.items():
         learned = book.learn(worded(lesson), NOW)
         assert learned
@@ -123,7 +123,7 @@ def filled(
     return book, numbers
 
 
-def score(book: LessonBook, numbers: Mapping[int, str], queries: Sequence[Query]) -> Score:
+def score(book: LessonRepository, numbers: Mapping[int, str], queries: Sequence[Query]) -> Score:
     places = [_place(book, numbers, query) for query in queries]
     asked = max(1, len(places))
     three, five = (sum(place < most for place in places) / asked for most in (3, FIRST))
@@ -177,12 +177,12 @@ def main() -> int:
     return int(scores[KEPT_ASIDE].in_five < GOAL or took > GOAL_MS)
 
 
-def _place(book: LessonBook, numbers: Mapping[int, str], query: Query) -> int:
+def _place(book: LessonRepository, numbers: Mapping[int, str], query: Query) -> int:
     found = [numbers.get(lesson.number, "") for lesson in book.find(query.situation, DAY, FIRST)]
     return next((place for place, name in enumerate(found) if name in query.right), FIRST)
 
 
-def _told(book: LessonBook, numbers: Mapping[int, str], query: Query) -> list[str]:
+def _told(book: LessonRepository, numbers: Mapping[int, str], query: Query) -> list[str]:
     """Whose lessons would stand in the prompt: of a correction, or of what was not tried yet."""
     at = query.situation
     found = [(lesson, at) for lesson in book.find(at, DAY, MOST_FOUND)]

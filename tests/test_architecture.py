@@ -63,7 +63,11 @@ def tops(path: Path) -> set[str]:
 
 
 def ours(path: Path) -> set[str]:
-    return {name for name, _ in imports(path) if name.split(".")[0] in ("main", "cli", "agents", "shared", "simulators", "tests")}
+    return {
+        name
+        for name, _ in imports(path)
+        if name.split(".")[0] in ("main", "cli", "agents", "shared", "simulators", "tests")
+    }
 
 
 def third_party(path: Path) -> set[str]:

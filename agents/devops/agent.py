@@ -14,18 +14,18 @@ from shared.model.deployment import (
     Build,
     ByHand,
     Deploy,
-    Event,
-    Happened,
+    DeployEvent,
+    DeployStage,
     Place,
+    RollBack,
     Save,
-    SendBack,
-    Stage,
     Start,
+    StepOutcome,
     Watch,
-    WatchBack,
+    WatchRollback,
 )
 from shared.model.errors import Stopping, Stumble, TeamError
-from shared.model.health import Healthy, Look, Rule, Sick, Unsure, judge
+from shared.model.health import HealthLook, Healthy, Rule, Sick, Unsure, judge
 from shared.model.scope import matches
 from shared.system.clock import Clock
 
@@ -36,7 +36,7 @@ BEAT = 1.0  # seconds after which whoever waits looks up
 
 
 class Looks(Protocol):
-    def look(self, driver: Driver, place: Place, commit: str, since: float, restarts_before: int = 0) -> Look:
+    def look(self, driver: Driver, place: Place, commit: str, since: float, restarts_before: int = 0) -> HealthLook:
         """`since`: seconds from its start; `restarts_before`: how often it had been started again by itself then."""
         ...
 
@@ -76,7 +76,7 @@ class DevOps:
     forget: Callable[[Collection[str], Collection[str]], None]
     tell: Callable[[str], None]
 
-    def carry_out(self, step: ByHand) -> Happened:
+    def carry_out(self, step: ByHand) -> StepOutcome:
         """EngineAway, Misconfigured: no commit is to blame. Stopping: it goes on with the next start."""
         match step:
             case Build(deploy):
@@ -87,11 +87,11 @@ class DevOps:
                 return self._start(deploy)
             case Watch(deploy):
                 return self._watch(deploy)
-            case SendBack(deploy):
+            case RollBack(deploy):
                 if not deploy.back_to or deploy.back_to == deploy.commit:
-                    return Happened(Event.LOST, f"{deploy.why}; no version is known that was healthy there")
-                return Happened(Event.SENT_BACK)
-            case WatchBack(deploy):
+                    return StepOutcome(DeployEvent.LOST, f"{deploy.why}; no version is known that was healthy there")
+                return StepOutcome(DeployEvent.SENT_BACK)
+            case WatchRollback(deploy):
                 return self._watch_back(deploy)
 
     def tidy(self, deploys: tuple[Deploy, ...]) -> None:
@@ -103,7 +103,7 @@ class DevOps:
         except TeamError as problem:
             self.tell(f"nothing was tidied up: {problem}")
             return
-        saved = {deploy.backup for deploy in deploys if deploy.stage is Stage.STUCK and deploy.backup}
+        saved = {deploy.backup for deploy in deploys if deploy.stage is DeployStage.STUCK and deploy.backup}
         self.forget({*running, *(release.commit for release in keep)}, saved)
         if gone.any:
             self.tell(f"thrown away, of old versions: {gone.containers} containers, {gone.builds} builds")
@@ -113,30 +113,30 @@ class DevOps:
 
     # -- forward ----------------------------------------------------------------------------------------------
 
-    def _build(self, deploy: Deploy) -> Happened:
+    def _build(self, deploy: Deploy) -> StepOutcome:
         self.tell(f"{_name(deploy)}: building")
         try:
             self.driver.build(Release(deploy.place, deploy.commit))
         except EngineAway:
             raise
         except Stumble as problem:
-            return Happened(Event.NOT_BUILT, str(problem))
-        return Happened(Event.BUILT)
+            return StepOutcome(DeployEvent.NOT_BUILT, str(problem))
+        return StepOutcome(DeployEvent.BUILT)
 
-    def _save(self, deploy: Deploy) -> Happened:
+    def _save(self, deploy: Deploy) -> StepOutcome:
         """Only what carries migrations changes data; the first version at a place has none yet."""
         if deploy.is_first or not self._migrates(deploy):
-            return Happened(Event.SAVED)
+            return StepOutcome(DeployEvent.SAVED)
         if not self.saves.is_wanted(deploy.place):
             self.tell(f"{_name(deploy)}: it carries migrations, and no backup command is configured for {deploy.place}")
-            return Happened(Event.SAVED)
+            return StepOutcome(DeployEvent.SAVED)
         self.tell(f"{_name(deploy)}: it carries migrations; making a backup")
         try:
-            return Happened(Event.SAVED, backup=str(self.saves.save(deploy.place, deploy.commit)))
+            return StepOutcome(DeployEvent.SAVED, backup=str(self.saves.save(deploy.place, deploy.commit)))
         except EngineAway:
             raise
         except Stumble as problem:
-            return Happened(Event.NOT_SAVED, str(problem))
+            return StepOutcome(DeployEvent.NOT_SAVED, str(problem))
 
     def _migrates(self, deploy: Deploy) -> bool:
         """What nobody can compare with what ran before may."""
@@ -146,7 +146,7 @@ class DevOps:
             changed = None
         return changed is None or any(matches(path, self.migrations) for path in changed)
 
-    def _start(self, deploy: Deploy) -> Happened:
+    def _start(self, deploy: Deploy) -> StepOutcome:
         """From here on the one before may be gone; unless it is found out before that it cannot be started."""
         self.tell(f"{_name(deploy)}: starting")
         try:
@@ -154,10 +154,12 @@ class DevOps:
         except EngineAway:
             raise
         except NotTouched as problem:
-            return Happened(Event.NOT_TOUCHED if self._is_as_before(deploy) else Event.SICKENED, str(problem))
+            return StepOutcome(
+                DeployEvent.NOT_TOUCHED if self._is_as_before(deploy) else DeployEvent.SICKENED, str(problem)
+            )
         except Stumble as problem:
-            return Happened(Event.SICKENED, str(problem))
-        return Happened(Event.STARTED)
+            return StepOutcome(DeployEvent.SICKENED, str(problem))
+        return StepOutcome(DeployEvent.STARTED)
 
     def _is_as_before(self, deploy: Deploy) -> bool:
         """An earlier try to start it may have been cut off half way."""
@@ -166,18 +168,18 @@ class DevOps:
 
     # -- watching ---------------------------------------------------------------------------------------------
 
-    def _watch(self, deploy: Deploy) -> Happened:
+    def _watch(self, deploy: Deploy) -> StepOutcome:
         assert deploy.started_at
         self.tell(f"{_name(deploy)}: watched for {_minutes(self.rule.watch)}")
         overruled = partial(self.overruled, deploy)
         release = Release(deploy.place, deploy.commit)
         match self._vitals(release, deploy.started_at, self.rule, self.every, overruled):
             case Sick(why):
-                return Happened(Event.SICKENED, f"{why}{self._last_words(deploy.place, why)}")
+                return StepOutcome(DeployEvent.SICKENED, f"{why}{self._last_words(deploy.place, why)}")
             case Healthy():
-                return Happened(Event.PASSED)
+                return StepOutcome(DeployEvent.PASSED)
             case None:
-                return Happened(Event.OVERRULED, "you asked for another version there")
+                return StepOutcome(DeployEvent.OVERRULED, "you asked for another version there")
 
     def _last_words(self, place: Place, why: str) -> str:
         """For whoever has to mend it. That there are none must not hold up what follows."""
@@ -187,7 +189,7 @@ class DevOps:
             return ""
         return f"; its log ends: {said}" if said and said not in why else ""
 
-    def _watch_back(self, deploy: Deploy) -> Happened:
+    def _watch_back(self, deploy: Deploy) -> StepOutcome:
         """Started again if need be: after a kill nobody knows. Looked at from anew, until it is well."""
         release = Release(deploy.place, deploy.back_to)
         self.tell(f"{_name(deploy)}: sick: {deploy.why}; back to {deploy.back_to[:8]}")
@@ -197,13 +199,13 @@ class DevOps:
         except EngineAway:
             raise
         except Stumble as problem:
-            return Happened(Event.LOST, f"{deploy.why}; {deploy.back_to[:8]} does not start again: {problem}")
+            return StepOutcome(DeployEvent.LOST, f"{deploy.why}; {deploy.back_to[:8]} does not start again: {problem}")
         rule = Rule(self.rule.grace, min(BACK_WATCH, self.rule.watch), 0, self.rule.restarts)
         match self._vitals(release, self.clock.now(), rule, min(self.every, BEAT)):
             case Sick(why):
-                return Happened(Event.LOST, f"{deploy.why}; {deploy.back_to[:8]} is not healthy again: {why}")
+                return StepOutcome(DeployEvent.LOST, f"{deploy.why}; {deploy.back_to[:8]} is not healthy again: {why}")
             case _:
-                return Happened(Event.RECOVERED)
+                return StepOutcome(DeployEvent.RECOVERED)
 
     def _vitals(
         self,
@@ -214,7 +216,7 @@ class DevOps:
         overruled: Callable[[], bool] = lambda: False,
     ) -> Healthy | Sick | None:
         """None: the owner wants another version there, and nobody waits for the end of it."""
-        looks: list[Look] = []
+        looks: list[HealthLook] = []
         last = self.clock.now()
         up = min(_seconds(since, last), max(0.0, rule.watch - WATCHED_ANEW))
         begun = self.driver.running(release.place)
@@ -246,7 +248,7 @@ class DevOps:
 def _kept(place: Place, deploys: Sequence[Deploy], keep: int) -> list[Release]:
     """The newest that were healthy there, and what is under way."""
     here = [deploy for deploy in deploys if deploy.place == place]
-    healthy = list(dict.fromkeys(d.commit for d in reversed(here) if d.stage is Stage.HEALTHY))[:keep]
+    healthy = list(dict.fromkeys(d.commit for d in reversed(here) if d.stage is DeployStage.HEALTHY))[:keep]
     under_way = [sha for deploy in here if not deploy.is_over for sha in (deploy.commit, deploy.back_to) if sha]
     return [Release(place, sha) for sha in dict.fromkeys((*healthy, *under_way))]
 

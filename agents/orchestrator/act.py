@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from agents.orchestrator.board.review_facts import GateSight
-from agents.orchestrator.board.snapshot import Sight
-from agents.orchestrator.board.transitions import Mover
+from agents.orchestrator.board.review_facts import ReviewFacts
+from agents.orchestrator.board.snapshot import Snapshot
+from agents.orchestrator.board.transitions import Transitions
 from agents.orchestrator.coding import Coding
 from agents.orchestrator.decide import (
-    Code,
+    AbandonAttempt,
+    AdoptTask,
+    ApplyOwnerMove,
+    CancelTask,
+    CodeTask,
     Deliver,
-    Drop,
     Gate,
     GiveUp,
-    Heed,
-    Lose,
     Move,
     Rebase,
     Rest,
-    Welcome,
 )
 from agents.orchestrator.gates import Gatekeeper
-from agents.orchestrator.integration.feature_branches import GoalBranches, lands, target
+from agents.orchestrator.integration.feature_branches import FeatureBranches, lands, target
 from agents.orchestrator.memory import learning
 from agents.orchestrator.team import Desk, Team
 from shared.forge.forge import ForgeUnavailable, Pull, RateLimited
@@ -35,7 +35,7 @@ from shared.model.work import TaskSpec
 from shared.repo.mirror import BranchMoved
 from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
 from shared.repo.remote import RemoteAway
-from shared.store.journal import Known
+from shared.store.journal import TaskRecord
 
 ENDS_A_PULL = (Event.CANCELLED, Event.DELETED, Event.DONE_BY_OWNER)
 
@@ -43,12 +43,12 @@ ENDS_A_PULL = (Event.CANCELLED, Event.DELETED, Event.DONE_BY_OWNER)
 class Acts:
     """What goes wrong with an act is its caller's."""
 
-    def __init__(self, desk: Desk, team: Team, sight: GateSight, mover: Mover) -> None:
+    def __init__(self, desk: Desk, team: Team, sight: ReviewFacts, mover: Transitions) -> None:
         self._desk = desk
         self._team = team
         self._gate_sight = sight
         self._mover = mover
-        self.branches = GoalBranches(desk, team.sync)
+        self.branches = FeatureBranches(desk, team.sync)
         self._gates = Gatekeeper(desk, team, sight, mover, self.branches)
         self._coding = Coding(desk, team, sight, mover, self._gates, self.branches)
 
@@ -57,36 +57,36 @@ class Acts:
         """What the owner has to mend, although the others go on."""
         return self._gates.problems
 
-    def do(self, move: Move, sight: Sight) -> None:
+    def do(self, move: Move, sight: Snapshot) -> None:
         match move:
-            case Welcome():
+            case AdoptTask():
                 self._welcome(sight)
-            case Heed(task, event):
+            case ApplyOwnerMove(task, event):
                 self._heed(task, event, sight)
             case Deliver(task):
                 self._deliver(task, sight)
             case Rebase(task):
                 self._rebase(task, sight)
-            case Lose(task):
+            case AbandonAttempt(task):
                 self._mover.move(
                     task, State.IN_PROGRESS, Event.STUMBLED, "cut off before it led to a commit", outcome="lost"
                 )
             case Gate(task, step):
                 self._gates.act(_card(task, sight), sight.known[task], step)
-            case Drop(task, why):
+            case CancelTask(task, why):
                 self._desk.tell(f"{task}: out of the queue, {why}")
                 self._gates.give_up(sight.known[task], why)
                 self._mover.move(task, _card(task, sight).state, Event.GOAL_REMOVED, why, outcome="void")
             case GiveUp(task):
                 self._give_up(task, sight)
-            case Code(task):
+            case CodeTask(task):
                 self._code(task, sight)
             case Rest():
                 raise AssertionError("resting is no act")
             case _:
                 assert_never(move)
 
-    def _welcome(self, sight: Sight) -> None:
+    def _welcome(self, sight: Snapshot) -> None:
         """All that have come. What may still be in the writing is waited for once, and looked at anew."""
         desk = self._desk
         new = [card for card in sight.board.cards if card.seen_in is None and card.spec and not card.aside]
@@ -104,7 +104,7 @@ class Acts:
             if desk.store.is_young(card.state, card.id):
                 self._mover.set_aside(card.id, "its file is still being written")
 
-    def _heed(self, task: str, event: Event, sight: Sight) -> None:
+    def _heed(self, task: str, event: Event, sight: Snapshot) -> None:
         """The file lies there already; only history has to learn it, and the forge."""
         now, known = self._desk.clock.now(), sight.known[task]
         if event in ENDS_A_PULL:
@@ -118,7 +118,7 @@ class Acts:
         self._desk.journal.moved(self._desk.journal.plan_move(task, known.seen_in, event, words, now, "void"))
         self._desk.tell(f"{task}: {event}{f': {words}' if words else ''}")
 
-    def _give_up(self, task: str, sight: Sight) -> None:
+    def _give_up(self, task: str, sight: Snapshot) -> None:
         desk, ended = self._desk, ("failed", "lost", "sent back")
         tries = [a.note for a in desk.journal.attempts(task) if a.outcome in ended]
         notes = [f"{number}: {note}" for number, note in enumerate(tries, 1)]
@@ -128,7 +128,7 @@ class Acts:
         if self._mover.move(task, State.BACKLOG, Event.EXHAUSTED, "; ".join((why, *notes[-3:]))):
             desk.tell(f"{task}: {why}; it lies in failed/ and needs you")
 
-    def _deliver(self, task: str, sight: Sight) -> None:
+    def _deliver(self, task: str, sight: Snapshot) -> None:
         desk, card = self._desk, _card(task, sight)
         assert card.open_attempt
         goal, cost = self._goal_title(_spec(card)), self._cost(sight.known[task], sight)
@@ -149,12 +149,12 @@ class Acts:
             note = f"pull request #{pull.number}"
             self._mover.move(task, State.IN_PROGRESS, Event.SUBMITTED, note, outcome="ok")
 
-    def _cost(self, known: Known, sight: Sight) -> int:
+    def _cost(self, known: TaskRecord, sight: Snapshot) -> int:
         """A landing brings the work of all tasks of its goal's branch."""
         of = [one.id for one in sight.known.values() if one.branch == known.branch] if lands(known) else [known.id]
         return sum(self._desk.ledger.spent_by(task).used for task in of)
 
-    def _rebase(self, task: str, sight: Sight) -> None:
+    def _rebase(self, task: str, sight: Snapshot) -> None:
         """The same change on top of what the branch is now; where that is not possible it is the coder's turn."""
         desk, card = self._desk, _card(task, sight)
         assert card.open_attempt
@@ -174,7 +174,7 @@ class Acts:
             case _:
                 assert_never(answer)
 
-    def _code(self, task: str, sight: Sight) -> None:
+    def _code(self, task: str, sight: Snapshot) -> None:
         accepted = self._desk.plans.accepted()
         now = [pattern for guard in (accepted.guards if accepted else ()) for pattern in guard.patterns]
         spec, known = _spec(_card(task, sight)), sight.known[task]
@@ -191,7 +191,7 @@ class Acts:
         known = journal.has_closed(task, pull.number) or journal.has_merged(task, pull.head_sha)
         return pull.state != "open" and not known
 
-    def _ended_by_owner(self, known: Known, merged: bool) -> None:
+    def _ended_by_owner(self, known: TaskRecord, merged: bool) -> None:
         """He merged or closed the pull request of a task that was to be corrected."""
         word = "merged" if merged else "closed"
         self._desk.tell(f"{known.id}: you {word} its pull request")
@@ -204,7 +204,7 @@ class Acts:
         return next((goal.title for goal in goals if goal.id == task.goal_id), "")
 
 
-def _card(task: str, sight: Sight) -> Card:
+def _card(task: str, sight: Snapshot) -> Card:
     card = sight.board.card(task)
     assert card
     return card

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from agents.orchestrator.board.review_facts import GateSight
-from agents.orchestrator.board.transitions import Mover
+from agents.orchestrator.board.review_facts import ReviewFacts
+from agents.orchestrator.board.transitions import Transitions
 from agents.orchestrator.gates import Gatekeeper
-from agents.orchestrator.integration.feature_branches import GoalBranches, is_outdated, lands
+from agents.orchestrator.integration.feature_branches import FeatureBranches, is_outdated, lands
 from agents.orchestrator.memory import learning
 from agents.orchestrator.planning.integrating import gather
 from agents.orchestrator.publishing import gate_text
-from agents.orchestrator.team import Codes, Desk, Team
+from agents.orchestrator.team import CodesTask, Desk, Team
 from shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, TeamError
 from shared.model.lifecycle import Event, State
 from shared.model.naming import attempt_ref
 from shared.model.work import Coded, Correction, NotCoded, TaskSpec
 from shared.repo.mirror_rebase import AlreadyThere
 from shared.store.gate_book import Ruling
-from shared.store.journal import Attempt, Known, Outcome
+from shared.store.journal import Attempt, Outcome, TaskRecord
 from shared.system.paths import remove_folder
 
 
@@ -28,10 +28,10 @@ class Coding:
         self,
         desk: Desk,
         team: Team,
-        sight: GateSight,
-        mover: Mover,
+        sight: ReviewFacts,
+        mover: Transitions,
         gates: Gatekeeper,
-        branches: GoalBranches,
+        branches: FeatureBranches,
     ) -> None:
         self._desk = desk
         self._team = team
@@ -39,9 +39,9 @@ class Coding:
         self._mover = mover
         self._gates = gates
         self._branches = branches
-        self._coder: Codes | None = None
+        self._coder: CodesTask | None = None
 
-    def code(self, spec: TaskSpec, known: Known) -> None:
+    def code(self, spec: TaskSpec, known: TaskRecord) -> None:
         """What may refuse, refuses before the task is claimed. OutOfBudget: nothing is wrong with the task."""
         desk, base = self._desk, self._branches.base(known)
         correction = self._correction(spec, known, base)
@@ -77,7 +77,7 @@ class Coding:
         finally:
             remove_folder(folder)
 
-    def _goes_on(self, known: Known, correction: Correction | None) -> bool:
+    def _goes_on(self, known: TaskRecord, correction: Correction | None) -> bool:
         """What was found in a landing, or the owner's words on it, is the coder's; else it is made of its branch again.
 
         So it is, too, when there is more on the branch.
@@ -89,7 +89,7 @@ class Coding:
         is_asked = last.outcome == "sent back" or bool(said and said[-1].kind == "correct" and said[-1].why)
         return is_asked and not is_outdated(self._desk, known)
 
-    def _land(self, spec: TaskSpec, known: Known, base: str) -> None:
+    def _land(self, spec: TaskSpec, known: TaskRecord, base: str) -> None:
         """What is on the goal's branch, as one commit: it stands, or the next look finds that the attempt was lost."""
         desk, tip = self._desk, self._branches.fresh(known.branch, base)
         if not self._mover.move(spec.id, State.BACKLOG, Event.STARTED, ""):
@@ -100,7 +100,7 @@ class Coding:
             self._gates.give_up(known, f"all of it is on {desk.rules.branch} already")
             self._end(spec.id, "void", "its change is there already", Event.DONE_BY_OWNER)
 
-    def _engine(self) -> Codes:
+    def _engine(self) -> CodesTask:
         """Made once: to find a sandbox and to attack it takes its time."""
         if self._coder is None:
             self._coder = self._team.coder()
@@ -113,7 +113,7 @@ class Coding:
         return learning.for_coder(self._desk, spec, number, correction is not None)
 
     def _note(
-        self, known: Known, spec: TaskSpec, answer: Coded | NotCoded, correction: Correction | None, number: int
+        self, known: TaskRecord, spec: TaskSpec, answer: Coded | NotCoded, correction: Correction | None, number: int
     ) -> None:
         """A commit is its own note: the next look finds it and delivers it."""
         task = known.id
@@ -140,7 +140,7 @@ class Coding:
 
     # -- correction -------------------------------------------------------------------------------------------
 
-    def _correction(self, spec: TaskSpec, known: Known, base: str) -> Correction | None:
+    def _correction(self, spec: TaskSpec, known: TaskRecord, base: str) -> Correction | None:
         """What the gates and the owner said of the commit that it goes on from; None: it begins afresh."""
         said = self._desk.gates.rulings(known.id)
         words = [ruling.why for ruling in said if ruling.kind != "approve" and ruling.why]
@@ -163,7 +163,7 @@ class Coding:
         sick = [one for one in self._desk.journal.history(task) if one.event in (Event.SICK, Event.MERGED)]
         return [sick[-1].note] if sick and sick[-1].event is Event.SICK else []
 
-    def _goes_on_from(self, known: Known, said: Sequence[Ruling]) -> Attempt | None:
+    def _goes_on_from(self, known: TaskRecord, said: Sequence[Ruling]) -> Attempt | None:
         """The last attempt that led to a commit, if it was sent back, or the owner wants it corrected."""
         attempts = [one for one in self._desk.journal.attempts(known.id) if one.outcome in ("ok", "sent back", "stale")]
         if not attempts:

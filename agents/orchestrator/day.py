@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from agents.orchestrator.board.breaker import Pauses, Service
+from agents.orchestrator.board.breaker import CircuitBreaker, Service
 from agents.orchestrator.decide import Rest
 from agents.orchestrator.deploys.deploying import Deploying
 from agents.orchestrator.foreground import Foreground
@@ -20,7 +20,7 @@ from agents.orchestrator.research.researching import research_day
 from agents.orchestrator.roadmap import roadmapping
 from agents.orchestrator.team import Desk, Team
 from agents.orchestrator.upkeep.upkeeping import look_after, write_proposals
-from agents.orchestrator.workers import Crew
+from agents.orchestrator.workers import WorkerPool
 from shared.model.deployment import Deploy
 from shared.model.errors import ModelAway, Replaced, Stopping, TeamError
 
@@ -35,8 +35,8 @@ class Orchestrator:
         self.desk = desk
         self._team = team
         self._lasts = lasts
-        self.crew = Crew(desk.chair, desk.rules.hands, desk.ledger.close)
-        self.pauses = Pauses(desk, self._tell_outage)
+        self.crew = WorkerPool(desk.chair, desk.rules.hands, desk.ledger.close)
+        self.pauses = CircuitBreaker(desk, self._tell_outage)
         self._work = Work(desk, team, self.crew, self.pauses, self._stepped, lasts, self._rolled_back)
         self._deploying = self._deploys(team)
         places = team.deployment.rules.places if team.deployment else ()

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from shared.model.board import Board, Card, is_lost_for_us, waits_for
-from shared.model.gate import Check, Judge, Merge, Park, Step, next_step
+from shared.model.gate import AskOwner, Judge, Merge, RunTests, Step, next_step
 from shared.model.lifecycle import Event, State, Tried, owner_moved
 from shared.model.naming import is_upkeep
 
 
 @dataclass(frozen=True)
-class Welcome:
+class AdoptTask:
     """A file that history does not know: the owner dropped a task."""
 
     task: str
 
 
 @dataclass(frozen=True)
-class Heed:
+class ApplyOwnerMove:
     """The owner moved or deleted a file; `event` is what he says by it."""
 
     task: str
@@ -42,7 +42,7 @@ class Rebase:
 
 
 @dataclass(frozen=True)
-class Lose:
+class AbandonAttempt:
     """An attempt was cut off before it led to a commit."""
 
     task: str
@@ -57,7 +57,7 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class Drop:
+class CancelTask:
     """The vision does not want the task any more."""
 
     task: str
@@ -72,7 +72,7 @@ class GiveUp:
 
 
 @dataclass(frozen=True)
-class Code:
+class CodeTask:
     task: str
 
 
@@ -84,7 +84,7 @@ class Rest:
     until: datetime | None = None
 
 
-Move = Welcome | Heed | Deliver | Rebase | Lose | Gate | Drop | GiveUp | Code | Rest
+Move = AdoptTask | ApplyOwnerMove | Deliver | Rebase | AbandonAttempt | Gate | CancelTask | GiveUp | CodeTask | Rest
 
 
 def next_move(board: Board, now: datetime) -> Move:
@@ -103,16 +103,16 @@ def next_move(board: Board, now: datetime) -> Move:
 
 def takes_long(move: Move) -> bool:
     """Somebody waits for an engine, tests or a model: it needs a free hand."""
-    return isinstance(move, Code) or (isinstance(move, Gate) and isinstance(move.step, Check | Judge))
+    return isinstance(move, CodeTask) or (isinstance(move, Gate) and isinstance(move.step, RunTests | Judge))
 
 
 def _owners(cards: Sequence[Card], _: Board) -> Iterator[Move]:
     for card in cards:
         if card.seen_in is None:
             if card.spec is not None:
-                yield Welcome(card.id)
+                yield AdoptTask(card.id)
         elif card.seen_in is not card.state and (event := owner_moved(card.seen_in, card.state)):
-            yield Heed(card.id, event)
+            yield ApplyOwnerMove(card.id, event)
 
 
 def _begun(cards: Sequence[Card], _: Board) -> Iterator[Move]:
@@ -121,7 +121,7 @@ def _begun(cards: Sequence[Card], _: Board) -> Iterator[Move]:
             if card.commit:
                 yield Deliver(card.id)
             else:
-                yield Rebase(card.id) if card.refreshes else Lose(card.id)
+                yield Rebase(card.id) if card.refreshes else AbandonAttempt(card.id)
 
 
 def _at_the_gates(cards: Sequence[Card], board: Board) -> Iterator[Move]:
@@ -138,7 +138,7 @@ def _must_wait(step: Step, card: Card, board: Board) -> bool:
     match step:
         case Judge():
             return bool(board.no_model or card.no_model) or not board.free_hands
-        case Check():
+        case RunTests():
             return not board.free_hands
         case Merge():
             return bool(board.held)
@@ -151,13 +151,13 @@ def asks_owner(card: Card, board: Board) -> bool:
     if card.submission is None or not card.submission.told:
         return False
     step = next_step(card.submission, board.policy)
-    return isinstance(step, Park) and "\n".join(step.reasons) == card.submission.told
+    return isinstance(step, AskOwner) and "\n".join(step.reasons) == card.submission.told
 
 
 def _unwanted(cards: Sequence[Card], _: Board) -> Iterator[Move]:
     for card in cards:
         if card.unwanted and card.spec and card.state in (State.BACKLOG, State.IN_PROGRESS):
-            yield Drop(card.id, card.unwanted)
+            yield CancelTask(card.id, card.unwanted)
 
 
 def _exhausted(cards: Sequence[Card], board: Board) -> Iterator[Move]:
@@ -187,7 +187,7 @@ def _work(cards: Sequence[Card], board: Board, now: datetime) -> Move:
     awake = [c for c in ready if c.rests_until is None or c.rests_until <= now]
     if not awake:
         return Rest("waiting before the next attempt", min(c.rests_until for c in ready if c.rests_until))
-    return Code(min(awake, key=_urgency).id)
+    return CodeTask(min(awake, key=_urgency).id)
 
 
 def _why_none(board: Board) -> str:

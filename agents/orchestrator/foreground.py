@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from agents.orchestrator.board.breaker import Pauses, Service
+from agents.orchestrator.board.breaker import CircuitBreaker, Service
 from agents.orchestrator.decide import Rest
 from agents.orchestrator.loop import Work
 from agents.orchestrator.team import Desk
-from agents.orchestrator.workers import Crew
+from agents.orchestrator.workers import WorkerPool
 from shared.forge.forge import RateLimited
 
 PATIENCE = timedelta(minutes=10)  # the longest rest that is waited for
@@ -28,8 +28,8 @@ class Foreground:
         self,
         desk: Desk,
         work: Work,
-        crew: Crew,
-        pauses: Pauses,
+        crew: WorkerPool,
+        pauses: CircuitBreaker,
         hear: Callable[[], None],
         beside: Callable[[], None],
     ) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from agents.orchestrator.board.review_facts import GateSight
-from agents.orchestrator.board.transitions import Mover
-from agents.orchestrator.integration.feature_branches import GoalBranches, is_outdated, lands, target, too_early
+from agents.orchestrator.board.review_facts import ReviewFacts
+from agents.orchestrator.board.transitions import Transitions
+from agents.orchestrator.integration.feature_branches import FeatureBranches, is_outdated, lands, target, too_early
 from agents.orchestrator.memory import learning
 from agents.orchestrator.publishing import gate_text
 from agents.orchestrator.publishing.publishing import Address
-from agents.orchestrator.team import Checks, Desk, Reviews, Team
+from agents.orchestrator.team import ChecksChange, Desk, ReviewsChange, Team
 from agents.orchestrator.vision.issue_goals import number_of
 from agents.qa.runner.suite import BrokenSetup
 from shared.forge.forge import ForgeRefused, HeadMoved, MergeBlocked, MergeConflict, NotPermitted
@@ -19,42 +19,44 @@ from shared.model.board import Card
 from shared.model.errors import Misconfigured, OutOfBudget, Stopping, Stumble, TaskCapReached, Unavailable
 from shared.model.evidence import is_test_file
 from shared.model.gate import (
+    AskOwner,
     Cancel,
-    Check,
     Fail,
     Judge,
     Merge,
     Noticed,
-    Park,
     Refresh,
+    ReviewState,
+    RunTests,
     SendBack,
     Step,
-    Submission,
 )
 from shared.model.lifecycle import Event, State
 from shared.model.review import Escalated, Reviewed
 from shared.model.work import Branch, TaskSpec
-from shared.store.gate_book import Parked
-from shared.store.journal import Known
+from shared.store.gate_book import AwaitingOwner
+from shared.store.journal import TaskRecord
 
 
 class Gatekeeper:
-    def __init__(self, desk: Desk, team: Team, sight: GateSight, mover: Mover, branches: GoalBranches) -> None:
+    def __init__(
+        self, desk: Desk, team: Team, sight: ReviewFacts, mover: Transitions, branches: FeatureBranches
+    ) -> None:
         self._desk = desk
         self._team = team
         self._sight = sight
         self._mover = mover
         self._branches = branches
-        self._qa: Checks | None = None
-        self._reviewer: Reviews | None = None
+        self._qa: ChecksChange | None = None
+        self._reviewer: ReviewsChange | None = None
         self.problems: list[str] = []
 
-    def act(self, card: Card, known: Known, step: Step) -> None:
+    def act(self, card: Card, known: TaskRecord, step: Step) -> None:
         """OutOfBudget, and what the owner has to mend, are the caller's; all else concerns this task alone."""
         assert card.spec and card.submission and known.last
         found, spec = card.submission, card.spec
         match step:
-            case Check():
+            case RunTests():
                 self._check(spec, known, found)
             case Judge():
                 self._judge(spec, known, found)
@@ -74,7 +76,7 @@ class Gatekeeper:
                 self._mover.move(known.id, State.IN_REVIEW, Event.REFRESHED, "", "stale", refreshes=found.commit)
             case Merge():
                 self._merge(known, found)
-            case Park(reasons):
+            case AskOwner(reasons):
                 self._park(known, found, reasons)
             case Noticed(merged):
                 self._notice(known, found, merged)
@@ -83,13 +85,13 @@ class Gatekeeper:
 
     # -- tests and review -------------------------------------------------------------------------------------
 
-    def qa(self) -> Checks:
+    def qa(self) -> ChecksChange:
         """Made when it is first needed. NoSandbox if this machine has no box."""
         if self._qa is None:
             self._qa = self._team.qa()
         return self._qa
 
-    def _check(self, spec: TaskSpec, known: Known, found: Submission) -> None:
+    def _check(self, spec: TaskSpec, known: TaskRecord, found: ReviewState) -> None:
         desk, branch = self._desk, self._sight.seen(known, found.commit).branch
         qa = self.qa()
         desk.gates.begin("check", known.id, found.commit, desk.clock.now())
@@ -111,7 +113,7 @@ class Gatekeeper:
             desk.gates.keep_evidence(known.id, evidence)
             desk.tell(f"{known.id}: {gate_text.summary(evidence)}")
 
-    def _judge(self, spec: TaskSpec, known: Known, found: Submission) -> None:
+    def _judge(self, spec: TaskSpec, known: TaskRecord, found: ReviewState) -> None:
         desk, branch = self._desk, self._sight.seen(known, found.commit).branch
         assert found.evidence
         self._publish(known, found)
@@ -137,7 +139,7 @@ class Gatekeeper:
 
     # -- endings ----------------------------------------------------------------------------------------------
 
-    def _send_back(self, known: Known, found: Submission, step: SendBack) -> None:
+    def _send_back(self, known: TaskRecord, found: ReviewState, step: SendBack) -> None:
         self._publish(known, found)
         event, why = Event.CHANGES, ""
         if step.by == "tests" and found.evidence:
@@ -150,15 +152,15 @@ class Gatekeeper:
             learning.sent_back(self._desk, known.id)
         self._mover.move(known.id, State.IN_REVIEW, event, why, "sent back")
 
-    def _park(self, known: Known, found: Submission, reasons: tuple[str, ...]) -> None:
+    def _park(self, known: TaskRecord, found: ReviewState, reasons: tuple[str, ...]) -> None:
         desk = self._desk
         self._publish(known, found)
         text = gate_text.waiting(known.id, reasons, found.commit if desk.rules.inbox.owners else "")
         desk.publishing.waiting(self._address(known, found), text, desk.clock.now())
-        desk.gates.park(Parked(known.id, found.subject, reasons), desk.clock.now())
+        desk.gates.park(AwaitingOwner(known.id, found.subject, reasons), desk.clock.now())
         desk.tell(f"{known.id}: waits for you: {'; '.join(reasons)}")
 
-    def _merge(self, known: Known, found: Submission) -> None:
+    def _merge(self, known: TaskRecord, found: ReviewState) -> None:
         desk, to, into = self._desk, self._address(known, found), self._into(known)
         if self._is_outdated(known):
             return  # the next look finds it
@@ -186,17 +188,17 @@ class Gatekeeper:
         note = f"merged{where} as {merged[:12]}, pull request #{to.number}"
         self._mover.move(known.id, State.IN_REVIEW, Event.MERGED, note)
 
-    def _into(self, known: Known) -> str:
+    def _into(self, known: TaskRecord) -> str:
         return target(self._desk, known)
 
-    def _is_outdated(self, known: Known) -> bool:
+    def _is_outdated(self, known: TaskRecord) -> bool:
         """Asked at the forge; what is merged already is not asked about."""
         if not lands(known) or self._sight.pulls[known.id].state == "merged":
             return False
         self._branches.look(known.branch)
         return is_outdated(self._desk, known)
 
-    def _clear_goal_branch(self, known: Known, to: Address) -> None:
+    def _clear_goal_branch(self, known: TaskRecord, to: Address) -> None:
         """All of it has landed; with what somebody has pushed there since, it stays."""
         if not lands(known):
             return
@@ -206,14 +208,14 @@ class Gatekeeper:
         else:
             self._desk.publishing.delete_goal_branch(to, known.branch, self._desk.clock.now())
 
-    def _gone(self, known: Known, found: Submission) -> str:
+    def _gone(self, known: TaskRecord, found: ReviewState) -> str:
         if found.goal != "early":
             return "its goal is gone: removed from VISION.md, or its issue was closed"
         is_more = too_early(known, self._desk.journal.known())
         words = "to do for its goal" if is_more else f"on {known.branch} now than it was made of"
         return f"there is more {words}: it is made anew when that is done"
 
-    def _tell_issue(self, known: Known, to: Address) -> None:
+    def _tell_issue(self, known: TaskRecord, to: Address) -> None:
         """When the last task of its goal is done. A token that may not write there costs the word, nothing else."""
         if self._into(known) != self._desk.rules.branch:
             return
@@ -228,7 +230,7 @@ class Gatekeeper:
         except (NotPermitted, ForgeRefused) as problem:
             self._desk.tell(f"{known.id}: nothing was said below issue {issue}: {problem}")
 
-    def _compare(self, known: Known, found: Submission, merged: str) -> None:
+    def _compare(self, known: TaskRecord, found: ReviewState, merged: str) -> None:
         """What is on the branch now is what was tested, or somebody was faster than the forge allows us to be."""
         mirror = self._desk.mirror
         if mirror.tree_id(merged) != mirror.tree_id(found.commit):
@@ -236,7 +238,7 @@ class Gatekeeper:
             self.problems.append(text)
             self._desk.tell(text)
 
-    def _notice(self, known: Known, found: Submission, merged: bool) -> None:
+    def _notice(self, known: TaskRecord, found: ReviewState, merged: bool) -> None:
         """The owner was there before us; or we were, before we were killed."""
         number = self._address(known, found).number
         if merged and self._was_ours(known, found):
@@ -251,17 +253,17 @@ class Gatekeeper:
             self.heed_end(known, number)
             self._heed_owner(known, found, merged)
 
-    def _lost_its_base(self, known: Known) -> bool:
+    def _lost_its_base(self, known: TaskRecord) -> bool:
         """GitHub closes what goes into a branch that somebody deletes: that is no word about the change."""
         into = self._into(known)
         return into != self._desk.rules.branch and self._branches.look(into) is None
 
-    def _was_ours(self, known: Known, found: Submission) -> bool:
+    def _was_ours(self, known: TaskRecord, found: ReviewState) -> bool:
         """We meant to merge this commit, and no other was merged in its place."""
         pull = self._sight.pulls[known.id]
         return pull.head_sha == found.commit and self._desk.journal.has_merged(known.id, found.commit)
 
-    def _heed_owner(self, known: Known, found: Submission, merged: bool) -> None:
+    def _heed_owner(self, known: TaskRecord, found: ReviewState, merged: bool) -> None:
         if merged:
             to = self._address(known, found)
             self._note_merge(known, to)
@@ -272,7 +274,7 @@ class Gatekeeper:
         self._desk.tell(f"{known.id}: you {word} its pull request")
         self._mover.move(known.id, State.IN_REVIEW, event, f"{word} by the owner")
 
-    def _note_merge(self, known: Known, to: Address) -> None:
+    def _note_merge(self, known: TaskRecord, to: Address) -> None:
         """What he merged into a goal's branch has to be there when it lands."""
         merged = self._sight.pulls[known.id].merge_sha
         if merged and self._into(known) != self._desk.rules.branch:
@@ -280,16 +282,16 @@ class Gatekeeper:
             self._desk.journal.intend(key, "merge by the owner", known.id, merged, self._desk.clock.now())
             self._desk.journal.achieved(key, merged)
 
-    def heed_end(self, known: Known, number: int) -> None:
+    def heed_end(self, known: TaskRecord, number: int) -> None:
         """The owner's closing or merging is answered once: if he retries the task, a new pull request may be opened."""
         key, now = f"{known.id}:end-{number}", self._desk.clock.now()
         self._desk.journal.intend(key, "close", known.id, str(number), now)
 
-    def _close(self, known: Known, found: Submission, why: str) -> None:
+    def _close(self, known: TaskRecord, found: ReviewState, why: str) -> None:
         self._publish(known, found)
         self.give_up(known, why)
 
-    def give_up(self, known: Known, why: str) -> None:
+    def give_up(self, known: TaskRecord, why: str) -> None:
         """The pull request is closed with a diagnosis that a person can act on."""
         desk = self._desk
         self._sight.hear([known])
@@ -302,7 +304,7 @@ class Gatekeeper:
 
     # -- the forge --------------------------------------------------------------------------------------------
 
-    def _publish(self, known: Known, found: Submission) -> None:
+    def _publish(self, known: TaskRecord, found: ReviewState) -> None:
         """Everything that is known about exactly this commit; what is there already is not said again."""
         desk, to = self._desk, self._address(known, found)
         if found.evidence:
@@ -314,7 +316,7 @@ class Gatekeeper:
                 self._sight.hear([known])  # the next look sees it
                 raise
 
-    def _address(self, known: Known, found: Submission) -> Address:
+    def _address(self, known: TaskRecord, found: ReviewState) -> Address:
         pull = self._sight.pulls.get(known.id)
         if pull is None:
             raise Unavailable(f"{known.id}: its pull request is not at the forge")
@@ -327,5 +329,5 @@ def written_tests(spec: TaskSpec, branch: Branch) -> tuple[str, ...]:
     return tuple(path for path in branch.changed if is_test_file(path) and path not in named)
 
 
-def _number(known: Known) -> int:
+def _number(known: TaskRecord) -> int:
     return known.last.number if known.last else 0

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from agents.orchestrator.act import Acts
-from agents.orchestrator.board.breaker import Pauses, Service
-from agents.orchestrator.board.review_facts import GateSight
-from agents.orchestrator.board.snapshot import Sight, look
-from agents.orchestrator.board.transitions import Mover
+from agents.orchestrator.board.breaker import CircuitBreaker, Service
+from agents.orchestrator.board.review_facts import ReviewFacts
+from agents.orchestrator.board.snapshot import Snapshot, load_snapshot
+from agents.orchestrator.board.transitions import Transitions
 from agents.orchestrator.decide import Move, Rest, next_move, takes_long
 from agents.orchestrator.inbox.inbox import Inbox
-from agents.orchestrator.integration.feature_branches import Astray
+from agents.orchestrator.integration.feature_branches import BranchNeedsOwner
 from agents.orchestrator.planning.integrating import file_due
 from agents.orchestrator.team import Desk, Team
-from agents.orchestrator.workers import Crew
+from agents.orchestrator.workers import WorkerPool
 from shared.forge.forge import RateLimited
 from shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Replaced, ShareReached, Stopping, TeamError
 from shared.model.lifecycle import State
@@ -35,8 +35,8 @@ class Work:
         self,
         desk: Desk,
         team: Team,
-        crew: Crew,
-        pauses: Pauses,
+        crew: WorkerPool,
+        pauses: CircuitBreaker,
         moved: Callable[[], None],
         lasts: bool,
         waits: Callable[[], Mapping[str, str]] = dict,
@@ -48,8 +48,8 @@ class Work:
         self._moved = moved
         self._lasts = lasts
         self._waits = waits
-        self.mover = Mover(desk)
-        self._gate_sight = GateSight(desk)
+        self.mover = Transitions(desk)
+        self._gate_sight = ReviewFacts(desk)
         self._inbox = Inbox(desk, self._gate_sight)
         self._acts = Acts(desk, team, self._gate_sight, self.mover)
 
@@ -109,17 +109,17 @@ class Work:
             self._inbox.hear(begun)
             self._pauses.answers(Service.FORGE)
 
-    def _tell_lost(self, sight: Sight) -> None:
+    def _tell_lost(self, sight: Snapshot) -> None:
         for card in sight.board.cards:
             if card.state is card.seen_in is State.IN_REVIEW and card.submission is None and not card.aside:
                 self.mover.set_aside(card.id, f"its commit is not here any more; type: python main.py retry {card.id}")
 
-    def _look(self, held: str, free_hands: int) -> Sight:
+    def _look(self, held: str, free_hands: int) -> Snapshot:
         desk = self._desk
         accepted = desk.plans.accepted()
         vision = desk.wanted()
         guards = [pattern for guard in (accepted.guards if accepted else ()) for pattern in guard.patterns]
-        return look(
+        return load_snapshot(
             desk.store,
             desk.journal,
             vision,
@@ -140,13 +140,13 @@ class Work:
 
     # -- one move ---------------------------------------------------------------------------------------------
 
-    def _do(self, move: Move, sight: Sight) -> None:
+    def _do(self, move: Move, sight: Snapshot) -> None:
         if self._desk.stopping():  # it was given to a hand that had to wait for the chair
             return
         self._try(move, sight)
         self._moved()
 
-    def _try(self, move: Move, sight: Sight) -> None:
+    def _try(self, move: Move, sight: Snapshot) -> None:
         """What goes wrong with one task is its own affair; what ends the program is everybody's."""
         task = "" if isinstance(move, Rest) else move.task
         try:
@@ -166,7 +166,7 @@ class Work:
                 raise
             self._name_problem(str(problem))
             self.mover.set_aside(task, str(problem))
-        except Astray as problem:
+        except BranchNeedsOwner as problem:
             self._name_problem(str(problem))
             self.mover.set_aside(task, str(problem))
         except TeamError as problem:

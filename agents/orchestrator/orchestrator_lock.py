@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Chair:
+class OrchestratorLock:
     """`with chair:` sits down, as soon as nobody else does."""
 
     def __init__(self) -> None:
@@ -18,7 +18,7 @@ class Chair:
         self._sitting = 0  # the thread; 0: nobody
         self._woken = False
 
-    def __enter__(self) -> Chair:
+    def __enter__(self) -> OrchestratorLock:
         assert self._sitting != threading.get_ident(), "who sits already would wait for himself"
         self._free.acquire()
         self._sitting = threading.get_ident()

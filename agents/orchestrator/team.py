@@ -9,22 +9,22 @@ from threading import Event
 from typing import Protocol
 
 from agents.devops.drivers.driver import Running
-from agents.orchestrator.deploys.deploy_book import DeployBook
-from agents.orchestrator.memory.lesson_book import LessonBook
-from agents.orchestrator.orchestrator_lock import Chair
+from agents.orchestrator.deploys.deploy_book import DeployRepository
+from agents.orchestrator.memory.lesson_book import LessonRepository
+from agents.orchestrator.orchestrator_lock import OrchestratorLock
 from agents.orchestrator.publishing.delivery import Delivery
 from agents.orchestrator.publishing.publishing import Publishing
-from agents.orchestrator.research.research_book import ResearchBook
-from agents.orchestrator.roadmap.roadmap_book import RoadmapBook
+from agents.orchestrator.research.research_book import ResearchRepository
+from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
 from agents.orchestrator.upkeep.upkeep import UpkeepRules, wanted
-from agents.orchestrator.upkeep.upkeep_book import UpkeepBook
+from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
 from agents.orchestrator.upkeep.upkeep_pins import Releases
 from agents.orchestrator.vision.issue_goals import InboxRules
 from agents.orchestrator.vision.reading import Interpretation
-from shared.model.deployment import ByHand, Deploy, Happened, Place
+from shared.model.deployment import ByHand, Deploy, Place, StepOutcome
 from shared.model.evidence import Evidence, SuiteRun
 from shared.model.gate import Policy
-from shared.model.lifecycle import Limits
+from shared.model.lifecycle import TaskLimits
 from shared.model.research import Findings, Inquiry
 from shared.model.review import Reviewed
 from shared.model.work import (
@@ -45,16 +45,16 @@ from shared.money.ledger_savings import LedgerSavings
 from shared.notify.messenger import Messenger
 from shared.repo.mirror import Mirror
 from shared.sandbox.linter import Lint
-from shared.store.gate_book import GateBook
+from shared.store.gate_book import GateRepository
 from shared.store.journal import Journal
-from shared.store.plan_book import PlanBook
+from shared.store.plan_book import PlanRepository
 from shared.store.task_store import TaskStore
 from shared.system.clock import Clock
 from shared.system.log import Log
 from shared.system.paths import Home
 
 
-class Reads(Protocol):
+class ReadsVision(Protocol):
     def read(
         self,
         run: Run,
@@ -66,7 +66,7 @@ class Reads(Protocol):
     ) -> Interpretation: ...
 
 
-class Codes(Protocol):
+class CodesTask(Protocol):
     def code(
         self,
         run: Run,
@@ -78,7 +78,7 @@ class Codes(Protocol):
     ) -> CodeAnswer: ...
 
 
-class Checks(Protocol):
+class ChecksChange(Protocol):
     def check(self, run: Run, task: TaskSpec, branch: Branch, written: Sequence[str] = ()) -> Evidence: ...
 
     def tests_for(self, task: TaskSpec, branch: Branch, evidence: Evidence) -> TaskSpec: ...
@@ -88,7 +88,7 @@ class Checks(Protocol):
         ...
 
 
-class Reviews(Protocol):
+class ReviewsChange(Protocol):
     def review(
         self, run: Run, task: TaskSpec, branch: Branch, evidence: Evidence, before: Sequence[Reviewed] = ()
     ) -> Reviewed: ...
@@ -105,7 +105,7 @@ class Rules:
     capacity: int  # tasks per day
     depth: int  # of dependencies
     allow: tuple[str, ...]
-    limits: Limits
+    limits: TaskLimits
     day_cap: int
     task_cap: int
     per_token: tuple[int, int]  # the coder's price, sent and received, in nano-dollars: for forecasts
@@ -123,7 +123,7 @@ class Rules:
 class Deploys(Protocol):
     """The DevOps agent."""
 
-    def carry_out(self, step: ByHand) -> Happened: ...
+    def carry_out(self, step: ByHand) -> StepOutcome: ...
 
     def running(self, place: Place) -> Running | None: ...
 
@@ -149,7 +149,7 @@ class Deployment:
 
 
 @dataclass(frozen=True)
-class Upkeep:
+class UpkeepTools:
     """What finds work that nobody asked for, and the owner's rules. What needs a sandbox is made when it is needed.
 
     `least`: nano-dollars that the dearest single call of a task may cost.
@@ -166,16 +166,16 @@ class Upkeep:
 class Team:
     """`coder`, `qa` and `reviewer` are made when first needed: without a sandbox the rest of the day goes on."""
 
-    reader: Reads
+    reader: ReadsVision
     plan: Callable[[Run, PlanOrder, str], PlanAnswer]  # of what is at this commit
-    coder: Callable[[], Codes]
-    qa: Callable[[], Checks]
-    reviewer: Callable[[], Reviews]
+    coder: Callable[[], CodesTask]
+    qa: Callable[[], ChecksChange]
+    reviewer: Callable[[], ReviewsChange]
     overview: Callable[[str, Sequence[str]], str]  # (commit, texts) -> what there is, and where the texts' words stand
     sync: Callable[[], str]  # brings our mirror up to date -> the newest commit of the target's branch
     deployment: Deployment | None = None  # none: nothing is deployed
     research: Callable[[Run, Inquiry], Findings] | None = None  # none: nothing is looked up
-    upkeep: Upkeep | None = None  # none: nothing is proposed
+    upkeep: UpkeepTools | None = None  # none: nothing is proposed
 
 
 @dataclass(frozen=True)
@@ -186,8 +186,8 @@ class Desk:
     clock: Clock
     store: TaskStore
     journal: Journal
-    gates: GateBook
-    plans: PlanBook
+    gates: GateRepository
+    plans: PlanRepository
     ledger: Ledger
     log: Log
     mirror: Mirror
@@ -196,15 +196,15 @@ class Desk:
     messages: Messenger
     course: LedgerCourse
     savings: LedgerSavings
-    deploys: DeployBook
-    research: ResearchBook
-    memory: LessonBook
-    upkeep: UpkeepBook
-    roadmap: RoadmapBook
+    deploys: DeployRepository
+    research: ResearchRepository
+    memory: LessonRepository
+    upkeep: UpkeepRepository
+    roadmap: RoadmapRepository
     rules: Rules
     command: str = "python main.py"  # what the owner types before a command's name
     tell: Callable[[str], None] = field(default=lambda _: None)  # one line of progress for whoever watches
-    chair: Chair = field(default_factory=Chair)
+    chair: OrchestratorLock = field(default_factory=OrchestratorLock)
     stopping: Callable[[], bool] = field(default=lambda: False)  # nothing new is begun any more
     leaving: Event = field(default_factory=Event)  # set: a new team takes over soon, with a new configuration
     keep_bug: Callable[[Exception], None] = field(default=lambda _: None)  # its trace, for whoever mends it

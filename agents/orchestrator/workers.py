@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from agents.orchestrator.orchestrator_lock import Chair
+from agents.orchestrator.orchestrator_lock import OrchestratorLock
 from shared.model.errors import Unavailable
 
 
-class Crew:
+class WorkerPool:
     """Everything but `end` is called by who sits on the chair. `ended`: called by each thread at its end."""
 
-    def __init__(self, chair: Chair, hands: int, ended: Callable[[], None]) -> None:
+    def __init__(self, chair: OrchestratorLock, hands: int, ended: Callable[[], None]) -> None:
         self._chair = chair
         self._hands = hands
         self._ended = ended

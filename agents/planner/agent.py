@@ -15,8 +15,8 @@ from agents.planner import evidence
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
 from agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
 from agents.planner.settling import settled
-from agents.planner.source import Source
-from agents.planner.task_spec import Reply, Verdict
+from agents.planner.source import SourceTree
+from agents.planner.task_spec import GoalVerdict, PlanReply
 from agents.planner.texts import one_line
 from shared.llm.prompts import Prompts, quoted
 from shared.model.errors import OutOfBudget, Stumble
@@ -42,7 +42,7 @@ class Planner:
         self._prompts = prompts
         self._analyzer = analyzer
 
-    def plan(self, run: Run, order: PlanOrder, source: Source) -> PlanAnswer:
+    def plan(self, run: Run, order: PlanOrder, source: SourceTree) -> PlanAnswer:
         """At most two model calls, none if there is nothing to plan. Errors are those of the asker."""
         if not order.goals or order.capacity <= 0:
             return PlanAnswer(deferred=tuple(goal.id for goal in order.goals))
@@ -58,7 +58,7 @@ class Planner:
             notes=notes + answer.notes,
         )
 
-    def _checked(self, run: Run, order: PlanOrder, facts: str, tree: Tree) -> tuple[Reply, tuple[str, ...]]:
+    def _checked(self, run: Run, order: PlanOrder, facts: str, tree: Tree) -> tuple[PlanReply, tuple[str, ...]]:
         """The answer, or if it breaks rules the second one; if that cannot be had, the first must do."""
         reply = self._ask(run, order, facts, "")
         wrong = _corrections(reply, order, faults(reply, order, tree))
@@ -69,7 +69,7 @@ class Planner:
         except (Stumble, OutOfBudget) as error:
             return reply, (f"The plan broke rules and could not be asked for again ({one_line(str(error), 200)}).",)
 
-    def _ask(self, run: Run, order: PlanOrder, facts: str, correction: str) -> Reply:
+    def _ask(self, run: Run, order: PlanOrder, facts: str, correction: str) -> PlanReply:
         is_proposed = any(goal.proposed_by for goal in order.goals)
         unnamed = _others(order) if is_proposed else ()
         prompt = self._prompts.render(
@@ -85,7 +85,7 @@ class Planner:
             lessons=_lessons(order.lessons),
             correction=correction,
         )
-        return self._asker.ask(run, prompt.system, prompt.user, Reply)
+        return self._asker.ask(run, prompt.system, prompt.user, PlanReply)
 
 
 def _text(goal: Goal) -> str:
@@ -113,33 +113,33 @@ def _lessons(lines: Sequence[str]) -> str:
     return f"# Lessons of earlier work\n\n{_block(lines, 'lessons')}\n\n" if lines else ""
 
 
-def _questions(reply: Reply, order: PlanOrder, source: Source) -> Iterable[Question]:
+def _questions(reply: PlanReply, order: PlanOrder, source: SourceTree) -> Iterable[Question]:
     answers = verdicts(reply)
     found = (evidence.question(answers[goal.id], goal, source) for goal in order.goals if goal.id in answers)
     return (question for question in found if question)
 
 
-def _done(reply: Reply, order: PlanOrder, source: Source) -> Iterable[str]:
+def _done(reply: PlanReply, order: PlanOrder, source: SourceTree) -> Iterable[str]:
     answers = verdicts(reply)
     for goal in order.goals:
         found = answers.get(goal.id)
-        if found and found.verdict is Verdict.ALREADY_DONE and evidence.is_borne_out(found, goal, source):
+        if found and found.verdict is GoalVerdict.ALREADY_DONE and evidence.is_borne_out(found, goal, source):
             yield goal.id
 
 
-def _unknowns(reply: Reply, order: PlanOrder) -> Iterable[Question]:
+def _unknowns(reply: PlanReply, order: PlanOrder) -> Iterable[Question]:
     """Of goals that strangers propose nothing is looked up: they would choose what is searched for."""
     answers = verdicts(reply)
     for goal in order.goals:
         found = answers.get(goal.id)
-        if found and found.verdict is Verdict.QUESTION and found.look_up.strip() and not goal.proposed_by:
+        if found and found.verdict is GoalVerdict.QUESTION and found.look_up.strip() and not goal.proposed_by:
             yield Question(goal.id, one_line(found.look_up, LONGEST_UNKNOWN))
 
 
 # --- asking again --------------------------------------------------------------------------------------------
 
 
-def _corrections(reply: Reply, order: PlanOrder, wrong: Faults) -> list[str]:
+def _corrections(reply: PlanReply, order: PlanOrder, wrong: Faults) -> list[str]:
     tasks = [
         f"task {one_line(reply.tasks[place].key, 40)!r}: {text}"
         for place, texts in sorted(wrong.items())
@@ -149,7 +149,7 @@ def _corrections(reply: Reply, order: PlanOrder, wrong: Faults) -> list[str]:
     return [*goals, *tasks][:MAX_CORRECTIONS]
 
 
-def _again(reply: Reply, wrong: Iterable[str]) -> str:
+def _again(reply: PlanReply, wrong: Iterable[str]) -> str:
     """The first answer comes along: what was good in it shall stay."""
     before = json.dumps(asdict(reply), ensure_ascii=False)
     return "\n\n".join(

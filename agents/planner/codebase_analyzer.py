@@ -13,7 +13,7 @@ from itertools import groupby
 from posixpath import basename, dirname, splitext
 
 from agents.planner.file_views import clean, outlines, seen_whole, views
-from agents.planner.source import Hit, Source, hits, lines_of
+from agents.planner.source import SourceHit, SourceTree, hits, lines_of
 from shared.model.scope import is_plain_path, matches
 
 MAX_FACTS = 40_000  # characters, about 12,000 tokens
@@ -71,7 +71,7 @@ class CodebaseAnalyzer:
     def __init__(self, limit: int = MAX_FACTS) -> None:
         self._limit = limit
 
-    def facts(self, source: Source, texts: Sequence[str]) -> str:
+    def facts(self, source: SourceTree, texts: Sequence[str]) -> str:
         """At most `limit` characters."""
         texts = [text[:LONGEST_TEXT] for text in texts]
         files = _files(source)
@@ -89,19 +89,19 @@ class CodebaseAnalyzer:
         )
         return _joined(parts, self._limit)
 
-    def overview(self, source: Source, texts: Sequence[str]) -> str:
+    def overview(self, source: SourceTree, texts: Sequence[str]) -> str:
         """What there is and where the texts' words stand, without the files' own text: enough to name paths."""
         files = _files(source)
         found = {term: _searched(source, term) for term in terms([text[:LONGEST_TEXT] for text in texts])}
         return _joined((*self._general(source, files), ("\n".join(_places(found)), 0.25)), self._limit)
 
-    def _general(self, source: Source, files: Sequence[str]) -> tuple[tuple[str, float], ...]:
+    def _general(self, source: SourceTree, files: Sequence[str]) -> tuple[tuple[str, float], ...]:
         """What is the same whatever is asked."""
         first = "\n".join([*_stack(source, files), *_tests(files)])
         return (first, 0.1), (_tree(files, self._limit * 3 // 10), 0.3)
 
 
-def _files(source: Source) -> tuple[str, ...]:
+def _files(source: SourceTree) -> tuple[str, ...]:
     return tuple(sorted(path for path in source.files() if is_plain_path(path)))
 
 
@@ -125,7 +125,7 @@ def _cut(text: str, limit: int) -> str:
 # --- the repository as a whole -------------------------------------------------------------------------------
 
 
-def _stack(source: Source, files: Sequence[str]) -> Iterator[str]:
+def _stack(source: SourceTree, files: Sequence[str]) -> Iterator[str]:
     shown: dict[str, list[str]] = {}
     for name, patterns, word in STACK:
         for path in files:
@@ -194,7 +194,7 @@ def terms(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chosen))[:MAX_TERMS]
 
 
-def _searched(source: Source, term: str) -> tuple[Hit, ...]:
+def _searched(source: SourceTree, term: str) -> tuple[SourceHit, ...]:
     """Lines that hold the term as it is written, or else in small letters; places that tell something first."""
     lines = hits(source, term, HITS_ASKED)
     if not lines and term != term.lower():
@@ -203,7 +203,7 @@ def _searched(source: Source, term: str) -> tuple[Hit, ...]:
     return tuple(sorted(plain, key=lambda hit: (bool(matches(hit.path, DULL)), hit.path, hit.line)))
 
 
-def _found(found: Mapping[str, Sequence[Hit]], whole: Collection[str]) -> str:
+def _found(found: Mapping[str, Sequence[SourceHit]], whole: Collection[str]) -> str:
     """`whole`: of these files a line's number says enough, as the line is shown too."""
     lines = ["searched, and how many lines hold it:", *_nowhere(found)]
     for term, lines_found in found.items():
@@ -219,7 +219,7 @@ def _found(found: Mapping[str, Sequence[Hit]], whole: Collection[str]) -> str:
     return "\n".join(lines) if found else ""
 
 
-def _hit_lines(lines_found: Iterable[Hit], whole: Collection[str]) -> Iterator[str]:
+def _hit_lines(lines_found: Iterable[SourceHit], whole: Collection[str]) -> Iterator[str]:
     for path, same in groupby(lines_found, key=lambda hit: hit.path):
         if path in whole:
             yield f"  {path}, shown below: {', '.join(str(hit.line) for hit in same)}"
@@ -227,7 +227,7 @@ def _hit_lines(lines_found: Iterable[Hit], whole: Collection[str]) -> Iterator[s
             yield from (f"  {path}:{hit.line}: {clean(hit.text.strip())}" for hit in same)
 
 
-def _places(found: Mapping[str, Sequence[Hit]]) -> Iterator[str]:
+def _places(found: Mapping[str, Sequence[SourceHit]]) -> Iterator[str]:
     if found:
         yield "searched, and which files hold it:"
     yield from _nowhere(found)
@@ -236,7 +236,7 @@ def _places(found: Mapping[str, Sequence[Hit]]) -> Iterator[str]:
             yield f"“{term}”: {_few(dict.fromkeys(hit.path for hit in lines_found))}"
 
 
-def _nowhere(found: Mapping[str, Sequence[Hit]]) -> Iterator[str]:
+def _nowhere(found: Mapping[str, Sequence[SourceHit]]) -> Iterator[str]:
     if absent := [f"“{term}”" for term, lines_found in found.items() if not lines_found]:
         yield f"in no file: {', '.join(absent)}"
 
@@ -247,17 +247,17 @@ def _few(paths: Iterable[str]) -> str:
     return ", ".join(named[:HITS_PER_TERM]) + more
 
 
-def _most_hit(lines_found: Iterable[Hit]) -> list[str]:
+def _most_hit(lines_found: Iterable[SourceHit]) -> list[str]:
     """Paths, those with the most hits first; what tells little comes last."""
     count = Counter(hit.path for hit in lines_found)
     return sorted(count, key=lambda path: (bool(matches(path, DULL)), -count[path], path))
 
 
-def _lines_in(path: str, found: Mapping[str, Sequence[Hit]]) -> frozenset[int]:
+def _lines_in(path: str, found: Mapping[str, Sequence[SourceHit]]) -> frozenset[int]:
     return frozenset(hit.line for lines_found in found.values() for hit in lines_found if hit.path == path)
 
 
-def _to_outline(named: Iterable[str], found: Mapping[str, Sequence[Hit]], whole: Collection[str]) -> list[str]:
+def _to_outline(named: Iterable[str], found: Mapping[str, Sequence[SourceHit]], whole: Collection[str]) -> list[str]:
     """The Python files that matter, the named ones, then those with the most hits; but for what is shown whole."""
     often = _most_hit(hit for lines_found in found.values() for hit in lines_found)
     paths = dict.fromkeys((*named, *(path for path in often if not matches(path, DULL))))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agents.planner.source import Source, hits, lines_of
-from agents.planner.task_spec import Evidence, GoalAnswer, Proof, Verdict
+from agents.planner.source import SourceTree, hits, lines_of
+from agents.planner.task_spec import ClaimedEvidence, GoalReply, GoalVerdict, Proof
 from agents.planner.texts import one_line
 from shared.model.work import Goal, Question
 
@@ -17,7 +17,7 @@ ENOUGH = 50  # lines, of which some may lie in files that are not read
 LONGEST_TEXT = 500
 
 
-def question(answer: GoalAnswer, goal: Goal, source: Source) -> Question | None:
+def question(answer: GoalReply, goal: Goal, source: SourceTree) -> Question | None:
     """What the owner is asked about a goal that gets no task; None: it gets tasks.
 
     "Not so" and "done already" are only passed on as facts if every piece of evidence stands.
@@ -25,13 +25,13 @@ def question(answer: GoalAnswer, goal: Goal, source: Source) -> Question | None:
     text = one_line(answer.text, LONGEST_TEXT)
     reason = text or "it gives no reason."
     match answer.verdict:
-        case Verdict.TASKS:
+        case GoalVerdict.TASKS:
             return None
-        case Verdict.QUESTION:
+        case GoalVerdict.QUESTION:
             return Question(goal.id, text or "The planner needs to know more about this; write it in more detail.")
-        case Verdict.PREMISE_FALSE:
+        case GoalVerdict.PREMISE_FALSE:
             claim = f"The code does not bear this out: {reason} Remove or reword the goal."
-        case Verdict.ALREADY_DONE:
+        case GoalVerdict.ALREADY_DONE:
             claim = f"This seems to be done already: {reason} Check the goal off, or say what is missing."
     seen = "; ".join(shown(piece) for piece in answer.evidence[:MAX_EVIDENCE])
     if is_borne_out(answer, goal, source):
@@ -39,13 +39,13 @@ def question(answer: GoalAnswer, goal: Goal, source: Source) -> Question | None:
     return Question(goal.id, claim, f"unverified: {seen or 'no evidence was given'}")
 
 
-def is_borne_out(answer: GoalAnswer, goal: Goal, source: Source) -> bool:
+def is_borne_out(answer: GoalReply, goal: Goal, source: SourceTree) -> bool:
     """There is evidence, and every piece of it stands."""
     pieces = answer.evidence[:MAX_EVIDENCE]
     return bool(pieces) and all(stands(piece, goal, source) for piece in pieces)
 
 
-def shown(piece: Evidence) -> str:
+def shown(piece: ClaimedEvidence) -> str:
     """In words, e.g. `app/views.py:12: return 1`."""
     path, quote = one_line(piece.path, 150), one_line(piece.quote, 150)
     match piece.kind:
@@ -57,7 +57,7 @@ def shown(piece: Evidence) -> str:
             return f'no file holds "{quote}"'
 
 
-def stands(piece: Evidence, goal: Goal, source: Source) -> bool:
+def stands(piece: ClaimedEvidence, goal: Goal, source: SourceTree) -> bool:
     """Looks for itself. What is said to be absent must be what the goal speaks of: everything else is absent too."""
     spoken = " ".join((goal.title, *goal.details))
     match piece.kind:
@@ -72,7 +72,7 @@ def stands(piece: Evidence, goal: Goal, source: Source) -> bool:
             return _says_something(piece.quote) and piece.quote in spoken and not found
 
 
-def _quoted_near(lines: Sequence[str], piece: Evidence) -> bool:
+def _quoted_near(lines: Sequence[str], piece: ClaimedEvidence) -> bool:
     """Each line of the quote stands, from one blank to the next, at or near the named line."""
     first = max(0, piece.line - 1 - NEAR)
     quoted = [_normal(line) for line in piece.quote.splitlines() if line.strip()]

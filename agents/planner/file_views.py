@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agents.planner.outline import outlined
-from agents.planner.source import Source, lines_of
+from agents.planner.source import SourceTree, lines_of
 
 WHOLE_FILE = 12_000  # characters of a file that is shown whole
 OUTLINE_LINES = 60
@@ -24,7 +24,7 @@ class View:
     is_whole: bool
 
 
-def views(source: Source, places: Iterable[tuple[str, Collection[int]]]) -> Iterator[View]:
+def views(source: SourceTree, places: Iterable[tuple[str, Collection[int]]]) -> Iterator[View]:
     """`places`: a path, and the lines that matter in it: whole if it is small, else around these, with line numbers."""
     for path, found in places:
         lines = lines_of(source, path)
@@ -46,7 +46,7 @@ def seen_whole(shown: Iterable[View], room: int) -> Iterator[str]:
             yield view.path
 
 
-def outlines(source: Source, paths: Iterable[str]) -> Iterator[str]:
+def outlines(source: SourceTree, paths: Iterable[str]) -> Iterator[str]:
     """Classes and functions of Python files."""
     for path in paths:
         symbols = list(outlined(lines_of(source, path) or ()))

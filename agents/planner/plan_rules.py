@@ -6,7 +6,7 @@ import graphlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.planner.task_spec import Draft, GoalAnswer, Reply, Verdict
+from agents.planner.task_spec import Draft, GoalReply, GoalVerdict, PlanReply
 from agents.planner.texts import LONGEST_CRITERION, alike, body, criteria, headline, one_line
 from shared.model.scope import is_plain_path, matches
 from shared.model.work import Goal, PlanOrder
@@ -41,7 +41,7 @@ def _above(path: str) -> Iterator[str]:
     return ("/".join(parts[: depth + 1]) for depth in range(len(parts)))
 
 
-def faults(reply: Reply, order: PlanOrder, tree: Tree) -> Faults:
+def faults(reply: PlanReply, order: PlanOrder, tree: Tree) -> Faults:
     """Which rules each task breaks; tasks that keep all of them are not listed."""
     tasks = reply.tasks[:MAX_TASKS]
     found: dict[int, list[str]] = {place: list(_faults_of(place, reply, order, tree)) for place in range(len(tasks))}
@@ -50,15 +50,15 @@ def faults(reply: Reply, order: PlanOrder, tree: Tree) -> Faults:
     return {place: texts[:MAX_FAULTS] for place, texts in found.items() if texts}
 
 
-def unanswered(reply: Reply, order: PlanOrder) -> tuple[Goal, ...]:
+def unanswered(reply: PlanReply, order: PlanOrder) -> tuple[Goal, ...]:
     """The goals without a task, old or new, and without another verdict."""
     answers = verdicts(reply)
     has_task = {draft.goal_id for draft in reply.tasks} | {task.goal_id for task in order.open_tasks}
-    is_settled = has_task | {id_ for id_, answer in answers.items() if answer.verdict is not Verdict.TASKS}
+    is_settled = has_task | {id_ for id_, answer in answers.items() if answer.verdict is not GoalVerdict.TASKS}
     return tuple(goal for goal in order.goals if goal.id not in is_settled)
 
 
-def verdicts(reply: Reply) -> dict[str, GoalAnswer]:
+def verdicts(reply: PlanReply) -> dict[str, GoalReply]:
     """The first answer about each goal."""
     return {answer.goal_id: answer for answer in reversed(reply.goals)}
 
@@ -66,12 +66,12 @@ def verdicts(reply: Reply) -> dict[str, GoalAnswer]:
 # --- one task ------------------------------------------------------------------------------------------------
 
 
-def _faults_of(place: int, reply: Reply, order: PlanOrder, tree: Tree) -> Iterator[str]:
+def _faults_of(place: int, reply: PlanReply, order: PlanOrder, tree: Tree) -> Iterator[str]:
     draft = reply.tasks[place]
     answer = verdicts(reply).get(draft.goal_id)
     if draft.goal_id not in {goal.id for goal in order.goals}:
         yield f"its goal {one_line(draft.goal_id, 40)!r} was not asked for"
-    elif answer and answer.verdict is not Verdict.TASKS:
+    elif answer and answer.verdict is not GoalVerdict.TASKS:
         yield f"its goal is answered with `{answer.verdict}`, so it can have no task"
     yield from _bad_texts(draft)
     yield from _bad_paths(draft, order, tree)

@@ -7,7 +7,7 @@ import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from agents.planner.plan_rules import MAX_TASKS, Faults, Tree, faults, links, places, unanswered, verdicts
-from agents.planner.task_spec import Draft, Reply, Verdict
+from agents.planner.task_spec import Draft, GoalVerdict, PlanReply
 from agents.planner.texts import body, criteria, headline, one_line
 from shared.model.work import Goal, PlanAnswer, PlanOrder, Question, TaskSpec
 
@@ -16,7 +16,7 @@ LONGEST_REASON = 300
 LONGEST_WHY = 500
 
 
-def settled(reply: Reply, order: PlanOrder, tree: Tree, day: str) -> PlanAnswer:
+def settled(reply: PlanReply, order: PlanOrder, tree: Tree, day: str) -> PlanAnswer:
     """The answer without questions about premises. A task that waits for a dropped one is dropped with it."""
     tasks = reply.tasks[:MAX_TASKS]
     dropped = _with_waiting(tasks, faults(reply, order, tree))
@@ -53,7 +53,7 @@ def _name(draft: Draft) -> str:
     return f'"{headline(draft.title) or one_line(draft.key, 40)}"'
 
 
-def _notes(reply: Reply, dropped: Mapping[int, str], silent: Iterable[Goal]) -> Iterator[str]:
+def _notes(reply: PlanReply, dropped: Mapping[int, str], silent: Iterable[Goal]) -> Iterator[str]:
     if len(reply.tasks) > MAX_TASKS:
         yield f"The planner answered {len(reply.tasks)} tasks; only the first {MAX_TASKS} were looked at."
     for place, why in sorted(dropped.items()):
@@ -63,11 +63,11 @@ def _notes(reply: Reply, dropped: Mapping[int, str], silent: Iterable[Goal]) -> 
 
 
 def _without_task(
-    reply: Reply, kept: Iterable[int], dropped: Mapping[int, str], goals: Iterable[Goal]
+    reply: PlanReply, kept: Iterable[int], dropped: Mapping[int, str], goals: Iterable[Goal]
 ) -> Iterator[Question]:
     """A goal that lost all its tasks: asking the model again every day would only cost money."""
     served = {reply.tasks[place].goal_id for place in kept}
-    served |= {id_ for id_, answer in verdicts(reply).items() if answer.verdict is not Verdict.TASKS}
+    served |= {id_ for id_, answer in verdicts(reply).items() if answer.verdict is not GoalVerdict.TASKS}
     reasons = {reply.tasks[place].goal_id: why for place, why in sorted(dropped.items(), reverse=True)}
     for goal in goals:
         if goal.id in reasons and goal.id not in served:

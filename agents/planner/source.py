@@ -11,7 +11,7 @@ from shared.repo.mirror import Mirror
 MAX_FILE = 200_000  # bytes
 
 
-class Hit(Protocol):
+class SourceHit(Protocol):
     """A line that holds what was searched for."""
 
     @property
@@ -22,7 +22,7 @@ class Hit(Protocol):
     def text(self) -> str: ...
 
 
-class Source(Protocol):
+class SourceTree(Protocol):
     """A repository at one commit."""
 
     def files(self) -> tuple[str, ...]:
@@ -31,11 +31,11 @@ class Source(Protocol):
     def read(self, path: str, limit: int) -> str | None:
         """A file's text; None: no such file, not UTF-8 text, or more than `limit` bytes."""
 
-    def grep(self, needle: str, limit: int) -> tuple[Hit, ...]:
+    def grep(self, needle: str, limit: int) -> tuple[SourceHit, ...]:
         """The first `limit` lines of text files that hold `needle`, letter by letter."""
 
 
-class Snapshot:
+class SourceSnapshot:
     """A commit of the mirror as a Source."""
 
     def __init__(self, mirror: Mirror, commit: str) -> None:
@@ -52,7 +52,7 @@ class Snapshot:
         except (Refused, UnicodeDecodeError):
             return None
 
-    def grep(self, needle: str, limit: int) -> tuple[Hit, ...]:
+    def grep(self, needle: str, limit: int) -> tuple[SourceHit, ...]:
         return self._mirror.grep(self._commit, needle, limit)
 
 
@@ -61,7 +61,7 @@ def may_be_read(path: str) -> bool:
     return not usually_holds_keys(path)
 
 
-def lines_of(source: Source, path: str) -> tuple[str, ...] | None:
+def lines_of(source: SourceTree, path: str) -> tuple[str, ...] | None:
     """A file's lines, or None if it may not or cannot be read."""
     text = source.read(path, MAX_FILE) if may_be_read(path) else None
     if text is None or "\0" in text:
@@ -69,6 +69,6 @@ def lines_of(source: Source, path: str) -> tuple[str, ...] | None:
     return tuple(text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n"))
 
 
-def hits(source: Source, needle: str, limit: int) -> tuple[Hit, ...]:
+def hits(source: SourceTree, needle: str, limit: int) -> tuple[SourceHit, ...]:
     """Lines that hold `needle`, of files that may be read."""
     return tuple(hit for hit in source.grep(needle, limit) if may_be_read(hit.path))

@@ -8,7 +8,7 @@ from typing import ClassVar
 from shared.model.work import Choice, Difficulty
 
 
-class Verdict(Choice):
+class GoalVerdict(Choice):
     TASKS = "tasks"
     PREMISE_FALSE = "premise_false"
     ALREADY_DONE = "already_done"
@@ -22,7 +22,7 @@ class Proof(Choice):
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ClaimedEvidence:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     kind: Proof
     path: str
@@ -31,12 +31,12 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class GoalAnswer:
+class GoalReply:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     goal_id: str
-    verdict: Verdict
+    verdict: GoalVerdict
     text: str
-    evidence: list[Evidence]
+    evidence: list[ClaimedEvidence]
     look_up: str = ""  # what public pages may know, of a question
 
 
@@ -64,9 +64,9 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Reply:
+class PlanReply:
     """The whole answer."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-    goals: list[GoalAnswer]
+    goals: list[GoalReply]
     tasks: list[Draft]

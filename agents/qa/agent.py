@@ -12,7 +12,7 @@ from agents.qa.analysis.touched import Places, Touched
 from agents.qa.commit_texts import CommitTexts
 from agents.qa.coverage_checker import drop, newly_run, uncovered_changes
 from agents.qa.evidence_rule import Runs, Texts, is_usable, problems, proving
-from agents.qa.gathering import Gathering, KeptRuns, Source, Subject, text_of
+from agents.qa.gathering import CommitSource, Gathering, KeptRuns, Subject, text_of
 from agents.qa.runner.suite import Bench, BrokenSetup
 from agents.qa.test_runner import PYTEST_SECTIONS, command_for
 from agents.qa.upkeep_proof import Sought, unproven
@@ -34,7 +34,7 @@ class Qa:
     def __init__(
         self,
         bench: Bench,
-        source: Source,
+        source: CommitSource,
         kept: KeptRuns,
         command: str,
         tolerance: float,

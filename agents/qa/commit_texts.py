@@ -10,11 +10,11 @@ from functools import cached_property
 from agents.qa.analysis.equivalence import is_same_code
 from agents.qa.analysis.removed import obsolete
 from agents.qa.analysis.test_changes import Weakening
-from agents.qa.analysis.test_support import Repository, relied_on
+from agents.qa.analysis.test_support import SourceTexts, relied_on
 from agents.qa.analysis.touched import WORDS, Touched
 from agents.qa.analysis.uncovered import Pair, unrun
 from agents.qa.evidence_rule import Runs, Texts, Uncounted, is_usable
-from agents.qa.gathering import Source, text_of
+from agents.qa.gathering import CommitSource, text_of
 from shared.model.change import Change
 from shared.model.evidence import configures_tests, is_test_file
 from shared.model.scope import matches
@@ -24,7 +24,7 @@ from shared.model.work import Branch, TaskSpec
 class CommitTexts:
     """Errors are those of the source."""
 
-    def __init__(self, source: Source, branch: Branch) -> None:
+    def __init__(self, source: CommitSource, branch: Branch) -> None:
         self._source = source
         self._branch = branch
         self.changes = source.changed(branch.base, branch.commit)
@@ -49,8 +49,8 @@ class CommitTexts:
         texts = {change.path: self._both(change.path) for change in self.changes if not change.binary}
         old = {path: text for path, text in texts.items() if path in self.before}
         new = {path: text for path, text in texts.items() if path not in self.before}
-        then = Repository(self._of_tests, lambda: self._of_product(self.before, self._then))
-        now = Repository(self._of_tests, lambda: self._of_product(self.after, self._now))
+        then = SourceTexts(self._of_tests, lambda: self._of_product(self.before, self._then))
+        now = SourceTexts(self._of_tests, lambda: self._of_product(self.after, self._now))
         return relied_on(old, then) | relied_on(new, now)
 
     def read(self, task: TaskSpec, weakened: Sequence[Weakening], runs: Runs) -> Texts:

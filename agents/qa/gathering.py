@@ -25,15 +25,15 @@ LARGEST = 20_000_000  # bytes of a file of the tests, data included
 NOT_THEIRS = ("stopped", "machine")  # the run was ended for a reason that is not its own
 
 
-class Entry(Protocol):
+class CommitFile(Protocol):
     @property
     def path(self) -> str: ...
 
 
-class Source(Protocol):
+class CommitSource(Protocol):
     """The target's commits: the mirror."""
 
-    def tree(self, sha: str) -> Sequence[Entry]: ...
+    def tree(self, sha: str) -> Sequence[CommitFile]: ...
     def tree_id(self, sha: str) -> str: ...
     def read(self, sha: str, path: str, limit: int = ...) -> bytes | None: ...
     def changed(self, old: str, new: str) -> tuple[Change, ...]: ...
@@ -65,7 +65,7 @@ class Subject:
 class Gathering:
     """Makes the runs for one subject, and looks at its files."""
 
-    def __init__(self, bench: Bench, source: Source, kept: KeptRuns, log: Log, subject: Subject) -> None:
+    def __init__(self, bench: Bench, source: CommitSource, kept: KeptRuns, log: Log, subject: Subject) -> None:
         self._bench = bench
         self._source = source
         self._kept = kept
@@ -173,7 +173,7 @@ class Gathering:
         return {change.path: self._source.read(commit, change.path, LARGEST) for change in self._of.touched.tests}
 
 
-def text_of(source: Source, commit: str, path: str) -> str:
+def text_of(source: CommitSource, commit: str, path: str) -> str:
     """A file that is no text is a NUL, which nobody can parse."""
     try:
         return (source.read(commit, path, LARGEST) or b"").decode()

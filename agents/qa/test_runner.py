@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from agents.qa.coverage_checker import read_coverage
-from agents.qa.runner.suite import MAX_REPORT, RawRun
+from agents.qa.runner.suite import MAX_REPORT, RawTestRun
 from shared.model.evidence import Failure, Outcome, SuiteRun, configures_tests, is_test_file
 
 LONGEST_ID = 300  # characters
@@ -90,7 +90,7 @@ class _Damaged(ValueError):
     """A line that no reporter writes."""
 
 
-def read_run(raw: RawRun, asked: Collection[str] = ()) -> SuiteRun:
+def read_run(raw: RawTestRun, asked: Collection[str] = ()) -> SuiteRun:
     """Never raises. `asked`: the files whose uncovered lines are wanted. What is not whole shows what there was."""
     report, is_sound = _read(raw.report or b"")
     covered, uncovered = read_coverage(raw.coverage, asked)
@@ -107,7 +107,7 @@ def read_run(raw: RawRun, asked: Collection[str] = ()) -> SuiteRun:
     )
 
 
-def _end(raw: RawRun, report: _Report, is_sound: bool) -> str:
+def _end(raw: RawTestRun, report: _Report, is_sound: bool) -> str:
     if raw.end != "exited":
         return raw.end
     if not raw.report:

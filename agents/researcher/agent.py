@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from agents.researcher.answer import Reply, one_line, queries, settled, wanted
+from agents.researcher.answer import ResearchReply, one_line, queries, settled, wanted
 from agents.researcher.passages import passages
 from shared.llm.prompts import Prompt, Prompts, quoted
 from shared.model.errors import Stumble
-from shared.model.research import Findings, Hit, Inquiry, Source
+from shared.model.research import Findings, Inquiry, SearchHit, WebSource
 from shared.model.work import Run
 
 T = TypeVar("T")
@@ -30,18 +30,18 @@ class Asker(Protocol):
     def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T: ...
 
 
-class Library(Protocol):
+class WebLibrary(Protocol):
     """The web, for one question: what was found and read once is there for nothing."""
 
-    def search(self, query: str) -> Sequence[Hit]: ...
+    def search(self, query: str) -> Sequence[SearchHit]: ...
 
-    def read(self, hit: Hit) -> Source | str:
+    def read(self, hit: SearchHit) -> WebSource | str:
         """The page, or why it cannot be used."""
         ...
 
 
 @dataclass(frozen=True)
-class Bounds:
+class ResearchBounds:
     """Of one try at a question. `tokens`: sent and received, of all its turns."""
 
     turns: int = 5
@@ -49,20 +49,20 @@ class Bounds:
 
 
 @dataclass
-class _Desk:
+class _Question:
     """What lies there. What was shown once stays as it is: each turn adds a leaf, and the prompt grows at its end."""
 
     inquiry: Inquiry
-    library: Library
+    library: WebLibrary
 
     def __post_init__(self) -> None:
         self.asked: list[str] = []
-        self.results: list[Hit] = []
-        self.sources: list[Source] = []
+        self.results: list[SearchHit] = []
+        self.sources: list[WebSource] = []
         self.unread: dict[str, str] = {}
         self.leaves: list[str] = []
         self._lines: list[str] = []  # of the leaf that is being written, as its pages
-        self._pages: list[Source] = []
+        self._pages: list[WebSource] = []
         self._room = ROOM
 
     def search(self, query: str) -> None:
@@ -83,7 +83,7 @@ class _Desk:
         if hit.url in self.unread or any(source.url == hit.url for source in self.sources):
             return
         match self.library.read(hit):
-            case Source() as source:
+            case WebSource() as source:
                 self.sources.append(source)
                 self._pages.append(source)
             case str() as why:
@@ -117,7 +117,7 @@ class Researcher:
         asker: Asker,
         prompts: Prompts,
         tokens_of: Callable[[str], int],
-        bounds: Bounds,
+        bounds: ResearchBounds,
         goes_on: Callable[[int], bool] = lambda _: True,
     ) -> None:
         self._asker = asker
@@ -126,9 +126,9 @@ class Researcher:
         self._bounds = bounds
         self._goes_on = goes_on
 
-    def research(self, run: Run, inquiry: Inquiry, project: str, library: Library) -> Findings:
+    def research(self, run: Run, inquiry: Inquiry, project: str, library: WebLibrary) -> Findings:
         """`run.task` is the inquiry's id. `project`: what it is asked for. Errors: the asker's and the library's."""
-        desk, before = _Desk(inquiry, library), self._tokens_of(run.task)
+        desk, before = _Question(inquiry, library), self._tokens_of(run.task)
         kept: tuple[int, ...] = ()
         desk.search(inquiry.text)
         desk.turn_over()
@@ -137,7 +137,7 @@ class Researcher:
             prompt = self._prompt(desk, project, is_last)
             if not is_last and self._goes_on(turn):
                 kept = _and(kept, _end_of_leaves(prompt.user))
-            reply = self._asker.ask(run, prompt.system, prompt.user, Reply, kept)
+            reply = self._asker.ask(run, prompt.system, prompt.user, ResearchReply, kept)
             if reply.answers:
                 return settled(reply, desk.sources)
             if is_last or not self._looked_further(reply, desk):
@@ -149,7 +149,7 @@ class Researcher:
         """For this turn and one more, if each takes a third of what there is. `tokens`: of this try so far."""
         return tokens <= self._bounds.tokens // 3
 
-    def _looked_further(self, reply: Reply, desk: _Desk) -> bool:
+    def _looked_further(self, reply: ResearchReply, desk: _Question) -> bool:
         """Whether it asked for anything at all."""
         numbers, asked = wanted(reply, len(desk.results)), queries(reply)
         for number in numbers:
@@ -158,7 +158,7 @@ class Researcher:
             desk.search(query)
         return bool(numbers or asked)
 
-    def _prompt(self, desk: _Desk, project: str, is_last: bool) -> Prompt:
+    def _prompt(self, desk: _Question, project: str, is_last: bool) -> Prompt:
         return self._prompts.render(
             "researcher/research",
             question=quoted(desk.inquiry.text[:LONGEST_QUESTION], "question"),

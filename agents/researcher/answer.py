@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, get_args
 
-from shared.model.research import Claim, Effort, Findings, Option, Source, supported
+from shared.model.research import Claim, Effort, Findings, Option, WebSource, supported
 
 MOST_SEARCHES, MOST_PAGES = 2, 3  # per turn
 LONGEST_QUERY = 200  # characters
@@ -34,7 +34,7 @@ class ClaimReply:
 
 
 @dataclass(frozen=True)
-class Reply:
+class ResearchReply:
     """Look further, or answer."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -50,18 +50,18 @@ class Reply:
         return bool(self.recommendation.strip())
 
 
-def queries(reply: Reply) -> tuple[str, ...]:
+def queries(reply: ResearchReply) -> tuple[str, ...]:
     """What is searched for next."""
     asked = (one_line(query, LONGEST_QUERY) for query in reply.searches)
     return tuple(dict.fromkeys(filter(None, asked)))[:MOST_SEARCHES]
 
 
-def wanted(reply: Reply, count: int) -> tuple[int, ...]:
+def wanted(reply: ResearchReply, count: int) -> tuple[int, ...]:
     """Which of `count` results are read next, counted from 1."""
     return tuple(dict.fromkeys(number for number in reply.read if 0 < number <= count))[:MOST_PAGES]
 
 
-def settled(reply: Reply, sources: Sequence[Source]) -> Findings:
+def settled(reply: ResearchReply, sources: Sequence[WebSource]) -> Findings:
     """What may be told: claims only with a quote that stands in the page that they name."""
     claims = [_claim(claim, sources) for claim in reply.claims[:MOST_CLAIMS]]
     kept = supported([claim for claim in claims if claim], _by_url(sources))
@@ -75,7 +75,7 @@ def settled(reply: Reply, sources: Sequence[Source]) -> Findings:
     )
 
 
-def _claim(reply: ClaimReply, sources: Sequence[Source]) -> Claim | None:
+def _claim(reply: ClaimReply, sources: Sequence[WebSource]) -> Claim | None:
     if not 0 < reply.source <= len(sources):
         return None
     text, quote = one_line(reply.text, LONGEST_LINE), one_line(reply.quote, LONGEST_QUOTE)
@@ -92,7 +92,7 @@ def _lines(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(filter(None, (one_line(text, LONGEST_LINE) for text in texts[:4])))
 
 
-def _by_url(sources: Sequence[Source]) -> Mapping[str, Source]:
+def _by_url(sources: Sequence[WebSource]) -> Mapping[str, WebSource]:
     return {source.url: source for source in sources}
 
 

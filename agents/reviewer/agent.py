@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from agents.reviewer import answer
-from agents.reviewer.answer import Read, Reply
-from agents.reviewer.diff_analyzer import Chunk, Unreadable, chunks, repeated
+from agents.reviewer.answer import Read, ReviewReply
+from agents.reviewer.diff_analyzer import Chunk, PatchUnreadable, chunks, repeated
 from agents.reviewer.rules import lint_rules, rules
 from agents.reviewer.rules.case import Case
 from agents.reviewer.rules.lint_rules import Linter
 from agents.reviewer.settling import History, history, settle
-from agents.reviewer.source import Source, case_of
+from agents.reviewer.source import ReviewSource, case_of
 from agents.reviewer.texts import evidence_text, findings_text, part_text, task_text
 from shared.llm.prompts import Prompts, quoted
 from shared.model.errors import ReplyDeclined
@@ -61,7 +61,7 @@ class Reviewer:
         self,
         asker: Asker,
         prompts: Prompts,
-        source: Source,
+        source: ReviewSource,
         linter: Linter,
         outgoing: Outgoing,
         floor: Severity = Severity.MEDIUM,
@@ -89,7 +89,7 @@ class Reviewer:
             return Reviewed(branch.commit, decided)
         try:
             parts = chunks(self._source.diff(branch.base, branch.commit), case.files, self._limits.chunk_chars)
-        except Unreadable as reason:
+        except PatchUnreadable as reason:
             return Reviewed(branch.commit, Escalated(str(reason), found))
         if not 0 < len(parts) <= self._limits.most_chunks:
             return Reviewed(branch.commit, Escalated(self._size(parts), found))
@@ -139,7 +139,7 @@ class Reviewer:
             part=part_text(number, len(reading.parts)),
             diff=quoted(self._outgoing.clean(part.text), "change"),
         )
-        reply = self._asker.ask(reading.run, prompt.system, prompt.user, Reply)
+        reply = self._asker.ask(reading.run, prompt.system, prompt.user, ReviewReply)
         reply = replace(reply, keywords=[word for word in reply.keywords if not self._outgoing.find(word)])
         return answer.read(reply, part, {file.path: file for file in reading.case.files}, earlier)
 

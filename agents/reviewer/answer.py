@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from agents.reviewer.diff_analyzer import Chunk
-from agents.reviewer.rules.case import LONGEST_QUOTE, File
+from agents.reviewer.rules.case import LONGEST_QUOTE, ChangedFile
 from shared.model.review import MOST_KEYWORDS, Approved, ChangesRequested, Escalated, Finding, Severity, Verdict
 from shared.model.work import Choice
 
@@ -24,7 +24,7 @@ class Decision(Choice):
 
 
 @dataclass(frozen=True)
-class Complaint:
+class FindingReply:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     path: str
     line: int
@@ -34,13 +34,13 @@ class Complaint:
 
 
 @dataclass(frozen=True)
-class Reply:
+class ReviewReply:
     """`unresolved`: numbers of the earlier findings that still hold."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     decision: Decision
     reason: str
-    findings: list[Complaint]
+    findings: list[FindingReply]
     unresolved: list[int] = field(default_factory=list)
     keywords: list[str] = field(default_factory=list)
 
@@ -55,7 +55,7 @@ class Read:
     keywords: tuple[str, ...] = ()
 
 
-def read(reply: Reply, chunk: Chunk, files: Mapping[str, File], earlier: Sequence[Finding]) -> Read:
+def read(reply: ReviewReply, chunk: Chunk, files: Mapping[str, ChangedFile], earlier: Sequence[Finding]) -> Read:
     """`earlier`: the findings that the chunk was asked about, in that order."""
     known = {path: files[path] for path in chunk.paths}
     bound = (_bound(complaint, known, chunk) for complaint in reply.findings)
@@ -104,7 +104,7 @@ def _keyword(text: str) -> str:
 # --- binding -------------------------------------------------------------------------------------------------
 
 
-def _bound(complaint: Complaint, files: Mapping[str, File], chunk: Chunk) -> Finding | None:
+def _bound(complaint: FindingReply, files: Mapping[str, ChangedFile], chunk: Chunk) -> Finding | None:
     """To an added line of the chunk; near none, it is a comment on the file; an unknown path is nothing."""
     file = files.get(complaint.path)
     text = one_line(complaint.text, LONGEST_TEXT)
@@ -118,7 +118,7 @@ def _bound(complaint: Complaint, files: Mapping[str, File], chunk: Chunk) -> Fin
     return Finding(file.path, line, complaint.severity, "model", rule, text, file.added[line].strip()[:LONGEST_QUOTE])
 
 
-def _carried(finding: Finding, files: Mapping[str, File]) -> Finding:
+def _carried(finding: Finding, files: Mapping[str, ChangedFile]) -> Finding:
     """An earlier finding, where its line is now; 0: it is gone, and the finding is about what took its place."""
     added = files[finding.path].added if finding.path in files else {}
     same = (number for number, text in added.items() if text.strip()[:LONGEST_QUOTE] == finding.quote)

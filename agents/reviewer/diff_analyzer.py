@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.reviewer.rules.case import File
+from agents.reviewer.rules.case import ChangedFile
 
 HEAD = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 WHOLE_FILE = 80  # lines: a file up to this length is shown whole
@@ -21,12 +21,12 @@ MOST_REMOVED = 300  # lines of a deleted file
 LONGEST_LINE = 500  # characters of a line that is not added
 
 
-class Unreadable(Exception):
+class PatchUnreadable(Exception):
     """The patch cannot be read as what the changes say. The text names the path."""
 
 
 @dataclass(frozen=True)
-class Row:
+class PatchRow:
     """A line of a patch. `sign`: " ", "+" or "-"; `number`: in the new file (of a removed line: where it stood)."""
 
     sign: str
@@ -50,18 +50,18 @@ class _Piece:
     lines: frozenset[tuple[str, str]]
 
 
-def chunks(diff: bytes, files: Sequence[File], most_chars: int) -> tuple[Chunk, ...]:
+def chunks(diff: bytes, files: Sequence[ChangedFile], most_chars: int) -> tuple[Chunk, ...]:
     """In the order of the files. Unreadable: see there."""
     patch = read_patch(diff)
     pieces = [piece for file in files for piece in _pieces(file, _checked(file, patch), most_chars)]
     return tuple(map(_chunk, _packed(pieces, most_chars)))
 
 
-def added(files: Iterable[File]) -> frozenset[tuple[str, str]]:
+def added(files: Iterable[ChangedFile]) -> frozenset[tuple[str, str]]:
     return frozenset((file.path, text) for file in files for text in file.added.values())
 
 
-def repeated(files: Iterable[File]) -> frozenset[tuple[str, str, int]]:
+def repeated(files: Iterable[ChangedFile]) -> frozenset[tuple[str, str, int]]:
     """(path, text, how often) of the added lines that stand more than once in their file."""
     counts = Counter((file.path, text) for file in files for text in file.added.values())
     return frozenset((path, text, count) for (path, text), count in counts.items() if count > 1)
@@ -70,9 +70,9 @@ def repeated(files: Iterable[File]) -> frozenset[tuple[str, str, int]]:
 # --- reading a patch -----------------------------------------------------------------------------------------
 
 
-def read_patch(diff: bytes) -> Mapping[str, tuple[Row, ...]]:
+def read_patch(diff: bytes) -> Mapping[str, tuple[PatchRow, ...]]:
     """Path -> its rows. Lines are counted: what a line says cannot be mistaken for a head."""
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[PatchRow]] = {}
     old, path = "", ""
     lines = iter(diff.split(b"\n"))
     for line in lines:
@@ -97,31 +97,31 @@ def _path(word: bytes, prefix: bytes) -> str:
     return word.removeprefix(prefix).decode("utf-8", "replace") if word.startswith(prefix) else ""
 
 
-def _hunk(lines: Iterator[bytes], old: int, number: int, new: int) -> Iterator[Row]:
+def _hunk(lines: Iterator[bytes], old: int, number: int, new: int) -> Iterator[PatchRow]:
     while old > 0 or new > 0:
         line = next(lines, None)
         if line is None:
             return
         sign, text = line[:1].decode("latin-1"), line[1:].decode("utf-8", "replace").removesuffix("\r")
         if sign in ("+", " "):
-            yield Row(sign, number, text)
+            yield PatchRow(sign, number, text)
             number, new = number + 1, new - 1
         if sign == "-":
-            yield Row(sign, number, text)
+            yield PatchRow(sign, number, text)
         old -= sign in ("-", " ")
 
 
-def _checked(file: File, patch: Mapping[str, tuple[Row, ...]]) -> tuple[Row, ...]:
+def _checked(file: ChangedFile, patch: Mapping[str, tuple[PatchRow, ...]]) -> tuple[PatchRow, ...]:
     rows = patch.get(file.path, ())
     if {row.number: row.text.rstrip("\r") for row in rows if row.sign == "+"} != dict(file.added):
-        raise Unreadable(f"the difference of {file.path} cannot be read")
+        raise PatchUnreadable(f"the difference of {file.path} cannot be read")
     return rows
 
 
 # --- one file ------------------------------------------------------------------------------------------------
 
 
-def _pieces(file: File, rows: Sequence[Row], most_chars: int) -> Iterator[_Piece]:
+def _pieces(file: ChangedFile, rows: Sequence[PatchRow], most_chars: int) -> Iterator[_Piece]:
     if file.change.kind == "deleted":
         rows = rows[:MOST_REMOVED]
     for run in _runs(_in_its_surroundings(file, rows)) or [[]]:
@@ -131,27 +131,27 @@ def _pieces(file: File, rows: Sequence[Row], most_chars: int) -> Iterator[_Piece
             yield _Piece(file.path, "\n".join([title, *map(_shown, part)]), lines)
 
 
-def _begins_in(file: File, part: Sequence[Row]) -> str:
+def _begins_in(file: ChangedFile, part: Sequence[PatchRow]) -> str:
     """The class and function of Python that a part begins in the middle of: their heads are above what is shown."""
     first = part[0].number if part else 0
     names = file.tree.names_above(first) if file.tree else ()
     return f", from inside {'.'.join(names)}" if names else ""
 
 
-def _in_its_surroundings(file: File, rows: Sequence[Row]) -> list[Row]:
+def _in_its_surroundings(file: ChangedFile, rows: Sequence[PatchRow]) -> list[PatchRow]:
     """The patch's rows, and the lines of the new file around them."""
     shown = {row.number for row in rows if row.sign != "-"}
     margin = len(file.lines) if len(file.lines) <= WHOLE_FILE else MARGIN
     changed = [row.number for row in rows if row.sign != " "]
     missing = {near for number in changed for near in range(number - margin, number + margin + 1)} - shown
-    more = (Row(" ", number, text) for number, text in enumerate(file.lines, 1) if number in missing)
+    more = (PatchRow(" ", number, text) for number, text in enumerate(file.lines, 1) if number in missing)
     # a removed line stood before the line that has its number now
     return sorted([*rows, *more], key=lambda row: (row.number, row.sign != "-"))
 
 
-def _runs(rows: Iterable[Row]) -> list[list[Row]]:
+def _runs(rows: Iterable[PatchRow]) -> list[list[PatchRow]]:
     """Cut where lines are left out."""
-    runs: list[list[Row]] = []
+    runs: list[list[PatchRow]] = []
     for row in rows:
         if not runs or row.number > runs[-1][-1].number + 1:
             runs.append([])
@@ -159,9 +159,9 @@ def _runs(rows: Iterable[Row]) -> list[list[Row]]:
     return runs
 
 
-def _split(run: Sequence[Row], most_chars: int) -> Iterator[Sequence[Row]]:
+def _split(run: Sequence[PatchRow], most_chars: int) -> Iterator[Sequence[PatchRow]]:
     """A run that is longer than a chunk, in parts; no line is cut."""
-    part: list[Row] = []
+    part: list[PatchRow] = []
     size = 0
     for row in run:
         length = len(_shown(row)) + 1
@@ -173,7 +173,7 @@ def _split(run: Sequence[Row], most_chars: int) -> Iterator[Sequence[Row]]:
     yield part
 
 
-def _shown(row: Row) -> str:
+def _shown(row: PatchRow) -> str:
     text = row.text if row.sign == "+" or len(row.text) <= LONGEST_LINE else row.text[:LONGEST_LINE] + " [cut]"
     mark = f"{row.number}+" if row.sign == "+" else row.sign  # only an added line is ever named
     return mark + text

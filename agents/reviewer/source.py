@@ -6,31 +6,31 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Protocol
 
-from agents.reviewer.rules.case import Case, File
+from agents.reviewer.rules.case import Case, ChangedFile
 from shared.model.change import LINK, SUBMODULE, Change
 from shared.model.errors import Refused
 from shared.model.work import Branch, TaskSpec
 
 
-class Entry(Protocol):
+class ReviewedFile(Protocol):
     @property
     def path(self) -> str: ...
 
 
-class Source(Protocol):
+class ReviewSource(Protocol):
     """The target's commits: the mirror."""
 
     def changed(self, old: str, new: str) -> tuple[Change, ...]: ...
     def diff(self, old: str, new: str) -> bytes: ...
     def read(self, sha: str, path: str) -> bytes | None: ...
-    def tree(self, sha: str) -> Sequence[Entry]: ...
+    def tree(self, sha: str) -> Sequence[ReviewedFile]: ...
 
 
-def case_of(source: Source, branch: Branch, task: TaskSpec) -> Case:
+def case_of(source: ReviewSource, branch: Branch, task: TaskSpec) -> Case:
     """Errors are those of the source."""
     changes = source.changed(branch.base, branch.commit)
     files = tuple(
-        File(
+        ChangedFile(
             change,
             _text(source, branch.base, change.path) if change.mode_old not in ("", LINK, SUBMODULE) else None,
             _text(source, branch.commit, change.path) if change.mode_new not in ("", LINK, SUBMODULE) else None,
@@ -41,7 +41,7 @@ def case_of(source: Source, branch: Branch, task: TaskSpec) -> Case:
     return Case(files, tracked, partial(_text, source, branch.commit), task.guards)
 
 
-def _text(source: Source, commit: str, path: str) -> str | None:
+def _text(source: ReviewSource, commit: str, path: str) -> str | None:
     try:
         data = source.read(commit, path)
         return None if data is None or b"\0" in data else data.decode()

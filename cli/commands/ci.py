@@ -22,7 +22,7 @@ from agents.qa.runner.environment_key import default_setup
 from agents.qa.test_runner import PYTEST_SECTIONS, command_for
 from cli.terminal.arguments import Arguments
 from cli.terminal.text import plain
-from cli.wiring.forge import Code, open_code
+from cli.wiring.forge import TargetCode, open_code
 from cli.wiring.records import Records, open_records
 from cli.wiring.team import AUTHOR
 from shared.forge.forge import Pull, marked
@@ -57,15 +57,15 @@ def propose_ci(arguments: Arguments, environment: Mapping[str, str] = os.environ
             print(plain(outgoing.clean(text)), flush=True)
 
         code = open_code(records.home, records.settings, records.clock, tell)
-        return Proposal(records, code, outgoing, tell).make()
+        return WorkflowProposal(records, code, outgoing, tell).make()
 
 
 @dataclass(frozen=True)
-class Proposal:
+class WorkflowProposal:
     """`tell` gets lines for the owner; `lint` gets the workflow and a folder of ours to work in."""
 
     records: Records
-    code: Code
+    code: TargetCode
     outgoing: Outgoing
     tell: Callable[[str], None]
     lint: Callable[[str, Path], Linted] = lint_workflow

@@ -10,7 +10,7 @@ from pathlib import Path
 from agents.devops.drivers.driver import Release
 from cli.views.what_runs import one_line
 from cli.wiring.records import Records
-from shared.forge.github_check import Finding
+from shared.forge.github_check import SetupFinding
 from shared.model.errors import Misconfigured, TeamError
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
@@ -18,7 +18,7 @@ from shared.repo.remote import Remote
 MOST = 4_000  # characters of all that is wrong with it
 
 
-def compose_findings(records: Records) -> Iterator[Finding]:
+def compose_findings(records: Records) -> Iterator[SetupFinding]:
     """Nothing with another driver, and before the target was fetched for the first time. Each problem once."""
     target = records.settings.target
     place = records.home.mirror(target.name)
@@ -29,12 +29,12 @@ def compose_findings(records: Records) -> Iterator[Finding]:
         if head := mirror.head(target.file.branch):
             yield _finding(list(dict.fromkeys(_problems(records, mirror, head))), target.file.deploy.compose_file, head)
     except (TeamError, OSError) as problem:
-        yield Finding("compose file", False, f"it cannot be read: {one_line(str(problem))}")
+        yield SetupFinding("compose file", False, f"it cannot be read: {one_line(str(problem))}")
 
 
-def _finding(problems: list[str], name: str, head: str) -> Finding:
+def _finding(problems: list[str], name: str, head: str) -> SetupFinding:
     found = f"{name} of {head[:8]}, the branch's newest commit here,"
-    return Finding("compose file", not problems, " ".join(problems) or f"{found} may be run")
+    return SetupFinding("compose file", not problems, " ".join(problems) or f"{found} may be run")
 
 
 def _problems(records: Records, mirror: Mirror, commit: str) -> Iterator[str]:

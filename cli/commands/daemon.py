@@ -42,7 +42,7 @@ def start(arguments: Arguments, environment: Mapping[str, str] = os.environ) -> 
     home = Home(arguments.home)
     require_home(home)
     if holder := lock.holder(home.lock):
-        raise lock.Taken(f"the team is already at work on this home (pid {holder}); see: python main.py status")
+        raise lock.HomeTaken(f"the team is already at work on this home (pid {holder}); see: python main.py status")
     usable(home, environment)
     if problem := open_to_others(home):
         print(f"warning: {problem}")
@@ -93,7 +93,7 @@ def _last_words(output: Path, before: int) -> str:
 
 
 @dataclass(frozen=True)
-class Patience:
+class StopTimeouts:
     """Seconds: after the first request to end, after the second, and after `kill -9`."""
 
     first: float = 60
@@ -105,7 +105,7 @@ def stop(arguments: Arguments) -> int:
     return stopped(Home(arguments.home))
 
 
-def stopped(home: Home, patience: Patience = Patience()) -> int:
+def stopped(home: Home, patience: StopTimeouts = StopTimeouts()) -> int:
     """Asks whoever works on the home to end, asks again, and at last ends him: that is safe at any moment."""
     require_home(home)
     with _worker(home) as found:
@@ -143,7 +143,7 @@ def _worker(home: Home) -> Iterator[tuple[str, Other] | None]:
     )
 
 
-def _end(home: Home, process: Other, patience: Patience) -> None:
+def _end(home: Home, process: Other, patience: StopTimeouts) -> None:
     steps = (
         (process.ask_to_end, patience.first, "asked it to end"),
         (process.ask_to_end, patience.second, "it takes long: asked again, to end at once"),

@@ -13,7 +13,7 @@ from cli.views.what_runs import MakeDriver, make_driver
 from cli.wiring.records import Records, open_records
 from shared.config.settings import Settings
 from shared.config.settings_deploy import HealthSettings, PlaceSettings
-from shared.forge.github_check import Finding
+from shared.forge.github_check import SetupFinding
 from shared.model.deployment import Place
 from shared.model.errors import Misconfigured, TeamError
 from shared.system.paths import Home
@@ -21,7 +21,7 @@ from shared.system.paths import Home
 HERE = "127.0.0.1"
 
 
-def deploy_findings(home: Home, settings: Settings, make: MakeDriver = make_driver) -> Iterator[Finding]:
+def deploy_findings(home: Home, settings: Settings, make: MakeDriver = make_driver) -> Iterator[SetupFinding]:
     """Nothing where nothing is deployed."""
     if settings.target.file.deploy.driver == "none" or not home.state.exists():
         return
@@ -29,25 +29,25 @@ def deploy_findings(home: Home, settings: Settings, make: MakeDriver = make_driv
         with open_records(home.root) as records:
             yield from _findings(records, make)
     except TeamError as problem:
-        yield Finding("deploys", False, str(problem))
+        yield SetupFinding("deploys", False, str(problem))
 
 
-def _findings(records: Records, make: MakeDriver) -> Iterator[Finding]:
+def _findings(records: Records, make: MakeDriver) -> Iterator[SetupFinding]:
     file = records.settings.target.file
     driver = make(records)
     assert driver
     name = file.deploy.driver
     try:
-        yield Finding("deploys", True, f"{name}: {driver.check()}")
+        yield SetupFinding("deploys", True, f"{name}: {driver.check()}")
     except TeamError as problem:
-        yield Finding("deploys", False, f"{name}: {problem}")
+        yield SetupFinding("deploys", False, f"{name}: {problem}")
     yield from compose_findings(records)
     for place, settings in file.deploy.places.items():
         try:
             release_env(settings)
-            yield Finding(place, True, f"{_port(driver, place, settings)}; {_pages(file.health, settings)}")
+            yield SetupFinding(place, True, f"{_port(driver, place, settings)}; {_pages(file.health, settings)}")
         except TeamError as problem:
-            yield Finding(place, False, str(problem))
+            yield SetupFinding(place, False, str(problem))
 
 
 def _pages(health: HealthSettings, place: PlaceSettings) -> str:

@@ -19,7 +19,7 @@ from cli.views.what_runs import one_line
 from cli.wiring.forge import open_code
 from cli.wiring.records import Records, open_records
 from cli.wiring.shutdown import Quitting, quitting
-from shared.model.deployment import PLACES, Deploy, Place, Stage, healthy_at, left_behind
+from shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, left_behind
 from shared.model.errors import Misconfigured, TeamError
 from shared.repo.commit_names import commits_like
 from shared.repo.mirror import Mirror
@@ -79,7 +79,7 @@ def rollback(
         book.pause(f"you rolled back {place} to {short(back)}", now)
         resume = command(arguments.home, "resume-deploys")
         print(f"deploys are paused, so that nothing new comes to {place}; when that may be, type: {resume}")
-        if not any(one.place == place and one.stage in (Stage.SICK, Stage.RETURNING) for one in found):
+        if not any(one.place == place and one.stage in (DeployStage.SICK, DeployStage.RETURNING) for one in found):
             book.order(place, back, now)  # else it goes back by itself
         return _now(records, place, back, "rollback", open_team)
 
@@ -87,7 +87,7 @@ def rollback(
 def before(place: Place, deploys: Sequence[Deploy]) -> str:
     """The newest commit that was healthy there before the one that runs was; empty: none. Twice goes back twice."""
     here = [one for one in deploys if one.place == place]
-    if here and here[-1].stage in (Stage.STARTED, Stage.SICK, Stage.RETURNING):
+    if here and here[-1].stage in (DeployStage.STARTED, DeployStage.SICK, DeployStage.RETURNING):
         return here[-1].back_to
     unfit = here[-1].commit if here and not healthy_at(place, deploys) else ""  # it is stuck: nobody knows what runs
     return next((commit for commit in reversed(left_behind(place, deploys)) if commit != unfit), "")
@@ -156,7 +156,7 @@ def _now(records: Records, place: Place, commit: str, word: str, open_team: Open
     deploys = records.deploys.deploys()
     tried = [one for one in deploys if (one.place, one.commit) == (place, commit) and one.number > newest]
     runs = healthy_at(place, deploys)
-    if tried[-1].stage is Stage.HEALTHY if tried else runs == commit and not records.deploys.orders():
+    if tried[-1].stage is DeployStage.HEALTHY if tried else runs == commit and not records.deploys.orders():
         then = "" if runs == commit else f"; then {short(runs)} was due, and runs there now"
         print(f"{place} {short(commit)}: healthy{then}")
         return DONE

@@ -18,7 +18,7 @@ from cli.wiring.config_watch import open_to_others
 from cli.wiring.library import make_search
 from cli.wiring.records import aider_python
 from shared.config.settings import Secrets, Settings, load, read_secrets
-from shared.forge.github_check import Finding
+from shared.forge.github_check import SetupFinding
 from shared.model.errors import Misconfigured, TeamError
 from shared.money.token_budget import as_dollars
 from shared.system.clock import SystemClock
@@ -41,7 +41,7 @@ def doctor(arguments: Arguments) -> int:
     return 0 if all(finding.ok for finding in found) else 1
 
 
-def _findings(home: Home) -> Iterator[Finding]:
+def _findings(home: Home) -> Iterator[SetupFinding]:
     yield _check("python", _python)
     yield _check("git", _git)
     yield _check("home", lambda: _home(home))
@@ -50,9 +50,9 @@ def _findings(home: Home) -> Iterator[Finding]:
     settings = None
     try:
         settings = load(home)
-        yield Finding("settings", True, f"config/ reads well; target {settings.target.name}")
+        yield SetupFinding("settings", True, f"config/ reads well; target {settings.target.name}")
     except TeamError as problem:
-        yield Finding("settings", False, str(problem))
+        yield SetupFinding("settings", False, str(problem))
     secrets = settings.secrets if settings else None
     if settings:
         yield _check("engine", lambda: _engine(settings))
@@ -61,7 +61,7 @@ def _findings(home: Home) -> Iterator[Finding]:
         yield _check("endpoint", lambda: _endpoint(home, settings))
         yield _check("prices", lambda: _prices(settings))
         if settings.agents.planner.ahead is not None:
-            yield Finding("planner.ahead", True, "has no effect any more; take it out of config/agents.yaml")
+            yield SetupFinding("planner.ahead", True, "has no effect any more; take it out of config/agents.yaml")
         yield _check("target", lambda: _target(home, settings))
         yield _check("messages", lambda: _messages(settings))
         yield _check("research", lambda: _research(home, settings))
@@ -69,14 +69,14 @@ def _findings(home: Home) -> Iterator[Finding]:
         yield from deploy_findings(home, settings)
 
 
-def _check(name: str, look: Callable[[], str]) -> Finding:
+def _check(name: str, look: Callable[[], str]) -> SetupFinding:
     """A look answers what is well, or raises what is wrong."""
     try:
-        return Finding(name, True, look())
+        return SetupFinding(name, True, look())
     except TeamError as problem:
-        return Finding(name, False, str(problem))
+        return SetupFinding(name, False, str(problem))
     except OSError as problem:
-        return Finding(name, False, f"{problem.strerror or problem}: {problem.filename or ''}")
+        return SetupFinding(name, False, f"{problem.strerror or problem}: {problem.filename or ''}")
 
 
 def _research(home: Home, settings: Settings) -> str:
@@ -124,7 +124,7 @@ def _disk(home: Home) -> str:
     return f"{free >> 30} GB free"
 
 
-def _sandbox() -> Iterator[Finding]:
+def _sandbox() -> Iterator[SetupFinding]:
     """Found and attacked: what is promised is what was measured here."""
     from shared.sandbox.box import find_box
     from shared.sandbox.selftest import attack
@@ -134,11 +134,11 @@ def _sandbox() -> Iterator[Finding]:
             box = find_box(Path(scratch))
             checks = attack(box, Path(scratch))
     except TeamError as problem:
-        yield Finding("sandbox", False, str(problem))
+        yield SetupFinding("sandbox", False, str(problem))
         return
     through = [f"{check.name} ({check.detail})" for check in checks if not check.stopped]
     told = f"{box.name} {box.version}, {box.quality}: {len(checks)} attacks, all stopped"
-    yield Finding("sandbox", not through, told if not through else f"not stopped: {'; '.join(through)}")
+    yield SetupFinding("sandbox", not through, told if not through else f"not stopped: {'; '.join(through)}")
 
 
 def _engine(settings: Settings) -> str:
@@ -239,7 +239,7 @@ def _inbox(settings: Settings) -> str:
     return f"{', '.join(inbox.owners)} may answer below pull requests; {issues} are goals"
 
 
-def _github(settings: Settings) -> Iterator[Finding]:
+def _github(settings: Settings) -> Iterator[SetupFinding]:
     """Nothing where pull requests are made on this machine."""
     from cli.wiring.forge import github_name, open_github
     from shared.system.clock import SystemClock
@@ -247,7 +247,7 @@ def _github(settings: Settings) -> Iterator[Finding]:
     try:
         name = github_name(settings)
     except TeamError as problem:
-        yield Finding("github", False, str(problem))
+        yield SetupFinding("github", False, str(problem))
         return
     if name:
         for found in open_github(settings, SystemClock(settings.zone), name).check(settings.target.file.branch):

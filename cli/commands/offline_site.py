@@ -26,7 +26,7 @@ PLAIN = {"PATH": "/usr/bin:/bin"}
 
 
 @dataclass(frozen=True)
-class Site:
+class DemoSite:
     """`folder`: what serve.py keeps there: the packages, the database, the log, and what runs."""
 
     folder: Path
@@ -69,12 +69,12 @@ class Site:
 
 
 @contextmanager
-def site(folder: Path) -> Iterator[Site]:
+def site(folder: Path) -> Iterator[DemoSite]:
     """Nothing is served before the first deploy, and nothing after the end."""
     folder.mkdir()
     (folder / "keys.env").touch(mode=0o600)
     (folder / "keys.env").write_text(f"DJANGO_SECRET_KEY={secrets.token_urlsafe(40)}\n")
-    made = Site(folder, _free_port())
+    made = DemoSite(folder, _free_port())
     try:
         yield made
     finally:

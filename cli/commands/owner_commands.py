@@ -16,7 +16,7 @@ from cli.views.daemon_state import how_it_goes_on
 from shared.model.errors import Misconfigured
 from shared.model.lifecycle import State
 from shared.store.database import Database
-from shared.store.plan_book import PlanBook
+from shared.store.plan_book import PlanRepository
 from shared.store.task_store import TaskStore
 from shared.system.clock import Clock, SystemClock
 from shared.system.paths import Home, create_text
@@ -65,7 +65,7 @@ def make_home(home: Home, target: str, branch: str = "") -> str:
     name = _name_of(url)
     _write_target(home, name, url, found)
     if home.database.exists():
-        PlanBook(Database(home.database)).name_target(url, SystemClock().now())
+        PlanRepository(Database(home.database)).name_target(url, SystemClock().now())
     return f"target: {name} ({url}, branch {found})"
 
 

@@ -29,7 +29,7 @@ from shared.notify.ping import Ping
 from shared.store.epochs import STOPPED, Epochs
 from shared.system import lock
 from shared.system.clock import SystemClock
-from shared.system.lock import Held
+from shared.system.lock import HomeLock
 from shared.system.outgoing import Outgoing
 from shared.system.paths import Home
 
@@ -75,7 +75,7 @@ class Life:
     def __init__(
         self,
         records: Records,
-        held: Held,
+        held: HomeLock,
         watch: ConfigWatch,
         quit_: Quitting,
         tell: Tell,

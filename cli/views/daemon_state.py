@@ -15,7 +15,7 @@ from shared.model.schedule import Standing, outlook
 from shared.model.waiting import Obstacle, Wait
 from shared.store.database import Database
 from shared.store.epochs import STOPPED, Epoch, Epochs
-from shared.store.plan_book import PlanBook
+from shared.store.plan_book import PlanRepository
 from shared.system import lock
 from shared.system.clock import SystemClock
 from shared.system.paths import Home
@@ -92,7 +92,7 @@ def comes_next(records: Records) -> str:
     return f"{f'now: {doing}; ' if doing else ''}next: {PHASES.get(seen.next_name, seen.next_name)} at {when}"
 
 
-def _standings(plans: PlanBook, day: str) -> Mapping[str, Standing]:
+def _standings(plans: PlanRepository, day: str) -> Mapping[str, Standing]:
     return {name: ran.standing for name, ran in plans.phases_of(day).items()}
 
 

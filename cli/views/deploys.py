@@ -15,7 +15,7 @@ from cli.views.pulls import pulls
 from cli.views.what_runs import LONGEST_WHY, MakeDriver, asked, in_words, make_driver, one_line, runs
 from cli.wiring.records import Records, open_records
 from shared.config.settings_deploy import DeploySettings
-from shared.model.deployment import OVER, Deploy, Place, Stage, healthy_at, unwatched, waiting_for_revert
+from shared.model.deployment import OVER, Deploy, DeployStage, Place, healthy_at, unwatched, waiting_for_revert
 from shared.model.errors import Misconfigured
 from shared.repo.commit_names import subjects
 
@@ -55,7 +55,7 @@ def standings(records: Records) -> list[str]:
     deploy, now = records.settings.target.file.deploy, records.clock.now()
     if deploy.driver == "none":
         return []
-    book = _Book.of(records)
+    book = _DeploysView.of(records)
     return [plain(_stands(_place(book, place), now)) for place in deploy.places]
 
 
@@ -72,7 +72,7 @@ def pause(records: Records) -> tuple[str, str] | None:
 
 
 @dataclass(frozen=True)
-class _Book:
+class _DeploysView:
     """`tasks`: commit -> task; `titles`: of tasks, by id; `subjects`: of the commits that are shown."""
 
     deploys: Sequence[Deploy]
@@ -81,7 +81,7 @@ class _Book:
     subjects: dict[str, str]
 
     @classmethod
-    def of(cls, records: Records) -> _Book:
+    def of(cls, records: Records) -> _DeploysView:
         deploys = records.deploys.deploys()
         mirror = records.home.mirror(records.settings.target.name)
         named = (healthy_at(place, deploys) for place in records.settings.target.file.deploy.places)
@@ -98,7 +98,7 @@ class _Book:
 
 def _facts(records: Records, make: MakeDriver) -> dict[str, Any]:
     """Everything, in the form of `--json`; the newest deploy first."""
-    book, deploy = _Book.of(records), records.settings.target.file.deploy
+    book, deploy = _DeploysView.of(records), records.settings.target.file.deploy
     said = asked(records, make)
     return {
         "driver": deploy.driver,
@@ -112,7 +112,7 @@ def _facts(records: Records, make: MakeDriver) -> dict[str, Any]:
     }
 
 
-def _place(book: _Book, place: Place) -> dict[str, Any]:
+def _place(book: _DeploysView, place: Place) -> dict[str, Any]:
     """What the book says of it. `commit` empty: nothing was ever healthy there, or nobody knows (`stuck`: why).
 
     `unwatched`: what runs there instead since an order that came to nothing; empty: there is no such thing.
@@ -120,19 +120,19 @@ def _place(book: _Book, place: Place) -> dict[str, Any]:
     here = [deploy for deploy in book.deploys if deploy.place == place]
     over = [deploy for deploy in here if deploy.stage in OVER]
     under_way = next((deploy for deploy in here if deploy.stage not in OVER), None)
-    came = [deploy for deploy in over if deploy.stage in (Stage.HEALTHY, Stage.RETURNED)]
+    came = [deploy for deploy in over if deploy.stage in (DeployStage.HEALTHY, DeployStage.RETURNED)]
     live = healthy_at(place, book.deploys)
     return {
         "place": place,
         **book.about(live),
         "since": _iso(came[-1].ended_at) if live and came else "",
-        "stuck": one_line(over[-1].why, 2_000) if over and over[-1].stage is Stage.STUCK else "",
+        "stuck": one_line(over[-1].why, 2_000) if over and over[-1].stage is DeployStage.STUCK else "",
         "unwatched": unwatched(over[-1], here) if over else "",
         "under_way": _row(under_way, book) if under_way else None,
     }
 
 
-def _row(deploy: Deploy, book: _Book) -> dict[str, Any]:
+def _row(deploy: Deploy, book: _DeploysView) -> dict[str, Any]:
     return {
         "number": deploy.number,
         "place": deploy.place,
@@ -189,7 +189,9 @@ def _stands(place: dict[str, Any], now: datetime) -> str:
     else:
         told = "nothing was healthy there yet"
     if row := place["under_way"]:
-        told += f"; {_named(row)} {UNDER_WAY[Stage(row['stage'])]}, since {_at(row['started'] or row['begun'], now)}"
+        told += (
+            f"; {_named(row)} {UNDER_WAY[DeployStage(row['stage'])]}, since {_at(row['started'] or row['begun'], now)}"
+        )
     return f"{place['place']}: {told}"
 
 
@@ -199,13 +201,13 @@ def _named(row: dict[str, Any]) -> str:
 
 
 def _lines(row: dict[str, Any], now: datetime) -> Iterator[str]:
-    stage = row["stage"] if Stage(row["stage"]) in OVER else UNDER_WAY[Stage(row["stage"])]
+    stage = row["stage"] if DeployStage(row["stage"]) in OVER else UNDER_WAY[DeployStage(row["stage"])]
     asked = ", ordered by you" if row["asked"] else ""
     when = _at(row["ended"] or row["begun"], now)
     yield f"#{row['number']:<4} {row['place']:<10} {when:<16} {stage}{asked}: {_named(row)}"
     if row["why"]:
         yield shortened(row["why"], LONGEST_WHY)
-    if row["stage"] == Stage.RETURNED.value:
+    if row["stage"] == DeployStage.RETURNED.value:
         yield f"{short(row['back_to'])} runs there again"
     if row["reverted_by"]:
         yield f"pull request #{row['reverted_by']} takes it back"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from agents.orchestrator.roadmap.roadmap import LATER, Entry, Milestone, Pace, Roadmap
+from agents.orchestrator.roadmap.roadmap import LATER, Milestone, Pace, Roadmap, RoadmapEntry
 from agents.orchestrator.roadmap.roadmap_needs import Sources, room
 from agents.orchestrator.roadmap.roadmap_text import pace_line, state_words, week_line
-from agents.orchestrator.roadmap.roadmapping import Seen, looked_at, seen
+from agents.orchestrator.roadmap.roadmapping import RoadmapOnDisk, looked_at, seen
 from cli.terminal.arguments import Arguments
 from cli.terminal.printing import print_json
 from cli.terminal.text import command, plain
@@ -46,7 +46,7 @@ def roadmap(arguments: Arguments) -> int:
     return 0
 
 
-def laid_out(records: Records, vision: Vision) -> tuple[Seen, Roadmap]:
+def laid_out(records: Records, vision: Vision) -> tuple[RoadmapOnDisk, Roadmap]:
     found = seen(records.home.roadmap, records.roadmap, records.day())
     return found, looked_at(_sources(records), vision, records.day(), found.changes)
 
@@ -74,13 +74,13 @@ def _bar(week: Milestone) -> str:
     return "#" * full + "." * (BAR - full)
 
 
-def _line(entry: Entry, pace: Pace) -> str:
+def _line(entry: RoadmapEntry, pace: Pace) -> str:
     need, mark = entry.need, "; yours" if entry.yours else ""
     box = "x" if entry.is_done else " "
     return f"  [{box}] {need.id}  {need.title} ({need.priority}): {', '.join(state_words(need, pace))}{mark}"
 
 
-def _remarks(found: Seen) -> Iterator[str]:
+def _remarks(found: RoadmapOnDisk) -> Iterator[str]:
     if found.problem:
         yield found.problem
     for bullet in found.kept.own:
@@ -90,7 +90,7 @@ def _remarks(found: Seen) -> Iterator[str]:
 # --- for scripts ---------------------------------------------------------------------------------------------
 
 
-def _for_scripts(roadmap: Roadmap, found: Seen) -> dict[str, Any]:
+def _for_scripts(roadmap: Roadmap, found: RoadmapOnDisk) -> dict[str, Any]:
     pace, ends = roadmap.pace, roadmap.ends
     return {
         "pace": {
@@ -115,7 +115,7 @@ def _for_scripts(roadmap: Roadmap, found: Seen) -> dict[str, Any]:
     }
 
 
-def _goal(entry: Entry) -> dict[str, Any]:
+def _goal(entry: RoadmapEntry) -> dict[str, Any]:
     need = entry.need
     return {
         "id": need.id,

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from agents.orchestrator.board.snapshot import Sight
+from agents.orchestrator.board.snapshot import Snapshot
 from agents.orchestrator.planning.daily_planner import question_line
 from agents.orchestrator.reports.report_words import at_the_cap, raise_cap
 from cli.terminal.arguments import Arguments
@@ -31,7 +31,7 @@ WAIT_FOR_MONEY = ("in_progress", "at_the_gates", "ready", "waiting")
 
 
 @dataclass(frozen=True)
-class Answer:
+class PendingAnswer:
     """What the owner is asked, and what he types; `others` are words to type in place of the command's own."""
 
     task: str
@@ -105,7 +105,7 @@ def _facts(records: Records) -> dict[str, Any]:
     }
 
 
-def _moving(records: Records, seen: Sight) -> dict[str, list[str]]:
+def _moving(records: Records, seen: Snapshot) -> dict[str, list[str]]:
     """The tasks that go on by themselves, and those in the backlog that do not."""
     cards, board = seen.board.cards, seen.board
     reviewed = [card for card in cards if card.state is State.IN_REVIEW and not _is_parked(card, records)]
@@ -175,37 +175,41 @@ def _last_note(card: Card, records: Records) -> str:
     return history[-1].note if history else ""
 
 
-def _stopped(records: Records, reason: str) -> Iterator[Answer]:
+def _stopped(records: Records, reason: str) -> Iterator[PendingAnswer]:
     if reason:
-        yield Answer("", f"nothing is spent any more: {reason}", command(records.home.root, "resume"))
+        yield PendingAnswer("", f"nothing is spent any more: {reason}", command(records.home.root, "resume"))
 
 
-def _capped(records: Records, to: int, wait: int) -> Iterator[Answer]:
+def _capped(records: Records, to: int, wait: int) -> Iterator[PendingAnswer]:
     """What one more day's worth needs; where the month has no room for it, the owner has to change his policy."""
     told = at_the_cap(wait)
     if to:
-        yield Answer("", f"{told}; to go on now, type:", command(records.home.root, *raise_cap(to)))
+        yield PendingAnswer("", f"{told}; to go on now, type:", command(records.home.root, *raise_cap(to)))
     else:
         typed = command(records.home.root, "budget")
-        yield Answer("", f"{told}; the month's cap has no room for more (budget.month in config/policy.yaml)", typed)
+        yield PendingAnswer(
+            "", f"{told}; the month's cap has no room for more (budget.month in config/policy.yaml)", typed
+        )
 
 
-def _deploys_paused(records: Records) -> Iterator[Answer]:
+def _deploys_paused(records: Records) -> Iterator[PendingAnswer]:
     if found := pause(records):
-        yield Answer("", *found)
+        yield PendingAnswer("", *found)
 
 
-def _answers(records: Records, board: Board) -> Iterator[Answer]:
+def _answers(records: Records, board: Board) -> Iterator[PendingAnswer]:
     """Each with the one command that answers it, ready to be pasted."""
     home = records.home.root
     for card in board.cards:
         if _is_parked(card, records):
             others = (f"reject {card.id} --why TEXT", f"retry {card.id} --why TEXT")
-            yield Answer(card.id, f"{_line(card)}: {_reasons(card, records)}", _typed(home, "approve", card), others)
+            yield PendingAnswer(
+                card.id, f"{_line(card)}: {_reasons(card, records)}", _typed(home, "approve", card), others
+            )
     for card in board.cards:
         if _has_failed(card, records):
             text = f"{_line(card)}: failed: {_last_note(card, records)}"
-            yield Answer(card.id, text, _typed(home, "retry", card), (f"retry {card.id} --why TEXT",))
+            yield PendingAnswer(card.id, text, _typed(home, "retry", card), (f"retry {card.id} --why TEXT",))
 
 
 def _typed(home: Path, word: str, card: Card) -> str:

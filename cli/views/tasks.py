@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agents.orchestrator.board.snapshot import Sight, look
+from agents.orchestrator.board.snapshot import Snapshot, load_snapshot
 from agents.orchestrator.integration.feature_branches import own_target
 from agents.orchestrator.publishing import gate_text
 from cli.commands.owner_commands import find
@@ -21,9 +21,9 @@ from shared.store.journal import Attempt
 LONGEST_NOTE = 300  # on the screen
 
 
-def sight(records: Records) -> Sight:
+def sight(records: Records) -> Snapshot:
     """The tasks as they lie there, beside what history says of them."""
-    return look(records.store, records.journal, records.wanted(), records.settings.policy.attempts.limits)
+    return load_snapshot(records.store, records.journal, records.wanted(), records.settings.policy.attempts.limits)
 
 
 # --- tasks ---------------------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ def tasks(arguments: Arguments) -> int:
     return 0
 
 
-def _row(card: Card, seen: Sight, records: Records) -> dict[str, Any]:
+def _row(card: Card, seen: Snapshot, records: Records) -> dict[str, Any]:
     history = records.journal.history(card.id)
     waiting = waits_for(card, seen.board) if card.state is State.BACKLOG else ""
     return {

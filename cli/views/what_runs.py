@@ -9,10 +9,10 @@ from agents.devops.drivers.driver import Driver, Running
 from agents.orchestrator.reports.deploy_text import short, shortened
 from cli.terminal.text import command, plain
 from cli.wiring.records import Records
-from shared.model.deployment import OVER, Deploy, Place, Stage, healthy_at, unwatched
+from shared.model.deployment import OVER, Deploy, DeployStage, Place, healthy_at, unwatched
 from shared.model.errors import TeamError, Unavailable
 
-NOBODY_KNOWS = (Stage.STUCK, Stage.OVERRULED)  # which of the two runs
+NOBODY_KNOWS = (DeployStage.STUCK, DeployStage.OVERRULED)  # which of the two runs
 LONGEST_WHY = 300  # characters on the screen
 
 MakeDriver = Callable[[Records], Driver | None]

@@ -10,7 +10,7 @@ from agents.devops.agent import DevOps
 from agents.devops.drivers.driver import Driver
 from agents.devops.drivers.owner_command import surroundings
 from agents.devops.drivers.release_files import ReleaseFiles
-from agents.orchestrator.deploys.deploy_book import DeployBook
+from agents.orchestrator.deploys.deploy_book import DeployRepository
 from agents.orchestrator.team import Deployment, DeployRules
 from cli.wiring.records import Records
 from shared.config.settings_deploy import PlaceSettings
@@ -97,7 +97,7 @@ def make_deployment(
     return Deployment(devops, DeployRules(tuple(deploy.places), deploy.pause_after))
 
 
-def _overruled(book: DeployBook, deploy: Deploy) -> bool:
+def _overruled(book: DeployRepository, deploy: Deploy) -> bool:
     return any(order.place == deploy.place and order.commit != deploy.commit for order in book.orders())
 
 

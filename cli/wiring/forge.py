@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Code:
+class TargetCode:
     """`sync` brings mirror and forge up to date with the owner's repository -> the branch's newest commit."""
 
     mirror: Mirror
@@ -28,7 +28,7 @@ class Code:
     sync: Callable[[], str]
 
 
-def open_code(home: Home, settings: Settings, clock: Clock, tell: Callable[[str], None]) -> Code:
+def open_code(home: Home, settings: Settings, clock: Clock, tell: Callable[[str], None]) -> TargetCode:
     name = github_name(settings)
     return _at_github(home, settings, clock, name) if name else _at_home(home, settings, clock, tell)
 
@@ -44,8 +44,8 @@ def open_forge(home: Home, settings: Settings, clock: Clock) -> Forge | None:
 # --- on this machine -----------------------------------------------------------------------------------------
 
 
-def _at_home(home: Home, settings: Settings, clock: Clock, tell: Callable[[str], None]) -> Code:
-    from shared.forge.local_forge import Diverged, create, follow
+def _at_home(home: Home, settings: Settings, clock: Clock, tell: Callable[[str], None]) -> TargetCode:
+    from shared.forge.local_forge import BranchesDiverged, create, follow
 
     target = settings.target
     place, branch = home.forge(target.name), target.file.branch
@@ -60,11 +60,11 @@ def _at_home(home: Home, settings: Settings, clock: Clock, tell: Callable[[str],
         except Stumble:  # the owner's repository is away: what we have of it is good enough to go on
             if mirror.head(branch) is None:
                 raise
-        except Diverged as problem:  # he has to say which way; until then what was merged here goes on
+        except BranchesDiverged as problem:  # he has to say which way; until then what was merged here goes on
             tell(str(problem))
         return mirror.fetch(branch)
 
-    return Code(mirror, _local(home, settings, clock), sync)
+    return TargetCode(mirror, _local(home, settings, clock), sync)
 
 
 def _local(home: Home, settings: Settings, clock: Clock) -> Forge:
@@ -77,7 +77,7 @@ def _local(home: Home, settings: Settings, clock: Clock) -> Forge:
 # --- at GitHub -----------------------------------------------------------------------------------------------
 
 
-def _at_github(home: Home, settings: Settings, clock: Clock, name: str) -> Code:
+def _at_github(home: Home, settings: Settings, clock: Clock, name: str) -> TargetCode:
     target = settings.target
     mirror = Mirror(home.mirror(target.name), Remote(target.file.repo, settings.secrets.get("GITHUB_TOKEN")))
     mirror.create()
@@ -90,7 +90,7 @@ def _at_github(home: Home, settings: Settings, clock: Clock, name: str) -> Code:
                 raise
             return head
 
-    return Code(mirror, open_github(settings, clock, name), sync)
+    return TargetCode(mirror, open_github(settings, clock, name), sync)
 
 
 def open_github(settings: Settings, clock: Clock, name: str) -> GitHubForge:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from agents.researcher.web.library import Library, Reads, Searches
+from agents.researcher.web.library import Library, ReadsPage, Searches
 from agents.researcher.web.search import Search
 from cli.wiring.records import Records
 from shared.config.settings import LiveCaps, Settings
@@ -53,7 +53,7 @@ def make_search(home: Home, settings: Settings, clock: Clock) -> Search:
     return DuckDuckGoSearch()
 
 
-def make_reader(home: Home, settings: Settings, clock: Clock) -> Reads:
+def make_reader(home: Home, settings: Settings, clock: Clock) -> ReadsPage:
     if recorded := settings.policy.research.recorded:
         from agents.researcher.web.recorded_pages import read_pages
 

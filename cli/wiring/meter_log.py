@@ -6,18 +6,18 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-from shared.money.meter_parts import Patience
+from shared.money.meter_parts import MeterTimeouts
 
 Note = Callable[[str, dict[str, Any]], None]
 
 
-def telling(log: Note, upstream: str, tell: Callable[[str], None], patience: Patience | None = None) -> Note:
+def telling(log: Note, upstream: str, tell: Callable[[str], None], patience: MeterTimeouts | None = None) -> Note:
     """Logs as before, and tells once when the model does not answer, and once when it does again.
 
     Runs in the meter's threads. `upstream` is its address; of what it answers nothing is repeated.
     """
     away, where = False, host_of(upstream)
-    seconds = _longest_wait(patience or Patience())
+    seconds = _longest_wait(patience or MeterTimeouts())
 
     def note(event: str, fields: dict[str, Any]) -> None:
         nonlocal away
@@ -35,7 +35,7 @@ def telling(log: Note, upstream: str, tell: Callable[[str], None], patience: Pat
     return note
 
 
-def _longest_wait(patience: Patience) -> int:
+def _longest_wait(patience: MeterTimeouts) -> int:
     return round(sum(min(patience.longest, patience.first * (1 << again)) for again in range(patience.tries - 1)))
 
 

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.orchestrator.deploys.deploy_book import DeployBook
-from agents.orchestrator.memory.lesson_book import LessonBook
+from agents.orchestrator.deploys.deploy_book import DeployRepository
+from agents.orchestrator.memory.lesson_book import LessonRepository
 from agents.orchestrator.planning.daily_planner import wordings
-from agents.orchestrator.research.research_book import ResearchBook
-from agents.orchestrator.roadmap.roadmap_book import RoadmapBook
+from agents.orchestrator.research.research_book import ResearchRepository
+from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
 from agents.orchestrator.upkeep.upkeep import wanted
-from agents.orchestrator.upkeep.upkeep_book import UpkeepBook
+from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
 from cli.terminal.arguments import AIDER
 from cli.wiring.forge import open_forge
 from shared.config.settings import Settings, load
@@ -25,9 +25,9 @@ from shared.model.work import Question, Vision
 from shared.money.ledger import Ledger
 from shared.money.uptime import uptime
 from shared.store.database import Database
-from shared.store.gate_book import GateBook
+from shared.store.gate_book import GateRepository
 from shared.store.journal import Journal
-from shared.store.plan_book import PlanBook
+from shared.store.plan_book import PlanRepository
 from shared.store.task_store import TaskStore
 from shared.system import lock
 from shared.system.clock import Clock, SystemClock
@@ -42,14 +42,14 @@ class Records:
     db: Database
     store: TaskStore
     journal: Journal
-    gates: GateBook
-    plans: PlanBook
+    gates: GateRepository
+    plans: PlanRepository
     ledger: Ledger
-    deploys: DeployBook
-    research: ResearchBook
-    memory: LessonBook
-    upkeep: UpkeepBook
-    roadmap: RoadmapBook
+    deploys: DeployRepository
+    research: ResearchRepository
+    memory: LessonRepository
+    upkeep: UpkeepRepository
+    roadmap: RoadmapRepository
 
     def day(self) -> str:
         return self.clock.now().date().isoformat()
@@ -116,8 +116,18 @@ def open_records(
     clock = clock or SystemClock(settings.zone)
     try:
         ledger = Ledger(db, checked_by, settings.policy.budget.warn_at)
-        books = TaskStore(home), Journal(db), GateBook(db), PlanBook(db), ledger, DeployBook(db), ResearchBook(db)
-        yield Records(home, settings, clock, db, *books, LessonBook(db), UpkeepBook(db), RoadmapBook(db))
+        books = (
+            TaskStore(home),
+            Journal(db),
+            GateRepository(db),
+            PlanRepository(db),
+            ledger,
+            DeployRepository(db),
+            ResearchRepository(db),
+        )
+        yield Records(
+            home, settings, clock, db, *books, LessonRepository(db), UpkeepRepository(db), RoadmapRepository(db)
+        )
     finally:
         db.close()
 

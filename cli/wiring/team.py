@@ -18,22 +18,22 @@ from agents.coder.routes import Routes
 from agents.orchestrator.day import Orchestrator
 from agents.orchestrator.publishing.delivery import Delivery
 from agents.orchestrator.publishing.publishing import Publishing
-from agents.orchestrator.team import Checks, Codes, Desk, Rules, Team
+from agents.orchestrator.team import ChecksChange, CodesTask, Desk, Rules, Team
 from agents.orchestrator.vision.interpreter import Interpreter
 from agents.orchestrator.vision.issue_goals import InboxRules
 from agents.planner.agent import Planner
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
-from agents.planner.source import Snapshot
+from agents.planner.source import SourceSnapshot
 from agents.qa.agent import Qa
 from agents.qa.runner.suite import Bench
-from agents.researcher.agent import Bounds, Researcher
+from agents.researcher.agent import ResearchBounds, Researcher
 from agents.reviewer.agent import Reviewer
 from cli.terminal.arguments import CHECKOUT
 from cli.terminal.text import command
 from cli.wiring.caching import Caching
 from cli.wiring.config_watch import model_key
 from cli.wiring.deployment import make_deployment
-from cli.wiring.forge import Code, open_code
+from cli.wiring.forge import TargetCode, open_code
 from cli.wiring.library import make_library
 from cli.wiring.meter_log import host_of, telling
 from cli.wiring.records import Records
@@ -50,7 +50,7 @@ from shared.money.ledger_course import LedgerCourse
 from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing, Unpriced
 from shared.notify.messenger import Messenger
-from shared.notify.notice_book import NoticeBook
+from shared.notify.notice_book import NoticeRepository
 from shared.notify.notifier import Notifier
 from shared.repo.committer import Author, Committer
 from shared.store.epochs import Epochs
@@ -163,7 +163,7 @@ def _messages(
     records: Records, make_services: Callable[[Records], Sequence[Notifier]], tell: Callable[[str], None]
 ) -> Messenger:
     """A wrong address costs the messages, not the day: the reports are files."""
-    book = NoticeBook(records.db)
+    book = NoticeRepository(records.db)
     try:
         return Messenger(book, make_services(records), tell)
     except Misconfigured as problem:
@@ -176,7 +176,7 @@ def _messages(
 def _desk(
     records: Records,
     log: Log,
-    code: Code,
+    code: TargetCode,
     outgoing: Outgoing,
     pricing: Pricing,
     messages: Messenger,
@@ -277,7 +277,7 @@ def _team(
         caching.keeps,
     )
     planner = Planner(asker, prompts, analyzer)
-    bounds = Bounds(settings.policy.research.turns, settings.policy.research.tokens)
+    bounds = ResearchBounds(settings.policy.research.turns, settings.policy.research.tokens)
     researcher = Researcher(
         asker,
         prompts,
@@ -288,17 +288,17 @@ def _team(
     library = make_library(records, outgoing, desk.stopping)
     return Team(
         reader=Interpreter(asker, prompts),
-        plan=lambda run, order, commit: planner.plan(run, order, Snapshot(mirror, commit)),
+        plan=lambda run, order, commit: planner.plan(run, order, SourceSnapshot(mirror, commit)),
         coder=lambda: _coder(records, desk, outgoing, prompts, workshop.engine(), pricing),
         qa=cache(lambda: _qa(records, desk, workshop.bench(mirror))),
         reviewer=lambda: Reviewer(asker, prompts, mirror, workshop.linter(), outgoing),
-        overview=lambda commit, texts: analyzer.overview(Snapshot(mirror, commit), texts),
+        overview=lambda commit, texts: analyzer.overview(SourceSnapshot(mirror, commit), texts),
         sync=sync,
         research=lambda run, asked: researcher.research(run, asked, settings.target.name, library(run, asked)),
     )
 
 
-def _qa(records: Records, desk: Desk, bench: Bench) -> Checks:
+def _qa(records: Records, desk: Desk, bench: Bench) -> ChecksChange:
     target, rules = records.settings.target.file, records.settings.policy.merge
     runs = BaseRuns(records.gates, desk.clock)
     return Qa(bench, desk.mirror, runs, target.test, rules.coverage_drop, desk.log, desk.upkeep.failing_test)
@@ -306,7 +306,7 @@ def _qa(records: Records, desk: Desk, bench: Bench) -> Checks:
 
 def _coder(
     records: Records, desk: Desk, outgoing: Outgoing, prompts: Prompts, engine: Engine, pricing: Pricing
-) -> Codes:
+) -> CodesTask:
     settings = records.settings
     model = settings.agents.coder
     limits = settings.agents.engine

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agents.orchestrator.team import Upkeep
+from agents.orchestrator.team import UpkeepTools
 from agents.orchestrator.upkeep.upkeep_pins import Releases
 from cli.wiring.records import Records
 from cli.wiring.workshop import Workshop
@@ -27,11 +27,11 @@ TYPICAL_REQUEST = 12_000  # bytes, which the meter books as so many tokens
 MOST_BATCHES = 10  # of files: what is larger than that is not looked at as a whole
 
 
-def make_upkeep(records: Records, workshop: Workshop, pricing: Pricing) -> Upkeep:
+def make_upkeep(records: Records, workshop: Workshop, pricing: Pricing) -> UpkeepTools:
     """Nothing of it is made, or can be wrong, before the first look."""
     policy, target = records.settings.policy, records.settings.target.file
     linter = cache(workshop.linter)
-    return Upkeep(
+    return UpkeepTools(
         policy.upkeep.rules(policy.budget.day),
         lambda files: _lint(linter(), files),
         lambda: _releases(records),

@@ -14,7 +14,7 @@ from agents.qa.runner.suite import Bench
 from agents.reviewer.rules.lint_rules import Linter
 from cli.wiring.records import Records, aider_python
 from shared.repo.mirror import Mirror
-from shared.sandbox.box import Box, Limits
+from shared.sandbox.box import Box, JobLimits
 from shared.sandbox.bubblewrap import never
 from shared.sandbox.stoppable import Stoppable
 
@@ -94,7 +94,7 @@ class BoxWorkshop:
             replace(INSTALL, seconds=seconds),
         )
         environments = Environments(self.box, mirror, home.environments, setup, self._tell)
-        limits = Limits(seconds=seconds, memory_mb=target.file.memory)
+        limits = JobLimits(seconds=seconds, memory_mb=target.file.memory)
         return BoxBench(self.box, mirror, environments, home.work, limits)
 
     def linter(self) -> Linter:

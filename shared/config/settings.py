@@ -19,11 +19,11 @@ import pydantic
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from shared.config.settings_deploy import DeploySettings, HealthSettings
-from shared.config.settings_part import Part
-from shared.config.settings_upkeep import Upkeep
+from shared.config.settings_part import SettingsPart
+from shared.config.settings_upkeep import UpkeepSettings
 from shared.model.errors import Misconfigured, TeamError
 from shared.model.gate import Policy
-from shared.model.lifecycle import Limits
+from shared.model.lifecycle import TaskLimits
 from shared.model.schedule import Schedule, Slot
 from shared.model.work import ModelChoice
 from shared.money.token_budget import Caps, dollars
@@ -107,7 +107,7 @@ Pattern = Annotated[str, Field(min_length=1, max_length=200)]
 # --- config/agents.yaml --------------------------------------------------------------------------------------
 
 
-class EngineModel(Part):
+class EngineModel(SettingsPart):
     model: ModelId
     """The model's id at the vendor."""
     effort: Literal["", "low", "medium", "high"] = "medium"
@@ -145,7 +145,7 @@ class CoderModel(EngineModel):
         return self
 
 
-class EngineSettings(Part):
+class EngineSettings(SettingsPart):
     launcher: Literal["warm", "shim", "plain"] = "warm"
     """How Aider is started: with our policy, once for many tasks (warm) or for each (shim); or by its plain command."""
     minutes: float = Field(default=10, gt=0, le=60)
@@ -160,14 +160,14 @@ class EngineSettings(Part):
     """The interpreter of Aider's environment; empty: the one that `make setup` built."""
 
 
-class Price(Part):
+class Price(SettingsPart):
     input: Dollars
     """Dollars per million input tokens."""
     output: Dollars
     """Dollars per million output tokens."""
 
 
-class AgentsFile(Part):
+class AgentsFile(SettingsPart):
     orchestrator: AgentModel
     """Reads the vision where the grammar cannot."""
     planner: PlannerModel
@@ -194,7 +194,7 @@ class AgentsFile(Part):
 # --- config/policy.yaml --------------------------------------------------------------------------------------
 
 
-class Budget(Part):
+class Budget(SettingsPart):
     task: Dollars
     """The most that one task may cost, over all its attempts."""
     day: Dollars
@@ -215,7 +215,7 @@ class Budget(Part):
         return Caps(task=self.task, day=self.day, month=self.month)
 
 
-class Capacity(Part):
+class Capacity(SettingsPart):
     tasks_per_day: int = Field(strict=True, default=5, ge=1, le=50)
     """The most tasks that a day's plan may hold."""
     depth: int = Field(strict=True, default=3, ge=1, le=10)
@@ -226,7 +226,7 @@ class Capacity(Part):
     """How many pull requests may wait for you; at that many no new task is begun."""
 
 
-class AttemptLimits(Part):
+class AttemptLimits(SettingsPart):
     failed: int = Field(strict=True, default=3, ge=1, le=10)
     """Failed attempts before the task goes to failed/."""
     lost: int = Field(strict=True, default=5, ge=1, le=20)
@@ -239,11 +239,11 @@ class AttemptLimits(Part):
     """How many tokens one task may take in its whole life; where a model costs nothing this is its cap."""
 
     @property
-    def limits(self) -> Limits:
-        return Limits(self.failed, self.lost, self.rounds, minutes=self.minutes, tokens=self.tokens)
+    def limits(self) -> TaskLimits:
+        return TaskLimits(self.failed, self.lost, self.rounds, minutes=self.minutes, tokens=self.tokens)
 
 
-class MergeRules(Part):
+class MergeRules(SettingsPart):
     auto: bool = Field(strict=True, default=True)
     """Whether anything is merged without you. Protected paths never are."""
     write_tests: bool = Field(strict=True, default=True)
@@ -258,7 +258,7 @@ class MergeRules(Part):
         return Policy(self.auto, self.write_tests)
 
 
-class Research(Part):
+class ResearchSettings(SettingsPart):
     questions: int = Field(strict=True, default=3, ge=0, le=20)
     """How many questions are looked up on the web per day; 0: none."""
     turns: int = Field(strict=True, default=5, ge=2, le=10)
@@ -271,7 +271,7 @@ class Research(Part):
     """A folder with recorded answers (searches.yaml, pages.yaml), from the home's, instead of the web: for demos."""
 
 
-class PolicyFile(Part):
+class PolicyFile(SettingsPart):
     budget: Budget
     """Hard caps in dollars."""
     capacity: Capacity = Capacity()
@@ -280,9 +280,9 @@ class PolicyFile(Part):
     """How often a task is tried."""
     merge: MergeRules = MergeRules()
     """What may be merged without you."""
-    research: Research = Research()
+    research: ResearchSettings = ResearchSettings()
     """What is looked up on the web."""
-    upkeep: Upkeep = Upkeep()
+    upkeep: UpkeepSettings = UpkeepSettings()
     """What the team proposes by itself when you want nothing else; it is never merged without you."""
 
     @property
@@ -294,7 +294,7 @@ class PolicyFile(Part):
 # --- config/schedules.yaml -----------------------------------------------------------------------------------
 
 
-class Phases(Part):
+class Phases(SettingsPart):
     morning: PhaseTime = "07:00"
     """The vision is read, and the morning's report is told. No phase may begin between 01:00 and 03:00."""
     research: PhaseTime | None = None
@@ -324,7 +324,7 @@ class Phases(Part):
         return (end.hour - begin.hour) * 60 + end.minute - begin.minute
 
 
-class SchedulesFile(Part):
+class SchedulesFile(SettingsPart):
     time_zone: Zone = "UTC"
     """The owner's time zone; a day is a day there."""
     phases: Phases = Phases()
@@ -340,14 +340,14 @@ class SchedulesFile(Part):
 # --- config/targets/<name>.yaml ------------------------------------------------------------------------------
 
 
-class Inbox(Part):
+class InboxSettings(SettingsPart):
     owners: tuple[Login, ...] = Field(default=(), max_length=50)
     """Whose issues are goals, and whose words below a pull request are answers: logins at GitHub."""
     label: str = Field(default="", max_length=50)
     """Only issues with this label count, then also those of others: what these ask for is never merged without you."""
 
 
-class TargetFile(Part):
+class TargetFile(SettingsPart):
     repo: str = Field(min_length=1, max_length=500)
     """The repository: an https URL or a local path."""
     forge: Literal["auto", "local", "github"] = "auto"
@@ -358,7 +358,7 @@ class TargetFile(Part):
     """Paths that tasks may touch (git patterns)."""
     protected: tuple[Pattern, ...] = ()
     """Paths that need the owner's approval, besides the built-in list."""
-    inbox: Inbox = Inbox()
+    inbox: InboxSettings = InboxSettings()
     """Who else than VISION.md says what is wanted: issues and comments at GitHub."""
     setup: str = Field(default="", max_length=2_000)
     """The command that installs what the tests need; empty: what requirements*.txt and pyproject.toml ask for."""
@@ -389,7 +389,7 @@ class TargetFile(Part):
         return self
 
 
-class Target(Part):
+class Target(SettingsPart):
     name: Name
     file: TargetFile
 
@@ -397,7 +397,7 @@ class Target(Part):
 # --- secrets -------------------------------------------------------------------------------------------------
 
 
-class Secrets(Part):
+class Secrets(SettingsPart):
     """Keys from config/.env or the environment (which wins). They never leave the daemon's process."""
 
     values: Mapping[str, SecretStr] = Field(default_factory=dict)
@@ -423,7 +423,7 @@ class Secrets(Part):
         return secret | {f"APPRISE_URLS {number}": url for number, url in enumerate(several, 1)}
 
 
-class Settings(Part):
+class Settings(SettingsPart):
     agents: AgentsFile
     policy: PolicyFile
     schedules: SchedulesFile

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import AfterValidator, Field
 
-from shared.config.settings_part import Part
+from shared.config.settings_part import SettingsPart
 from shared.model.deployment import PLACES, Place
 from shared.model.health import Rule
 
@@ -58,7 +58,7 @@ INSTEAD = {  # how else it is said
 }
 
 
-class PlaceSettings(Part):
+class PlaceSettings(SettingsPart):
     port: int = Field(strict=True, default=0, ge=0, le=65_535)
     """The port on this machine, 127.0.0.1 only, where it can be reached; needed with compose and dockerfile."""
     url: str = Field(default="", max_length=500, pattern=r"^(https?://[^\s]+)?$", examples=["http://127.0.0.1:8001"])
@@ -83,7 +83,7 @@ class PlaceSettings(Part):
     """With command: prints the newest lines of its log."""
 
 
-class DeploySettings(Part):
+class DeploySettings(SettingsPart):
     driver: Literal["none", "compose", "dockerfile", "command"] = "none"
     """What runs the target: docker compose, its Dockerfile, commands of yours, or nothing."""
     dockerfile: Inside = "Dockerfile"
@@ -141,7 +141,7 @@ class DeploySettings(Part):
         if len(set(ports)) < len(ports):
             yield "staging and production need different ports"
 
-    def _idle(self, part: Part, prefix: str) -> Iterator[str]:
+    def _idle(self, part: SettingsPart, prefix: str) -> Iterator[str]:
         """What was written, and would do nothing with this driver."""
         for key, field in type(part).model_fields.items():
             drivers = DRIVERS_OF.get(key, (self.driver,))
@@ -161,7 +161,7 @@ def _saved_in_vain(name: str, place: PlaceSettings) -> Iterator[str]:
         yield f"`{name}.verify` proves what `{name}.backup` has saved: write that too, or take it out"
 
 
-class Page(Part):
+class Page(SettingsPart):
     path: str = Field(pattern=r"^/[^\s]*$", max_length=500, examples=["/healthz/"])
     """What is asked for, e.g. /healthz/."""
     status: int = Field(strict=True, default=200, ge=100, le=599)
@@ -172,7 +172,7 @@ class Page(Part):
     """How long the answer may take."""
 
 
-class HealthSettings(Part):
+class HealthSettings(SettingsPart):
     pages: tuple[Page, ...] | None = Field(default=None, max_length=20)
     """What must answer: e.g. /healthz/, /ping/, and a real page. [] if it has none."""
     log_patterns: tuple[Expression, ...] = Field(default=(), max_length=20)

@@ -5,5 +5,5 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 
-class Part(BaseModel):
+class SettingsPart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pydantic import Field
 
 from agents.orchestrator.upkeep.upkeep import UpkeepRules
-from shared.config.settings_part import Part
+from shared.config.settings_part import SettingsPart
 
 FINE = 10_000  # a share is counted in so many parts: a float never touches an amount
 
 
-class Upkeep(Part):
+class UpkeepSettings(SettingsPart):
     tasks: int = Field(strict=True, default=1, ge=0, le=10)
     """How many tasks the team may propose per day when you want nothing else; 0: none."""
     share: float = Field(default=0.2, ge=0, le=1)

@@ -107,7 +107,7 @@ class Comment:
 
 
 @dataclass(frozen=True)
-class Checks:
+class CommitChecks:
     """`complete` is False if a part could not be read: "success" then means less than it says."""
 
     state: CheckResult
@@ -181,7 +181,7 @@ class Forge(Protocol):
     def comments(self, number: int) -> Sequence[Comment]:
         """All that was said, also by ourselves and by strangers; the oldest first."""
 
-    def checks(self, sha: str) -> Checks:
+    def checks(self, sha: str) -> CommitChecks:
         """All statuses and check runs of a commit. None at all is "pending", not "success"."""
 
     def ensure_pull(

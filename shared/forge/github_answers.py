@@ -26,7 +26,7 @@ FORBIDDEN = ("FORBIDDEN", "INSUFFICIENT_SCOPES")  # GraphQL's own words
 
 
 @dataclass(frozen=True)
-class Answer:
+class GitHubAnswer:
     status: int
     headers: Mapping[str, str]  # their names in small letters
     text: str
@@ -48,18 +48,18 @@ class Reader:
     token_name: str
     now: float
 
-    def data(self, answer: Answer, what: str) -> Any:
+    def data(self, answer: GitHubAnswer, what: str) -> Any:
         """The answer's JSON; None if it is empty. Or one of the seven errors."""
         if answer.status >= 300:
             raise self._error(answer, what)
         return _parsed(answer, what) if answer.text else None
 
-    def text(self, answer: Answer, what: str) -> str:
+    def text(self, answer: GitHubAnswer, what: str) -> str:
         if answer.status >= 300:
             raise self._error(answer, what)
         return answer.text
 
-    def mutation(self, answer: Answer, what: str) -> Any:
+    def mutation(self, answer: GitHubAnswer, what: str) -> Any:
         """GraphQL says no with a 200 and a list of errors."""
         data = self.data(answer, what)
         errors = data.get("errors") if isinstance(data, dict) else None
@@ -75,7 +75,7 @@ class Reader:
             raise ForgeUnavailable(f"GitHub failed in {what}: {said}")
         raise GitHubRefused(404 if kind == "NOT_FOUND" else 422, said, what)
 
-    def _error(self, answer: Answer, what: str) -> ForgeError:
+    def _error(self, answer: GitHubAnswer, what: str) -> ForgeError:
         status = answer.status
         if status == 429 or (status == 403 and _is_limit(answer)):
             return RateLimited(self._wait(answer))
@@ -95,12 +95,12 @@ class Reader:
             )
         return GitHubRefused(status, said, what)
 
-    def _not_permitted(self, answer: Answer, said: str, what: str) -> NotPermitted:
+    def _not_permitted(self, answer: GitHubAnswer, said: str, what: str) -> NotPermitted:
         wanted = one_line(answer.headers.get("x-accepted-github-permissions", ""), LONGEST)
         lacking = f"it needs the permission {wanted}" if wanted else "it lacks a permission, or its user does"
         return NotPermitted(f"the token in {self.token_name} may not do {what}: {said}; {lacking}, see {TOKENS}")
 
-    def _wait(self, answer: Answer) -> float:
+    def _wait(self, answer: GitHubAnswer) -> float:
         """As GitHub says it: seconds, or the time of the reset."""
         after, reset = answer.headers.get("retry-after", ""), answer.headers.get("x-ratelimit-reset", "")
         if after.isdecimal():
@@ -110,12 +110,12 @@ class Reader:
         return WAIT_UNSAID
 
 
-def _is_limit(answer: Answer) -> bool:
+def _is_limit(answer: GitHubAnswer) -> bool:
     marked = "retry-after" in answer.headers or answer.headers.get("x-ratelimit-remaining") == "0"
     return marked or LIMIT.search(_said(answer)) is not None
 
 
-def _said(answer: Answer) -> str:
+def _said(answer: GitHubAnswer) -> str:
     """GitHub's message and the details below it, in one line."""
     data = _json(answer.text)
     if not isinstance(data, dict):
@@ -132,7 +132,7 @@ def _detail(error: Any) -> str:
     return str(error.get("message") or " ".join(str(error[key]) for key in ("field", "code") if error.get(key)))
 
 
-def _parsed(answer: Answer, what: str) -> Any:
+def _parsed(answer: GitHubAnswer, what: str) -> Any:
     data = _json(answer.text)
     if data is None:
         raise ForgeUnavailable(f"what answers {what} is not GitHub's API, or the answer was cut; is the address right?")

@@ -13,7 +13,7 @@ from typing import Any
 from shared.forge.forge import REVIEW_CONTEXT, ForgeError, ForgeRefused, NotPermitted
 from shared.forge.github_answers import TOKENS, GitHubRefused
 from shared.forge.github_client import GitHubClient, branch_path
-from shared.forge.github_values import BranchRule, GuardedBranch, Repository
+from shared.forge.github_values import BranchRule, GitHubRepository, GuardedBranch
 
 NOWHERE = "agents/doctor-asks-what-it-may-do"  # a branch that nobody has
 NOTHING = "0" * 40  # a commit that nobody has
@@ -29,7 +29,7 @@ NEEDED: Mapping[str, tuple[str, str, Mapping[str, Any] | None]] = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class SetupFinding:
     """One line for the owner; `ok` is False if he has to do something, which `detail` then says."""
 
     name: str
@@ -37,14 +37,14 @@ class Finding:
     detail: str
 
 
-def findings(team: GitHubClient, second: GitHubClient | None, branch: str = "") -> Iterator[Finding]:
+def findings(team: GitHubClient, second: GitHubClient | None, branch: str = "") -> Iterator[SetupFinding]:
     """`second`: the reviewer's token; `branch`: empty is the default one. Never raises what a forge may raise."""
     try:
         login = team.login()
-        yield Finding("account", True, f"GITHUB_TOKEN belongs to {login}")
-        repository = team.read(Repository, "")
+        yield SetupFinding("account", True, f"GITHUB_TOKEN belongs to {login}")
+        repository = team.read(GitHubRepository, "")
     except ForgeError as problem:
-        yield Finding("account", False, _of_repository(team.repository, problem))
+        yield SetupFinding("account", False, _of_repository(team.repository, problem))
         return
     seen = _repository(repository, login)
     yield seen
@@ -62,27 +62,33 @@ def _of_repository(name: str, problem: ForgeError) -> str:
     return str(problem)
 
 
-def _repository(found: Repository, login: str) -> Finding:
+def _repository(found: GitHubRepository, login: str) -> SetupFinding:
     if found.archived:
-        return Finding("repository", False, f"{found.full_name} is archived, nothing can be written; unarchive it")
+        return SetupFinding("repository", False, f"{found.full_name} is archived, nothing can be written; unarchive it")
     if not found.permissions.get("push"):
         where = f"https://github.com/{found.full_name}/settings/access"
-        return Finding("repository", False, f"{login} may not push to {found.full_name}; give write access at {where}")
+        return SetupFinding(
+            "repository", False, f"{login} may not push to {found.full_name}; give write access at {where}"
+        )
     kind = "private" if found.private else "public"
-    return Finding("repository", True, f"{found.full_name} ({kind}), branch {found.default_branch}; {login} may push")
+    return SetupFinding(
+        "repository", True, f"{found.full_name} ({kind}), branch {found.default_branch}; {login} may push"
+    )
 
 
-def _permissions(team: GitHubClient) -> Iterator[Finding]:
+def _permissions(team: GitHubClient) -> Iterator[SetupFinding]:
     try:
         missing = [name for name, tried in NEEDED.items() if not _may(team, *tried)]
     except ForgeError as problem:
-        yield Finding("permissions", False, f"what the token may do could not be found out: {problem}; try again later")
+        yield SetupFinding(
+            "permissions", False, f"what the token may do could not be found out: {problem}; try again later"
+        )
         return
     if missing:
         where = f"{TOKENS} > the token > Repository permissions"
-        yield Finding("permissions", False, f"GITHUB_TOKEN lacks {', '.join(missing)}; add at {where}")
+        yield SetupFinding("permissions", False, f"GITHUB_TOKEN lacks {', '.join(missing)}; add at {where}")
     else:
-        yield Finding("permissions", True, ", ".join(NEEDED))
+        yield SetupFinding("permissions", True, ", ".join(NEEDED))
 
 
 def _may(team: GitHubClient, verb: str, path: str, body: Mapping[str, Any] | None) -> bool:
@@ -96,36 +102,40 @@ def _may(team: GitHubClient, verb: str, path: str, body: Mapping[str, Any] | Non
     return True
 
 
-def _workflows(team: GitHubClient) -> Finding:
+def _workflows(team: GitHubClient) -> SetupFinding:
     try:
         scopes = team.scopes()
     except ForgeError as problem:
-        return Finding("workflows", False, str(problem))
+        return SetupFinding("workflows", False, str(problem))
     if scopes is None:
-        return Finding("workflows", True, "a fine-grained token; it should not have Workflows or Administration")
+        return SetupFinding("workflows", True, "a fine-grained token; it should not have Workflows or Administration")
     if "workflow" in scopes.replace(" ", "").split(","):
         text = (
             f"the token may change what runs in Actions; take the scope `workflow` away, or make a new one at {TOKENS}"
         )
-        return Finding("workflows", False, text)
-    return Finding("workflows", True, f"a classic token ({scopes}) for all your repositories; better: one for this one")
+        return SetupFinding("workflows", False, text)
+    return SetupFinding(
+        "workflows", True, f"a classic token ({scopes}) for all your repositories; better: one for this one"
+    )
 
 
-def _guard(team: GitHubClient, branch: str) -> Finding:
+def _guard(team: GitHubClient, branch: str) -> SetupFinding:
     where = f"https://github.com/{team.repository}/settings/rules > New branch ruleset > Require status checks to pass"
     try:
         required, is_strict = _required(team, branch)
     except (NotPermitted, ForgeRefused) as problem:
-        return Finding("branch", True, f"whether {REVIEW_CONTEXT} is required on {branch} cannot be seen ({problem})")
+        return SetupFinding(
+            "branch", True, f"whether {REVIEW_CONTEXT} is required on {branch} cannot be seen ({problem})"
+        )
     except ForgeError as problem:
-        return Finding("branch", False, str(problem))
+        return SetupFinding("branch", False, str(problem))
     if REVIEW_CONTEXT not in required:
         text = f"GitHub itself does not require {REVIEW_CONTEXT} on {branch}: others may merge what nobody reviewed"
-        return Finding("branch", False, f"{text}; add it at {where}")
+        return SetupFinding("branch", False, f"{text}; add it at {where}")
     if not is_strict:
         text = f"GitHub requires {REVIEW_CONTEXT} on {branch}, but merges what is behind {branch} as well"
-        return Finding("branch", True, f"{text}; better: tick `Require branches to be up to date` at {where}")
-    return Finding("branch", True, f"GitHub requires {REVIEW_CONTEXT} and up-to-date branches on {branch}")
+        return SetupFinding("branch", True, f"{text}; better: tick `Require branches to be up to date` at {where}")
+    return SetupFinding("branch", True, f"GitHub requires {REVIEW_CONTEXT} and up-to-date branches on {branch}")
 
 
 def _required(team: GitHubClient, branch: str) -> tuple[set[str], bool]:
@@ -141,18 +151,18 @@ def _required(team: GitHubClient, branch: str) -> tuple[set[str], bool]:
     return required | set(classic.contexts), is_strict or bool(classic.strict)
 
 
-def _reviewer(second: GitHubClient | None, login: str) -> Finding:
+def _reviewer(second: GitHubClient | None, login: str) -> SetupFinding:
     if second is None:
         text = "no GITHUB_REVIEWER_TOKEN: verdicts are comments and the status, not formal reviews"
-        return Finding("reviewer", True, text)
+        return SetupFinding("reviewer", True, text)
     try:
-        other, repository = second.login(), second.read(Repository, "")
+        other, repository = second.login(), second.read(GitHubRepository, "")
     except ForgeError as problem:
-        return Finding("reviewer", False, _of_repository(second.repository, problem))
+        return SetupFinding("reviewer", False, _of_repository(second.repository, problem))
     if other == login:
         text = f"GITHUB_REVIEWER_TOKEN belongs to {login} too; GitHub takes verdicts only from another account"
-        return Finding("reviewer", False, text)
+        return SetupFinding("reviewer", False, text)
     if not repository.permissions.get("push"):
         text = f"{other} has no write access to {repository.full_name}: its approvals do not count; give it there"
-        return Finding("reviewer", False, text)
-    return Finding("reviewer", True, f"GITHUB_REVIEWER_TOKEN belongs to {other}, whose reviews count")
+        return SetupFinding("reviewer", False, text)
+    return SetupFinding("reviewer", True, f"GITHUB_REVIEWER_TOKEN belongs to {other}, whose reviews count")

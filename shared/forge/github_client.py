@@ -19,7 +19,7 @@ from urllib.parse import quote, urlsplit
 from pydantic import TypeAdapter, ValidationError
 
 from shared.forge.forge import ForgeRefused, ForgeUnavailable
-from shared.forge.github_answers import Answer, Reader
+from shared.forge.github_answers import GitHubAnswer, Reader
 from shared.forge.github_memory import Kept
 from shared.forge.github_values import Account
 from shared.model.errors import Misconfigured
@@ -130,10 +130,10 @@ class GitHubClient:
         answer = self._answer(verb, path, body)
         return self._judged(lambda reader: reader.data(answer, f"{verb} {path}"))
 
-    def _read(self, answer: Answer, path: str) -> Any:
+    def _read(self, answer: GitHubAnswer, path: str) -> Any:
         return self._judged(lambda reader: reader.data(answer, f"GET {path}"))
 
-    def _if_changed(self, path: str, query: Mapping[str, str]) -> Answer:
+    def _if_changed(self, path: str, query: Mapping[str, str]) -> GitHubAnswer:
         key = f"{path}?{sorted(query.items())}"
         before = self._kept.get(key)
         tag = {"If-None-Match": before.headers["etag"]} if before else {}
@@ -165,14 +165,14 @@ class GitHubClient:
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> GitHubAnswer:
         """Whatever GitHub answers; ForgeUnavailable if it does not, or not in time."""
         with self._turn:
             github = self._connected()
 
-            def send() -> Answer:
+            def send() -> GitHubAnswer:
                 done = github.requester.requestJson(verb, path, dict(query or {}), dict(headers or {}), body)
-                return Answer(*done)
+                return GitHubAnswer(*done)
 
             try:
                 answer = _in_a_thread(send).result(self._patience)
@@ -183,9 +183,9 @@ class GitHubClient:
             except Exception as error:  # noqa: BLE001 - of four libraries; their texts may hold the request's headers
                 raise ForgeUnavailable(f"GitHub cannot be reached ({verb} {path}: {type(error).__name__})") from None
 
-    def _cleaned(self, answer: Answer) -> Answer:
+    def _cleaned(self, answer: GitHubAnswer) -> GitHubAnswer:
         """What errors are told from. GitHub never repeats a token to us; a proxy that shows what it was sent might."""
-        return Answer(answer.status, answer.headers, self._outgoing.clean(answer.text))
+        return GitHubAnswer(answer.status, answer.headers, self._outgoing.clean(answer.text))
 
     def _connected(self) -> Github:
         self._github = self._github or self._connect()

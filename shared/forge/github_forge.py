@@ -16,8 +16,8 @@ from shared.forge.forge import (
     REVIEW_CONTEXT,
     STATUS_OF_VERDICT,
     CheckResult,
-    Checks,
     Comment,
+    CommitChecks,
     ForgeRefused,
     ForgeUnavailable,
     Issue,
@@ -33,19 +33,19 @@ from shared.forge.forge import (
     summary,
 )
 from shared.forge.github_answers import GitHubRefused
-from shared.forge.github_check import Finding, findings
+from shared.forge.github_check import SetupFinding, findings
 from shared.forge.github_client import GITHUB, PATIENCE, SECONDS_BETWEEN, GitHubClient, branch_path
 from shared.forge.github_pulls import Pulls, sent
 from shared.forge.github_values import (
     EVENT,
     WIP,
     Combined,
+    GitHubRepository,
+    RawCheckRun,
     RawComment,
     RawIssue,
     RawPull,
     RawReview,
-    RawRun,
-    Repository,
     lacking,
     review_key,
     worst,
@@ -88,7 +88,7 @@ class GitHubForge:
     def __repr__(self) -> str:
         return f"GitHubForge({self._team!r})"
 
-    def check(self, branch: str = "") -> tuple[Finding, ...]:
+    def check(self, branch: str = "") -> tuple[SetupFinding, ...]:
         """For `doctor`: what the tokens are good for, and whether `branch` (or the default one) is guarded."""
         return tuple(findings(self._team, self._second, branch))
 
@@ -139,12 +139,12 @@ class GitHubForge:
                 raise
         return sorted(said, key=lambda comment: comment.at)
 
-    def checks(self, sha: str) -> Checks:
+    def checks(self, sha: str) -> CommitChecks:
         combined = self._team.poll(Combined, f"/commits/{sha}/status", per_page="100")
         runs = self._runs(sha)
         items = worst((check.name, check.result) for check in (*combined.statuses, *(runs or ())))
         complete = runs is not None and combined.total_count <= len(combined.statuses)
-        return Checks(summary(items.values()), items, complete)
+        return CommitChecks(summary(items.values()), items, complete)
 
     # -- pull requests ----------------------------------------------------------------------------------------
 
@@ -271,17 +271,17 @@ class GitHubForge:
             for raw in self._raw_reviews(number)
         )
 
-    def _runs(self, sha: str) -> list[RawRun] | None:
+    def _runs(self, sha: str) -> list[RawCheckRun] | None:
         """Fine-grained tokens may not read check runs of a private repository; Actions may tell instead. None: no."""
         try:
-            return self._team.pages(RawRun, f"/commits/{sha}/check-runs", "check_runs")
+            return self._team.pages(RawCheckRun, f"/commits/{sha}/check-runs", "check_runs")
         except NotPermitted:
             pass
         try:
-            return self._team.pages(RawRun, "/actions/runs", "workflow_runs", head_sha=sha)
+            return self._team.pages(RawCheckRun, "/actions/runs", "workflow_runs", head_sha=sha)
         except NotPermitted:
             return None
 
     def _default(self) -> str:
-        self._default_branch = self._default_branch or self._team.read(Repository, "").default_branch
+        self._default_branch = self._default_branch or self._team.read(GitHubRepository, "").default_branch
         return self._default_branch

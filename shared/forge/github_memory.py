@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 
-from shared.forge.github_answers import Answer
+from shared.forge.github_answers import GitHubAnswer
 
 MOST_KEPT = 16_000_000  # characters of all answers together
 
@@ -14,17 +14,17 @@ class Kept:
     """Answers that carry a tag, by what was asked; what was not asked for longest goes first."""
 
     def __init__(self) -> None:
-        self._answers: OrderedDict[str, Answer] = OrderedDict()
+        self._answers: OrderedDict[str, GitHubAnswer] = OrderedDict()
         self._size = 0
         self._turn = threading.Lock()
 
-    def get(self, key: str) -> Answer | None:
+    def get(self, key: str) -> GitHubAnswer | None:
         with self._turn:
             if key in self._answers:
                 self._answers.move_to_end(key)
             return self._answers.get(key)
 
-    def keep(self, key: str, answer: Answer) -> None:
+    def keep(self, key: str, answer: GitHubAnswer) -> None:
         if answer.status != 200 or "etag" not in answer.headers:
             return
         with self._turn:

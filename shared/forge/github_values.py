@@ -50,7 +50,7 @@ class RawRepository:
 
 
 @dataclass(frozen=True)
-class Repository:
+class GitHubRepository:
     full_name: str
     default_branch: str
     private: bool
@@ -225,7 +225,7 @@ class Combined:
 
 
 @dataclass(frozen=True)
-class RawRun:
+class RawCheckRun:
     """A check run, or a run of Actions."""
 
     name: str

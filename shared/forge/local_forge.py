@@ -20,8 +20,8 @@ from shared.forge.forge import (
     REVIEW_CONTEXT,
     STATUS_OF_VERDICT,
     CheckResult,
-    Checks,
     Comment,
+    CommitChecks,
     ForgeRefused,
     HeadMoved,
     Issue,
@@ -37,7 +37,7 @@ from shared.forge.forge import (
     same_base,
     summary,
 )
-from shared.forge.local_forge_book import Book, Plan
+from shared.forge.local_forge_book import LocalForgeRepository, PlannedMerge
 from shared.forge.local_forge_git import Commits
 from shared.model.errors import Misconfigured
 from shared.repo.git import git, remove_stale_locks
@@ -71,10 +71,10 @@ def create(path: Path, source: Path | None, branch: str) -> None:
             refs = f"refs/heads/{branch}:refs/heads/{branch}"
             git(path, "fetch", "--quiet", "--no-tags", str(source), refs, timeout=600, remote=Remote(str(source)))
         fault_point("forge.seeded")
-        Book(path / "forge.db", path.absolute().as_uri())
+        LocalForgeRepository(path / "forge.db", path.absolute().as_uri())
 
 
-class Diverged(Misconfigured):
+class BranchesDiverged(Misconfigured):
     """The owner's branch and ours do not go together without him. The text says where, and what to type."""
 
 
@@ -91,7 +91,7 @@ def follow(path: Path, source: Remote, branch: str) -> None:
         try:
             target = _with_theirs(commits, branch, ours, theirs, taken)
         except MergeConflict as error:
-            raise Diverged(
+            raise BranchesDiverged(
                 f"{branch} of {source.url} and what was merged here do not go together: {error}; in your repository "
                 f"type: git pull --no-rebase {_place(commits, branch)}; resolve, commit, and push if it is a clone"
             ) from None
@@ -142,7 +142,7 @@ class LocalForge:
         self._required = frozenset(required)
         self._only_up_to_date = up_to_date
         self._commits = Commits(path)
-        self._book = Book(path / "forge.db", path.absolute().as_uri())
+        self._book = LocalForgeRepository(path / "forge.db", path.absolute().as_uri())
 
     # -- reading ----------------------------------------------------------------------------------------------
 
@@ -179,9 +179,9 @@ class LocalForge:
     def comments(self, number: int) -> Sequence[Comment]:
         return self._book.comments(self._book.item(number), (self._actor,))
 
-    def checks(self, sha: str) -> Checks:
+    def checks(self, sha: str) -> CommitChecks:
         items = self._book.statuses(sha)
-        return Checks(summary(items.values()), items)
+        return CommitChecks(summary(items.values()), items)
 
     # -- writing ----------------------------------------------------------------------------------------------
 
@@ -359,12 +359,12 @@ class LocalForge:
         if missing := sorted(self._required - passed):
             raise MergeBlocked(f"#{pull.number} lacks the required status {', '.join(missing)}")
 
-    def _planned(self, pull: Pull, base_sha: str, method: MergeMethod) -> Plan:
+    def _planned(self, pull: Pull, base_sha: str, method: MergeMethod) -> PlannedMerge:
         tree = self._merged_tree(pull, base_sha)
         parents = [base_sha, pull.head_sha] if method == "merge" else [base_sha]
         title = f"{pull.title} (#{pull.number})"
         merge_sha = self._commits.write(tree, parents, title, self._actor, self._clock.now())
-        plan = Plan(pull.number, merge_sha, pull.head_sha, base_sha, pull.base)
+        plan = PlannedMerge(pull.number, merge_sha, pull.head_sha, base_sha, pull.base)
         fault_point("merge.written")
         with self._book.transaction() as db:
             self._book.plan(db, plan)

@@ -28,7 +28,7 @@ EPOCH = "1970-01-01T00:00:00+00:00"
 
 
 @dataclass(frozen=True)
-class Plan:
+class PlannedMerge:
     """A merge commit that was written for a pull request; it happened if it is part of the base branch."""
 
     number: int
@@ -38,7 +38,7 @@ class Plan:
     base: str  # branch
 
 
-class Book(Database):
+class LocalForgeRepository(Database):
     """The file in the forge's repository; `home` is that repository's address, for showing."""
 
     def __init__(self, path: Path, home: str) -> None:
@@ -121,14 +121,14 @@ class Book(Database):
 
     # -- merges -----------------------------------------------------------------------------------------------
 
-    def plan(self, db: sqlite3.Connection, plan: Plan) -> None:
+    def plan(self, db: sqlite3.Connection, plan: PlannedMerge) -> None:
         values = (plan.merge_sha, plan.number, plan.head_sha, plan.base_sha)
         db.execute("insert or ignore into merge_plan values (?, ?, ?, ?)", values)
 
-    def open_plans(self) -> list[Plan]:
+    def open_plans(self) -> list[PlannedMerge]:
         """Of pull requests that are open: planned by somebody who is at it, or died over it."""
         rows = self.rows("select p.*, i.base from merge_plan p join item i using (number) where i.state = 'open'")
-        return [Plan(r["number"], r["merge_sha"], r["head_sha"], r["base_sha"], r["base"]) for r in rows]
+        return [PlannedMerge(r["number"], r["merge_sha"], r["head_sha"], r["base_sha"], r["base"]) for r in rows]
 
     def merged(self, db: sqlite3.Connection, number: int, head_sha: str, merge_sha: str) -> None:
         db.execute(

@@ -27,7 +27,7 @@ NEXT_MODEL = frozenset({"meter_upstream", "meter_model_gone"})
 
 
 @dataclass(frozen=True)
-class Question:
+class ModelQuestion:
     """What is sent. The system prompt comes first and stays the same from call to call; the user's text is last.
 
     `kept`: where beginnings of `user` end, in characters, with which other questions begin too; each is a block of its
@@ -135,7 +135,7 @@ def _knock(path: str) -> None:
             raise Unavailable(f"nobody answers at {path} ({error.strerror}); the meter does not run") from None
 
 
-def send(client: anthropic.Anthropic, question: Question) -> Outcome:
+def send(client: anthropic.Anthropic, question: ModelQuestion) -> Outcome:
     """What the model did. OutOfBudget, Unavailable, Misconfigured or Stumble if it did nothing that can be used."""
     import anthropic
     import httpx2
@@ -153,13 +153,13 @@ def send(client: anthropic.Anthropic, question: Question) -> Outcome:
     return _outcome(message, question)
 
 
-def _message(client: anthropic.Anthropic, question: Question) -> anthropic.types.Message | None:
+def _message(client: anthropic.Anthropic, question: ModelQuestion) -> anthropic.types.Message | None:
     """The message as its last event tells it; None: the stream ended before."""
     with client.messages.stream(**question.request) as stream:
         return next((event.message for event in stream if event.type == "message_stop"), None)
 
 
-def _outcome(message: anthropic.types.Message, question: Question) -> Outcome:
+def _outcome(message: anthropic.types.Message, question: ModelQuestion) -> Outcome:
     match message.stop_reason:
         case "end_turn":
             return Said("".join(block.text for block in message.content if block.type == "text"))
@@ -173,7 +173,7 @@ def _outcome(message: anthropic.types.Message, question: Question) -> Outcome:
             raise Unavailable(f"{question.model}: the model stopped with {str(other)[:40]}, which was not asked for")
 
 
-def _refused(error: anthropic.APIStatusError, question: Question) -> Outcome:
+def _refused(error: anthropic.APIStatusError, question: ModelQuestion) -> Outcome:
     """The table of what the meter says instead of an answer."""
     code, text = error.error_code or "", _one_line(error.api_message or f"status {error.status_code}")
     if code in ("meter_task_cap", "meter_ticket_cap"):

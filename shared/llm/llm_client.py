@@ -22,7 +22,7 @@ from typing import Any, Protocol, TypeVar, assert_never
 
 from shared.llm import llm_answers
 from shared.llm.llm_answers import NotAnAnswer
-from shared.llm.llm_call import Absent, Cut, Declined, Outcome, Question, Said, Unwanted, line, send
+from shared.llm.llm_call import Absent, Cut, Declined, ModelQuestion, Outcome, Said, Unwanted, line, send
 from shared.llm.llm_replies import Replies, key_of
 from shared.model.errors import Misconfigured, ModelAway, ReplyDeclined, ReplyUnreadable, ShareReached, TaskCapReached
 from shared.model.work import ModelChoice, Run
@@ -104,7 +104,7 @@ class LlmClient:
         return value
 
     @contextmanager
-    def _line(self, run: Run, choice: ModelChoice) -> Iterator[Callable[[Question], Outcome]]:
+    def _line(self, run: Run, choice: ModelChoice) -> Iterator[Callable[[ModelQuestion], Outcome]]:
         """Calls on a ticket that ends with them."""
         now = self._clock.now()
         models = (choice.model, *choice.fallback)
@@ -117,7 +117,7 @@ class LlmClient:
         finally:
             self._ledger.close_ticket(ticket, self._clock.now())
 
-    def _marked(self, question: Question) -> Question:
+    def _marked(self, question: ModelQuestion) -> ModelQuestion:
         size = len(question.beginning.encode("utf-8", "replace"))
         return dataclasses.replace(question, marked=bool(size) and self._keeps(question.model, size))
 
@@ -138,13 +138,13 @@ class _Asking:
     def __init__(
         self, choice: ModelChoice, system: str, user: str, schema: Mapping[str, Any], kept: tuple[int, ...]
     ) -> None:
-        self._question = Question(choice.model, system, user, schema, choice.effort, choice.max_tokens, kept)
+        self._question = ModelQuestion(choice.model, system, user, schema, choice.effort, choice.max_tokens, kept)
         self._fallback = list(choice.fallback)
         self.whole = {**self._question.request, "fallback": choice.fallback}
         self._lengthened = self._declined = False
         self._away: ModelAway | None = None  # the model before this one
 
-    def answer(self, call: Callable[[Question], Outcome], read: Callable[[str], T]) -> tuple[str, T]:
+    def answer(self, call: Callable[[ModelQuestion], Outcome], read: Callable[[str], T]) -> tuple[str, T]:
         """The text and what it means."""
         text = self._text(call)
         try:
@@ -157,7 +157,7 @@ class _Asking:
         except NotAnAnswer as reason:
             raise ReplyUnreadable(f"{self._question.model}: {reason} (also after one repair)") from None
 
-    def _text(self, call: Callable[[Question], Outcome]) -> str:
+    def _text(self, call: Callable[[ModelQuestion], Outcome]) -> str:
         while True:
             match self._outcome(call):
                 case Said(text):
@@ -174,7 +174,7 @@ class _Asking:
                 case other:
                     assert_never(other)
 
-    def _outcome(self, call: Callable[[Question], Outcome]) -> Outcome:
+    def _outcome(self, call: Callable[[ModelQuestion], Outcome]) -> Outcome:
         """Tries that came to nothing are booked at their worst case: if they leave no money, they are the reason."""
         try:
             outcome = call(self._question)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
-from shared.model.gate import Policy, Submission
-from shared.model.lifecycle import Limits, State, Tried, owner_moved
+from shared.model.gate import Policy, ReviewState
+from shared.model.lifecycle import State, TaskLimits, Tried, owner_moved
 from shared.model.naming import is_upkeep
 from shared.model.work import Goal, TaskSpec
 
@@ -26,7 +26,7 @@ class Card:
     open_attempt: int | None = None
     commit: str = ""  # of the open attempt, if it got that far
     refreshes: str = ""  # the commit that the open attempt brings up to date
-    submission: Submission | None = None  # what waits at the gates, of a task in review
+    submission: ReviewState | None = None  # what waits at the gates, of a task in review
     rests_until: datetime | None = None
     unwanted: str = ""  # why the vision does not want it any more
     proposed: bool = False  # the owner has not asked for it: somebody else, in an issue, or nobody
@@ -42,7 +42,7 @@ class Card:
 @dataclass(frozen=True)
 class Board:
     cards: tuple[Card, ...]
-    limits: Limits = field(default_factory=Limits)
+    limits: TaskLimits = field(default_factory=TaskLimits)
     no_model: str = ""  # why none is asked now: no money, or it is away
     policy: Policy = field(default_factory=Policy)
     open_pulls: int = 5  # the most that may wait for the owner

@@ -35,7 +35,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Limits:
+class ChangeLimits:
     """How much of a folder is looked at, and how much one commit may change."""
 
     files: int = 100  # changed by one commit
@@ -49,7 +49,7 @@ class Limits:
     seconds: float = 60.0  # for one walk
 
 
-def refusal(changes: Sequence[Change], scope: Scope, limits: Limits, tracked: Iterable[str]) -> str | None:
+def refusal(changes: Sequence[Change], scope: Scope, limits: ChangeLimits, tracked: Iterable[str]) -> str | None:
     """Why this commit may not stand, naming file and limit; None: it may. `tracked`: the paths of the base."""
     if len(changes) > limits.files:
         return f"{len(changes)} files changed (limit {limits.files})"
@@ -76,7 +76,7 @@ def _marker(change: Change) -> str | None:
     return f"line {number} is a conflict marker" if number else None
 
 
-def _too_much(changes: Sequence[Change], limits: Limits) -> str | None:
+def _too_much(changes: Sequence[Change], limits: ChangeLimits) -> str | None:
     lines = sum(len(change.added_lines) for change in changes)
     size = sum(len(text.encode()) + 1 for change in changes for _, text in change.added_lines)
     if lines > limits.added_lines:

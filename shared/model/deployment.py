@@ -18,7 +18,7 @@ Place = Literal["staging", "production"]
 PLACES: tuple[Place, ...] = ("staging", "production")  # in this order
 
 
-class Stage(StrEnum):
+class DeployStage(StrEnum):
     """How far a deploy has come."""
 
     PLANNED = "planned"
@@ -34,7 +34,7 @@ class Stage(StrEnum):
     OVERRULED = "overruled"  # the owner wants another version there: that one follows at once
 
 
-class Event(StrEnum):
+class DeployEvent(StrEnum):
     BUILT = "built"
     NOT_BUILT = "it could not be built"
     NOT_TOUCHED = "it could not be started, and nothing was touched for it"
@@ -49,9 +49,9 @@ class Event(StrEnum):
     OVERRULED = "the owner wants another version there"
 
 
-S, E = Stage, Event
+S, E = DeployStage, DeployEvent
 
-TRANSITIONS: dict[tuple[Stage, Event], Stage] = {
+TRANSITIONS: dict[tuple[DeployStage, DeployEvent], DeployStage] = {
     (S.PLANNED, E.BUILT): S.BUILT,
     (S.PLANNED, E.NOT_BUILT): S.FAILED,
     (S.BUILT, E.SAVED): S.SAVED,  # also if nothing had to be saved
@@ -68,11 +68,11 @@ TRANSITIONS: dict[tuple[Stage, Event], Stage] = {
     (S.STARTED, E.OVERRULED): S.OVERRULED,
 }
 
-OVER = frozenset(Stage) - {stage for stage, _ in TRANSITIONS}  # nothing more is done at its place
+OVER = frozenset(DeployStage) - {stage for stage, _ in TRANSITIONS}  # nothing more is done at its place
 BROKE = frozenset({S.RETURNED, S.STUCK})  # it ran, and was sick
 
 
-def after(stage: Stage, event: Event) -> Stage:
+def after(stage: DeployStage, event: DeployEvent) -> DeployStage:
     """The stage that follows, or ImpossibleTransition."""
     try:
         return TRANSITIONS[stage, event]
@@ -92,7 +92,7 @@ class Deploy:
     number: int
     place: Place
     commit: str
-    stage: Stage
+    stage: DeployStage
     back_to: str = ""
     why: str = ""  # what is wrong, or went wrong
     asked: bool = False
@@ -116,9 +116,9 @@ class Deploy:
     def runs(self) -> str:
         """The commit that was healthy at the place last, when this deploy is over; empty: nobody knows."""
         match self.stage:
-            case Stage.HEALTHY:
+            case DeployStage.HEALTHY:
                 return self.commit
-            case Stage.RETURNED | Stage.FAILED | Stage.OVERRULED:
+            case DeployStage.RETURNED | DeployStage.FAILED | DeployStage.OVERRULED:
                 return self.back_to
             case _:
                 return ""
@@ -128,7 +128,7 @@ class Deploy:
 
 
 @dataclass(frozen=True)
-class Plan:
+class NewDeploy:
     """A new deploy."""
 
     place: Place
@@ -160,14 +160,14 @@ class Watch:
 
 
 @dataclass(frozen=True)
-class SendBack:
+class RollBack:
     """The last healthy one again; without one the owner is called."""
 
     deploy: Deploy
 
 
 @dataclass(frozen=True)
-class WatchBack:
+class WatchRollback:
     """Is the last healthy one healthy again?"""
 
     deploy: Deploy
@@ -181,21 +181,21 @@ class Settle:
 
 
 @dataclass(frozen=True)
-class Rest:
+class NothingToDeploy:
     """Nothing to do. `why`: what it waits for; empty: everything is live."""
 
     why: str = ""
 
 
-ByHand = Build | Save | Start | Watch | SendBack | WatchBack  # what DevOps carries out
-Step = Plan | ByHand | Settle | Rest
+ByHand = Build | Save | Start | Watch | RollBack | WatchRollback  # what DevOps carries out
+Step = NewDeploy | ByHand | Settle | NothingToDeploy
 
 
 @dataclass(frozen=True)
-class Happened:
+class StepOutcome:
     """What came of a step that was carried out. `backup`: where what was saved lies."""
 
-    event: Event
+    event: DeployEvent
     why: str = ""
     backup: str = ""
 
@@ -210,7 +210,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Sight:
+class DeployFacts:
     """What the decision is made of.
 
     `deploys`: all of the places, the oldest first. `candidates`: what may go live after what is healthy at the first
@@ -226,34 +226,34 @@ class Sight:
     forgiven: int = 0
 
 
-def next_step(sight: Sight) -> Step:
+def next_step(sight: DeployFacts) -> Step:
     """What was begun is brought to its end, and settled, before anything new; the owner's orders come first."""
     for deploy in sight.deploys:
         if step := following(deploy):
             return step
     if sight.orders:  # before what is settled: that may need the forge, and what is down waits for nobody
         order = sight.orders[0]
-        return Plan(order.place, order.commit, healthy_at(order.place, sight.deploys), asked=True)
+        return NewDeploy(order.place, order.commit, healthy_at(order.place, sight.deploys), asked=True)
     for deploy in sight.deploys:
         if not deploy.settled:
             return Settle(deploy)
     if sight.held:
-        return Rest(sight.held)
+        return NothingToDeploy(sight.held)
     for place in reversed(sight.places):  # what is farther on the way comes first
         if commit := _due_at(place, sight):
-            return Plan(place, commit, healthy_at(place, sight.deploys))
-    return Rest()
+            return NewDeploy(place, commit, healthy_at(place, sight.deploys))
+    return NothingToDeploy()
 
 
 def following(deploy: Deploy) -> ByHand | None:
     """What is done for it now, by hand; None: it is over."""
-    steps: Mapping[Stage, type[Build | Save | Start | Watch | SendBack | WatchBack]] = {
+    steps: Mapping[DeployStage, type[Build | Save | Start | Watch | RollBack | WatchRollback]] = {
         S.PLANNED: Build,
         S.BUILT: Save,
         S.SAVED: Start,
         S.STARTED: Watch,
-        S.SICK: SendBack,
-        S.RETURNING: WatchBack,
+        S.SICK: RollBack,
+        S.RETURNING: WatchRollback,
     }
     return steps[deploy.stage](deploy) if deploy.stage in steps else None
 
@@ -264,7 +264,7 @@ def healthy_at(place: Place, deploys: Sequence[Deploy]) -> str:
     return last[-1].runs if last else ""
 
 
-def _due_at(place: Place, sight: Sight) -> str:
+def _due_at(place: Place, sight: DeployFacts) -> str:
     """One merge after the other, so that what is sick has one cause; farther on, what was healthy before it."""
     tried = {d.commit for d in sight.deploys if d.place == place and d.number > sight.forgiven}
     at = sight.places.index(place)
@@ -277,7 +277,7 @@ def _due_at(place: Place, sight: Sight) -> str:
 
 def left_behind(place: Place, deploys: Sequence[Deploy]) -> tuple[str, ...]:
     """What was healthy there before the one that runs was, the oldest first."""
-    healthy = [deploy.commit for deploy in deploys if deploy.place == place and deploy.stage is Stage.HEALTHY]
+    healthy = [deploy.commit for deploy in deploys if deploy.place == place and deploy.stage is DeployStage.HEALTHY]
     live = healthy_at(place, deploys)
     return tuple(healthy[: healthy.index(live)] if live in healthy else healthy)
 

@@ -29,7 +29,7 @@ class Policy:
 
 
 @dataclass(frozen=True)
-class Submission:
+class ReviewState:
     """A task's commit at the gates, and all that is known of it."""
 
     commit: str
@@ -56,7 +56,7 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class Check:
+class RunTests:
     """Run the tests on exactly this commit."""
 
 
@@ -96,7 +96,7 @@ class Merge:
 
 
 @dataclass(frozen=True)
-class Park:
+class AskOwner:
     """The owner's turn. The reasons are for him."""
 
     reasons: tuple[str, ...]
@@ -109,21 +109,23 @@ class Noticed:
     merged: bool
 
 
-Step = Check | Judge | SendBack | Fail | Cancel | Refresh | Merge | Park | Noticed
+Step = RunTests | Judge | SendBack | Fail | Cancel | Refresh | Merge | AskOwner | Noticed
 
 
 # --- the decision --------------------------------------------------------------------------------------------
 
 
-def next_step(found: Submission, policy: Policy) -> Step:
+def next_step(found: ReviewState, policy: Policy) -> Step:
     """The first row of the table that fits."""
     return next(step for step in _steps(found, policy) if step is not None)
 
 
-def _steps(found: Submission, policy: Policy) -> Iterator[Step | None]:
+def _steps(found: ReviewState, policy: Policy) -> Iterator[Step | None]:
     yield _outside(found)
     if found.head:
-        yield Park((f"somebody else moved its branch to {found.head[:10]}: merge or close its pull request yourself",))
+        yield AskOwner(
+            (f"somebody else moved its branch to {found.head[:10]}: merge or close its pull request yourself",)
+        )
     if found.guarded:
         yield Fail(f"it changes {', '.join(found.guarded[:5])}, which you have said not to touch")
     if found.evidence is None:
@@ -139,43 +141,43 @@ def _steps(found: Submission, policy: Policy) -> Iterator[Step | None]:
         return
     yield _back("review", found) if isinstance(found.reviewed.verdict, ChangesRequested) else None
     asked = reasons(found, policy)
-    yield Park(asked) if asked else _merge(found)
+    yield AskOwner(asked) if asked else _merge(found)
 
 
-def _outside(found: Submission) -> Step | None:
+def _outside(found: ReviewState) -> Step | None:
     """What the owner did at the forge, or in VISION.md."""
     if found.pull_state in ("merged", "closed"):
         return Noticed(merged=found.pull_state == "merged")
     return Cancel() if found.goal in ("removed", "early") else None
 
 
-def _untested(found: Submission) -> Step:
+def _untested(found: ReviewState) -> Step:
     if found.checks_begun < MOST_RUNS:
-        return Check() if found.is_current else Refresh()
+        return RunTests() if found.is_current else Refresh()
     if found.approved:
         return _merge(found)
-    return Park((f"its tests were begun {found.checks_begun} times and came to no end",))
+    return AskOwner((f"its tests were begun {found.checks_begun} times and came to no end",))
 
 
-def _unread(found: Submission) -> Step:
+def _unread(found: ReviewState) -> Step:
     if found.reviews_begun < MOST_RUNS:
         return Judge()
-    return Park((f"its review was begun {found.reviews_begun} times and came to no verdict",))
+    return AskOwner((f"its review was begun {found.reviews_begun} times and came to no verdict",))
 
 
-def _merge(found: Submission) -> Step:
+def _merge(found: ReviewState) -> Step:
     """What is merged was tested on top of exactly what is there."""
     return Merge() if found.is_current else Refresh()
 
 
-def _back(by: Literal["tests", "review"], found: Submission) -> Step:
+def _back(by: Literal["tests", "review"], found: ReviewState) -> Step:
     """The same tree with the same failures and findings once more: nothing will come of a further round."""
     if fingerprint(found.evidence, found.reviewed) in found.fingerprints:
         return Fail("the correction gave exactly the same result as before")
     return SendBack(by)
 
 
-def reasons(found: Submission, policy: Policy) -> tuple[str, ...]:
+def reasons(found: ReviewState, policy: Policy) -> tuple[str, ...]:
     """Why this is not merged without the owner; empty: it is. Each is one line that he can judge."""
     evidence, verdict = found.evidence, found.reviewed.verdict if found.reviewed else None
     asked = [problem.text for problem in evidence.problems] if evidence else ["it was not tested"]

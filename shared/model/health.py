@@ -20,7 +20,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Look:
+class HealthLook:
     """One look at a place. `wrong`: the first page that did not answer as it should, after all its retries."""
 
     at: float  # seconds since the start
@@ -55,7 +55,7 @@ class Unsure:
 Vitals = Healthy | Sick | Unsure
 
 
-def judge(looks: Sequence[Look], rule: Rule) -> Vitals:
+def judge(looks: Sequence[HealthLook], rule: Rule) -> Vitals:
     """`looks`: all since the start that we know of, the newest last."""
     if not looks:
         return Unsure(is_up=False)
@@ -65,7 +65,7 @@ def judge(looks: Sequence[Look], rule: Rule) -> Vitals:
     return Healthy() if last.is_well and last.at >= rule.watch else Unsure(last.is_well)
 
 
-def _sickness(looks: Sequence[Look], rule: Rule) -> str:
+def _sickness(looks: Sequence[HealthLook], rule: Rule) -> str:
     last = looks[-1]
     if last.dead:
         return last.dead

@@ -55,42 +55,42 @@ Attempts = Literal["kept", "plus one", "zero"]
 
 
 @dataclass(frozen=True)
-class Row:
+class Transition:
     to: State
     attempts: Attempts = "kept"
 
 
 S, E = State, Event
 
-TRANSITIONS: dict[tuple[State, Event], Row] = {
-    (S.BACKLOG, E.STARTED): Row(S.IN_PROGRESS, "plus one"),
-    (S.BACKLOG, E.EXHAUSTED): Row(S.FAILED),
-    (S.BACKLOG, E.GOAL_REMOVED): Row(S.FAILED),
-    (S.IN_PROGRESS, E.SUBMITTED): Row(S.IN_REVIEW),
-    (S.IN_PROGRESS, E.STUMBLED): Row(S.BACKLOG),
-    (S.IN_PROGRESS, E.EXHAUSTED): Row(S.FAILED),
-    (S.IN_PROGRESS, E.GOAL_REMOVED): Row(S.FAILED),
-    (S.IN_PROGRESS, E.WITHDRAWN): Row(S.BACKLOG, "zero"),
-    (S.IN_REVIEW, E.RED): Row(S.BACKLOG),
-    (S.IN_REVIEW, E.CHANGES): Row(S.BACKLOG),
-    (S.IN_REVIEW, E.REFRESHED): Row(S.IN_PROGRESS, "plus one"),
-    (S.IN_REVIEW, E.GOAL_REMOVED): Row(S.FAILED),
-    (S.IN_REVIEW, E.EXHAUSTED): Row(S.FAILED),
-    (S.IN_REVIEW, E.MERGED): Row(S.COMPLETED),
-    (S.COMPLETED, E.SICK): Row(S.BACKLOG),
-    (S.IN_REVIEW, E.WITHDRAWN): Row(S.BACKLOG, "zero"),
-    (S.FAILED, E.RETRIED): Row(S.BACKLOG, "zero"),
-    (S.COMPLETED, E.RETRIED): Row(S.BACKLOG, "zero"),
-    (S.GONE, E.RETRIED): Row(S.BACKLOG, "zero"),
-    **{(s, E.CANCELLED): Row(S.FAILED) for s in (S.BACKLOG, S.IN_PROGRESS, S.IN_REVIEW)},
-    **{(s, E.DONE_BY_OWNER): Row(S.COMPLETED) for s in (S.BACKLOG, S.IN_PROGRESS, S.IN_REVIEW, S.FAILED)},
-    **{(s, E.DELETED): Row(S.GONE) for s in FOLDERS},
+TRANSITIONS: dict[tuple[State, Event], Transition] = {
+    (S.BACKLOG, E.STARTED): Transition(S.IN_PROGRESS, "plus one"),
+    (S.BACKLOG, E.EXHAUSTED): Transition(S.FAILED),
+    (S.BACKLOG, E.GOAL_REMOVED): Transition(S.FAILED),
+    (S.IN_PROGRESS, E.SUBMITTED): Transition(S.IN_REVIEW),
+    (S.IN_PROGRESS, E.STUMBLED): Transition(S.BACKLOG),
+    (S.IN_PROGRESS, E.EXHAUSTED): Transition(S.FAILED),
+    (S.IN_PROGRESS, E.GOAL_REMOVED): Transition(S.FAILED),
+    (S.IN_PROGRESS, E.WITHDRAWN): Transition(S.BACKLOG, "zero"),
+    (S.IN_REVIEW, E.RED): Transition(S.BACKLOG),
+    (S.IN_REVIEW, E.CHANGES): Transition(S.BACKLOG),
+    (S.IN_REVIEW, E.REFRESHED): Transition(S.IN_PROGRESS, "plus one"),
+    (S.IN_REVIEW, E.GOAL_REMOVED): Transition(S.FAILED),
+    (S.IN_REVIEW, E.EXHAUSTED): Transition(S.FAILED),
+    (S.IN_REVIEW, E.MERGED): Transition(S.COMPLETED),
+    (S.COMPLETED, E.SICK): Transition(S.BACKLOG),
+    (S.IN_REVIEW, E.WITHDRAWN): Transition(S.BACKLOG, "zero"),
+    (S.FAILED, E.RETRIED): Transition(S.BACKLOG, "zero"),
+    (S.COMPLETED, E.RETRIED): Transition(S.BACKLOG, "zero"),
+    (S.GONE, E.RETRIED): Transition(S.BACKLOG, "zero"),
+    **{(s, E.CANCELLED): Transition(S.FAILED) for s in (S.BACKLOG, S.IN_PROGRESS, S.IN_REVIEW)},
+    **{(s, E.DONE_BY_OWNER): Transition(S.COMPLETED) for s in (S.BACKLOG, S.IN_PROGRESS, S.IN_REVIEW, S.FAILED)},
+    **{(s, E.DELETED): Transition(S.GONE) for s in FOLDERS},
 }
 
 WORKERS: dict[State, str] = {S.BACKLOG: "coder", S.IN_PROGRESS: "coder", S.IN_REVIEW: "qa, then reviewer"}
 
 
-def after(state: State, event: Event) -> Row:
+def after(state: State, event: Event) -> Transition:
     """The row for what happened, or ImpossibleTransition."""
     try:
         return TRANSITIONS[state, event]
@@ -113,7 +113,7 @@ def owner_moved(seen_in: State, found_in: State) -> Event | None:
 
 
 @dataclass(frozen=True)
-class Limits:
+class TaskLimits:
     """How much a task may take before the owner is asked."""
 
     failed: int = 3  # the engine came to no commit
@@ -135,7 +135,7 @@ class Tried:
     minutes: float = 0
     tokens: int = 0
 
-    def exhausted(self, limits: Limits) -> str:
+    def exhausted(self, limits: TaskLimits) -> str:
         """What is used up, in words; empty: it may be tried again.
 
         The first try is no round of correction: the fourth time that it is sent back is the end of three rounds.

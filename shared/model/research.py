@@ -25,7 +25,7 @@ class Inquiry:
 
 
 @dataclass(frozen=True)
-class Hit:
+class SearchHit:
     """What a search found; texts from outside, bounded."""
 
     title: str
@@ -34,7 +34,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Source:
+class WebSource:
     """A page as it was read on a day. `text` is kept word for word: claims are looked up in it."""
 
     url: str
@@ -101,12 +101,12 @@ def inquiry(text: str, goal_id: str = "") -> Inquiry:
     return Inquiry(f"r-{digest[:8]}", words, goal_id)
 
 
-def supported(claims: Sequence[Claim], sources: Mapping[str, Source]) -> tuple[Claim, ...]:
+def supported(claims: Sequence[Claim], sources: Mapping[str, WebSource]) -> tuple[Claim, ...]:
     """Those whose quote stands in the source that they name. `sources`: by address."""
     return tuple(claim for claim in claims if _stands(claim, sources.get(claim.url)))
 
 
-def _stands(claim: Claim, source: Source | None) -> bool:
+def _stands(claim: Claim, source: WebSource | None) -> bool:
     quote = _compared(claim.quote)
     if source is None or not SHORTEST_QUOTE <= len(quote) <= LONGEST_QUOTE:
         return False

@@ -40,7 +40,7 @@ class Difficulty(Choice):
 
 
 @dataclass(frozen=True)
-class Line:
+class MarkdownLine:
     """A piece of a Markdown text: a heading (`level` 1-6), a bullet (0: not nested), or a text (0: in no bullet)."""
 
     kind: Literal["heading", "bullet", "text"]

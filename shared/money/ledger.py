@@ -29,7 +29,16 @@ from shared.money.ledger_rows import (
     warn,
 )
 from shared.money.ledger_views import as_ticket, digest
-from shared.money.ticket import BudgetWarning, CallRecord, Ending, Reservation, Share, State, Ticket, TicketOrder
+from shared.money.ticket import (
+    BudgetWarning,
+    CallEnding,
+    CallRecord,
+    Reservation,
+    Share,
+    State,
+    Ticket,
+    TicketOrder,
+)
 from shared.money.token_budget import (
     Ask,
     Caps,
@@ -45,7 +54,7 @@ from shared.money.token_budget import (
 from shared.store.database import Database
 from shared.system.fault import fault_point
 
-__all__ = ["BudgetWarning", "CallRecord", "Ending", "Ledger", "Reservation", "Share", "Ticket", "TicketOrder"]
+__all__ = ["BudgetWarning", "CallRecord", "CallEnding", "Ledger", "Reservation", "Share", "Ticket", "TicketOrder"]
 
 NO_SPENDING = {"pause": "meter_paused", "halt": "meter_halted"}
 
@@ -105,15 +114,17 @@ class Ledger(LedgerOwner):
 
     # --- after a call: each answers False if the call already had its final state
 
-    def settle(self, reservation: Reservation, amount: int, ending: Ending, now: datetime) -> bool:
+    def settle(self, reservation: Reservation, amount: int, ending: CallEnding, now: datetime) -> bool:
         """What it truly cost. More than was reserved means that our prices are wrong: all spending stops."""
         return self._end(reservation, "settled", amount, None, ending, now)
 
-    def void(self, reservation: Reservation, ending: Ending, now: datetime) -> bool:
+    def void(self, reservation: Reservation, ending: CallEnding, now: datetime) -> bool:
         """It is certain that nothing was billed."""
         return self._end(reservation, "void", 0, None, ending, now)
 
-    def lost(self, reservation: Reservation, at_most: int, estimate: int | None, ending: Ending, now: datetime) -> bool:
+    def lost(
+        self, reservation: Reservation, at_most: int, estimate: int | None, ending: CallEnding, now: datetime
+    ) -> bool:
         """Nobody knows what it cost: it stays booked at `at_most`, but never above what was reserved.
 
         `estimate` is what it has cost already; if even that is above, the prices are wrong as in `settle`.
@@ -197,7 +208,13 @@ class Ledger(LedgerOwner):
         return clock_jumped(first, moment)
 
     def _end(
-        self, reservation: Reservation, state: State, amount: int, estimate: int | None, ending: Ending, now: datetime
+        self,
+        reservation: Reservation,
+        state: State,
+        amount: int,
+        estimate: int | None,
+        ending: CallEnding,
+        now: datetime,
     ) -> bool:
         with self._db.transaction() as db:
             call = end_call(db, reservation.id, state, amount, estimate, ending)

@@ -9,14 +9,14 @@ from sqlite3 import Connection, Row
 
 from shared.model.errors import Misconfigured
 from shared.model.naming import is_upkeep
-from shared.money.ticket import Ending, State, Ticket, TicketOrder
-from shared.money.token_budget import Ask, Caps, Grant, Moment, Refusal, Standing, Uptime, month_of, nearly_used
+from shared.money.ticket import CallEnding, State, Ticket, TicketOrder
+from shared.money.token_budget import Ask, Caps, CapUsage, Grant, Moment, Refusal, Uptime, month_of, nearly_used
 
 OF_UPKEEP = f"task glob '{'[0-9]' * 8}-u[1-9]*' and substr(task, 11) not glob '*[^0-9]*'"  # naming.is_upkeep
 REFUSED_ROWS = 100  # per ticket: a caller in a loop must not fill the disk
 
 
-def standings(db: Connection, ticket: Ticket, caps: Caps, day: str) -> Iterator[Standing]:
+def standings(db: Connection, ticket: Ticket, caps: Caps, day: str) -> Iterator[CapUsage]:
     """Every cap that a call of this ticket has to fit below, with the sum of the rows that count for it."""
     order, month = ticket.order, month_of(day)
     scopes: list[tuple[str, int | None, str, tuple[object, ...]]] = [
@@ -29,7 +29,7 @@ def standings(db: Connection, ticket: Ticket, caps: Caps, day: str) -> Iterator[
     ]
     for name, cap, where, values in scopes:
         if cap is not None:
-            yield Standing(name, cap, _taken(db, f"state <> 'refused' and {where}", *values))
+            yield CapUsage(name, cap, _taken(db, f"state <> 'refused' and {where}", *values))
 
 
 def _taken(db: Connection, where: str, *values: object) -> int:
@@ -134,7 +134,7 @@ def add_refusal(
 
 
 def end_call(
-    db: Connection, number: int, state: State, amount: int, estimate: int | None, ending: Ending
+    db: Connection, number: int, state: State, amount: int, estimate: int | None, ending: CallEnding
 ) -> Row | None:
     """The call in its final state; None if it had one already."""
     values = {"state": state, "amount": amount, "estimate": estimate, **_told(ending)}
@@ -156,7 +156,7 @@ def _who(ticket: Ticket, day: str, now: datetime) -> dict[str, object]:
     }
 
 
-def _told(ending: Ending) -> dict[str, object]:
+def _told(ending: CallEnding) -> dict[str, object]:
     usage = ending.usage
     return {
         "status": ending.status,

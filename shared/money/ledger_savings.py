@@ -13,7 +13,7 @@ from shared.model.lifecycle import Event
 from shared.money.pricing import Pricing, Unpriced
 from shared.money.routing import NEWEST, FirstTry, Lane, saved, usual
 from shared.money.savings import KEPT, Saved, cached
-from shared.money.token_budget import Rates, Usage, cost
+from shared.money.token_budget import Rates, TokenUsage, cost
 from shared.store.database import Database
 
 MOST_CALLS, RECENT = 50, 5_000  # the newest, that tell how a run goes; and of how many calls of all agents
@@ -171,5 +171,5 @@ class LedgerSavings:
             return None
 
 
-def _usage(call: Row) -> Usage:
-    return Usage(*(call[kind] for kind in ("input", "write_5m", "write_1h", "read", "output", "thinking")))
+def _usage(call: Row) -> TokenUsage:
+    return TokenUsage(*(call[kind] for kind in ("input", "write_5m", "write_1h", "read", "output", "thinking")))

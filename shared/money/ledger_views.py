@@ -9,7 +9,7 @@ from datetime import datetime
 
 from shared.model.work import Run
 from shared.money.ticket import BudgetWarning, CallRecord, LostCall, Share, Ticket, TicketOrder
-from shared.money.token_budget import Totals, Usage, budget_day, month_of
+from shared.money.token_budget import TokenUsage, Totals, budget_day, month_of
 from shared.store.database import Database
 
 SUMS = """
@@ -184,5 +184,5 @@ def _as_record(row: sqlite3.Row) -> CallRecord:
         answered=row["answered"],
         stop_reason=row["stop_reason"],
         code=row["code"],
-        usage=Usage(row["input"], row["write_5m"], row["write_1h"], row["read"], row["output"], row["thinking"]),
+        usage=TokenUsage(row["input"], row["write_5m"], row["write_1h"], row["read"], row["output"], row["thinking"]),
     )

@@ -23,14 +23,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from shared.model.errors import Misconfigured
 from shared.money.ledger import Ledger
-from shared.money.meter_desk import Desk
-from shared.money.meter_parts import Book, Parts, Patience
-from shared.money.meter_upstream import Line, Upstream
+from shared.money.meter_desk import MeterApp
+from shared.money.meter_parts import LedgerThread, MeterParts, MeterTimeouts
+from shared.money.meter_upstream import Upstream, UpstreamClient
 from shared.money.pricing import Pricing
 from shared.money.token_budget import Caps
 from shared.system.clock import Clock
 
-__all__ = ["Meter", "Patience", "Upstream"]
+__all__ = ["Meter", "MeterTimeouts", "Upstream"]
 
 LONGEST_PATH = 107  # bytes of a unix socket's path
 WAITING = 256  # connections that may wait to be accepted
@@ -55,7 +55,7 @@ class Meter:
         clock: Clock,
         socket: Path,
         log: Callable[[str, dict[str, Any]], None] = lambda _event, _fields: None,
-        patience: Patience | None = None,
+        patience: MeterTimeouts | None = None,
         tcp: bool = False,
     ) -> None:
         self.socket = socket
@@ -67,7 +67,7 @@ class Meter:
         self._stopping = threading.Event()
         asked = self._stopping.is_set
         self._open = functools.partial(
-            _parts, ledger, pricing, caps, upstream, clock, patience or Patience(), log, asked
+            _parts, ledger, pricing, caps, upstream, clock, patience or MeterTimeouts(), log, asked
         )
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
@@ -119,7 +119,7 @@ class Meter:
     @contextlib.asynccontextmanager
     async def _life(self, _: Starlette) -> AsyncIterator[None]:
         parts = self._open()
-        self._desk = Desk(parts)
+        self._desk = MeterApp(parts)
         self._ready.set()
         try:
             yield
@@ -144,12 +144,14 @@ def _parts(
     caps: Callable[[], Caps],
     upstream: Upstream,
     clock: Clock,
-    patience: Patience,
+    patience: MeterTimeouts,
     log: Callable[[str, dict[str, Any]], None],
     stopping: Callable[[], bool],
-) -> Parts:
+) -> MeterParts:
     """Made in the server's thread: the line belongs to its event loop."""
-    return Parts(ledger, Book(), pricing, caps, Line(upstream, patience.idle), clock, patience, log, stopping)
+    return MeterParts(
+        ledger, LedgerThread(), pricing, caps, UpstreamClient(upstream, patience.idle), clock, patience, log, stopping
+    )
 
 
 def _settings(app: Starlette) -> uvicorn.Config:

@@ -74,7 +74,7 @@ SPEND_LIMIT = "the upstream's own spend limit is reached: raise it there or wait
 
 
 @dataclass(frozen=True)
-class Complaint:
+class UpstreamComplaint:
     """An error of the upstream, as far as it is read."""
 
     status: int
@@ -90,7 +90,7 @@ class Complaint:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class UpstreamVerdict:
     """What is booked, what happens next, and what the caller is told if nothing does."""
 
     billed: bool
@@ -98,21 +98,21 @@ class Verdict:
     rejected: Rejected
 
 
-def judge(complaint: Complaint) -> Verdict:
+def judge(complaint: UpstreamComplaint) -> UpstreamVerdict:
     """The table of the upstream's errors."""
     status, billed = complaint.status, complaint.status not in NOT_BILLED
     if complaint.is_spend_limit or status in PAUSES:
         reason = SPEND_LIMIT if complaint.is_spend_limit else PAUSES[status]
-        return Verdict(billed, "pause", Rejected(Refusal("meter_paused", f"no spending now: {reason}")))
+        return UpstreamVerdict(billed, "pause", Rejected(Refusal("meter_paused", f"no spending now: {reason}")))
     if status in (404, 413):
         code, text = _PASSED_ON[status]
-        return Verdict(billed, "answer", Rejected(Refusal(code, text), status))
+        return UpstreamVerdict(billed, "answer", Rejected(Refusal(code, text), status))
     if status == 400 and "prompt is too long" in complaint.message.lower():
-        return Verdict(billed, "answer", Rejected(Refusal(*_PASSED_ON[413])))
+        return UpstreamVerdict(billed, "answer", Rejected(Refusal(*_PASSED_ON[413])))
     if status in (408, 409) or status >= 500 or (status == 429 and complaint.retry_after is not None):
-        return Verdict(billed, "retry", Rejected(_upstream(f"the upstream was busy or failing ({status})")))
+        return UpstreamVerdict(billed, "retry", Rejected(_upstream(f"the upstream was busy or failing ({status})")))
     text = f"the upstream refused the request ({status}); its words stand in logs/meter.jsonl"
-    return Verdict(billed, "answer", Rejected(Refusal("meter_upstream_refused", text)))
+    return UpstreamVerdict(billed, "answer", Rejected(Refusal("meter_upstream_refused", text)))
 
 
 _PASSED_ON = {
@@ -133,13 +133,13 @@ def no_answer(text: str) -> Rejected:
     return Rejected(_upstream(text))
 
 
-def read_complaint(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> Complaint:
+def read_complaint(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> UpstreamComplaint:
     """Whatever does not parse is left out."""
     error: Any = {}
     with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
         error = json.loads(body)["error"]
     details = error.get("details") if isinstance(error, dict) else None
-    return Complaint(
+    return UpstreamComplaint(
         status,
         type=_text(error, "type", 60),
         code=_text(details, "error_code", 60),

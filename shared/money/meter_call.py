@@ -14,13 +14,13 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from shared.money.meter_answer import STOPPING, NotReached, Rejected, Then, judge, no_answer, read_complaint
-from shared.money.meter_parts import Parts, Reply
+from shared.money.meter_parts import CallerSide, MeterParts
 from shared.money.meter_request import Asked
 from shared.money.meter_reserve import reserve
 from shared.money.pricing import Unpriced, usage_of
-from shared.money.sse import Reading, Splitter, StreamBroken
-from shared.money.ticket import Ending, Reservation, Ticket
-from shared.money.token_budget import Ask, Refusal, Usage, cost
+from shared.money.sse import ArrivingMessage, Splitter, StreamBroken
+from shared.money.ticket import CallEnding, Reservation, Ticket
+from shared.money.token_budget import Ask, Refusal, TokenUsage, cost
 from shared.system.fault import fault_point
 
 if TYPE_CHECKING:
@@ -32,28 +32,28 @@ _chance = random.SystemRandom()
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailedTry:
     """A try that brought no message."""
 
     rejected: Rejected
     billed: bool = True
     then: Then = "answer"
     retry_after: float | None = None
-    ending: Ending = field(default_factory=Ending)
+    ending: CallEnding = field(default_factory=CallEnding)
 
 
-class Call:
+class MeteredCall:
     """All is checked already; `ask` has the prices of `at`. `run` raises Rejected if there is no answer."""
 
     def __init__(
         self,
-        parts: Parts,
+        parts: MeterParts,
         ticket: Ticket,
         ask: Ask,
         at: datetime,
         asked: Asked,
         headers: Mapping[str, str],
-        reply: Reply,
+        reply: CallerSide,
     ) -> None:
         self._parts = parts
         self._ticket = ticket
@@ -94,18 +94,18 @@ class Call:
 
     # --- the try
 
-    async def _try(self, reservation: Reservation) -> Failure | None:
-        reading = Reading()
+    async def _try(self, reservation: Reservation) -> FailedTry | None:
+        reading = ArrivingMessage()
         try:
             return await self._exchange(reservation, reading)
         except NotReached as error:
-            return Failure(no_answer(str(error)), billed=False, then="retry")
+            return FailedTry(no_answer(str(error)), billed=False, then="retry")
         except StreamBroken as error:
             then: Then = "answer" if reading.message else "retry"
-            return Failure(no_answer(str(error)), then=then, ending=self._ending(reading))
+            return FailedTry(no_answer(str(error)), then=then, ending=self._ending(reading))
         except Unpriced as error:
             refusal = Refusal("meter_paused", f"no spending now: {error}")
-            return Failure(Rejected(refusal), then="pause", ending=self._ending(reading))
+            return FailedTry(Rejected(refusal), then="pause", ending=self._ending(reading))
         except BaseException:  # the caller left, the time is over, the meter stops, or a bug: nobody waits for an entry
             code = STOPPING.code if self._parts.stopping() else "meter_cut"
             ending = replace(self._ending(reading), code=code, answered=self._seen(None))
@@ -115,7 +115,7 @@ class Call:
             self._log("meter.cut", amount=at_most)
             raise
 
-    async def _exchange(self, reservation: Reservation, reading: Reading) -> Failure | None:
+    async def _exchange(self, reservation: Reservation, reading: ArrivingMessage) -> FailedTry | None:
         body = self._asked.encoded(reservation.grant.max_tokens)
         async with self._parts.line.post("/v1/messages", self._headers, body) as response:
             fault_point("llm.sent")
@@ -125,7 +125,9 @@ class Call:
             last = await self._relay(response, reading, request_id)
             if reading.error:
                 then: Then = "retry" if reading.error in BUSY else "answer"
-                return Failure(no_answer("the upstream broke off"), then=then, ending=self._ending(reading, request_id))
+                return FailedTry(
+                    no_answer("the upstream broke off"), then=then, ending=self._ending(reading, request_id)
+                )
             fault_point("llm.last-byte")
             await self._settle(reservation, reading, request_id)
             fault_point("llm.settle")
@@ -133,7 +135,7 @@ class Call:
             await self._reply.end(last, reading.message, request_id)
         return None
 
-    async def _relay(self, response: Response, reading: Reading, request_id: str) -> bytes:
+    async def _relay(self, response: Response, reading: ArrivingMessage, request_id: str) -> bytes:
         """Pass on what comes, but for the last piece: before the caller has that, the call is settled."""
         splitter = Splitter()
         while (data := await response.read()) is not None:
@@ -146,18 +148,18 @@ class Call:
                 await self._reply.piece(piece, request_id)
         raise StreamBroken("the upstream's stream ended early")
 
-    async def _complaint(self, response: Response, request_id: str) -> Failure:
+    async def _complaint(self, response: Response, request_id: str) -> FailedTry:
         complaint = read_complaint(response.status, response.headers, await response.head(), self._parts.clock.now())
         verdict = judge(complaint)
-        ending = self._ending(Reading(), request_id, complaint.status)
+        ending = self._ending(ArrivingMessage(), request_id, complaint.status)
         note = f"{complaint.type} {complaint.code} {complaint.message}".strip()
-        return Failure(
+        return FailedTry(
             verdict.rejected, verdict.billed, verdict.then, complaint.retry_after, replace(ending, note=note)
         )
 
     # --- after
 
-    async def _settle(self, reservation: Reservation, reading: Reading, request_id: str) -> None:
+    async def _settle(self, reservation: Reservation, reading: ArrivingMessage, request_id: str) -> None:
         ledger, now = self._parts.ledger, self._parts.clock.now()
         usage = usage_of(reading.usage, reservation.ask.hour_cache)
         amount = self._cost(usage, str(reading.message.get("model")))
@@ -167,7 +169,7 @@ class Call:
         if amount > reservation.grant.reserved:
             self._log("meter.halted", amount=amount, reserved=reservation.grant.reserved)
 
-    def _cost(self, usage: Usage, answered_by: str) -> int:
+    def _cost(self, usage: TokenUsage, answered_by: str) -> int:
         """If another model than the asked one answered and is dearer, its price counts."""
         rates = self._parts.pricing.rates
         amount = cost(rates(self._asked.model, usage.prompt, self._at), usage)
@@ -176,7 +178,7 @@ class Call:
         except Unpriced:
             return amount
 
-    def _bounds(self, reservation: Reservation, usage: Usage) -> tuple[int, int | None]:
+    def _bounds(self, reservation: Reservation, usage: TokenUsage) -> tuple[int, int | None]:
         """(at most, estimate): once the upstream has counted the prompt, only the answer's length is unknown."""
         if not usage.prompt:
             return reservation.grant.reserved, None
@@ -184,7 +186,7 @@ class Call:
         most = reservation.grant.max_tokens
         return cost(rates, replace(usage, output=most)), cost(rates, replace(usage, output=min(usage.output, most)))
 
-    async def _book(self, reservation: Reservation, failure: Failure, answered: int | None) -> None:
+    async def _book(self, reservation: Reservation, failure: FailedTry, answered: int | None) -> None:
         parts, now, refusal = self._parts, self._parts.clock.now(), failure.rejected.refusal
         ending = replace(failure.ending, answered=answered, code=refusal.code)
         if failure.billed:
@@ -196,7 +198,7 @@ class Call:
             await parts.book.ask(parts.ledger.pause, refusal.text.removeprefix("no spending now: "), now)
         self._log("meter.failed", code=refusal.code, status=ending.status, note=ending.note, again=answered is None)
 
-    def _what_next(self, failure: Failure, retry: int, waited: float) -> tuple[Failure, float | None]:
+    def _what_next(self, failure: FailedTry, retry: int, waited: float) -> tuple[FailedTry, float | None]:
         """Full jitter, or the time that the upstream named; None: give up."""
         patience = self._parts.patience
         if failure.then != "retry" or self._reply.started or retry + 1 >= patience.tries:
@@ -211,8 +213,8 @@ class Call:
         then = (self._parts.clock.now() + timedelta(seconds=min(wait, 30 * 86400))).isoformat(timespec="seconds")
         return Rejected(Refusal("meter_retry_later", f"the upstream asks to wait until {then}", not_before=then))
 
-    def _ending(self, reading: Reading, request_id: str = "", status: int | None = None) -> Ending:
-        return Ending(
+    def _ending(self, reading: ArrivingMessage, request_id: str = "", status: int | None = None) -> CallEnding:
+        return CallEnding(
             status=status or (200 if reading.message else None),
             usage=self._counted(reading),
             stop_reason=reading.stop_reason,
@@ -220,17 +222,17 @@ class Call:
             ms=round((time.monotonic() - self._began) * 1000),
         )
 
-    def _counted(self, reading: Reading) -> Usage:
+    def _counted(self, reading: ArrivingMessage) -> TokenUsage:
         """As far as it is known: of a cut answer at least what arrived, three characters to a token."""
         if not reading.started:
-            return Usage()
+            return TokenUsage()
         try:
             usage = usage_of(reading.usage, self._asked.hour_cache)
         except Unpriced:
-            return Usage()
+            return TokenUsage()
         return usage if reading.complete else replace(usage, output=max(usage.output, -(-reading.characters // 3)))
 
-    def _seen(self, failure: Failure | None) -> int | None:
+    def _seen(self, failure: FailedTry | None) -> int | None:
         """The status that the caller sees."""
         if self._reply.started:
             return 200

@@ -15,8 +15,8 @@ from datetime import datetime
 from typing import Any
 
 from shared.money.meter_answer import STOPPING, NotReached, Rejected, judge, no_answer, read_complaint
-from shared.money.meter_call import Call
-from shared.money.meter_parts import Parts
+from shared.money.meter_call import MeteredCall
+from shared.money.meter_parts import MeterParts
 from shared.money.meter_reply import HttpReply, Send
 from shared.money.meter_request import MAX_BODY, Asked, read_call, read_headers, read_prompt
 from shared.money.pricing import Unpriced
@@ -38,10 +38,10 @@ def _no(code: str, text: str, status: int = 400) -> Rejected:
     return Rejected(Refusal(code, text), status)
 
 
-class Desk:
+class MeterApp:
     """An ASGI application. `close` ends what is still going on; its money is booked."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: MeterParts) -> None:
         self._parts = parts
         self._going_on: set[asyncio.Task[None]] = set()
         self._counting = asyncio.Semaphore(COUNTS)
@@ -117,7 +117,7 @@ class Desk:
         passed, asked = read_headers(headers), read_call(raw)
         reply.streams = asked.stream
         now = self._parts.clock.now()
-        return Call(self._parts, ticket, self._priced(ticket, asked, now), now, asked, passed, reply).run()
+        return MeteredCall(self._parts, ticket, self._priced(ticket, asked, now), now, asked, passed, reply).run()
 
     def _priced(self, ticket: Ticket, asked: Asked, now: datetime) -> Ask:
         _allowed(ticket, asked.model)

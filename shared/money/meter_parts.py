@@ -14,14 +14,14 @@ from shared.money.token_budget import Caps
 from shared.system.clock import Clock
 
 if TYPE_CHECKING:
-    from shared.money.meter_upstream import Line
+    from shared.money.meter_upstream import UpstreamClient
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Patience:
+class MeterTimeouts:
     """Times in seconds. A whole answer must be there before the caller's own time-out, usually 600."""
 
     first: float = 2.0  # the longest first wait between two tries; doubled each time
@@ -34,7 +34,7 @@ class Patience:
     streamed: float = 3600.0
 
 
-class Book:
+class LedgerThread:
     """The ledger's own thread: all entries in one order, over one connection, away from the event loop."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Book:
         self._thread.shutdown(wait=True)
 
 
-class Reply(Protocol):
+class CallerSide(Protocol):
     """The caller's side. `started`: he has seen a status, so nothing can be repeated."""
 
     @property
@@ -64,15 +64,15 @@ class Reply(Protocol):
 
 
 @dataclass(frozen=True)
-class Parts:
+class MeterParts:
     """What a call needs; the same for all calls."""
 
     ledger: Ledger
-    book: Book
+    book: LedgerThread
     pricing: Pricing
     caps: Callable[[], Caps]
-    line: Line
+    line: UpstreamClient
     clock: Clock
-    patience: Patience
+    patience: MeterTimeouts
     log: Callable[[str, dict[str, Any]], None]
     stopping: Callable[[], bool]  # nothing new is reserved any more

@@ -65,7 +65,7 @@ class Asked:
 def read_call(raw: bytes) -> Asked:
     """POST /v1/messages. Rejected if anything in it is unknown to us."""
     body = _without(_parsed(raw), STRIPPED)
-    call = _checked(shapes.Call, body)
+    call = _checked(shapes.MessagesCall, body)
     if call.messages[-1].role == "assistant":
         raise Rejected(Refusal("meter_prefill", "the last message is the assistant's: prefill is not supported"))
     body["stream"] = True
@@ -84,7 +84,7 @@ def read_call(raw: bytes) -> Asked:
 def read_prompt(raw: bytes) -> tuple[str, bytes]:
     """POST /v1/messages/count_tokens: the model and the body that goes upstream."""
     body = _without(_parsed(raw), STRIPPED)
-    return _checked(shapes.Prompt, body).model, _encoded(body)
+    return _checked(shapes.PromptShape, body).model, _encoded(body)
 
 
 def read_headers(headers: Mapping[str, str]) -> dict[str, str]:

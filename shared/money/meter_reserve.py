@@ -6,13 +6,13 @@ import asyncio
 from concurrent.futures import Future
 
 from shared.money.meter_answer import STOPPING, Rejected
-from shared.money.meter_parts import Parts
-from shared.money.ticket import Ending, Reservation, Ticket
+from shared.money.meter_parts import MeterParts
+from shared.money.ticket import CallEnding, Reservation, Ticket
 from shared.money.token_budget import Ask, Refusal
 from shared.system.fault import fault_point
 
 
-async def reserve(parts: Parts, ticket: Ticket, ask: Ask, retry: int, stream: bool) -> Reservation:
+async def reserve(parts: MeterParts, ticket: Ticket, ask: Ask, retry: int, stream: bool) -> Reservation:
     """Rejected, with a row that says so, if the book refuses or the meter is being stopped."""
     now = parts.clock.now()
     if parts.stopping():
@@ -30,8 +30,8 @@ async def reserve(parts: Parts, ticket: Ticket, ask: Ask, retry: int, stream: bo
     return answer
 
 
-def _nobody_there(parts: Parts, entry: Future[Reservation | Refusal]) -> None:
+def _nobody_there(parts: MeterParts, entry: Future[Reservation | Refusal]) -> None:
     """The caller left while his reservation was made: nothing was sent. Runs in the book's thread."""
     answer = None if entry.cancelled() or entry.exception() else entry.result()
     if isinstance(answer, Reservation):
-        parts.ledger.void(answer, Ending(code="meter_cut"), parts.clock.now())
+        parts.ledger.void(answer, CallEnding(code="meter_cut"), parts.clock.now())

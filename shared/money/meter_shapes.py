@@ -31,11 +31,11 @@ class CacheMark(Shape):
     ttl: Literal["5m", "1h"] | None = None
 
 
-class Part(Shape):
+class ContentPart(Shape):
     cache_control: CacheMark | None = None
 
 
-class Text(Part):
+class TextShape(ContentPart):
     type: Literal["text"]
     text: str
     citations: None = None
@@ -45,7 +45,7 @@ class DirectCaller(Shape):
     type: Literal["direct"]
 
 
-class ToolUse(Part):
+class ToolUse(ContentPart):
     type: Literal["tool_use"]
     id: str
     name: str
@@ -54,10 +54,10 @@ class ToolUse(Part):
     toolset_name: None = None
 
 
-class ToolResult(Part):
+class ToolResult(ContentPart):
     type: Literal["tool_result"]
     tool_use_id: str
-    content: str | Annotated[list[Text], FIRST] | None = None
+    content: str | Annotated[list[TextShape], FIRST] | None = None
     is_error: bool | None = None
 
 
@@ -72,7 +72,7 @@ class RedactedThinking(Shape):
     data: str
 
 
-Block = Annotated[Text | ToolUse | ToolResult | Thinking | RedactedThinking, Field(discriminator="type")]
+Block = Annotated[TextShape | ToolUse | ToolResult | Thinking | RedactedThinking, Field(discriminator="type")]
 
 
 class Message(Shape):
@@ -80,7 +80,7 @@ class Message(Shape):
     content: str | Annotated[list[Block], FIRST]
 
 
-class Tool(Part):
+class Tool(ContentPart):
     type: Literal["custom"] | None = None
     name: str
     description: str | None = None
@@ -109,12 +109,12 @@ class OutputConfig(Shape):
     format: Format | None = None
 
 
-class Prompt(Shape):
+class PromptShape(Shape):
     """What `count_tokens` takes."""
 
     model: str = Field(min_length=1, max_length=100)
     messages: Annotated[list[Message], FIRST, Field(min_length=1)]
-    system: str | Annotated[list[Text], FIRST] | None = None
+    system: str | Annotated[list[TextShape], FIRST] | None = None
     tools: Annotated[list[Tool], FIRST] | None = None
     tool_choice: ToolChoice | None = None
     thinking: AdaptiveThinking | None = None
@@ -122,7 +122,7 @@ class Prompt(Shape):
     cache_control: CacheMark | None = None
 
 
-class Call(Prompt):
+class MessagesCall(PromptShape):
     max_tokens: int = Field(ge=1, le=LONGEST_ANSWER)
     stream: bool = False
     stop_sequences: Annotated[list[str], FIRST] | None = None

@@ -73,7 +73,7 @@ class Response:
                     pass
 
 
-class Line:
+class UpstreamClient:
     """Open while the meter runs. `idle` is the longest silence of the upstream, in seconds."""
 
     def __init__(self, upstream: Upstream, idle: float) -> None:

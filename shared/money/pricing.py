@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shared.model.errors import Refused
 from shared.money.meter_answer import words
-from shared.money.token_budget import NANO, Rates, Usage
+from shared.money.token_budget import NANO, Rates, TokenUsage
 
 MILLION = 1_000_000
 PROVIDER = "anthropic"
@@ -140,7 +140,7 @@ class _VendorUsage(_Counted):
     speed: Literal["standard"] | None = None
 
 
-def usage_of(reported: Mapping[str, Any], hour_cache: bool = False) -> Usage:
+def usage_of(reported: Mapping[str, Any], hour_cache: bool = False) -> TokenUsage:
     """The vendor's counts in our words. Cache writes whose age is not told are of the dearest age asked for."""
     try:
         seen = _VendorUsage.model_validate({key: value for key, value in reported.items() if value is not None})
@@ -150,7 +150,7 @@ def usage_of(reported: Mapping[str, Any], hour_cache: bool = False) -> Usage:
         raise Unpriced(f"the upstream counts something that has no price here: usage.{field}") from None
     short, long = seen.cache_creation.ephemeral_5m_input_tokens, seen.cache_creation.ephemeral_1h_input_tokens
     untold = max(0, seen.cache_creation_input_tokens - short - long)
-    return Usage(
+    return TokenUsage(
         input=seen.input_tokens,
         write_5m=short + (0 if hour_cache else untold),
         write_1h=long + (untold if hour_cache else 0),

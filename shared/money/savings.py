@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from shared.money.token_budget import Rates, Usage
+from shared.money.token_budget import Rates, TokenUsage
 
 KEPT = timedelta(minutes=5)  # since its last use
 ENOUGH = 8  # calls that say something
@@ -32,7 +32,7 @@ def pays(rates: Rates, calls: int, again: int) -> bool:
     return again * (rates.input - rates.read) > (calls - again) * (rates.write_5m - rates.input)
 
 
-def cached(rates: Rates, usage: Usage) -> int:
+def cached(rates: Rates, usage: TokenUsage) -> int:
     """What a call has cost less than without marks; negative: more. `rates` are those for a prompt of this size."""
     surcharge = usage.write_5m * (rates.write_5m - rates.input) + usage.write_1h * (rates.write_1h - rates.input)
     return usage.read * (rates.input - rates.read) - surcharge

@@ -62,7 +62,7 @@ def _read(piece: bytes) -> Event | None:
 
 
 @dataclass
-class Reading:
+class ArrivingMessage:
     """A message while it arrives."""
 
     message: dict[str, Any] = field(default_factory=dict)
@@ -93,23 +93,23 @@ class Reading:
         self.usage.update({key: value for key, value in usage.items() if value is not None})
 
 
-def _ignore(reading: Reading, event: Event) -> None:
+def _ignore(reading: ArrivingMessage, event: Event) -> None:
     pass
 
 
-def _message_start(reading: Reading, event: Event) -> None:
+def _message_start(reading: ArrivingMessage, event: Event) -> None:
     reading.message = dict(event["message"], content=[])
     reading._count(reading.message["usage"])
 
 
-def _block_start(reading: Reading, event: Event) -> None:
+def _block_start(reading: ArrivingMessage, event: Event) -> None:
     content = reading.message["content"]
     if event["index"] != len(content):
         raise IndexError
     content.append(dict(event["content_block"]))
 
 
-def _block_delta(reading: Reading, event: Event) -> None:
+def _block_delta(reading: ArrivingMessage, event: Event) -> None:
     index, delta = event["index"], event["delta"]
     block = reading.message["content"][index]
     if delta["type"] == "signature_delta":
@@ -120,7 +120,7 @@ def _block_delta(reading: Reading, event: Event) -> None:
         reading._parts.setdefault(index, []).append(part)
 
 
-def _block_stop(reading: Reading, event: Event) -> None:
+def _block_stop(reading: ArrivingMessage, event: Event) -> None:
     block = reading.message["content"][event["index"]]
     text = "".join(reading._parts.pop(event["index"], ()))
     if block["type"] == "tool_use":
@@ -129,17 +129,17 @@ def _block_stop(reading: Reading, event: Event) -> None:
         block[block["type"]] = block.get(block["type"], "") + text
 
 
-def _message_delta(reading: Reading, event: Event) -> None:
+def _message_delta(reading: ArrivingMessage, event: Event) -> None:
     reading.message.update(event["delta"])
     reading._count(event.get("usage") or {})
 
 
-def _message_stop(reading: Reading, _event: Event) -> None:
+def _message_stop(reading: ArrivingMessage, _event: Event) -> None:
     reading.message["usage"] = reading.usage
     reading.complete = reading.started and not reading.error and not reading._parts
 
 
-def _error(reading: Reading, event: Event) -> None:
+def _error(reading: ArrivingMessage, event: Event) -> None:
     reading.error = str(event["error"]["type"])[:40]
 
 

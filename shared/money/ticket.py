@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal
 
 from shared.model.work import Run
-from shared.money.token_budget import Ask, Grant, Usage
+from shared.money.token_budget import Ask, Grant, TokenUsage
 
 State = Literal["open", "settled", "void", "lost", "refused"]
 
@@ -52,12 +52,12 @@ class Reservation:
 
 
 @dataclass(frozen=True)
-class Ending:
+class CallEnding:
     """How a call ended, beside the money. `answered` is the status that the caller saw; None: repeated or gone."""
 
     status: int | None = None
     answered: int | None = None
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
     stop_reason: str = ""
     request_id: str = ""
     code: str = ""
@@ -78,7 +78,7 @@ class CallRecord:
     answered: int | None
     stop_reason: str
     code: str
-    usage: Usage
+    usage: TokenUsage
 
 
 @dataclass(frozen=True)

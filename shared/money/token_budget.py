@@ -62,7 +62,7 @@ class Rates:
 
 
 @dataclass(frozen=True)
-class Usage:
+class TokenUsage:
     """Tokens of one call as the vendor counts them. The four kinds of input are disjoint; thinking is output too."""
 
     input: int = 0
@@ -78,7 +78,7 @@ class Usage:
         return self.input + self.write_5m + self.write_1h + self.read
 
 
-def cost(rates: Rates, usage: Usage) -> int:
+def cost(rates: Rates, usage: TokenUsage) -> int:
     """What a call cost. `rates` are those for a prompt of `usage.prompt` tokens."""
     return (
         usage.input * rates.input
@@ -148,7 +148,7 @@ class Totals:
 
 
 @dataclass(frozen=True)
-class Standing:
+class CapUsage:
     """One cap and what is already taken from it: settled, reserved and lost."""
 
     name: str  # upkeep | ticket | task | day | month | total
@@ -188,7 +188,7 @@ WHOSE = {
 }
 
 
-def decide(ask: Ask, standings: Sequence[Standing], min_out: int) -> Grant | Refusal:
+def decide(ask: Ask, standings: Sequence[CapUsage], min_out: int) -> Grant | Refusal:
     """The whole call, or a shorter answer of at least `min_out` tokens, or nothing: the tightest cap decides.
 
     What nobody asked for can wait until tomorrow: its share buys no half answers, which would end the task for good.
@@ -202,7 +202,7 @@ def decide(ask: Ask, standings: Sequence[Standing], min_out: int) -> Grant | Ref
     return Grant(affordable, ask.worst_input + affordable * ask.rates.output, clamped=True)
 
 
-def _too_dear(ask: Ask, at: Standing) -> Refusal:
+def _too_dear(ask: Ask, at: CapUsage) -> Refusal:
     return Refusal(
         f"meter_{at.name}_cap",
         f"{WHOSE[at.name]} reached: cap {_plainly(at.cap)}, used {_plainly(at.used)}, "

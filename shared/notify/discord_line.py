@@ -36,7 +36,7 @@ HOW = "copy it in Discord (channel settings, Integrations, Webhooks) into config
 
 
 @dataclass(frozen=True)
-class Call:
+class DiscordCall:
     """`path` is below the webhook's own; with a picture the payload is sent as one part of a form."""
 
     method: str
@@ -46,7 +46,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Answer:
+class DiscordAnswer:
     """`body` is None if it is no whole JSON object."""
 
     status: int
@@ -68,7 +68,7 @@ class Lost:
     sent: bool
 
 
-class Line:
+class DiscordWebhook:
     """Misconfigured if the address is none of a Discord webhook."""
 
     def __init__(self, url: str, clock: Clock) -> None:
@@ -76,7 +76,7 @@ class Line:
         self._clock = clock
         self._way: httpx2.HTTPTransport | None = None
 
-    def ask(self, call: Call, seconds: float) -> Answer | Lost:
+    def ask(self, call: DiscordCall, seconds: float) -> DiscordAnswer | Lost:
         """`seconds`: the longest silence, and the longest that an answer may take to come in once it has begun."""
         import httpx2
 
@@ -88,13 +88,13 @@ class Line:
         except httpx2.TransportError as error:
             return Lost(type(error).__name__, sent=True)
         body = _read(response, self._clock, seconds)
-        return Answer(response.status_code, response.headers, _object(body))
+        return DiscordAnswer(response.status_code, response.headers, _object(body))
 
     def hide(self, text: str) -> str:
         """The text without our address, should the other side repeat it."""
         return text.replace(self._address.rpartition("/")[2], "***")
 
-    def _request(self, call: Call, seconds: float) -> httpx2.Request:
+    def _request(self, call: DiscordCall, seconds: float) -> httpx2.Request:
         import httpx2
 
         body: dict[str, Any] = {"content": json.dumps(call.payload).encode()}

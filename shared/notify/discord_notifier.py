@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any, NoReturn
 
 from shared.model.errors import Misconfigured, Refused, Unavailable
-from shared.notify.discord_line import HOW, Answer, Call, Line, Lost
+from shared.notify.discord_line import HOW, DiscordAnswer, DiscordCall, DiscordWebhook, Lost
 from shared.notify.discord_text import attachment, changed_message, new_message
 from shared.notify.notice import Notice
 from shared.notify.notifier import DeliveryUnknown, TryLater
@@ -38,7 +38,7 @@ class DiscordNotifier:
     def __init__(
         self, webhook_url: str, clock: Clock, *, budget: float = 20.0, hosts: Collection[str] = ("github.com",)
     ) -> None:
-        self._line = Line(webhook_url, clock)
+        self._line = DiscordWebhook(webhook_url, clock)
         self._clock = clock
         self._budget = budget
         self._hosts = tuple(hosts)
@@ -53,12 +53,12 @@ class DiscordNotifier:
         """See Notifier. A message that is no longer there, or is another webhook's, is posted anew."""
         until = self._clock.now() + timedelta(seconds=self._budget)
         if ID.fullmatch(sent):
-            call = Call("PATCH", f"/messages/{sent}", changed_message(notice, self._hosts), attachment(notice))
+            call = DiscordCall("PATCH", f"/messages/{sent}", changed_message(notice, self._hosts), attachment(notice))
             answer = self._ask(call, until)
             if answer.code not in NOT_OURS:
                 self._check(answer)
                 return _confirmed(answer, sent)
-        answer = self._ask(Call("POST", "", new_message(notice, self._hosts), attachment(notice)), until)
+        answer = self._ask(DiscordCall("POST", "", new_message(notice, self._hosts), attachment(notice)), until)
         if answer.status >= 500:
             raise DeliveryUnknown(f"Discord answers with {answer.status}; perhaps it has the message")
         self._check(answer)
@@ -66,7 +66,7 @@ class DiscordNotifier:
 
     # --- one call
 
-    def _ask(self, call: Call, until: datetime) -> Answer:
+    def _ask(self, call: DiscordCall, until: datetime) -> DiscordAnswer:
         """The first answer that is not "too many requests", which means that nothing was done."""
         while True:
             self._wait_for_turn(until)
@@ -89,7 +89,7 @@ class DiscordNotifier:
             raise TryLater(f"Discord takes nothing from us for {math.ceil(wait)} s", wait)
         self._clock.sleep(wait)
 
-    def _next_turn(self, answer: Answer) -> datetime | None:
+    def _next_turn(self, answer: DiscordAnswer) -> datetime | None:
         if answer.status == 429:
             told = (answer.body or {}).get("retry_after"), answer.headers.get("retry-after"), UNTOLD_WAIT
         elif answer.headers.get("x-ratelimit-remaining") == "0":
@@ -101,7 +101,7 @@ class DiscordNotifier:
 
     # --- what it means
 
-    def _check(self, answer: Answer) -> None:
+    def _check(self, answer: DiscordAnswer) -> None:
         """Nothing if it was done; else the error that says what is to be done."""
         status = answer.status
         if 200 <= status < 300:
@@ -115,7 +115,7 @@ class DiscordNotifier:
             raise Unavailable(f"Discord answers with {status}")
         raise Refused(f"Discord refuses the message ({status}): {self._words(answer)}")
 
-    def _words(self, answer: Answer) -> str:
+    def _words(self, answer: DiscordAnswer) -> str:
         """Discord's own, in one line."""
         if answer.body is None:
             return "it does not say why"
@@ -124,7 +124,7 @@ class DiscordNotifier:
         return " ".join("".join(c if c.isprintable() else " " for c in words).split())[:LONGEST_WORDS]
 
 
-def _lost(call: Call, lost: Lost) -> NoReturn:
+def _lost(call: DiscordCall, lost: Lost) -> NoReturn:
     if not lost.sent:
         raise Unavailable(f"Discord cannot be reached ({lost.reason})")
     if call.method == "POST":
@@ -132,14 +132,14 @@ def _lost(call: Call, lost: Lost) -> NoReturn:
     raise Unavailable(f"Discord did not answer ({lost.reason})")
 
 
-def _confirmed(answer: Answer, sent: str) -> str:
+def _confirmed(answer: DiscordAnswer, sent: str) -> str:
     """Unavailable if the answer does not show the message: it may be somebody else's."""
     if _shown(answer) != sent:
         raise Unavailable(f"Discord's answer ({answer.status}) does not show the message")
     return sent
 
 
-def _made(answer: Answer) -> str:
+def _made(answer: DiscordAnswer) -> str:
     """The id of the message that was made."""
     made = _shown(answer)
     if not made:
@@ -147,7 +147,7 @@ def _made(answer: Answer) -> str:
     return made
 
 
-def _shown(answer: Answer) -> str:
+def _shown(answer: DiscordAnswer) -> str:
     found = (answer.body or {}).get("id")
     return found if isinstance(found, str) and ID.fullmatch(found) else ""
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from shared.model.errors import Misconfigured, Refused, TeamError
 from shared.notify.notice import Notice
-from shared.notify.notice_book import NoticeBook, Slip
+from shared.notify.notice_book import NoticeRepository, Slip
 from shared.notify.notifier import DeliveryUnknown, Notifier, TryLater
 
 PAUSE = timedelta(minutes=5)  # between two tries of the same words
@@ -21,7 +21,7 @@ AGAIN = "(Perhaps you have this message already: the answer to the first try was
 
 @dataclass
 class Messenger:
-    book: NoticeBook
+    book: NoticeRepository
     notifiers: Sequence[Notifier]
     tell: Callable[[str], None]
     problems: list[str] = field(default_factory=list)  # what the owner has to mend; such a service is not asked again

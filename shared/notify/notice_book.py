@@ -49,7 +49,7 @@ class Slip:
         return not self.message_id and self.blind > 0
 
 
-class NoticeBook:
+class NoticeRepository:
     def __init__(self, db: Database) -> None:
         self._db = db
 

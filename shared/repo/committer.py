@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from shared.model.change import Change, Limits, refusal
+from shared.model.change import Change, ChangeLimits, refusal
 from shared.model.defuse import defuse
 from shared.model.errors import Misconfigured, Refused
 from shared.model.protected import needs_owner
@@ -61,13 +61,13 @@ class Committer:
         outgoing: Outgoing,
         author: Author,
         protected: Sequence[str] = (),
-        limits: Limits | None = None,
+        limits: ChangeLimits | None = None,
     ) -> None:
         self._mirror = mirror
         self._outgoing = outgoing
         self._author = author
         self._protected = protected
-        self._limits = limits or Limits()
+        self._limits = limits or ChangeLimits()
 
     def commit(
         self, folder: Path, *, base: str, ref: str, message: str, scope: Scope, now: datetime

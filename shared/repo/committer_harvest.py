@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.model.change import SUBMODULE, Limits
+from shared.model.change import SUBMODULE, ChangeLimits
 from shared.model.errors import Refused
-from shared.repo.committer_ignore import Ignored
-from shared.repo.committer_walk import Found, walk
+from shared.repo.committer_ignore import GitIgnore
+from shared.repo.committer_walk import FoundFile, walk
 from shared.repo.mirror_tree import TreeEntry, contents
 
 
@@ -18,11 +18,11 @@ from shared.repo.mirror_tree import TreeEntry, contents
 class Harvest:
     """The files that the commit does not hold so, and the commit's paths that are gone."""
 
-    altered: tuple[Found, ...]
+    altered: tuple[FoundFile, ...]
     missing: tuple[str, ...]
 
 
-def harvest(repository: Path, folder: Path, base: Sequence[TreeEntry], limits: Limits) -> Harvest:
+def harvest(repository: Path, folder: Path, base: Sequence[TreeEntry], limits: ChangeLimits) -> Harvest:
     """Which files of `folder` differ from the commit whose files are `base`. Refused names file and limit.
 
     A path that the commit tracks is always compared; others are left out if the commit's own .gitignore says so.
@@ -31,9 +31,9 @@ def harvest(repository: Path, folder: Path, base: Sequence[TreeEntry], limits: L
     for entry in base:
         if entry.mode == SUBMODULE:
             raise Refused(f"{entry.path}: a submodule: not supported")
-    skip = _Skip(tracked, Ignored(_ignore_files(repository, base)))
+    skip = _Skip(tracked, GitIgnore(_ignore_files(repository, base)))
     seen: set[str] = set()
-    altered: list[Found] = []
+    altered: list[FoundFile] = []
     for found in walk(folder, skip, limits):
         seen.add(found.path)
         if not _is_same(found, tracked.get(found.path)):
@@ -42,7 +42,7 @@ def harvest(repository: Path, folder: Path, base: Sequence[TreeEntry], limits: L
     return Harvest(tuple(altered), tuple(path for path in tracked if path not in seen))
 
 
-def _is_same(found: Found, entry: TreeEntry | None) -> bool:
+def _is_same(found: FoundFile, entry: TreeEntry | None) -> bool:
     if entry is None or entry.mode != found.mode or entry.size != len(found.data):
         return False
     blob = hashlib.sha1(b"blob %d\0" % len(found.data), usedforsecurity=False)
@@ -50,7 +50,7 @@ def _is_same(found: Found, entry: TreeEntry | None) -> bool:
     return blob.hexdigest() == entry.blob
 
 
-def _check_amount(altered: Sequence[Found], limits: Limits) -> None:
+def _check_amount(altered: Sequence[FoundFile], limits: ChangeLimits) -> None:
     """Already during the walk: what a box wrote must not fill our memory."""
     path = altered[-1].path
     if len(altered) > limits.files:
@@ -67,7 +67,7 @@ def _ignore_files(repository: Path, base: Sequence[TreeEntry]) -> dict[str, byte
 class _Skip:
     """What the walk leaves out: untracked paths that are ignored, and folders that hold nothing else."""
 
-    def __init__(self, tracked: Mapping[str, TreeEntry], ignored: Ignored) -> None:
+    def __init__(self, tracked: Mapping[str, TreeEntry], ignored: GitIgnore) -> None:
         self._tracked = tracked
         self._ignored = ignored
         self._folders = {folder for path in tracked for folder in _folders(path)}

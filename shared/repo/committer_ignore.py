@@ -14,7 +14,7 @@ LEFTOVERS = ("__pycache__/", "*.pyc", ".pytest_cache/", ".mypy_cache/", ".ruff_c
 MOST_BYTES = 100_000  # of one file; a longer one hides nothing
 
 
-class Ignored:
+class GitIgnore:
     """Asked from the top down: a folder first, and what is in it only if the folder is not ignored."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:

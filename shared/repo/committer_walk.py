@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.model.change import EXECUTABLE, LINK, Limits
+from shared.model.change import EXECUTABLE, LINK, ChangeLimits
 from shared.model.errors import Refused
 from shared.model.scope import reads_as_dot_git
 from shared.repo.mirror_tree import CONTROL, checked_link
@@ -25,7 +25,7 @@ Skip = Callable[[str, bool], bool]  # (path, is it a folder?) -> leave it out
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundFile:
     """A file as git would keep it; a link's data is its text."""
 
     path: str
@@ -33,7 +33,7 @@ class Found:
     data: bytes
 
 
-def walk(root: Path, skip: Skip, limits: Limits) -> Iterator[Found]:
+def walk(root: Path, skip: Skip, limits: ChangeLimits) -> Iterator[FoundFile]:
     """Every file below `root` in order, or Refused naming the file and the limit. The top-level `.git` is not ours."""
     try:
         top = os.open(root, FOLDER)
@@ -48,13 +48,13 @@ def walk(root: Path, skip: Skip, limits: Limits) -> Iterator[Found]:
 class _Walk:
     """What one walk has seen so far."""
 
-    def __init__(self, skip: Skip, limits: Limits) -> None:
+    def __init__(self, skip: Skip, limits: ChangeLimits) -> None:
         self._skip = skip
         self._limits = limits
         self._deadline = time.monotonic() + limits.seconds
         self._entries = self._bytes = 0
 
-    def visit(self, folder: int, prefix: str, depth: int) -> Iterator[Found]:
+    def visit(self, folder: int, prefix: str, depth: int) -> Iterator[FoundFile]:
         for name in sorted(os.listdir(folder)):
             self._count(prefix + _clean(name, prefix))
             if not prefix and name == ".git":
@@ -83,15 +83,15 @@ class _Walk:
         if time.monotonic() > self._deadline:
             raise Refused(f"{path}: reading the folder took longer than {self._limits.seconds:g} s (limit)")
 
-    def _file(self, folder: int, name: str, path: str, info: os.stat_result) -> Found:
+    def _file(self, folder: int, name: str, path: str, info: os.stat_result) -> FoundFile:
         if stat.S_ISLNK(info.st_mode):
-            return Found(path, LINK, os.fsencode(checked_link(path, os.readlink(name, dir_fd=folder))))
+            return FoundFile(path, LINK, os.fsencode(checked_link(path, os.readlink(name, dir_fd=folder))))
         if not stat.S_ISREG(info.st_mode):
             raise Refused(f"{path}: neither a file nor a folder nor a link")
         with os.fdopen(os.open(name, FILE, dir_fd=folder), "rb", buffering=0) as source:
             return self._regular(source.fileno(), path)
 
-    def _regular(self, descriptor: int, path: str) -> Found:
+    def _regular(self, descriptor: int, path: str) -> FoundFile:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode) or info.st_nlink > 1:
             raise Refused(f"{path}: a hard link")
@@ -101,7 +101,7 @@ class _Walk:
         if self._bytes > self._limits.tree_bytes:
             raise Refused(f"{path}: all files together take more than {self._limits.tree_bytes} bytes (limit)")
         data = os.read(descriptor, info.st_size)
-        return Found(path, EXECUTABLE if info.st_mode & stat.S_IXUSR else "100644", data)
+        return FoundFile(path, EXECUTABLE if info.st_mode & stat.S_IXUSR else "100644", data)
 
 
 def _clean(name: str, prefix: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from shared.model.change import Change, Limits
+from shared.model.change import Change, ChangeLimits
 from shared.model.errors import Misconfigured, Refused, Stumble
 from shared.model.naming import is_agent_branch
 from shared.repo import (
@@ -214,9 +214,9 @@ class Mirror:
             raise GitFailed(f"git grep: {one_line(done.complaint)}")
         return tuple(_match(row) for row in done.output.split(b"\n")[:limit] if row)
 
-    def check_out(self, sha: str, target: Path, limits: Limits | None = None) -> None:
+    def check_out(self, sha: str, target: Path, limits: ChangeLimits | None = None) -> None:
         """The commit's exact bytes as plain files below `target`, which is created or empty."""
-        mirror_tree.check_out(self.path, sha, target, limits or Limits())
+        mirror_tree.check_out(self.path, sha, target, limits or ChangeLimits())
 
     def diff(self, old: str, new: str, limit: int = LIMIT) -> bytes:
         """The whole change as a patch, whatever the repository's attributes say."""

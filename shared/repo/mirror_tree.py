@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.model.change import EXECUTABLE, LINK, SUBMODULE, Limits
+from shared.model.change import EXECUTABLE, LINK, SUBMODULE, ChangeLimits
 from shared.model.errors import Refused
 from shared.model.scope import reads_as_dot_git
 from shared.repo.git import LIMIT, git
@@ -57,7 +57,7 @@ def contents(repository: Path, entries: Iterable[TreeEntry]) -> Iterator[tuple[T
             yield entry, answer[begin : at - 1]
 
 
-def check_out(repository: Path, sha: str, target: Path, limits: Limits) -> None:
+def check_out(repository: Path, sha: str, target: Path, limits: ChangeLimits) -> None:
     """The commit's files below `target`, which is created or empty. Refused: what a box or the committer cannot take.
 
     All folders come first: where something lies in it, a folder stands, and nothing is ever written through a link.
@@ -102,7 +102,7 @@ def _groups(entries: Iterable[TreeEntry]) -> Iterator[list[TreeEntry]]:
         yield group
 
 
-def _check(entries: Sequence[TreeEntry], limits: Limits) -> None:
+def _check(entries: Sequence[TreeEntry], limits: ChangeLimits) -> None:
     if len(entries) > limits.entries:
         raise Refused(f"the repository holds {len(entries)} files (limit {limits.entries})")
     if (total := sum(entry.size for entry in entries)) > limits.tree_bytes:
@@ -112,7 +112,7 @@ def _check(entries: Sequence[TreeEntry], limits: Limits) -> None:
             raise Refused(f"{entry.path!r}: {reason}")
 
 
-def _unfit(entry: TreeEntry, limits: Limits) -> str | None:
+def _unfit(entry: TreeEntry, limits: ChangeLimits) -> str | None:
     if entry.mode == SUBMODULE:
         return "a submodule: not supported"
     if any(name in ("", ".", "..") or reads_as_dot_git(name) for name in entry.path.split("/")):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, Protocol
 
-from shared.sandbox.box_job import Job, Limits, Mount, python_mounts
+from shared.sandbox.box_job import Job, JobLimits, Mount, python_mounts
 from shared.sandbox.box_user import box_uid, hand_over
 from shared.sandbox.bubblewrap import METER_PORT, PROGRAMS, Bubblewrap, NoSandbox, never
 from shared.system.process import Finished
@@ -21,7 +21,7 @@ __all__ = [
     "Bubblewrap",
     "Finished",
     "Job",
-    "Limits",
+    "JobLimits",
     "Mount",
     "NoSandbox",
     "box_uid",
@@ -78,7 +78,7 @@ def find_box(scratch: Path, search: str = PROGRAMS) -> Box:
     try:
         box = Bubblewrap(scratch, search)
         name = f"bubblewrap {box.version}"
-        done = box.run(Job(("true",), limits=Limits(seconds=20)))
+        done = box.run(Job(("true",), limits=JobLimits(seconds=20)))
         if done.ok:
             return box
         complaint = done.complaint or f"{done.end}, exit code {done.code}"

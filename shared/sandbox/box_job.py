@@ -22,7 +22,7 @@ class Mount:
 
 
 @dataclass(frozen=True)
-class Limits:
+class JobLimits:
     """What a job may take. Reaching a limit ends it, or fails the call inside that asks for more."""
 
     seconds: float = 600
@@ -54,7 +54,7 @@ class Job:
     mounts: tuple[Mount, ...] = ()
     cwd: str = "/tmp"  # noqa: S108  the box's own
     env: Mapping[str, str] = field(default_factory=dict)
-    limits: Limits = Limits()
+    limits: JobLimits = JobLimits()
     mask: tuple[str, ...] = ()
     meter: Path | None = None
     private: Mapping[str, int] = field(default_factory=dict)

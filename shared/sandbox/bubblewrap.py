@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from shared.model.errors import Misconfigured, Refused, Unavailable
-from shared.sandbox.box_job import MB, Job, Limits, Mount, python_mounts
+from shared.sandbox.box_job import MB, Job, JobLimits, Mount, python_mounts
 from shared.sandbox.box_root import OURS, mount_table, options, staged, write_ours
 from shared.sandbox.box_user import NOBODY
 from shared.sandbox.watchdog import watchdog
@@ -126,7 +126,7 @@ class Bubblewrap:
         user = ("--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups", "--no-new-privs", "--")
         return (*own, *stage, self._program("setpriv"), *user)
 
-    def _limited(self, limits: Limits) -> tuple[str, ...]:
+    def _limited(self, limits: JobLimits) -> tuple[str, ...]:
         """core=1 (byte): with 0 the kernel would still start a crash reporter of the host."""
         sizes = (f"--as={limits.address_mb * MB}", f"--fsize={limits.file_mb * MB}", f"--nproc={limits.processes}")
         return (self._program("prlimit"), "--nofile=1024", "--core=1", *sizes, "--")

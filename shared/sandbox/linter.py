@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from shared.model.errors import Misconfigured, Stumble
-from shared.sandbox.box import Box, Job, Limits, Mount, hand_over
+from shared.sandbox.box import Box, Job, JobLimits, Mount, hand_over
 from shared.system.process import Finished
 
 SELECTED = "E9,F,B,S"
 NEWEST_PYTHON = "py314"  # what an older one would not read is for the tests to find
 RUFF, FILES = "/run/ruff", "/files"
-LIMITS = Limits(seconds=60, memory_mb=1024, processes=32, file_mb=16, output=16_000_000)
+LIMITS = JobLimits(seconds=60, memory_mb=1024, processes=32, file_mb=16, output=16_000_000)
 MOST_FILES, MOST_CHARS = 400, 10_000_000
 LONGEST_TEXT = 300
 MOST_PER_FILE = 200

@@ -21,7 +21,17 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from shared.sandbox import box_probe
-from shared.sandbox.box import Box, Finished, Job, Limits, Mount, NoSandbox, box_uid, hand_over, python_mounts
+from shared.sandbox.box import (
+    Box,
+    Finished,
+    Job,
+    JobLimits,
+    Mount,
+    NoSandbox,
+    box_uid,
+    hand_over,
+    python_mounts,
+)
 from shared.system import process
 
 REPORT = TypeAdapter(dict[str, tuple[bool, str]])
@@ -33,7 +43,7 @@ PATH = {"PATH": "/usr/bin:/bin"}
 
 
 @dataclass(frozen=True)
-class Check:
+class SandboxCheck:
     """One attack on the sandbox."""
 
     name: str
@@ -41,7 +51,7 @@ class Check:
     detail: str = ""
 
 
-def attack(box: Box, scratch: Path) -> tuple[Check, ...]:
+def attack(box: Box, scratch: Path) -> tuple[SandboxCheck, ...]:
     """Attack the box in the shape in which the coding engine uses it. Takes about half a second.
 
     Everything that it needs lies in a new folder below `scratch`, which is gone afterwards. One check fails when the
@@ -72,22 +82,22 @@ def attack(box: Box, scratch: Path) -> tuple[Check, ...]:
     return _checks(done, seen)
 
 
-def require(checks: tuple[Check, ...]) -> None:
+def require(checks: tuple[SandboxCheck, ...]) -> None:
     """NoSandbox, naming each attack that got through."""
     through = "; ".join(f"{check.name} ({check.detail})" for check in checks if not check.stopped)
     if through:
         raise NoSandbox(f"the sandbox does not hold: {through}. Nothing is executed; `make doctor` repeats this check.")
 
 
-def _checks(done: Finished, seen: dict[str, bool]) -> tuple[Check, ...]:
+def _checks(done: Finished, seen: dict[str, bool]) -> tuple[SandboxCheck, ...]:
     try:
         report = REPORT.validate_json(done.output)
     except ValidationError:
-        return (Check(STARTS, False, f"{done.end}, exit code {done.code}: {done.complaint[-200:]}"),)
+        return (SandboxCheck(STARTS, False, f"{done.end}, exit code {done.code}: {done.complaint[-200:]}"),)
     if report.keys() != box_probe.CHECKS.keys():
-        return (Check(STARTS, False, "with other checks than ours"),)
-    found = (Check(name, not (is_open or seen.get(name)), detail) for name, (is_open, detail) in report.items())
-    return (Check(STARTS, True), *found)
+        return (SandboxCheck(STARTS, False, "with other checks than ours"),)
+    found = (SandboxCheck(name, not (is_open or seen.get(name)), detail) for name, (is_open, detail) in report.items())
+    return (SandboxCheck(STARTS, True), *found)
 
 
 def _job(area: Path, meter: Path, scene: Scene) -> Job:
@@ -97,7 +107,7 @@ def _job(area: Path, meter: Path, scene: Scene) -> Job:
         (str(python), "-I", "/run/probe.py", json.dumps(scene)),
         (*python_mounts(python), *mounts),
         cwd=WORK,
-        limits=Limits(seconds=30),
+        limits=JobLimits(seconds=30),
         mask=(".env*",),
         meter=meter,
     )

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shared.model.errors import Refused
-from shared.sandbox.box_job import MB, Limits
+from shared.sandbox.box_job import MB, JobLimits
 from shared.system.process import End, Watch
 
 DEEPEST = 100  # folders within folders
@@ -27,7 +27,7 @@ PULSE = 3.0  # seconds between two looks at whether anything happens
 
 
 @dataclass(frozen=True)
-class Usage:
+class BoxUsage:
     """Bytes, numbers of processes (with threads) and of files. `spare`: what the machine has left, of the scarcer."""
 
     memory: int = 0
@@ -46,7 +46,7 @@ class Written:
     changed: int  # ns
 
 
-def verdict(usage: Usage, limits: Limits, disk_before: int = 0) -> End | None:
+def verdict(usage: BoxUsage, limits: JobLimits, disk_before: int = 0) -> End | None:
     """The reason to end a box, or None."""
     if usage.tasks >= limits.processes:
         return "processes"
@@ -80,7 +80,7 @@ class Stillness:
 
 
 def watchdog(
-    limits: Limits, folders: tuple[Path, ...], stop: Callable[[], bool], pulse: Callable[[], object] | None = None
+    limits: JobLimits, folders: tuple[Path, ...], stop: Callable[[], bool], pulse: Callable[[], object] | None = None
 ) -> Watch:
     """A watch for `process.run`. `folders` are what the box can write; how full they are now is where counting starts.
 
@@ -107,7 +107,7 @@ def watchdog(
     return watch
 
 
-def _usage(pid: int, folders: tuple[Path, ...], written: Written, most_tasks: int) -> Usage:
+def _usage(pid: int, folders: tuple[Path, ...], written: Written, most_tasks: int) -> BoxUsage:
     """What the process and all below it take now, but for what ends while we look. It stops at `most_tasks`."""
     disks = {os.stat(folder).st_dev for folder in folders}
     memory, tasks, disk = 0, 0, written.size
@@ -122,7 +122,7 @@ def _usage(pid: int, folders: tuple[Path, ...], written: Written, most_tasks: in
     for (device, _), size in nameless.items():
         memory, disk = (memory, disk + size) if device in disks else (memory + size, disk)
     spare = min([_number("/proc/meminfo", "MemAvailable:") * 1024, *map(_free, folders)])
-    return Usage(memory, tasks, disk, written.files, spare)
+    return BoxUsage(memory, tasks, disk, written.files, spare)
 
 
 def _tree(root: int) -> Iterator[int]:

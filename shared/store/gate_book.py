@@ -37,7 +37,7 @@ class Ruling:
 
 
 @dataclass(frozen=True)
-class Parked:
+class AwaitingOwner:
     """A change that waits for the owner; the reasons are his to judge."""
 
     task: str
@@ -46,7 +46,7 @@ class Parked:
     at: datetime | None = None  # since when
 
 
-class GateBook:
+class GateRepository:
     def __init__(self, db: Database) -> None:
         self._db = db
 
@@ -142,7 +142,7 @@ class GateBook:
 
     # -- the owner's queue ------------------------------------------------------------------------------------
 
-    def park(self, parked: Parked, now: datetime) -> None:
+    def park(self, parked: AwaitingOwner, now: datetime) -> None:
         """Waits from now on; said again with other reasons, these count."""
         with self._db.transaction() as db:
             db.execute(
@@ -151,12 +151,12 @@ class GateBook:
             )
         fault_point("parked.kept")
 
-    def parked(self, task: str) -> Parked | None:
+    def parked(self, task: str) -> AwaitingOwner | None:
         """What was parked last of a task."""
         row = self._db.row("select * from parked where task = ? order by at desc, rowid desc limit 1", (task,))
         if row is None:
             return None
-        return Parked(task, row["subject"], tuple(row["reasons"].split("\n")), datetime.fromisoformat(row["at"]))
+        return AwaitingOwner(task, row["subject"], tuple(row["reasons"].split("\n")), datetime.fromisoformat(row["at"]))
 
     def rule(self, task: str, ruling: Ruling) -> None:
         with self._db.transaction() as db:
@@ -194,7 +194,7 @@ def _read(form: TypeAdapter[T], text: str) -> T | None:
 class BaseRuns:
     """The runs of base commits, for whoever knows no clock."""
 
-    def __init__(self, book: GateBook, clock: Clock) -> None:
+    def __init__(self, book: GateRepository, clock: Clock) -> None:
         self._book = book
         self._clock = clock
 

@@ -34,7 +34,7 @@ class Planned:
 
 
 @dataclass(frozen=True)
-class Happened:
+class PastEvent:
     at: str
     event: Event
     target: State
@@ -52,7 +52,7 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Known:
+class TaskRecord:
     """What history says of a task: where its file should lie, and how often it was tried."""
 
     id: str
@@ -161,7 +161,7 @@ class Journal:
             Planned(r["id"], r["task"], Event(r["event"]), State(r["from_state"]), State(r["to_state"])) for r in rows
         ]
 
-    def known(self) -> dict[str, Known]:
+    def known(self) -> dict[str, TaskRecord]:
         """Every task that was ever seen, by id."""
         rows = self._db.rows(
             "select t.*, e.to_state from tasks t join task_events e on e.id ="
@@ -169,7 +169,7 @@ class Journal:
         )
         tried, last = self._tried(), self._last_attempts()
         return {
-            r["id"]: Known(
+            r["id"]: TaskRecord(
                 r["id"],
                 r["title"],
                 r["goal_id"],
@@ -201,9 +201,9 @@ class Journal:
         )
         return {row["id"]: row["at"][:10] for row in rows}
 
-    def history(self, task: str) -> list[Happened]:
+    def history(self, task: str) -> list[PastEvent]:
         rows = self._db.rows("select * from task_events where task = ? and event <> 'created' order by id", (task,))
-        return [Happened(r["at"], Event(r["event"]), State(r["to_state"]), r["note"]) for r in rows]
+        return [PastEvent(r["at"], Event(r["event"]), State(r["to_state"]), r["note"]) for r in rows]
 
     # -- attempts ---------------------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ class Accepted:
     guards: tuple[Guard, ...]
 
 
-class PlanBook:
+class PlanRepository:
     def __init__(self, db: Database) -> None:
         self._db = db
 

@@ -58,7 +58,7 @@ class FrontMatter(BaseModel):
 
 
 @dataclass(frozen=True)
-class Unreadable:
+class UnreadableFile:
     """A file that stays where it is until the owner mends it. `reason` names file and line."""
 
     path: Path
@@ -71,7 +71,7 @@ class Filed:
 
     id: str
     state: State
-    spec: TaskSpec | Unreadable
+    spec: TaskSpec | UnreadableFile
 
 
 Stamp = tuple[int, int, int, int]
@@ -115,9 +115,9 @@ class TaskStore:
         try:
             return Filed(id_, state, parse(id_, read_text(path, MAX_TASK), f"{state}/{path.name}"))
         except FileNotFoundError:
-            return Filed(id_, state, Unreadable(path, f"{state}/{path.name}: has just gone"))
+            return Filed(id_, state, UnreadableFile(path, f"{state}/{path.name}: has just gone"))
         except (Refused, Misconfigured) as error:
-            return Filed(id_, state, Unreadable(path, str(error)))
+            return Filed(id_, state, UnreadableFile(path, str(error)))
 
     def text(self, state: State, id_: str) -> str:
         """The file as it is, for showing."""

@@ -20,12 +20,12 @@ KERNELS_LIST = Path("/proc/locks")
 LOOKS, BETWEEN_LOOKS = 5, 0.05  # seconds
 
 
-class Taken(Misconfigured):
+class HomeTaken(Misconfigured):
     """Somebody else works on this home."""
 
 
 @dataclass(frozen=True)
-class Held:
+class HomeLock:
     """A lock that is ours."""
 
     path: Path
@@ -37,18 +37,20 @@ class Held:
 
 
 @contextmanager
-def hold(path: Path) -> Iterator[Held]:
+def hold(path: Path) -> Iterator[HomeLock]:
     """Held until the block ends. The file is never deleted: a second file would be a second lock."""
     descriptor = _opened(path, os.O_RDWR | os.O_CREAT)
     try:
         if not _taken(descriptor):
             pid = _pid(descriptor)
-            raise Taken(f"the team is already at work on this home (pid {pid}); see: main.py status, or: main.py stop")
+            raise HomeTaken(
+                f"the team is already at work on this home (pid {pid}); see: main.py status, or: main.py stop"
+            )
         if not _is_still(descriptor, path):
-            raise Taken(f"{path} was replaced while it was locked; type the command again")
+            raise HomeTaken(f"{path} was replaced while it was locked; type the command again")
         os.truncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-        yield Held(path, descriptor)
+        yield HomeLock(path, descriptor)
     finally:
         os.close(descriptor)
 

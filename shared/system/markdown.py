@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from shared.model.errors import Refused
-from shared.model.work import Line
+from shared.model.work import MarkdownLine
 
 MAX_CHARACTERS = 100_000
 MAX_NESTING = 20  # as in CommonMark; a bullet in a bullet costs two
@@ -21,7 +21,7 @@ COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 JOINERS = "\u200c\u200d"  # invisible, and part of words in Bengali and other scripts
 
 
-def outline(text: str) -> tuple[Line, ...]:
+def outline(text: str) -> tuple[MarkdownLine, ...]:
     """The lines that say something, or Refused: too long, nested too deep, a comment or a code block without end."""
     if len(text) > MAX_CHARACTERS:
         raise Refused(f"{len(text)} characters of Markdown; the limit is {MAX_CHARACTERS}")
@@ -31,7 +31,7 @@ def outline(text: str) -> tuple[Line, ...]:
     return tuple(_lines(parser.parse(text + "\n")))  # so that every line has its end
 
 
-def _lines(tokens: list[Token]) -> Iterator[Line]:
+def _lines(tokens: list[Token]) -> Iterator[MarkdownLine]:
     heading, items, quotes, item_is_new = 0, 0, 0, False
     for token in tokens:
         items += {"list_item_open": 1, "list_item_close": -1}.get(token.type, 0)
@@ -44,11 +44,11 @@ def _lines(tokens: list[Token]) -> Iterator[Line]:
             heading = 0 if items or quotes else int(token.tag[1])
         for number, text in _pieces(token):
             if heading:
-                yield Line("heading", heading, text, number)
+                yield MarkdownLine("heading", heading, text, number)
             elif item_is_new:
-                yield Line("bullet", items - 1, text, number)
+                yield MarkdownLine("bullet", items - 1, text, number)
             else:
-                yield Line("text", items, text, number)
+                yield MarkdownLine("text", items, text, number)
             item_is_new = False
         if token.type == "heading_close":
             heading = 0

@@ -44,7 +44,7 @@ NO_PASSWORDS = re.compile(r"[$%{*.].*|x+|pass(word|wd)?|secret|changeme|postgres
 
 
 @dataclass(frozen=True)
-class Hit:
+class SecretHit:
     """What was found (the name of a value or of a shape) and in which line, counted from 1."""
 
     name: str
@@ -64,13 +64,13 @@ class Outgoing:
             for form in _forms(_core(value)):
                 self._learn(name, form)
 
-    def find(self, text: str) -> tuple[Hit, ...]:
+    def find(self, text: str) -> tuple[SecretHit, ...]:
         """What may not leave, by line; never the value."""
         hits, line, at = [], 1, 0
         for begin, _, name in self._spans(text):
             line += text.count("\n", at, begin)
             at = begin
-            hits.append(Hit(name, line))
+            hits.append(SecretHit(name, line))
         return tuple(hits)
 
     def clean(self, text: str) -> str:

@@ -34,7 +34,7 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Answer:
+class WebAnswer:
     """`kind`: the media type, in lower case. `location`: where a redirect leads. `whole`: the body is not cut."""
 
     status: int
@@ -45,7 +45,7 @@ class Answer:
     whole: bool = True
 
 
-class Patience:
+class WebTimeouts:
     """How long one page with all that belongs to it may keep us, in seconds; pauses of our own are not counted."""
 
     def __init__(self, seconds: float) -> None:
@@ -77,7 +77,7 @@ class WebLine:
     ) -> None:
         self._resolve, self._may_reach, self._context = resolve, may_reach, context
 
-    def get(self, at: WebAddress, accept: str, most: int, seconds: float) -> Answer:
+    def get(self, at: WebAddress, accept: str, most: int, seconds: float) -> WebAnswer:
         """`most`: bytes of the body, packed and unpacked; a longer one is cut.
 
         Unavailable: it does not answer. Refused: it is no site of the public, or what it answers cannot be used.
@@ -110,7 +110,9 @@ class WebLine:
                 raise Refused(f"{shown(at.url)} is not read: {at.host} is at {shown(address)}, which is not public")
         return found[:MOST_ADDRESSES]
 
-    async def _within(self, at: WebAddress, addresses: Sequence[str], accept: str, most: int, seconds: float) -> Answer:
+    async def _within(
+        self, at: WebAddress, addresses: Sequence[str], accept: str, most: int, seconds: float
+    ) -> WebAnswer:
         import httpx2
 
         async with asyncio.timeout(seconds):
@@ -121,7 +123,7 @@ class WebLine:
                     pass  # the name has another address
             return await self._ask(at, addresses[-1], accept, most, seconds)
 
-    async def _ask(self, at: WebAddress, address: str, accept: str, most: int, connect: float) -> Answer:
+    async def _ask(self, at: WebAddress, address: str, accept: str, most: int, connect: float) -> WebAnswer:
         import httpx2
 
         headers = {
@@ -151,19 +153,19 @@ class WebLine:
         return self._context
 
 
-async def _answer(response: httpx2.Response, at: WebAddress, most: int) -> Answer:
+async def _answer(response: httpx2.Response, at: WebAddress, most: int) -> WebAnswer:
     """The body only where there is one to read: of no redirect, and of no error."""
     headers, status = response.headers, response.status_code
     if response.has_redirect_location:
-        return Answer(status, location=headers["location"])
+        return WebAnswer(status, location=headers["location"])
     if status != 200:
-        return Answer(status)
+        return WebAnswer(status)
     kind = headers.get("content-type", "")
     charset = CHARSET.search(kind)
     packed = await _beginning(response, most)
     body, whole = _unpacked(packed, headers.get("content-encoding", ""), at, most)
     media = kind.partition(";")[0].strip().lower()
-    return Answer(status, media, charset[1] if charset else "", body=body[:most], whole=whole and len(body) <= most)
+    return WebAnswer(status, media, charset[1] if charset else "", body=body[:most], whole=whole and len(body) <= most)
 
 
 async def _beginning(response: httpx2.Response, most: int) -> bytes:

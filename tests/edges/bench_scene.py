@@ -15,17 +15,17 @@ from typing import Any
 import pytest
 
 from agents.qa.runner.bench import BoxBench
-from agents.qa.runner.suite import Environment, RawRun, SuiteOrder
+from agents.qa.runner.suite import Environment, RawTestRun, SuiteOrder
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
-from shared.sandbox.box import Box, Limits, Mount, find_box, python_mounts
+from shared.sandbox.box import Box, JobLimits, Mount, find_box, python_mounts
 from shared.system import process
 from tests.repositories import repository
 
 PACKAGES = ("pytest>=8,<10", "pytest-xdist>=3.6,<4", "pytest-cov>=6,<8", "coverage>=7.6,<8", "Django==5.2.*")
 PYTEST, UNITTEST = "python -m pytest -q", "python -m unittest -q"
 DJANGO = "python manage.py test"
-SMALL = Limits(seconds=120, memory_mb=400, processes=40, tmp_mb=16, disk_mb=32, file_mb=16, output=10_000)
+SMALL = JobLimits(seconds=120, memory_mb=400, processes=40, tmp_mb=16, disk_mb=32, file_mb=16, output=10_000)
 DJANGO_FILES = {
     "manage.py": (
         "import sys\nfrom django.conf import settings\nfrom django.core.management import execute_from_command_line\n"
@@ -90,17 +90,17 @@ class Scene:
         mirror.fetch("main")
         return mirror, sha
 
-    def bench(self, mirror: Mirror, limits: Limits = SMALL) -> BoxBench:
+    def bench(self, mirror: Mirror, limits: JobLimits = SMALL) -> BoxBench:
         return BoxBench(self.box, mirror, self.ready, self.scratch, limits)
 
     def run(
         self,
         files: Files,
         command: str = PYTEST,
-        limits: Limits = SMALL,
+        limits: JobLimits = SMALL,
         links: Mapping[str, str] | None = None,
         **order: Any,
-    ) -> RawRun:
+    ) -> RawTestRun:
         """One run of these files' tests; nothing of it may be left on our disk."""
         mirror, sha = self.commit(files, links)
         raw = self.bench(mirror, limits).run(SuiteOrder(sha, command, **{"cover": False, **order}))
@@ -108,25 +108,25 @@ class Scene:
         return raw
 
 
-def lines(raw: RawRun) -> list[dict[str, Any]]:
+def lines(raw: RawTestRun) -> list[dict[str, Any]]:
     """The report's lines."""
     return [json.loads(line) for line in (raw.report or b"").splitlines()]
 
 
-def outcomes(raw: RawRun) -> dict[str, str]:
+def outcomes(raw: RawTestRun) -> dict[str, str]:
     """id -> outcome; no id may come twice."""
     found = [(line["test"], line["outcome"]) for line in lines(raw) if "test" in line]
     assert len(dict(found)) == len(found), found
     return dict(found)
 
 
-def failure(raw: RawRun) -> dict[str, Any]:
+def failure(raw: RawTestRun) -> dict[str, Any]:
     """The only one."""
     [found] = [line for line in lines(raw) if line.get("outcome") == "failed"]
     return found
 
 
-def frame(raw: RawRun) -> tuple[object, ...]:
+def frame(raw: RawTestRun) -> tuple[object, ...]:
     """What was collected, how many ran, the runner's idea of its exit code, and the true one."""
     said = lines(raw)
     assert said, raw.output

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agents.coder.engine.engine import End, EngineJob, EngineRun, named_files, never, nothing_happened
-from shared.sandbox.box import METER_PORT, Box, Job, Limits, Mount, hand_over, python_mounts
+from shared.sandbox.box import METER_PORT, Box, Job, JobLimits, Mount, hand_over, python_mounts
 
 PYTHON = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
 INSIDE = "/run/engine"
@@ -46,7 +46,7 @@ class FakeEngine:
             mounts=(*python_mounts(PYTHON), *mounts, Mount(job.folder, f"{INSIDE}/task", writable=True)),
             cwd=f"{INSIDE}/task",
             env={"ANTHROPIC_API_BASE": f"http://127.0.0.1:{METER_PORT}", "ANTHROPIC_API_KEY": job.ticket},
-            limits=Limits(job.seconds, stall=job.stall),
+            limits=JobLimits(job.seconds, stall=job.stall),
             meter=self._meter,
             pulse=job.pulse,
         )

@@ -17,7 +17,7 @@ from anthropic.types import MessageParam
 
 from shared.model.work import Run
 from shared.money.ledger import Ledger
-from shared.money.meter import Meter, Patience, Upstream
+from shared.money.meter import Meter, MeterTimeouts, Upstream
 from shared.money.pricing import Pricing
 from shared.money.ticket import CallRecord, TicketOrder
 from shared.money.token_budget import Caps, dollars
@@ -29,7 +29,7 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAY = "2026-11-20"
 KEY = "sk-ant-the-real-key"
 SONNET, HAIKU, OPUS = "claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5"
-HASTY = Patience(first=0.002, longest=0.004, body=0.2, idle=5, whole=5, streamed=5)
+HASTY = MeterTimeouts(first=0.002, longest=0.004, body=0.2, idle=5, whole=5, streamed=5)
 HI: MessageParam = {"role": "user", "content": "hi"}
 
 # What a refusal must not say: callers repeat at these words, or open the address.
@@ -122,7 +122,7 @@ def assert_is_a_refusal(response: httpx2.Response) -> None:
 
 
 @contextmanager
-def scene(folder: Path, *steps: Step, patience: Patience = HASTY, key: str = KEY, **more: Any) -> Iterator[Scene]:
+def scene(folder: Path, *steps: Step, patience: MeterTimeouts = HASTY, key: str = KEY, **more: Any) -> Iterator[Scene]:
     log: list[tuple[str, dict[str, Any]]] = []
     caps, clock = [GENEROUS], ManualClock(NOW)
     ledger = Ledger(Database(folder / "agents.db"))

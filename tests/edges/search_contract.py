@@ -19,12 +19,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from agents.researcher.web.search import Search, SearchAway
-from shared.model.research import Hit
+from shared.model.research import SearchHit
 
 QUERY = "python dates"  # a service that answers from a file knows it
-DATES = Hit("Dates in Python", "https://dates.example/guide?page=2", "How to count days")
-ZONES = Hit("Zones", "http://zones.example:8080/", "Of time")
-WORDS = Hit("দিন ও রাত – día", "https://bn.example/দিন", "ঢাকা, résumé 😀")
+DATES = SearchHit("Dates in Python", "https://dates.example/guide?page=2", "How to count days")
+ZONES = SearchHit("Zones", "http://zones.example:8080/", "Of time")
+WORDS = SearchHit("দিন ও রাত – día", "https://bn.example/দিন", "ঢাকা, résumé 😀")
 
 
 # --- a service on this machine -------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ class SearchHome(ABC):
     search: Search
 
     @abstractmethod
-    def given(self, *hits: Hit) -> None:
+    def given(self, *hits: SearchHit) -> None:
         """From now on this is what it finds for QUERY, whatever was asked for at most."""
 
 
@@ -161,12 +161,12 @@ class SearchContract:
 
     @pytest.mark.parametrize(("most", "found"), [(1, 1), (7, 7), (10, 10), (500, 10), (0, 0), (-1, 0)])
     def test_no_more_than_asked_for_and_never_more_than_ten(self, home: SearchHome, most: int, found: int) -> None:
-        home.given(*(Hit(f"n{n}", f"https://n.example/{n}") for n in range(30)))
+        home.given(*(SearchHit(f"n{n}", f"https://n.example/{n}") for n in range(30)))
         hits = home.search.search(QUERY, most)
         assert [hit.title for hit in hits] == [f"n{n}" for n in range(found)]
 
     def test_an_address_comes_once(self, home: SearchHome) -> None:
-        home.given(DATES, Hit("again", DATES.url), ZONES)
+        home.given(DATES, SearchHit("again", DATES.url), ZONES)
         assert home.search.search(QUERY, 2) == (DATES, ZONES)
 
     @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ class SearchContract:
         ],
     )
     def test_an_address_that_leads_to_no_host_is_left_out(self, home: SearchHome, url: str) -> None:
-        home.given(Hit("bad", url), DATES)
+        home.given(SearchHit("bad", url), DATES)
         assert home.search.search(QUERY, 5) == (DATES,)
 
     @pytest.mark.parametrize(
@@ -207,14 +207,14 @@ class SearchContract:
         ],
     )
     def test_texts_come_short_in_one_line_and_without_what_is_not_to_be_read(self, home: SearchHome, text: str) -> None:
-        home.given(Hit(text, DATES.url, text))
+        home.given(SearchHit(text, DATES.url, text))
         (hit,) = home.search.search(QUERY, 5)
         assert hit.title.startswith(("a", "x" * 200)) and len(hit.title) <= 200
         assert hit.excerpt.startswith(("a", "x" * 600)) and len(hit.excerpt) <= 600
         assert (hit.title + hit.excerpt).isprintable()
 
     def test_the_longest_texts_are_kept_to_the_last_letter(self, home: SearchHome) -> None:
-        longest = Hit("t" * 200, "https://a.example/" + "u" * 1982, "e" * 600)
+        longest = SearchHit("t" * 200, "https://a.example/" + "u" * 1982, "e" * 600)
         home.given(longest)
         assert home.search.search(QUERY, 5) == (longest,)
 

@@ -13,7 +13,7 @@ from shared.model.errors import Stopping, Unavailable
 from shared.store.activity import Activity, BadEnd, OpenRun, Phase, locked_since
 from shared.store.database import Database
 from shared.store.journal import Journal
-from shared.store.plan_book import PlanBook
+from shared.store.plan_book import PlanRepository
 from shared.system import lock
 from shared.system.clock import ManualClock
 
@@ -76,7 +76,7 @@ def test_what_broke_off_counts_until_it_is_done_again(db: Database) -> None:
 
 
 def test_a_phase_with_a_problem_has_no_end(db: Database) -> None:
-    plans = PlanBook(db)
+    plans = PlanRepository(db)
     for name in ("morning", "planning"):
         plans.phase_begins(DAY, name, MORNING)
     plans.phase_ended(DAY, "morning", MORNING)

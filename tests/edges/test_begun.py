@@ -23,7 +23,7 @@ from shared.model.naming import goal_branch
 from shared.model.work import DailyPlan, Goal, PlanAnswer, TaskSpec
 from shared.store.database import Database
 from shared.store.journal import Journal
-from shared.store.plan_book import MOST_PLANS, PlanBook
+from shared.store.plan_book import MOST_PLANS, PlanRepository
 
 GOAL = Goal("g-1", "Number all rooms")
 OTHER = Goal("g-2", "Light the lamp")
@@ -42,7 +42,7 @@ def spec(id_: str, goal: str = "g-1", *needs: str) -> TaskSpec:
 
 @dataclass
 class Books:
-    plans: PlanBook
+    plans: PlanRepository
     journal: Journal
 
     def plan(self, number: int, *tasks: str, goal: Goal = GOAL, branch: str = BRANCH, **more: tuple[Goal, ...]) -> None:
@@ -69,7 +69,7 @@ class Books:
 @pytest.fixture
 def books(tmp_path: Path) -> Iterator[Books]:
     db = Database(tmp_path / "agents.db")
-    yield Books(PlanBook(db), Journal(db))
+    yield Books(PlanRepository(db), Journal(db))
     db.close()
 
 

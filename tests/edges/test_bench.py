@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agents.qa.runner.overlay import lay
-from agents.qa.runner.suite import RawRun
+from agents.qa.runner.suite import RawTestRun
 from shared.model.errors import Refused
 from tests.edges.bench_scene import (
     DJANGO,
@@ -90,20 +90,20 @@ RUNNERS = {
 
 
 @pytest.fixture(scope="module", params=list(RUNNERS))
-def reported(request: pytest.FixtureRequest, scene: Scene) -> RawRun:
+def reported(request: pytest.FixtureRequest, scene: Scene) -> RawTestRun:
     """Every case at once, by each runner."""
     command, files = RUNNERS[request.param]
     return scene.run({**all_cases(), **files}, command)
 
 
-def of(name: str, raw: RawRun) -> list[dict[str, Any]]:
+def of(name: str, raw: RawTestRun) -> list[dict[str, Any]]:
     """The lines of a case's test, under either runner's id."""
     ids = (f"tests/{module(name)}.py::Case::test_it", f"tests.{module(name)}.Case.test_it")
     return [line for line in lines(raw) if line.get("test") in ids]
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_every_runner_reports_every_way_to_end(reported: RawRun, name: str) -> None:
+def test_every_runner_reports_every_way_to_end(reported: RawTestRun, name: str) -> None:
     _, outcome, number = CASES[name]
     [line] = of(name, reported)
     assert line["outcome"] == outcome
@@ -112,7 +112,7 @@ def test_every_runner_reports_every_way_to_end(reported: RawRun, name: str) -> N
         assert line["text"]
 
 
-def test_a_report_has_a_frame(reported: RawRun) -> None:
+def test_a_report_has_a_frame(reported: RawTestRun) -> None:
     assert frame(reported) == (len(CASES), len(CASES), 1, 1)
 
 
@@ -372,7 +372,7 @@ COUNTED: Files = {
 }
 
 
-def counted(raw: RawRun) -> dict[str, tuple[list[int], list[int]]]:
+def counted(raw: RawTestRun) -> dict[str, tuple[list[int], list[int]]]:
     """Of each file the lines that ran, and those that did not."""
     assert raw.coverage is not None, raw.output
     files = json.loads(raw.coverage)["files"]

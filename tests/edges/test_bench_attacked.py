@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.qa.runner.suite import RawRun, SuiteOrder
+from agents.qa.runner.suite import RawTestRun, SuiteOrder
 from tests.edges.bench_scene import DJANGO, PYTEST, SMALL, UNITTEST, Files, Scene, frame, lines, make_scene, outcomes
 
 
@@ -290,7 +290,7 @@ def test_a_daemon_ends_with_its_run(scene: Scene) -> None:
     ],
 )
 def test_names_of_ours_in_the_repository_harm_only_its_own_run(
-    scene: Scene, name: str, check: Callable[[RawRun], bool]
+    scene: Scene, name: str, check: Callable[[RawTestRun], bool]
 ) -> None:
     raw = scene.run({name: "raise SystemExit(9)", "test_a.py": "def test_a(): pass\n"}, cover=name == "coverage.py")
     assert raw.end == "exited"

@@ -26,7 +26,7 @@ from shared.sandbox.box import (
     Box,
     Finished,
     Job,
-    Limits,
+    JobLimits,
     Mount,
     NoSandbox,
     box_uid,
@@ -36,8 +36,8 @@ from shared.sandbox.box import (
     refusal,
 )
 from shared.sandbox.bubblewrap import GUARD
-from shared.sandbox.selftest import STARTS, Check, attack, require
-from shared.sandbox.watchdog import SPARE, Usage, verdict, walk
+from shared.sandbox.selftest import STARTS, SandboxCheck, attack, require
+from shared.sandbox.watchdog import SPARE, BoxUsage, verdict, walk
 from shared.system import process
 
 ROOT = os.geteuid() == 0
@@ -68,12 +68,12 @@ def work(home: Path) -> Iterator[Path]:
         yield Path(name)
 
 
-def shell(script: str, work: Path | None = None, limits: Limits | None = None) -> Job:
+def shell(script: str, work: Path | None = None, limits: JobLimits | None = None) -> Job:
     mounts = (Mount(work, "/work", writable=True),) if work else ()
-    return Job(("sh", "-c", script), mounts, cwd="/work" if work else "/tmp", limits=limits or Limits(seconds=30))
+    return Job(("sh", "-c", script), mounts, cwd="/work" if work else "/tmp", limits=limits or JobLimits(seconds=30))
 
 
-def python(script: str, work: Path | None = None, limits: Limits | None = None) -> Job:
+def python(script: str, work: Path | None = None, limits: JobLimits | None = None) -> Job:
     job = shell("", work, limits)
     return replace(job, command=(str(PYTHON), "-I", "-c", script), mounts=(*python_mounts(PYTHON), *job.mounts))
 
@@ -113,7 +113,7 @@ class NoBox:
 
 
 @pytest.fixture(scope="module")
-def unboxed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Check]:
+def unboxed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, SandboxCheck]:
     bare = NoBox()
     checks = attack(bare, tmp_path_factory.mktemp("bare"))
     os.kill(bare.survivor, signal.SIGKILL)
@@ -133,13 +133,13 @@ ONLY_AS_ROOT = {
 
 
 @pytest.mark.parametrize("name", sorted(box_probe.CHECKS.keys() - NOT_EVERYWHERE))
-def test_without_a_box_the_attack_gets_through(unboxed: dict[str, Check], name: str) -> None:
+def test_without_a_box_the_attack_gets_through(unboxed: dict[str, SandboxCheck], name: str) -> None:
     if name in ONLY_AS_ROOT and not ROOT:
         pytest.skip("an ordinary user may not do that anyway")
     assert not unboxed[name].stopped, unboxed[name].detail
 
 
-def test_one_attack_that_gets_through_is_a_refusal_that_names_it(unboxed: dict[str, Check]) -> None:
+def test_one_attack_that_gets_through_is_a_refusal_that_names_it(unboxed: dict[str, SandboxCheck]) -> None:
     with pytest.raises(NoSandbox, match=r"does not hold: .*the owner's private key"):
         require(tuple(unboxed.values()))
 
@@ -322,7 +322,7 @@ for number in range(100):
     {after}
 time.sleep(60)
 """
-SMALL = Limits(seconds=30, memory_mb=250, processes=40, disk_mb=20, files=500, tmp_mb=2, file_mb=8)
+SMALL = JobLimits(seconds=30, memory_mb=250, processes=40, disk_mb=20, files=500, tmp_mb=2, file_mb=8)
 
 
 @pytest.mark.parametrize(
@@ -353,15 +353,15 @@ def test_what_was_in_its_folder_before_does_not_count(box: Box, work: Path) -> N
 @pytest.mark.parametrize(
     ("usage", "reason"),
     [
-        pytest.param(Usage(249 << 20, 39, 25 << 20, 500), None, id="just within each limit"),
-        pytest.param(Usage(memory=251 << 20), "memory", id="memory"),
-        pytest.param(Usage(tasks=40), "processes", id="as many as the kernel allows: the next one fails"),
-        pytest.param(Usage(disk=26 << 20), "disk", id="20 MB more than the 5 MB before"),
-        pytest.param(Usage(files=501), "disk", id="files"),
-        pytest.param(Usage(spare=SPARE - 1), "machine", id="what nobody can count: the machine runs short"),
+        pytest.param(BoxUsage(249 << 20, 39, 25 << 20, 500), None, id="just within each limit"),
+        pytest.param(BoxUsage(memory=251 << 20), "memory", id="memory"),
+        pytest.param(BoxUsage(tasks=40), "processes", id="as many as the kernel allows: the next one fails"),
+        pytest.param(BoxUsage(disk=26 << 20), "disk", id="20 MB more than the 5 MB before"),
+        pytest.param(BoxUsage(files=501), "disk", id="files"),
+        pytest.param(BoxUsage(spare=SPARE - 1), "machine", id="what nobody can count: the machine runs short"),
     ],
 )
-def test_the_reason_to_end_a_box(usage: Usage, reason: str | None) -> None:
+def test_the_reason_to_end_a_box(usage: BoxUsage, reason: str | None) -> None:
     assert verdict(usage, SMALL, disk_before=5 << 20) == reason
 
 
@@ -437,7 +437,7 @@ def test_a_crash_starts_no_reporter_of_the_machine(box: Box) -> None:
 
 
 def test_sleeping_for_ever_ends_with_the_time_limit(box: Box) -> None:
-    done = box.run(shell("trap '' TERM; while :; do sleep 1; done", limits=Limits(seconds=0.3)))
+    done = box.run(shell("trap '' TERM; while :; do sleep 1; done", limits=JobLimits(seconds=0.3)))
     assert done.end == "timed out"
     assert done.seconds < 2
 
@@ -465,7 +465,7 @@ def is_locked(path: Path) -> bool:
     ],
 )
 def test_a_daemonised_child_is_gone_when_the_run_is_over(box: Box, work: Path, then: str, end: str) -> None:
-    done = box.run(python(DAEMON.format(work=HOLD) + UNTIL_HELD + then, work, Limits(seconds=1.5)))
+    done = box.run(python(DAEMON.format(work=HOLD) + UNTIL_HELD + then, work, JobLimits(seconds=1.5)))
     assert (done.end, done.complaint) == (end, "")
     assert (work / "held").exists()
     assert not is_locked(work / "lock")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.devops.drivers.build_context import Ignored, labelled, pack
+from agents.devops.drivers.build_context import DockerIgnore, labelled, pack
 from agents.devops.drivers.driver import NotBuilt
 from shared.model.errors import Refused
 
@@ -128,25 +128,25 @@ def test_the_builder_learns_what_is_left_out_and_always_gets_its_dockerfile(fold
     ],
 )
 def test_what_a_dockerignore_leaves_out(patterns: str, path: str, out: bool) -> None:
-    assert Ignored(patterns)(path) is out
+    assert DockerIgnore(patterns)(path) is out
 
 
 @pytest.mark.parametrize("line", ["*a*a*a*a*a*b", "**a*a*a*a*a*b", "**/*a*a*a*a*a*b", "**a**a**a**a**a**b"])
 def test_no_line_holds_up_the_program(line: str) -> None:
     began = time.process_time()
-    assert not Ignored(line)("a" * 120)
+    assert not DockerIgnore(line)("a" * 120)
     assert time.process_time() - began < 0.3
 
 
 @pytest.mark.parametrize("text", ["a\n" * 501, "a" * 301])
 def test_too_many_lines_and_too_long_ones_are_the_commits_fault(text: str) -> None:
     with pytest.raises(NotBuilt, match=r"\.dockerignore is too long: there may be at most 500 patterns, each of 300"):
-        Ignored(text)
+        DockerIgnore(text)
 
 
 def test_a_pattern_that_is_none_is_the_commits_fault() -> None:
     with pytest.raises(NotBuilt, match="is no pattern"):
-        Ignored("a[z-a]")
+        DockerIgnore("a[z-a]")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from agents.planner.codebase_analyzer import CodebaseAnalyzer, named_in, terms
 from agents.planner.outline import outlined
-from agents.planner.source import MAX_FILE, Hit, Snapshot, Source, hits, lines_of, may_be_read
+from agents.planner.source import MAX_FILE, SourceHit, SourceSnapshot, SourceTree, hits, lines_of, may_be_read
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
 from tests.repositories import repository, write
@@ -60,7 +60,7 @@ class FolderSource:
             return None
         return place.read_bytes().decode("utf-8", "surrogateescape")
 
-    def grep(self, needle: str, limit: int) -> tuple[Hit, ...]:
+    def grep(self, needle: str, limit: int) -> tuple[SourceHit, ...]:
         found = [
             Found(path, number, line)
             for path in self.files()
@@ -80,7 +80,7 @@ def site(tmp_path: Path) -> FolderSource:
     return folder(tmp_path / "site", SITE)
 
 
-def test_what_the_goals_speak_of_is_shown_with_its_line_numbers(site: Source) -> None:
+def test_what_the_goals_speak_of_is_shown_with_its_line_numbers(site: SourceTree) -> None:
     facts = CodebaseAnalyzer().facts(site, GOALS)
     assert "apps/authentication/views.py, 6 lines:\n1| def login(request):" in facts
     assert "\n5| def login(request):" in facts  # the duplicate that the goal speaks of
@@ -89,7 +89,7 @@ def test_what_the_goals_speak_of_is_shown_with_its_line_numbers(site: Source) ->
     assert "\nin no file: " in facts and "“Gunicorn”" in facts
 
 
-def test_what_is_shown_whole_is_not_told_twice(site: Source) -> None:
+def test_what_is_shown_whole_is_not_told_twice(site: SourceTree) -> None:
     facts = CodebaseAnalyzer().facts(site, GOALS)
     assert "“CSRF_TRUSTED_ORIGINS”: 1\n  core/settings.py, shown below: 2\n" in facts
     for line in ("CSRF_TRUSTED_ORIGINS = [", "from apps import brain_engine", "def login(request)"):
@@ -112,7 +112,7 @@ def test_of_a_plain_word_in_many_lines_the_files_are_told(tmp_path: Path) -> Non
     assert "the login" not in facts
 
 
-def test_the_repository_is_described_as_a_whole(site: Source) -> None:
+def test_the_repository_is_described_as_a_whole(site: SourceTree) -> None:
     facts = CodebaseAnalyzer().facts(site, ())
     assert "Django: manage.py" in facts
     assert "pytest: pyproject.toml" in facts
@@ -121,7 +121,7 @@ def test_the_repository_is_described_as_a_whole(site: Source) -> None:
     assert "12 files:\n.env\nDockerfile\napps/authentication/views.py" in facts
 
 
-def test_an_overview_says_where_words_stand_and_shows_no_files_text(site: Source) -> None:
+def test_an_overview_says_where_words_stand_and_shows_no_files_text(site: SourceTree) -> None:
     overview = CodebaseAnalyzer().overview(site, GOALS)
     assert "apps/authentication/views.py" in overview.splitlines()
     assert "“CSRF_TRUSTED_ORIGINS”: core/settings.py" in overview.splitlines()
@@ -131,14 +131,14 @@ def test_an_overview_says_where_words_stand_and_shows_no_files_text(site: Source
     assert len(overview) < len(CodebaseAnalyzer().facts(site, GOALS))
 
 
-def test_classes_and_functions_are_listed_also_of_a_file_that_python_cannot_read(site: Source) -> None:
+def test_classes_and_functions_are_listed_also_of_a_file_that_python_cannot_read(site: SourceTree) -> None:
     facts = CodebaseAnalyzer().facts(site, ["Mend what has class Cli, Whole and brain_engine"])
     assert "apps/brain/brain_cli.py, classes and functions:\n4| class Cli\n5|   def run(self, a)" in facts
     assert "(Python cannot read this file)\n1| def half(" in facts
     assert "\n3| class Whole" in facts
 
 
-def test_keys_and_what_is_not_text_or_too_large_are_never_shown(site: Source) -> None:
+def test_keys_and_what_is_not_text_or_too_large_are_never_shown(site: SourceTree) -> None:
     texts = ("Look at .env, deploy/server.key, logo.png, big.py and brain_engine", *GOALS)
     facts = CodebaseAnalyzer(200_000).facts(site, texts)
     assert "is-secret" not in facts
@@ -195,11 +195,11 @@ def test_of_a_large_file_the_places_that_matter_are_shown(tmp_path: Path) -> Non
     assert "500|" not in facts
 
 
-def test_the_same_commit_gives_the_same_facts(site: Source) -> None:
+def test_the_same_commit_gives_the_same_facts(site: SourceTree) -> None:
     assert CodebaseAnalyzer().facts(site, GOALS) == CodebaseAnalyzer().facts(site, GOALS)
 
 
-def test_what_is_general_comes_first(site: Source) -> None:
+def test_what_is_general_comes_first(site: SourceTree) -> None:
     one, other = (CodebaseAnalyzer().facts(site, [goal]) for goal in GOALS[:2])
     general = one.index("searched,")
     assert one[:general] == other[:general]
@@ -260,7 +260,7 @@ def test_what_python_would_only_warn_about_is_read() -> None:
     assert list(outlined(["def f():", "    return '\\d'"])) == [(1, "def f()")]
 
 
-def test_no_goal_takes_long_to_search_for(site: Source) -> None:
+def test_no_goal_takes_long_to_search_for(site: SourceTree) -> None:
     for text in ("a" * 200_000, "a." * 100_000, "a/" * 100_000, "`" * 200_000):
         assert CodebaseAnalyzer().facts(site, [text])
 
@@ -269,7 +269,7 @@ def test_a_commit_of_the_mirror_is_a_source(tmp_path: Path) -> None:
     repository(tmp_path / "site", {**SITE, "latin.txt": b"caf\xe9 brain_engine\n"})
     mirror = Mirror(tmp_path / "mirror" / "site.git", Remote(str(tmp_path / "site")))
     mirror.create()
-    source = Snapshot(mirror, mirror.fetch("main"))
+    source = SourceSnapshot(mirror, mirror.fetch("main"))
     assert set(source.files()) == {*SITE, "latin.txt"}
     assert source.read("core/settings.py", MAX_FILE) == SITE["core/settings.py"]
     assert [source.read(path, 100) for path in ("big.py", "logo.png", "latin.txt", "none.py", "apps")] == [None] * 5

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.change import Limits
+from shared.model.change import ChangeLimits
 from shared.model.errors import Misconfigured, Refused
 from shared.model.scope import Scope
 from shared.repo.committer import Author, Committed, Committer, NothingChanged
@@ -52,7 +52,7 @@ class Scene:
         scope: Scope = Scope(),  # noqa: B008  (frozen)
         ref: str = "",
         message: str = "Work",
-        limits: Limits | None = None,
+        limits: ChangeLimits | None = None,
         protected: tuple[str, ...] = (),
         now: datetime = NOW,
     ) -> Committed | NothingChanged:
@@ -66,7 +66,7 @@ class Scene:
         assert isinstance(made, Committed)
         return made
 
-    def refuses(self, says: str, scope: Scope = Scope(), limits: Limits | None = None) -> None:  # noqa: B008  (frozen)
+    def refuses(self, says: str, scope: Scope = Scope(), limits: ChangeLimits | None = None) -> None:  # noqa: B008  (frozen)
         with pytest.raises(Refused, match=says) as refused:
             self.commit(scope, limits=limits)
         assert "\n" not in str(refused.value)
@@ -396,14 +396,16 @@ def test_a_path_beyond_the_tasks_scope_is_refused(scene: Scene, scope: Scope, sa
 @pytest.mark.parametrize(
     ("limits", "says"),
     [
-        pytest.param(Limits(entries=5), r"more than 5 files and folders \(limit\)", id="entries"),
-        pytest.param(Limits(file_bytes=10), r".gitignore: 23 bytes \(limit 10\)", id="one file"),
-        pytest.param(Limits(tree_bytes=30), r"all files together take more than 30 bytes \(limit\)", id="all files"),
-        pytest.param(Limits(depth=0), r"build: folders deeper than 0 \(limit\)", id="depth"),
-        pytest.param(Limits(seconds=-1), r"took longer than -1 s \(limit\)", id="time"),
+        pytest.param(ChangeLimits(entries=5), r"more than 5 files and folders \(limit\)", id="entries"),
+        pytest.param(ChangeLimits(file_bytes=10), r".gitignore: 23 bytes \(limit 10\)", id="one file"),
+        pytest.param(
+            ChangeLimits(tree_bytes=30), r"all files together take more than 30 bytes \(limit\)", id="all files"
+        ),
+        pytest.param(ChangeLimits(depth=0), r"build: folders deeper than 0 \(limit\)", id="depth"),
+        pytest.param(ChangeLimits(seconds=-1), r"took longer than -1 s \(limit\)", id="time"),
     ],
 )
-def test_the_walk_keeps_its_limits(scene: Scene, limits: Limits, says: str) -> None:
+def test_the_walk_keeps_its_limits(scene: Scene, limits: ChangeLimits, says: str) -> None:
     scene.refuses(says, limits=limits)
 
 
@@ -466,7 +468,7 @@ def test_commit_check_out_and_walk_again_give_the_same_bytes(tmp_path: Path) -> 
     write(tmp_path / "box", {**new, "ident.py": "$Id$ $Id: x $\n", "deep/er/ä b.md": "ü\r\n"})
     scene = Scene(mirror, tmp_path / "box", base, tmp_path, "refs/attempts/t.a1")
     mirror.check_out(scene.committed().sha, tmp_path / "again")
-    seen = [list(walk(tmp_path / name, lambda *_: False, Limits())) for name in ("box", "again")]
+    seen = [list(walk(tmp_path / name, lambda *_: False, ChangeLimits())) for name in ("box", "again")]
     assert seen[0] == seen[1] and len(seen[0]) == 11
 
 

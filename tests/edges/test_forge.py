@@ -37,8 +37,8 @@ from shared.forge.forge import (
     summary,
     task_of,
 )
-from shared.forge.local_forge import Diverged, LocalForge, create, follow
-from shared.forge.local_forge_book import Book
+from shared.forge.local_forge import BranchesDiverged, LocalForge, create, follow
+from shared.forge.local_forge_book import LocalForgeRepository
 from shared.forge.local_forge_git import Commits
 from shared.model.errors import Misconfigured, Refused, Stumble, TeamError, Unavailable
 from shared.repo.git import git
@@ -307,13 +307,13 @@ def test_whoever_calls_first_after_a_kill_marks_the_merge(
 ) -> None:
     number, _ = killed_in_a_merge(home, "merge.moved")
     call(home.forge, number)
-    shown = Book(home.repository / "forge.db", "").pull(number)
+    shown = LocalForgeRepository(home.repository / "forge.db", "").pull(number)
     assert (shown.state, shown.merge_sha) == ("merged", home.tip("main"))
 
 
 def test_a_move_that_outlives_its_dead_starter_is_taken_for_the_merge(home: LocalHome) -> None:
     number, sha = killed_in_a_merge(home, "merge.planned")
-    (plan,) = Book(home.repository / "forge.db", "").open_plans()
+    (plan,) = LocalForgeRepository(home.repository / "forge.db", "").open_plans()
     assert home.forge.get_pull(number).state == "open"  # looked too early: it had not happened yet
     before = length(home)
     Commits(home.repository).move("main", plan.merge_sha, plan.base_sha)
@@ -346,7 +346,7 @@ def test_four_processes_merge_four_pull_requests_each_once(home: LocalHome) -> N
 
 
 def test_the_database_itself_refuses_a_second_open_one(home: LocalHome) -> None:
-    book = Book(home.repository / "forge.db", "")
+    book = LocalForgeRepository(home.repository / "forge.db", "")
     pull = Pull(0, "T", "B", "task", "main", home.push("task"), "open", False, frozenset(), "sisimpur", "")
     with pytest.raises(sqlite3.IntegrityError), book.transaction() as db:
         book.add_pull(db, pull)
@@ -519,7 +519,9 @@ def test_a_merge_survives_the_owners_clock(owner: Owner, date: str) -> None:
 def test_a_conflict_says_what_to_type_and_typing_it_helps(owner: Owner) -> None:
     ours, theirs = owner.merged(a="ours\n"), owner.commits(a="theirs\n")
     for _ in range(2):
-        with pytest.raises(Diverged, match="conflicts in a; in your repository type: git pull --no-rebase") as told:
+        with pytest.raises(
+            BranchesDiverged, match="conflicts in a; in your repository type: git pull --no-rebase"
+        ) as told:
             owner.follow()
         assert Commits(owner.forge).branches() == {"main": ours}
     command = str(told.value).split("type: ")[1].split(";")[0]
@@ -558,7 +560,7 @@ def test_what_was_merged_on_top_is_neither_dropped_nor_does_it_bring_back(owner:
     merged = owner.merged(a="ours\n")
     owner.types(rewrite)
     for _ in range(2):
-        with pytest.raises(Diverged, match="commits were taken back there that ours are on top of") as told:
+        with pytest.raises(BranchesDiverged, match="commits were taken back there that ours are on top of") as told:
             owner.follow()
         assert Commits(owner.forge).branches() == {"main": merged}
     owner.types(str(told.value).split("type there: ")[1].split(")")[0])
@@ -572,7 +574,7 @@ def test_histories_without_a_common_commit_are_the_owners_to_join(tmp_path: Path
     repositories.repository(owner.folder, {"a": "a\n"})
     create(owner.forge, None, "main")
     ours = commit(owner.forge, "main", {"x": "x\n"})
-    with pytest.raises(Diverged, match="git push --force"):
+    with pytest.raises(BranchesDiverged, match="git push --force"):
         owner.follow()
     assert Commits(owner.forge).branches() == {"main": ours}
 
@@ -639,7 +641,7 @@ def test_five_hundred_pull_requests_are_listed_in_less_than_a_third_of_a_second(
         "--stdin",
         data="".join(f"create refs/heads/{n} {main}\n" for n in names).encode(),
     )
-    book = Book(home.repository / "forge.db", "")
+    book = LocalForgeRepository(home.repository / "forge.db", "")
     with book.transaction() as db:
         for name in names:
             pull = Pull(0, "T", "B" * 1000, name, "main", main, "open", False, frozenset(), "sisimpur", "")
@@ -650,7 +652,7 @@ def test_five_hundred_pull_requests_are_listed_in_less_than_a_third_of_a_second(
 
 
 def test_the_database_waits_for_the_disk(home: LocalHome) -> None:
-    book = Book(home.repository / "forge.db", "")
+    book = LocalForgeRepository(home.repository / "forge.db", "")
     assert [tuple(row) for row in book.rows("pragma synchronous")] == [(2,)]
     with sqlite3.connect(home.repository / "forge.db") as db:
         assert db.execute("pragma journal_mode").fetchone() == ("wal",)

@@ -14,7 +14,7 @@ from shared.model.lifecycle import State
 from shared.model.review import Approved, ChangesRequested, Escalated, Finding, Reviewed, Severity, Verdict
 from shared.model.work import TaskSpec
 from shared.store.database import SCHEMA, Database, statements
-from shared.store.gate_book import GateBook, Parked, Ruling
+from shared.store.gate_book import AwaitingOwner, GateRepository, Ruling
 from shared.store.journal import Journal
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -35,15 +35,15 @@ FINDING = Finding("a.py", 3, Severity.HIGH, "model", "security", "a hole", "x = 
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Iterator[GateBook]:
+def book(tmp_path: Path) -> Iterator[GateRepository]:
     db = Database(tmp_path / "agents.db")
     for task in ("t", "u"):
         Journal(db).born(TaskSpec(task, "Fix it", "do it"), State.BACKLOG, "planned", NOW)
-    yield GateBook(db)
+    yield GateRepository(db)
     db.close()
 
 
-def test_evidence_comes_back_as_it_was_and_belongs_to_one_commit(book: GateBook) -> None:
+def test_evidence_comes_back_as_it_was_and_belongs_to_one_commit(book: GateRepository) -> None:
     book.begin("check", "t", "c1", NOW)
     book.keep_evidence("t", EVIDENCE)
     assert book.evidence("t", "c1") == EVIDENCE
@@ -54,7 +54,7 @@ def test_evidence_comes_back_as_it_was_and_belongs_to_one_commit(book: GateBook)
 @pytest.mark.parametrize(
     "verdict", [Approved((FINDING,)), ChangesRequested((FINDING,)), Escalated("a question", (FINDING,))], ids=type
 )
-def test_every_verdict_comes_back_as_what_it_is(book: GateBook, verdict: Verdict) -> None:
+def test_every_verdict_comes_back_as_what_it_is(book: GateRepository, verdict: Verdict) -> None:
     book.begin("review", "t", "c1", NOW)
     reviewed = Reviewed("c1", verdict, frozenset({("a.py", "x = 1")}))
     book.keep_review("t", reviewed)
@@ -62,7 +62,9 @@ def test_every_verdict_comes_back_as_what_it_is(book: GateBook, verdict: Verdict
     assert book.reviews("t") == (reviewed,)
 
 
-def test_a_review_is_read_with_its_words_to_look_for_and_an_old_one_without(tmp_path: Path, book: GateBook) -> None:
+def test_a_review_is_read_with_its_words_to_look_for_and_an_old_one_without(
+    tmp_path: Path, book: GateRepository
+) -> None:
     book.begin("review", "t", "c1", NOW)
     reviewed = Reviewed("c1", Approved(), keywords=("lost update", "race"))
     book.keep_review("t", reviewed)
@@ -72,7 +74,7 @@ def test_a_review_is_read_with_its_words_to_look_for_and_an_old_one_without(tmp_
     assert book.reviewed("t", "c1") == Reviewed("c1", Approved())
 
 
-def test_runs_are_counted_before_they_begin(book: GateBook) -> None:
+def test_runs_are_counted_before_they_begin(book: GateRepository) -> None:
     book.begin("check", "t", "c1", NOW)
     book.begin("check", "t", "c1", NOW)
     assert (book.begun("check", "t", "c1"), book.begun("check", "t", "c2"), book.begun("review", "t", "c1")) == (
@@ -84,17 +86,17 @@ def test_runs_are_counted_before_they_begin(book: GateBook) -> None:
     assert book.begun("check", "t", "c1") == 1
 
 
-def test_the_run_of_a_base_is_kept_by_its_key(book: GateBook) -> None:
+def test_the_run_of_a_base_is_kept_by_its_key(book: GateRepository) -> None:
     run = SuiteRun("finished", 1, {"a::b": "failed"}, seconds=1.5)
     book.keep_base_run("k", run, NOW)
     assert book.base_run("k") == run
     assert book.base_run("other") is None
 
 
-def test_what_waits_says_why_until_it_is_tested_anew(book: GateBook) -> None:
-    book.park(Parked("t", "s1", ("a protected path",)), NOW)
-    book.park(Parked("t", "s2", ("one", "two")), NOW + timedelta(seconds=1))
-    assert book.parked("t") == Parked("t", "s2", ("one", "two"), NOW + timedelta(seconds=1))
+def test_what_waits_says_why_until_it_is_tested_anew(book: GateRepository) -> None:
+    book.park(AwaitingOwner("t", "s1", ("a protected path",)), NOW)
+    book.park(AwaitingOwner("t", "s2", ("one", "two")), NOW + timedelta(seconds=1))
+    assert book.parked("t") == AwaitingOwner("t", "s2", ("one", "two"), NOW + timedelta(seconds=1))
     book.begin("check", "t", "c2", NOW)
     assert book.parked("t") is None
 
@@ -108,7 +110,9 @@ def test_what_waits_says_why_until_it_is_tested_anew(book: GateBook) -> None:
         pytest.param([], False, id="nothing said"),
     ],
 )
-def test_an_approval_is_about_exactly_one_change(book: GateBook, said: list[tuple[str, str]], approved: bool) -> None:
+def test_an_approval_is_about_exactly_one_change(
+    book: GateRepository, said: list[tuple[str, str]], approved: bool
+) -> None:
     for kind, subject in said:
         book.rule("t", Ruling(kind, subject, "", NOW))  # type: ignore[arg-type]
     assert book.is_approved("t", "s1") is approved

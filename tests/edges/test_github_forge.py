@@ -27,7 +27,7 @@ from shared.forge.forge import (
     key_of,
     marker,
 )
-from shared.forge.github_answers import Answer
+from shared.forge.github_answers import GitHubAnswer
 from shared.forge.github_forge import GitHubForge
 from shared.forge.github_memory import MOST_KEPT, Kept
 from shared.forge.github_values import WIP
@@ -440,11 +440,11 @@ def test_a_list_of_several_pages_is_read_to_its_end(home: GitHubHome) -> None:
 def test_memory_has_an_end() -> None:
     kept = Kept()
     for number in range(5):
-        kept.keep(str(number), Answer(200, {"etag": "x"}, "x" * (MOST_KEPT // 3)))
+        kept.keep(str(number), GitHubAnswer(200, {"etag": "x"}, "x" * (MOST_KEPT // 3)))
         assert kept.get("0") is not None  # asked for, so that it stays
     assert [kept.get(str(number)) is not None for number in range(5)] == [True, False, False, True, True]
-    kept.keep("untagged", Answer(200, {}, "x"))
-    kept.keep("an error", Answer(404, {"etag": "x"}, "x"))
+    kept.keep("untagged", GitHubAnswer(200, {}, "x"))
+    kept.keep("an error", GitHubAnswer(404, {"etag": "x"}, "x"))
     assert (kept.get("untagged"), kept.get("an error")) == (None, None)
 
 

@@ -18,7 +18,7 @@ from agents.devops.drivers.driver import Cleaned, EngineAway, Release, Running
 from agents.devops.drivers.health_checker import HealthChecker, base_url
 from shared.config.settings_deploy import Page, PlaceSettings
 from shared.model.deployment import Place
-from shared.model.health import Look
+from shared.model.health import HealthLook
 from shared.system.clock import ManualClock
 from shared.system.outgoing import Outgoing
 
@@ -137,7 +137,7 @@ def checker(
     return HealthChecker(pages, url, patterns, retries, ManualClock(NOON), Outgoing(secrets or {}).clean)
 
 
-def look(one: HealthChecker, driver: FakeDriver | None = None, restarts_before: int = 0) -> Look:
+def look(one: HealthChecker, driver: FakeDriver | None = None, restarts_before: int = 0) -> HealthLook:
     return one.look(driver or FakeDriver(), "staging", COMMIT, 12.5, restarts_before)
 
 
@@ -159,7 +159,7 @@ def wrong(reply: Reply, page: Page = HEALTHZ) -> str:
 )
 def test_what_does_not_run_is_dead_and_its_pages_are_not_asked(found: Running | None, dead: str) -> None:
     with site(says()) as pages:
-        assert look(checker(pages.url, HEALTHZ), FakeDriver(found)) == Look(12.5, dead=dead)
+        assert look(checker(pages.url, HEALTHZ), FakeDriver(found)) == HealthLook(12.5, dead=dead)
         assert pages.asked == []
 
 
@@ -179,7 +179,7 @@ def test_restarts_count_from_the_start() -> None:
 def test_pages_that_answer_as_they_should_are_well() -> None:
     pages = (HEALTHZ, Page(path="/gone?a=1", status=404), Page(path="/", contains="W.lcome"))
     with site(says(), says(404), says(body="<h1>Welcome</h1>")) as found:
-        assert look(checker(found.url, *pages)) == Look(12.5)
+        assert look(checker(found.url, *pages)) == HealthLook(12.5)
         assert found.paths == ["/healthz/", "/gone?a=1", "/"]
         assert all(request.startswith("GET ") for request in found.asked)
 
@@ -247,7 +247,7 @@ def test_a_redirect_is_not_followed_and_no_proxy_is_asked() -> None:
     with site(says()) as elsewhere, site(says(302, head=f"Location: {elsewhere.url}/\r\n")) as found:
         os.environ["http_proxy"] = os.environ["HTTP_PROXY"] = elsewhere.url
         try:
-            assert look(checker(found.url, Page(path="/", status=302))) == Look(12.5)
+            assert look(checker(found.url, Page(path="/", status=302))) == HealthLook(12.5)
         finally:
             del os.environ["http_proxy"], os.environ["HTTP_PROXY"]
         assert (len(found.asked), elsewhere.asked) == (1, [])
@@ -280,7 +280,7 @@ def test_a_page_that_fails_is_asked_again_a_second_later() -> None:
     clock = ManualClock(NOON)
     with site(says(500), says(500), says()) as found:
         one = HealthChecker((HEALTHZ, HEALTHZ), found.url, (), 2, clock)
-        assert look(one) == Look(12.5, tries=3)
+        assert look(one) == HealthLook(12.5, tries=3)
         assert len(found.asked) == 4
     assert (clock.now() - NOON).total_seconds() == 2
 

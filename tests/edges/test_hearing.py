@@ -14,7 +14,7 @@ from shared.llm.llm_replies import Replies
 from shared.model.errors import Unavailable
 from shared.model.work import ModelChoice
 from shared.money.ledger import Ledger
-from shared.money.meter import Meter, Patience, Upstream
+from shared.money.meter import Meter, MeterTimeouts, Upstream
 from shared.money.pricing import Pricing
 from shared.money.token_budget import Caps
 from shared.store.database import Database
@@ -22,7 +22,7 @@ from shared.system.clock import ManualClock
 from simulators.model.scripted_model import ScriptedModel
 from tests.edges.test_llm_client import MORNING, SONNET, ask, good
 
-PATIENCE = Patience(first=0.01, longest=0.01, tries=3)
+PATIENCE = MeterTimeouts(first=0.01, longest=0.01, tries=3)
 AGAIN = {"again": True, "status": None}
 
 

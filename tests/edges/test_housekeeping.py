@@ -18,15 +18,15 @@ import pytest
 from agents.orchestrator.housekeeping.log_rotation import cut, rotate
 from agents.orchestrator.housekeeping.pruning import prune
 from agents.orchestrator.housekeeping.tidying import tidy
-from agents.orchestrator.research.research_book import ResearchBook
+from agents.orchestrator.research.research_book import ResearchRepository
 from agents.qa.runner.environment_store import EnvironmentStore
 from shared.llm.llm_replies import Replies
 from shared.model.errors import Replaced
 from shared.model.lifecycle import Event
-from shared.model.research import Hit, Source, inquiry
+from shared.model.research import SearchHit, WebSource, inquiry
 from shared.model.work import Run
 from shared.money.ledger import Ledger
-from shared.money.ticket import Ending, Reservation, TicketOrder
+from shared.money.ticket import CallEnding, Reservation, TicketOrder
 from shared.money.token_budget import Ask, Caps, Rates
 from shared.repo.git import git
 from shared.repo.mirror import Mirror
@@ -129,7 +129,7 @@ def neglect_rows(home: Home) -> None:
         assert ticket
         call = ledger.reserve(ticket, Ask("m", Rates(1, 1, 1, 1, 1), "v", 50, 0, may_clamp=False), CAPS, at)
         assert isinstance(call, Reservation)
-        ledger.settle(call, 40, Ending(), at)
+        ledger.settle(call, 40, CallEnding(), at)
     db.close()
 
 
@@ -476,11 +476,11 @@ def test_while_an_environment_is_being_built_nobody_waits_to_tidy_up(tmp_path: P
 
 def test_pages_of_long_ago_go_and_the_question_they_were_read_for_stays(tmp_path: Path) -> None:
     db, asked = Database(tmp_path / "agents.db"), inquiry("Redis for sessions?")
-    book = ResearchBook(db)
+    book = ResearchRepository(db)
     book.ask([asked], "2026-01-01")
     for day in ("2026-01-01", "2026-11-01"):
-        book.keep_page(asked, Source(f"https://{day}.example", "", "words", day), day)
-        book.keep_hits(asked, day, day, [Hit("a", "https://a.example")])
+        book.keep_page(asked, WebSource(f"https://{day}.example", "", "words", day), day)
+        book.keep_hits(asked, day, day, [SearchHit("a", "https://a.example")])
     assert list(prune(db, datetime(2026, 11, 20, tzinfo=UTC))) == ["forgotten: 1 old pages"]
     assert [page.url for page in book.pages(asked)] == ["https://2026-11-01.example"]
     assert book.hits(asked, "2026-01-01", "2026-11-20") is None and book.hits(asked, "2026-11-01", "2026-11-20")

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from agents.qa.runner.client_hello import named_host
 from agents.qa.runner.index_address import is_public
-from agents.qa.runner.index_proxy import MOST_TOLD, Bounds, IndexProxy
+from agents.qa.runner.index_proxy import MOST_TOLD, IndexProxy, ProxyBounds
 
 INDEX = "index.example"
 ASK = f"CONNECT {INDEX}:443 HTTP/1.1\r\nHost: {INDEX}:443\r\n\r\n".encode()
@@ -39,7 +39,7 @@ HELLO = hello(INDEX)
 class Scene:
     """A proxy whose one host is answered by this machine: a server that says everything back."""
 
-    def __init__(self, place: Path, bounds: Bounds, hosts: tuple[str, ...] = (INDEX,)) -> None:
+    def __init__(self, place: Path, bounds: ProxyBounds, hosts: tuple[str, ...] = (INDEX,)) -> None:
         self.told: list[str] = []
         self.received = b""
         self.dialled: list[str] = []
@@ -88,8 +88,8 @@ Make = Callable[..., Scene]
 def scene(tmp_path: Path) -> Iterator[Make]:
     with ExitStack() as running:
 
-        def make(bounds: Bounds | None = None, hosts: tuple[str, ...] = (INDEX,)) -> Scene:
-            made = Scene(tmp_path / "index.sock", bounds or Bounds(idle=5), hosts)
+        def make(bounds: ProxyBounds | None = None, hosts: tuple[str, ...] = (INDEX,)) -> Scene:
+            made = Scene(tmp_path / "index.sock", bounds or ProxyBounds(idle=5), hosts)
             running.enter_context(made.proxy)
             return made
 
@@ -198,7 +198,7 @@ def test_a_host_without_an_address_is_remembered_as_not_reached(tmp_path: Path) 
 
 
 def test_bytes_are_limited_over_all_connections(scene: Make) -> None:
-    made = scene(Bounds(megabytes=1, idle=5))
+    made = scene(ProxyBounds(megabytes=1, idle=5))
     sizes = []
     for _ in range(3):
         with made.asked(ASK, HELLO) as client, suppress(OSError):
@@ -210,7 +210,7 @@ def test_bytes_are_limited_over_all_connections(scene: Make) -> None:
 
 
 def test_connections_are_limited_and_a_place_becomes_free_again(scene: Make) -> None:
-    made = scene(Bounds(connections=2, idle=5))
+    made = scene(ProxyBounds(connections=2, idle=5))
     with made.asked(ASK) as one, made.asked(ASK) as two:
         assert (passed(one, len(OPEN)), passed(two, len(OPEN))) == (OPEN, OPEN)
         assert made.answer(connect("evil.example:443")) == b""
@@ -223,7 +223,7 @@ def test_connections_are_limited_and_a_place_becomes_free_again(scene: Make) -> 
 @pytest.mark.parametrize("said", [(b"CONN",), (ASK, HELLO[:20]), (ASK, HELLO)], ids=["asks", "greets", "is silent"])
 def test_who_stops_talking_is_cut_off(scene: Make, said: tuple[bytes, ...]) -> None:
     began = time.monotonic()
-    scene(Bounds(idle=0.2)).answer(*said)
+    scene(ProxyBounds(idle=0.2)).answer(*said)
     assert 0.1 < time.monotonic() - began < 3
 
 
@@ -236,7 +236,7 @@ def test_refusals_without_end_do_not_fill_the_log(scene: Make) -> None:
 
 
 def test_nothing_goes_through_after_the_end(tmp_path: Path) -> None:
-    made = Scene(tmp_path / "index.sock", Bounds(idle=30))
+    made = Scene(tmp_path / "index.sock", ProxyBounds(idle=30))
     with made.proxy:
         client = socket.socket(socket.AF_UNIX)
         client.settimeout(5)

@@ -21,8 +21,8 @@ from shared.model.naming import is_upkeep
 from shared.model.work import Run
 from shared.money.ledger import Ledger
 from shared.money.ledger_rows import OF_UPKEEP, REFUSED_ROWS
-from shared.money.ticket import Ending, Reservation, Ticket, TicketOrder
-from shared.money.token_budget import NANO, Ask, Caps, Rates, Refusal, Totals, Uptime, Usage
+from shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
+from shared.money.token_budget import NANO, Ask, Caps, Rates, Refusal, TokenUsage, Totals, Uptime
 from shared.money.uptime import uptime
 from shared.store.database import Database
 
@@ -138,8 +138,8 @@ def test_all_tasks_of_upkeep_together_have_a_share_of_each_day_and_what_the_owne
 
 def test_what_was_not_spent_of_the_share_is_there_again_and_what_is_lost_is_not(ledger: Ledger) -> None:
     ticket = opened(ledger, "20261120-u1")
-    ledger.settle(taken(ledger, ticket, 300, SHARED), 100, Ending(), NOON)
-    ledger.lost(taken(ledger, ticket, 200, SHARED), 200, None, Ending(), NOON)
+    ledger.settle(taken(ledger, ticket, 300, SHARED), 100, CallEnding(), NOON)
+    ledger.lost(taken(ledger, ticket, 200, SHARED), 200, None, CallEnding(), NOON)
     assert refusal(ledger, ticket, 1, SHARED) == "meter_upkeep_cap"
 
 
@@ -237,9 +237,9 @@ def test_two_hundred_callers_share_the_last_cent_exactly(ledger: Ledger) -> None
 # --- booking
 
 ENDS: dict[str, Callable[[Ledger, Reservation], bool]] = {
-    "settled": lambda book, call: book.settle(call, 30, Ending(), NOON),
-    "void": lambda book, call: book.void(call, Ending(), NOON),
-    "lost": lambda book, call: book.lost(call, 80, 10, Ending(), NOON),
+    "settled": lambda book, call: book.settle(call, 30, CallEnding(), NOON),
+    "void": lambda book, call: book.void(call, CallEnding(), NOON),
+    "lost": lambda book, call: book.lost(call, 80, 10, CallEnding(), NOON),
     "lost at start": lambda book, call: bool(book.reconcile(NOON)),
 }
 
@@ -265,20 +265,20 @@ def test_what_was_reserved_too_much_can_be_spent_again(ledger: Ledger) -> None:
     ticket = opened(ledger)
     call = taken(ledger, ticket, 1_000)
     assert refusal(ledger, ticket) == "meter_task_cap"
-    ledger.settle(call, 300, Ending(), NOON)
+    ledger.settle(call, 300, CallEnding(), NOON)
     taken(ledger, ticket, 700)
 
 
 def test_an_unknown_outcome_is_never_booked_above_what_was_reserved(ledger: Ledger) -> None:
-    ledger.lost(taken(ledger, opened(ledger), 100), 5_000, None, Ending(), NOON)
+    ledger.lost(taken(ledger, opened(ledger), 100), 5_000, None, CallEnding(), NOON)
     assert ledger.totals("2026-11-20", 2_000).lost == 100
 
 
 @pytest.mark.parametrize(
     "dearer",
     [
-        pytest.param(lambda book, call: book.settle(call, 101, Ending(), NOON), id="settled"),
-        pytest.param(lambda book, call: book.lost(call, 120, 101, Ending(), NOON), id="cut, and already dearer"),
+        pytest.param(lambda book, call: book.settle(call, 101, CallEnding(), NOON), id="settled"),
+        pytest.param(lambda book, call: book.lost(call, 120, 101, CallEnding(), NOON), id="cut, and already dearer"),
     ],
 )
 def test_a_call_that_cost_more_than_was_reserved_stops_all_spending_also_after_a_restart(
@@ -299,7 +299,7 @@ def test_only_a_model_that_answers_says_that_models_answer(ledger: Ledger, model
     """A search that was paid for says nothing of them."""
     answer = ledger.reserve(opened(ledger), dataclasses.replace(ask(100), model=model), CAPS, NOON)
     assert isinstance(answer, Reservation)
-    ledger.settle(answer, 50, Ending(), NOON)
+    ledger.settle(answer, 50, CallEnding(), NOON)
     assert ledger.was_answered(NOON - timedelta(minutes=1)) is is_a_model
 
 
@@ -347,8 +347,8 @@ def test_a_run_is_judged_by_the_meters_own_record(ledger: Ledger) -> None:
     token = ledger.open_ticket(order(), NOON)
     ticket = ledger.ticket(token)
     assert ticket
-    usage = Usage(1, 2, 3, 4, 5, 6)
-    ledger.settle(taken(ledger, ticket, 100), 15, Ending(200, 200, usage, "max_tokens", "req_1", ms=9), NOON)
+    usage = TokenUsage(1, 2, 3, 4, 5, 6)
+    ledger.settle(taken(ledger, ticket, 100), 15, CallEnding(200, 200, usage, "max_tokens", "req_1", ms=9), NOON)
     ledger.refused(ticket, "m", Refusal("meter_prefill", "no"), NOON)
     first, second = ledger.calls_of(token)
     assert (first.state, first.cost, first.answered, first.stop_reason) == ("settled", 15, 200, "max_tokens")
@@ -358,8 +358,8 @@ def test_a_run_is_judged_by_the_meters_own_record(ledger: Ledger) -> None:
 
 def test_days_agents_and_tasks_add_up(ledger: Ledger) -> None:
     first, second = opened(ledger, "t1"), opened(ledger, "t2")
-    ledger.settle(taken(ledger, first, 100), 40, Ending(usage=Usage(3, output=4)), NOON)
-    ledger.lost(taken(ledger, second, 50), 50, None, Ending(), NOON)
+    ledger.settle(taken(ledger, first, 100), 40, CallEnding(usage=TokenUsage(3, output=4)), NOON)
+    ledger.lost(taken(ledger, second, 50), 50, None, CallEnding(), NOON)
     tomorrow = NOON + timedelta(days=1)
     taken(ledger, first, 50, CAPS, tomorrow)
     taken(ledger, first, 20, Caps(1_000, 1_500, 3_000), tomorrow)
@@ -391,7 +391,7 @@ def test_the_last_words_of_an_upstream_are_those_of_the_last_call(ledger: Ledger
     assert ticket
     assert ledger.last_words(token) == ""
     for note in ("first", "x" * 5_000):
-        ledger.void(taken(ledger, ticket, 100), Ending(400, note=note), NOON)
+        ledger.void(taken(ledger, ticket, 100), CallEnding(400, note=note), NOON)
     assert ledger.last_words(token) == "x" * 600
     assert ledger.last_words("another") == ""
 
@@ -416,16 +416,16 @@ def test_the_owner_is_warned_once_a_day_and_once_a_month(ledger: Ledger) -> None
     ticket, caps = opened(ledger), Caps(10**9, 1_000, 2_000)
     call, other = taken(ledger, ticket, 900, caps), taken(ledger, ticket, 50, caps)
     assert ledger.warnings("2026-11-20") == ()  # reserved only: most of it may come back
-    ledger.settle(call, 799, Ending(), NOON)
+    ledger.settle(call, 799, CallEnding(), NOON)
     assert ledger.warnings("2026-11-20") == ()
-    ledger.void(other, Ending(), NOON)
+    ledger.void(other, CallEnding(), NOON)
     for _ in range(3):
-        ledger.settle(taken(ledger, ticket, 1, caps), 1, Ending(), NOON)
+        ledger.settle(taken(ledger, ticket, 1, caps), 1, CallEnding(), NOON)
     assert [(w.scope, w.period, w.used, w.cap) for w in ledger.warnings("2026-11-20")] == [
         ("day", "2026-11-20", 800, 1_000)
     ]
     tomorrow = NOON + timedelta(days=1)
-    ledger.lost(taken(ledger, ticket, 800, caps, tomorrow), 800, None, Ending(), tomorrow)
+    ledger.lost(taken(ledger, ticket, 800, caps, tomorrow), 800, None, CallEnding(), tomorrow)
     assert [(w.scope, w.used) for w in ledger.warnings("2026-11-21")] == [("day", 800), ("month", 1_602)]
 
 
@@ -508,15 +508,15 @@ def test_another_cap_is_not_that_of_the_day(ledger: Ledger, cap: str) -> None:
 def test_a_raised_day_is_warned_of_once_more_against_its_new_cap(ledger: Ledger) -> None:
     ticket, caps, day = opened(ledger), Caps(10**9, 1_000, 10**6), "2026-11-20"
     early = taken(ledger, ticket, 10, caps)  # reserved under the old cap, ends under the new one
-    ledger.settle(taken(ledger, ticket, 800, caps), 800, Ending(), NOON)
+    ledger.settle(taken(ledger, ticket, 800, caps), 800, CallEnding(), NOON)
     assert [(warning.used, warning.cap) for warning in ledger.warnings(day)] == [(800, 1_000)]
     for _ in range(2):
         ledger.raise_cap(2_000, caps, "", NOON)
     assert ledger.warnings(day) == ()
-    ledger.settle(early, 10, Ending(), NOON)
+    ledger.settle(early, 10, CallEnding(), NOON)
     assert ledger.warnings(day) == ()
     for cost in (790, 100):
-        ledger.settle(taken(ledger, ticket, cost, caps), cost, Ending(), NOON)
+        ledger.settle(taken(ledger, ticket, cost, caps), cost, CallEnding(), NOON)
     assert [(warning.used, warning.cap) for warning in ledger.warnings(day)] == [(1_600, 2_000)]
     ledger.raise_cap(2_000, caps, "the same again", NOON)
     assert len(ledger.warnings(day)) == 1
@@ -531,7 +531,7 @@ def test_a_lost_call_is_written_off_with_its_reason_and_stays_lost(ledger: Ledge
     assert ticket
     lost, other = taken(ledger, ticket, 100), taken(ledger, ticket, 50)
     for call in (lost, other):
-        ledger.lost(call, 10**6, 7, Ending(code="meter_cut"), NOON)
+        ledger.lost(call, 10**6, 7, CallEnding(code="meter_cut"), NOON)
     assert [(call.number, call.amount, call.estimate) for call in ledger.lost_calls("2026-11")] == [
         (other.id, 50, 7),
         (lost.id, 100, 7),
@@ -563,7 +563,7 @@ def test_only_a_lost_call_is_written_off(ledger: Ledger, end: str) -> None:
 
 def test_a_call_is_never_written_up(ledger: Ledger) -> None:
     call = taken(ledger, opened(ledger), 100)
-    ledger.lost(call, 80, None, Ending(), NOON)
+    ledger.lost(call, 80, None, CallEnding(), NOON)
     with pytest.raises(Misconfigured, match="booked at less"):
         ledger.write_off(call.id, 81, "dearer", NOON)
     assert ledger.totals("2026-11-20", 0).lost == 80
@@ -675,15 +675,19 @@ class MoneyBook(RuleBasedStateMachine):
 
     @rule(call=consumes(calls), part=st.integers(0, 100))
     def settle(self, call: Reservation | None, part: int) -> None:
-        self.finish(call, "settled", part, lambda call, amount: self.ledger.settle(call, amount, Ending(), self.now))
+        self.finish(
+            call, "settled", part, lambda call, amount: self.ledger.settle(call, amount, CallEnding(), self.now)
+        )
 
     @rule(call=consumes(calls), part=st.integers(0, 100))
     def lose(self, call: Reservation | None, part: int) -> None:
-        self.finish(call, "lost", part, lambda call, amount: self.ledger.lost(call, amount, None, Ending(), self.now))
+        self.finish(
+            call, "lost", part, lambda call, amount: self.ledger.lost(call, amount, None, CallEnding(), self.now)
+        )
 
     @rule(call=consumes(calls))
     def void(self, call: Reservation | None) -> None:
-        self.finish(call, "void", 0, lambda call, _: self.ledger.void(call, Ending(), self.now))
+        self.finish(call, "void", 0, lambda call, _: self.ledger.void(call, CallEnding(), self.now))
 
     def finish(
         self, call: Reservation | None, state: str, part: int, entry: Callable[[Reservation, int], bool]
@@ -761,5 +765,5 @@ TestMoneyBook.settings = settings(stateful_step_count=40)
 def test_amounts_in_the_book_are_integers(ledger: Ledger, tmp_path: Path) -> None:
     call = taken(ledger, opened(ledger), 100)
     with pytest.raises(sqlite3.IntegrityError):
-        ledger.settle(call, 0.5, Ending(), NOON)  # type: ignore[arg-type]
+        ledger.settle(call, 0.5, CallEnding(), NOON)  # type: ignore[arg-type]
     assert ledger.totals("2026-11-20", 0).reserved == 100

@@ -8,7 +8,7 @@ from pathlib import Path
 from agents.orchestrator.reports.account import Spending
 from shared.money.ledger import Ledger
 from shared.money.ledger_course import LedgerCourse
-from shared.money.ticket import Ending
+from shared.money.ticket import CallEnding
 from shared.store.database import Database
 from tests.edges.test_ledger import NOON, opened, refusal, taken
 
@@ -19,8 +19,8 @@ def test_each_amount_stands_at_its_minute_and_all_together_are_what_the_cap_has_
     db = Database(tmp_path / "agents.db")
     ledger, course = Ledger(db), LedgerCourse(db)
     ticket = opened(ledger)
-    ledger.settle(taken(ledger, ticket, 500), 300, Ending(), NOON)
-    ledger.lost(taken(ledger, ticket, 100, now=NOON + timedelta(minutes=61)), 100, None, Ending(), NOON)
+    ledger.settle(taken(ledger, ticket, 500), 300, CallEnding(), NOON)
+    ledger.lost(taken(ledger, ticket, 100, now=NOON + timedelta(minutes=61)), 100, None, CallEnding(), NOON)
     taken(ledger, ticket, 50, now=NOON + timedelta(hours=3))
     refusal(ledger, ticket, 10**9)
     assert course.of(DAY) == (Spending(720, 300), Spending(781, 100), Spending(900, 50))

@@ -16,8 +16,8 @@ from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing
 from shared.money.routing import FirstTry
 from shared.money.savings import Saved
-from shared.money.ticket import Ending, Reservation, TicketOrder
-from shared.money.token_budget import Ask, Caps, Usage, cost
+from shared.money.ticket import CallEnding, Reservation, TicketOrder
+from shared.money.token_budget import Ask, Caps, TokenUsage, cost
 from shared.store.database import Database
 from shared.store.journal import Journal
 
@@ -25,7 +25,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAY = "2026-11-20"
 SONNET, HAIKU = "claude-sonnet-5-5", "claude-haiku-5-5"
 CAPS = Caps(10**15, 10**15, 10**15)
-USAGE = Usage(input=3_000, output=400)
+USAGE = TokenUsage(input=3_000, output=400)
 WORTH, CHEAP = 3_000 * 2_000 + 400 * 10_000, 3_000 * 100 + 400 * 500
 
 
@@ -39,11 +39,11 @@ class Books:
         self.ledger, self.journal = Ledger(self.db), Journal(self.db)
         self.savings = LedgerSavings(self.db, self.pricing)
 
-    def call(self, order: TicketOrder, usage: Usage = USAGE, seconds: int = 60) -> int:
+    def call(self, order: TicketOrder, usage: TokenUsage = USAGE, seconds: int = 60) -> int:
         """Of a ticket that is opened for it -> what it cost."""
         return self.calls(order, [usage], seconds)
 
-    def calls(self, order: TicketOrder, usages: list[Usage], seconds: int = 60, state: str = "settled") -> int:
+    def calls(self, order: TicketOrder, usages: list[TokenUsage], seconds: int = 60, state: str = "settled") -> int:
         token = self.ledger.open_ticket(order, self.now)
         ticket = self.ledger.ticket(token)
         assert ticket
@@ -55,7 +55,7 @@ class Books:
             assert isinstance(reservation, Reservation)
             self.now += timedelta(seconds=seconds)
             if state == "settled":
-                self.ledger.settle(reservation, amount := cost(rates, usage), Ending(usage=usage), self.now)
+                self.ledger.settle(reservation, amount := cost(rates, usage), CallEnding(usage=usage), self.now)
                 total += amount
         self.ledger.close_ticket(token, self.now)
         return total
@@ -217,25 +217,25 @@ def test_a_call_without_an_answer_is_worth_what_it_is_booked_at(books: Books) ->
 
 
 def test_what_caching_saved_is_summed_by_day_and_may_be_a_loss(books: Books) -> None:
-    books.call(order("researcher", "r", 1, SONNET), Usage(write_5m=10_000, output=100))
+    books.call(order("researcher", "r", 1, SONNET), TokenUsage(write_5m=10_000, output=100))
     assert books.savings.by_day() == {DAY: Saved(caching=-5_000_000)}
-    books.call(order("researcher", "r", 1, SONNET), Usage(input=50, read=10_000, output=100))
+    books.call(order("researcher", "r", 1, SONNET), TokenUsage(input=50, read=10_000, output=100))
     assert books.savings.total("2026-11") == Saved(caching=-5_000_000 + 19_000_000)
     books.now += timedelta(days=20)
-    books.call(order("coder", "t", 1, HAIKU), Usage(write_1h=1_000, read=2_000))
+    books.call(order("coder", "t", 1, HAIKU), TokenUsage(write_1h=1_000, read=2_000))
     assert books.savings.by_day("2026-12") == {"2026-12-10": Saved(caching=-100_000 + 180_000)}
     assert set(books.savings.by_day()) == {DAY, "2026-12-10"}
 
 
 def test_a_large_prompt_is_counted_at_the_price_of_its_size(books: Books) -> None:
-    books.call(order("coder", "t", 1, HAIKU), Usage(input=1_000, read=150_000))
+    books.call(order("coder", "t", 1, HAIKU), TokenUsage(input=1_000, read=150_000))
     assert books.savings.total(DAY).caching == 150_000 * (500 - 50)
 
 
 def test_calls_without_marks_and_without_a_price_save_nothing(books: Books) -> None:
     books.call(order("coder", "t", 1, SONNET))
     own = Books(books.db, pricing=Pricing({"mine": Own()}))
-    own.call(order("coder", "t", 1, "mine"), Usage(read=10_000))
+    own.call(order("coder", "t", 1, "mine"), TokenUsage(read=10_000))
     assert own.savings.by_day() == {DAY: Saved()}
     assert books.savings.by_day() == {}, "nobody knows its price any more"
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agents.orchestrator.memory.lesson import MOST_KEPT, Lesson, Situation
-from agents.orchestrator.memory.lesson_book import LessonBook, as_markdown
+from agents.orchestrator.memory.lesson_book import LessonRepository, as_markdown
 from bench import lessons as bench
 from shared.model.errors import Refused
 from shared.store.database import Database
@@ -37,19 +37,21 @@ def db(tmp_path: Path) -> Iterator[Database]:
 
 
 @pytest.fixture
-def book(db: Database) -> LessonBook:
-    return LessonBook(db)
+def book(db: Database) -> LessonRepository:
+    return LessonRepository(db)
 
 
-def learned(book: LessonBook, *lessons: Lesson) -> list[Lesson]:
+def learned(book: LessonRepository, *lessons: Lesson) -> list[Lesson]:
     return [one for lesson in lessons if (one := book.learn(lesson, NOW))]
 
 
-def texts(book: LessonBook, text: str = "", kind: str = "", files: tuple[str, ...] = (), most: int = 3) -> list[str]:
+def texts(
+    book: LessonRepository, text: str = "", kind: str = "", files: tuple[str, ...] = (), most: int = 3
+) -> list[str]:
     return [lesson.text for lesson in book.find(Situation("coder", text, kind, files), DAY, most)]
 
 
-def tried(book: LessonBook, lesson: Lesson, *went_well: bool) -> None:
+def tried(book: LessonRepository, lesson: Lesson, *went_well: bool) -> None:
     for attempt, passed in enumerate(went_well, 1):
         book.use([lesson], "t", attempt)
         book.ended("t", attempt, passed)
@@ -68,12 +70,12 @@ def is_in_step(path: Path) -> bool:
 # --- learning ------------------------------------------------------------------------------------------------
 
 
-def test_what_was_learned_is_told_as_it_was(book: LessonBook) -> None:
+def test_what_was_learned_is_told_as_it_was(book: LessonRepository) -> None:
     (mail,) = learned(book, MAIL)
     assert mail == replace(MAIL, number=1, learned=DAY, expires=LAST_DAY) == book.all()[0]
 
 
-def test_the_same_again_lives_longer_instead_of_twice(book: LessonBook) -> None:
+def test_the_same_again_lives_longer_instead_of_twice(book: LessonRepository) -> None:
     (first,) = learned(book, SCHEMA)
     again = book.learn(replace(SCHEMA, origin="elsewhere", keywords=("x",)), NOW + timedelta(days=10))
     assert again == replace(first, expires="2027-02-28") and book.all() == (again,)
@@ -81,19 +83,19 @@ def test_the_same_again_lives_longer_instead_of_twice(book: LessonBook) -> None:
 
 
 @pytest.mark.parametrize("other", [{"agent": "qa"}, {"signature": "x"}, {"text": "x"}])
-def test_another_agent_failure_or_text_is_another_lesson(other: dict[str, str], book: LessonBook) -> None:
+def test_another_agent_failure_or_text_is_another_lesson(other: dict[str, str], book: LessonRepository) -> None:
     changed = replace(SCHEMA, **other)  # type: ignore[arg-type]
     assert len({lesson.number for lesson in learned(book, SCHEMA, changed)}) == 2
 
 
 @pytest.mark.parametrize("text", ["", " \n", "\x00\u202e"])
-def test_a_lesson_without_words_is_refused(text: str, book: LessonBook) -> None:
+def test_a_lesson_without_words_is_refused(text: str, book: LessonRepository) -> None:
     with pytest.raises(Refused, match="without words"):
         book.learn(replace(SCHEMA, text=text), NOW)
     assert book.all() == ()
 
 
-def test_a_lesson_is_cut_to_size_and_loses_what_no_file_can_hold(book: LessonBook) -> None:
+def test_a_lesson_is_cut_to_size_and_loses_what_no_file_can_hold(book: LessonRepository) -> None:
     (lesson,) = learned(book, replace(SCHEMA, text="a\ud800b\x00 " * 900, keywords=("k\nl",)))
     assert lesson.text.startswith("a b a b") and len(lesson.text) <= 500 and lesson.keywords == ("k l",)
     assert book.all() == (lesson,)
@@ -102,51 +104,51 @@ def test_a_lesson_is_cut_to_size_and_loses_what_no_file_can_hold(book: LessonBoo
 # --- finding -------------------------------------------------------------------------------------------------
 
 
-def test_the_same_failure_comes_before_the_same_words_and_those_before_the_same_files(book: LessonBook) -> None:
+def test_the_same_failure_comes_before_the_same_words_and_those_before_the_same_files(book: LessonRepository) -> None:
     learned(book, MAIL, STYLE, SCHEMA)
     assert texts(book, "the format of lines", KIND, MAIL.files) == [SCHEMA.text, STYLE.text, MAIL.text]
     assert texts(book, "the format of lines", KIND, MAIL.files, most=1) == [SCHEMA.text]
 
 
-def test_of_the_same_failure_the_one_with_the_fitting_words_comes_first(book: LessonBook) -> None:
+def test_of_the_same_failure_the_one_with_the_fitting_words_comes_first(book: LessonRepository) -> None:
     learned(book, SCHEMA, replace(SCHEMA, text="Ask whether the fixtures are old."))
     assert texts(book, "fixtures", KIND) == ["Ask whether the fixtures are old.", SCHEMA.text]
 
 
-def test_keywords_weigh_more_than_the_text(book: LessonBook) -> None:
+def test_keywords_weigh_more_than_the_text(book: LessonRepository) -> None:
     learned(book, replace(MAIL, text="Look at the outbox, not at the cache."), replace(STYLE, keywords=("cache",)))
     assert texts(book, "cache")[0] == STYLE.text
 
 
 @pytest.mark.parametrize("said", ["Models", "migrations", "MIGRATE", "NoSuchColumn", "exams_exam", "columns"])
-def test_a_word_is_found_in_other_forms(said: str, book: LessonBook) -> None:
+def test_a_word_is_found_in_other_forms(said: str, book: LessonRepository) -> None:
     learned(book, MAIL, SCHEMA)
     assert texts(book, said) == [SCHEMA.text]
 
 
-def test_a_word_that_stands_for_another_counts_less_than_the_word_itself(book: LessonBook) -> None:
+def test_a_word_that_stands_for_another_counts_less_than_the_word_itself(book: LessonRepository) -> None:
     learned(book, replace(MAIL, keywords=("image",)), replace(STYLE, keywords=("picture",)))
     assert texts(book, "a picture") == [STYLE.text, MAIL.text]
 
 
 @pytest.mark.parametrize("said", ["", "the and of", "12 345", "zebra"])
-def test_nothing_in_common_is_nothing_found(said: str, book: LessonBook) -> None:
+def test_nothing_in_common_is_nothing_found(said: str, book: LessonRepository) -> None:
     learned(book, MAIL, SCHEMA, STYLE)
     assert texts(book, said, files=("else.py",)) == []
 
 
-def test_each_agent_has_its_own(book: LessonBook) -> None:
+def test_each_agent_has_its_own(book: LessonRepository) -> None:
     learned(book, replace(SCHEMA, agent="qa"))
     assert texts(book, "migration", KIND) == []
     assert [lesson.agent for lesson in book.all()] == ["qa"] and book.all("coder") == ()
 
 
-def test_no_more_are_found_than_asked_for(book: LessonBook) -> None:
+def test_no_more_are_found_than_asked_for(book: LessonRepository) -> None:
     learned(book, *(replace(SCHEMA, text=f"Advice {number}") for number in range(9)))
     assert [len(texts(book, "models", KIND, most=most)) for most in (-1, 0, 1, 5, 99)] == [0, 0, 1, 5, 9]
 
 
-def test_only_kept_lessons_are_found(book: LessonBook) -> None:
+def test_only_kept_lessons_are_found(book: LessonRepository) -> None:
     learned(book, SCHEMA)
     situation = Situation("coder", "migration", KIND)
     assert book.find(situation, LAST_DAY) and book.find(situation, "2027-02-19") == ()
@@ -177,7 +179,7 @@ def test_only_kept_lessons_are_found(book: LessonBook) -> None:
         "ﬁ ² ⅷ é 漢字 ক",
     ],
 )
-def test_words_of_strangers_are_words_and_never_a_language(said: str, book: LessonBook) -> None:
+def test_words_of_strangers_are_words_and_never_a_language(said: str, book: LessonRepository) -> None:
     learned(book, SCHEMA, MAIL)
     found = texts(book, said, kind=said[:500])
     assert (found == [SCHEMA.text]) is ("models" in said or said == "mod*") or found == []
@@ -186,14 +188,14 @@ def test_words_of_strangers_are_words_and_never_a_language(said: str, book: Less
 
 @given(st.text(max_size=200), st.text(max_size=50), st.lists(st.text(max_size=20), max_size=3))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_no_text_makes_it_fail(book: LessonBook, text: str, kind: str, files: list[str]) -> None:
+def test_no_text_makes_it_fail(book: LessonRepository, text: str, kind: str, files: list[str]) -> None:
     assert len(book.find(Situation("coder", text, kind, tuple(files)), DAY)) <= 3
 
 
 # --- using ---------------------------------------------------------------------------------------------------
 
 
-def test_a_use_counts_once_and_when_its_try_has_ended(book: LessonBook) -> None:
+def test_a_use_counts_once_and_when_its_try_has_ended(book: LessonRepository) -> None:
     (lesson,) = learned(book, SCHEMA)
     for _ in range(3):
         book.use([lesson, lesson], "t", 1)
@@ -207,14 +209,14 @@ def test_a_use_counts_once_and_when_its_try_has_ended(book: LessonBook) -> None:
     assert (book.all()[0].used, book.all()[0].passed) == (2, 1)
 
 
-def test_what_is_asked_again_after_its_end_is_no_new_use(book: LessonBook) -> None:
+def test_what_is_asked_again_after_its_end_is_no_new_use(book: LessonRepository) -> None:
     (lesson,) = learned(book, SCHEMA)
     tried(book, lesson, False)
     book.use([lesson], "t", 1)
     assert book.all()[0].used == 1
 
 
-def test_a_lesson_that_helped_lives_on_and_one_that_did_not_does_not(book: LessonBook) -> None:
+def test_a_lesson_that_helped_lives_on_and_one_that_did_not_does_not(book: LessonRepository) -> None:
     helped, _, failed = learned(book, SCHEMA, STYLE, MAIL)
     book.use([helped], "t", 1)
     book.use([failed], "t", 2)
@@ -225,7 +227,7 @@ def test_a_lesson_that_helped_lives_on_and_one_that_did_not_does_not(book: Lesso
     assert [lesson.expires for lesson in book.all()] == ["2027-03-20", LAST_DAY, LAST_DAY]
 
 
-def test_the_use_of_a_lesson_that_is_gone_is_no_error(book: LessonBook) -> None:
+def test_the_use_of_a_lesson_that_is_gone_is_no_error(book: LessonRepository) -> None:
     (lesson,) = learned(book, SCHEMA)
     book.forget(lesson.number)
     book.use([lesson], "t", 1)
@@ -236,7 +238,7 @@ def test_the_use_of_a_lesson_that_is_gone_is_no_error(book: LessonBook) -> None:
 # --- forgetting ----------------------------------------------------------------------------------------------
 
 
-def test_what_the_owner_deleted_is_not_learned_again(book: LessonBook, tmp_path: Path) -> None:
+def test_what_the_owner_deleted_is_not_learned_again(book: LessonRepository, tmp_path: Path) -> None:
     (lesson,) = learned(book, SCHEMA)
     tried(book, lesson, True)
     assert book.forget(lesson.number) and not book.forget(lesson.number)
@@ -244,13 +246,15 @@ def test_what_the_owner_deleted_is_not_learned_again(book: LessonBook, tmp_path:
     assert is_in_step(tmp_path / "agents.db")
 
 
-def test_a_number_is_never_given_to_another_lesson(book: LessonBook) -> None:
+def test_a_number_is_never_given_to_another_lesson(book: LessonRepository) -> None:
     (lesson,) = learned(book, SCHEMA)
     book.forget(lesson.number)
     assert learned(book, MAIL)[0].number > lesson.number
 
 
-def test_expired_and_useless_lessons_are_pruned_and_may_be_learned_again(book: LessonBook, tmp_path: Path) -> None:
+def test_expired_and_useless_lessons_are_pruned_and_may_be_learned_again(
+    book: LessonRepository, tmp_path: Path
+) -> None:
     tried(book, learned(book, SCHEMA)[0], False, False, False, False)
     learned(book, MAIL)
     assert [book.prune(DAY), book.prune(DAY)] == [1, 0]
@@ -259,7 +263,7 @@ def test_expired_and_useless_lessons_are_pruned_and_may_be_learned_again(book: L
     assert (learned(book, SCHEMA)[0].used, is_in_step(tmp_path / "agents.db")) == (0, True)
 
 
-def test_of_too_many_the_useful_stay(db: Database, book: LessonBook) -> None:
+def test_of_too_many_the_useful_stay(db: Database, book: LessonRepository) -> None:
     (proven,) = learned(book, SCHEMA)
     tried(book, proven, True)
     with db.transaction() as rows:  # as `learn` writes them, three hundred times quicker
@@ -278,23 +282,23 @@ def test_of_too_many_the_useful_stay(db: Database, book: LessonBook) -> None:
 
 
 def test_without_an_index_lessons_are_found_by_failure_and_files(db: Database) -> None:
-    book = LessonBook(db, indexed=False)
+    book = LessonRepository(db, indexed=False)
     learned(book, MAIL, SCHEMA)
     assert texts(book, "migration email", KIND, MAIL.files) == [SCHEMA.text, MAIL.text]
     assert texts(book, "migration email") == []
 
 
 def test_a_python_without_fts5_may_write_and_the_next_one_finds_it(db: Database, tmp_path: Path) -> None:
-    learned(LessonBook(db), MAIL)
-    other = LessonBook(db, indexed=False)
+    learned(LessonRepository(db), MAIL)
+    other = LessonRepository(db, indexed=False)
     learned(other, SCHEMA)
     other.forget(1)
     assert not is_in_step(tmp_path / "agents.db")
-    assert texts(LessonBook(db), "models outbox") == [SCHEMA.text]
+    assert texts(LessonRepository(db), "models outbox") == [SCHEMA.text]
     assert is_in_step(tmp_path / "agents.db")
 
 
-def test_a_row_of_another_version_is_left_out(db: Database, book: LessonBook) -> None:
+def test_a_row_of_another_version_is_left_out(db: Database, book: LessonRepository) -> None:
     learned(book, MAIL)
     with db.transaction() as rows:
         rows.execute("update lessons set agent = 'poet'")
@@ -304,7 +308,7 @@ def test_a_row_of_another_version_is_left_out(db: Database, book: LessonBook) ->
 # --- for reading ---------------------------------------------------------------------------------------------
 
 
-def test_a_page_tells_each_lesson_with_where_it_is_from_and_what_it_was_good_for(book: LessonBook) -> None:
+def test_a_page_tells_each_lesson_with_where_it_is_from_and_what_it_was_good_for(book: LessonRepository) -> None:
     (mail, _) = learned(book, MAIL, replace(STYLE, agent="qa"))
     tried(book, mail, True, False)
     page = as_markdown("coder", book.all())
@@ -326,7 +330,7 @@ def test_nothing_on_a_page_acts() -> None:
 def live(path: Path) -> None:
     """Everything that a book can do, once; again it changes nothing."""
     with closing(Database(path)) as db:
-        book = LessonBook(db)
+        book = LessonRepository(db)
         first, *_ = learned(book, SCHEMA, MAIL, STYLE)
         for attempt in (1, 2, 3):
             book.use([first], "t", attempt)
@@ -357,7 +361,7 @@ def test_a_kill_at_any_point_leaves_table_and_index_in_step_and_counts_nothing_t
         live(path)
         assert is_in_step(path)
         with closing(Database(path)) as db:
-            assert [(one.text, one.used) for one in LessonBook(db).all()] == [(SCHEMA.text, 3), (STYLE.text, 0)]
+            assert [(one.text, one.used) for one in LessonRepository(db).all()] == [(SCHEMA.text, 3), (STYLE.text, 0)]
 
 
 # --- how well ------------------------------------------------------------------------------------------------

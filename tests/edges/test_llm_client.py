@@ -33,7 +33,7 @@ from shared.model.errors import (
 )
 from shared.model.work import ModelChoice, Run
 from shared.money.ledger import Ledger
-from shared.money.meter import Meter, Patience, Upstream
+from shared.money.meter import Meter, MeterTimeouts, Upstream
 from shared.money.pricing import Pricing
 from shared.money.ticket import CallRecord, TicketOrder
 from shared.money.token_budget import Caps
@@ -642,7 +642,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 @pytest.fixture
 def metered(model: ScriptedModel, ledger: Ledger, replies: Replies, tmp_path: Path) -> Iterator[LlmClient]:
     clock = ManualClock(MORNING)
-    patience = Patience(first=0.01, longest=0.01, tries=2)
+    patience = MeterTimeouts(first=0.01, longest=0.01, tries=2)
     caps = Caps(CAP, CAP, CAP)
     upstream = Upstream(model.url, "real-key")
     with Meter(ledger, Pricing(), lambda: caps, upstream, clock, tmp_path / "meter.sock", patience=patience) as meter:
@@ -705,7 +705,7 @@ def test_through_the_meter_where_nobody_listens_the_address_and_its_variable_are
     ledger: Ledger, replies: Replies, tmp_path: Path
 ) -> None:
     clock, nowhere = ManualClock(MORNING), "http://127.0.0.1:9"
-    patience, caps = Patience(first=0.01, longest=0.01, tries=2), Caps(CAP, CAP, CAP)
+    patience, caps = MeterTimeouts(first=0.01, longest=0.01, tries=2), Caps(CAP, CAP, CAP)
     line = Meter(
         ledger, Pricing(), lambda: caps, Upstream(nowhere, "k"), clock, tmp_path / "meter.sock", patience=patience
     )

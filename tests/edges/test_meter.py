@@ -23,9 +23,9 @@ from anthropic.types import Message
 from shared.model.errors import Misconfigured
 from shared.model.work import Run
 from shared.money.ledger import Ledger
-from shared.money.meter import Meter, Patience, Upstream
+from shared.money.meter import Meter, MeterTimeouts, Upstream
 from shared.money.pricing import Pricing
-from shared.money.sse import MAX_EVENT, Reading, Splitter, StreamBroken
+from shared.money.sse import MAX_EVENT, ArrivingMessage, Splitter, StreamBroken
 from shared.money.ticket import Reservation, TicketOrder
 from shared.money.token_budget import Ask, Caps, dollars
 from shared.store.database import Database
@@ -259,7 +259,7 @@ def test_a_caller_who_leaves_before_his_call_is_sent_pays_nothing(tmp_path: Path
     ],
 )
 def test_a_stream_is_complete_only_if_all_of_it_fits_together(pieces: list[bytes]) -> None:
-    reading, splitter = Reading(), Splitter()
+    reading, splitter = ArrivingMessage(), Splitter()
     with suppress(StreamBroken):
         for piece in pieces:
             for _, event in splitter.feed(piece):
@@ -274,7 +274,7 @@ def test_an_event_without_end_is_not_waited_for() -> None:
 
 def test_an_upstream_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     hold = threading.Event()
-    with scene(tmp_path, Step(hold=hold), patience=Patience(whole=1.0)) as meter:
+    with scene(tmp_path, Step(hold=hold), patience=MeterTimeouts(whole=1.0)) as meter:
         assert code(meter.post(body())) == "meter_upstream"
         eventually(lambda: [call.state for call in meter.calls()] == ["lost"])
         hold.set()
@@ -303,7 +303,7 @@ def test_a_meter_that_takes_nothing_new_ends_what_it_has_and_stops_in_time(tmp_p
         return Step(status=529, error={"type": "overloaded_error"})
 
     with (
-        scene(tmp_path, Step(hold=short), Step(hold=long), patience=Patience(first=0.001)) as meter,
+        scene(tmp_path, Step(hold=short), Step(hold=long), patience=MeterTimeouts(first=0.001)) as meter,
         ThreadPoolExecutor(3) as callers,
     ):
         answers: list[Future[httpx2.Response]] = []
@@ -384,7 +384,7 @@ def test_pings_and_events_of_the_future_change_nothing() -> None:
     pieces = [*events(Step(text="abc"), SONNET), b": a comment\n\n"]
     pieces.insert(3, b'event: new\ndata: {"type": "something_new"}\n\n')
     stream = b"".join(pieces).replace(b"\n", b"\r\n")
-    reading, splitter = Reading(), Splitter()
+    reading, splitter = ArrivingMessage(), Splitter()
     for byte in range(len(stream)):
         for _, event in splitter.feed(stream[byte : byte + 1]):
             reading.take(event)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.change import Change, Limits
+from shared.model.change import Change, ChangeLimits
 from shared.model.errors import Misconfigured, Refused
 from shared.repo.git import GitFailed
 from shared.repo.mirror import BranchMoved, Match, Mirror, default_branch
@@ -288,12 +288,12 @@ def test_nothing_is_written_through_a_link(still: Mirror, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("limits", "says"),
     [
-        pytest.param(Limits(entries=8), r"holds 9 files \(limit 8\)", id="files"),
-        pytest.param(Limits(file_bytes=200), r"'blob.bin': 256 bytes \(limit 200\)", id="one file"),
-        pytest.param(Limits(tree_bytes=300), r"take \d+ bytes \(limit 300\)", id="all files"),
+        pytest.param(ChangeLimits(entries=8), r"holds 9 files \(limit 8\)", id="files"),
+        pytest.param(ChangeLimits(file_bytes=200), r"'blob.bin': 256 bytes \(limit 200\)", id="one file"),
+        pytest.param(ChangeLimits(tree_bytes=300), r"take \d+ bytes \(limit 300\)", id="all files"),
     ],
 )
-def test_a_check_out_keeps_its_limits(still: Mirror, tmp_path: Path, limits: Limits, says: str) -> None:
+def test_a_check_out_keeps_its_limits(still: Mirror, tmp_path: Path, limits: ChangeLimits, says: str) -> None:
     with pytest.raises(Refused, match=says):
         still.check_out(newest(still), tmp_path / "out", limits)
     assert not (tmp_path / "out").exists()

@@ -12,7 +12,7 @@ import pytest
 from shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
 from shared.notify.messenger import AGAIN, PAUSE, Messenger
 from shared.notify.notice import Notice, Picture, Section
-from shared.notify.notice_book import NoticeBook
+from shared.notify.notice_book import NoticeRepository
 from shared.notify.notifier import DeliveryUnknown, TryLater
 from shared.store.database import Database
 from tests.killing import finishes, killed_at, points, snippet
@@ -26,9 +26,9 @@ MESSAGE = Notice(f"{DAY}:day", "the day", "at work")
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Iterator[NoticeBook]:
+def book(tmp_path: Path) -> Iterator[NoticeRepository]:
     db = Database(tmp_path / "agents.db")
-    yield NoticeBook(db)
+    yield NoticeRepository(db)
     db.close()
 
 
@@ -38,7 +38,7 @@ def box(tmp_path: Path) -> Mailbox:
 
 
 @pytest.fixture
-def messenger(book: NoticeBook, box: Mailbox) -> Messenger:
+def messenger(book: NoticeRepository, box: Mailbox) -> Messenger:
     return Messenger(book, [box], lambda _: None)
 
 
@@ -67,7 +67,9 @@ def test_another_picture_is_other_words(messenger: Messenger, box: Mailbox) -> N
     assert [message["png"] for message in box.messages()] == [4]
 
 
-def test_a_picture_alone_is_nothing_new_where_messages_cannot_be_changed(book: NoticeBook, tmp_path: Path) -> None:
+def test_a_picture_alone_is_nothing_new_where_messages_cannot_be_changed(
+    book: NoticeRepository, tmp_path: Path
+) -> None:
     """A day that is run again has one bar more."""
     mail = Mailbox(tmp_path / "mail", keeps_ids=False)
     for png in (b"one", b"more"):
@@ -75,7 +77,7 @@ def test_a_picture_alone_is_nothing_new_where_messages_cannot_be_changed(book: N
     assert [message["png"] for message in mail.messages()] == [3]
 
 
-def test_each_service_gets_its_own(book: NoticeBook, tmp_path: Path) -> None:
+def test_each_service_gets_its_own(book: NoticeRepository, tmp_path: Path) -> None:
     boxes = [Mailbox(tmp_path / name, name=name) for name in ("one", "two")]
     boxes[0].before.append(Unavailable("away"))
     Messenger(book, boxes, lambda _: None).send(NOTE, NOW)
@@ -83,7 +85,7 @@ def test_each_service_gets_its_own(book: NoticeBook, tmp_path: Path) -> None:
     assert [slip.service for slip in book.unsent("x")] == ["one"]
 
 
-def test_a_service_without_ids_is_not_flooded_with_the_days_progress(book: NoticeBook, tmp_path: Path) -> None:
+def test_a_service_without_ids_is_not_flooded_with_the_days_progress(book: NoticeRepository, tmp_path: Path) -> None:
     mail = Mailbox(tmp_path / "mail", keeps_ids=False)
     messenger = Messenger(book, [mail], lambda _: None)
     messenger.send(MESSAGE, NOW)
@@ -180,7 +182,7 @@ def test_a_service_that_says_how_long_is_left_alone_so_long(messenger: Messenger
 
 
 @pytest.mark.parametrize("problem", [Unavailable("away"), DeliveryUnknown("silence"), Refused("no"), TryLater("b", 9)])
-def test_whatever_goes_wrong_is_told_and_known(problem: TeamError, book: NoticeBook, box: Mailbox) -> None:
+def test_whatever_goes_wrong_is_told_and_known(problem: TeamError, book: NoticeRepository, box: Mailbox) -> None:
     said: list[str] = []
     (box.after if isinstance(problem, DeliveryUnknown) else box.before).append(problem)
     Messenger(book, [box], said.append).send(NOTE, NOW)

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.system.outgoing import Hit, Outgoing
+from shared.system.outgoing import Outgoing, SecretHit
 
 KEY = 'sk-demo-7Qz/9+aB3cD5eF"8gH1iJ2kL4mN6oP0rS_tUvWxYz-AbCdEfGhIjKlMn'
 SHORT = "hunter2-and"
@@ -98,7 +98,7 @@ def test_base64_is_seen_through_at_every_alignment(noise: bytes, before: bytes, 
 
 @pytest.mark.parametrize("before", ["", "x", "xy"])
 def test_a_short_value_is_found_in_base64_too(before: str) -> None:
-    assert OUT.find(encoded(f"{before}{SHORT} and more")) == (Hit("A_WORD", 1),)
+    assert OUT.find(encoded(f"{before}{SHORT} and more")) == (SecretHit("A_WORD", 1),)
 
 
 @given(st.lists(st.sampled_from([KEY, SHORT, HOOK, "a", " ", "\n", "x = 1\n", '"']), max_size=12).map("".join))
@@ -108,7 +108,7 @@ def test_a_cleaned_text_is_clean(text: str) -> None:
 
 def test_a_hit_tells_the_line_and_never_the_value() -> None:
     hits = OUT.find(f"one\ntwo {KEY}\nthree\n{SHORT}\n")
-    assert hits == (Hit("THE_KEY", 2), Hit("A_WORD", 4))
+    assert hits == (SecretHit("THE_KEY", 2), SecretHit("A_WORD", 4))
 
 
 def test_the_text_around_a_hit_stays() -> None:
@@ -126,7 +126,7 @@ def test_a_value_too_short_to_be_told_from_text_is_left_alone() -> None:
 
 def test_only_the_secret_part_of_an_address_is_one() -> None:
     assert OUT.find("see https://discord.com/api/webhooks/ for webhooks") == ()
-    assert OUT.find(HOOK.rpartition("/")[2]) == (Hit("THE_HOOK", 1),)
+    assert OUT.find(HOOK.rpartition("/")[2]) == (SecretHit("THE_HOOK", 1),)
 
 
 def test_no_secrets_no_hits() -> None:
@@ -169,7 +169,7 @@ def letters(count: int, alphabet: str = LETTERS) -> str:
 )  # fmt: skip
 def test_shapes_of_other_peoples_keys(text: str, name: str) -> None:
     out = Outgoing({})
-    assert out.find(f"x\nkey = '{text}'\n") == (Hit(name, 2),)
+    assert out.find(f"x\nkey = '{text}'\n") == (SecretHit(name, 2),)
     assert f"[removed: {name}]" in out.clean(f"key = '{text}'")
     assert "b3Bl" not in out.clean(text) and "MIIE" not in out.clean(text) and "S3cr3t" not in out.clean(text)
 

@@ -13,7 +13,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agents.orchestrator.upkeep.package_index import JSON, MOST_BYTES, File, Newer, PackageIndex, WheelFolder, newest
+from agents.orchestrator.upkeep.package_index import (
+    JSON,
+    MOST_BYTES,
+    NewerVersion,
+    PackageIndex,
+    ReleaseFile,
+    WheelFolder,
+    newest,
+)
 from shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
 from shared.system.web_line import WebLine
 from tests.edges.test_web_page import Authority
@@ -61,8 +69,8 @@ def test_the_newest_final_version_that_fits_is_found_by_one_question(authority: 
         file("shop_tools-9.0.exe"),
     ]
     with index(authority, {PAGE: lists(files)}) as (asked, site):
-        assert asked.newer("Shop.Tools", "1.9") == Newer("1.10", 1)
-        assert asked.newer("shop_tools", "1.0") == Newer("1.10", 2)
+        assert asked.newer("Shop.Tools", "1.9") == NewerVersion("1.10", 1)
+        assert asked.newer("shop_tools", "1.0") == NewerVersion("1.10", 2)
         assert asked.newer("shop-tools", "1.10") is None
         assert set(site.asked) == {PAGE}
         assert all(f"accept: {JSON}" in request.lower() for request in site.requests)
@@ -112,7 +120,7 @@ def test_a_host_of_the_list_may_be_led_to(authority: Authority) -> None:
         asked,
         site,
     ):
-        assert asked.newer("shop-tools", "1.0") == Newer("2.0", 1)
+        assert asked.newer("shop-tools", "1.0") == NewerVersion("2.0", 1)
         assert name + "/" in site.asked
 
 
@@ -157,7 +165,7 @@ def test_a_folder_is_looked_through_without_any_network(tmp_path: Path) -> None:
     (tmp_path / "shop_tools-1.7-py3-none-any.whl").mkdir()
     (tmp_path / "README").write_text("mine")
     found = WheelFolder(tmp_path, PYTHON)
-    assert found.newer("Shop_Tools", "1.0") == Newer("1.6", 2), "what cannot be read says nothing against itself"
+    assert found.newer("Shop_Tools", "1.0") == NewerVersion("1.6", 2), "what cannot be read says nothing against itself"
     assert found.newer("shop-tools", "1.6") is None and found.newer("other", "1.0") is None
 
 
@@ -198,7 +206,7 @@ def test_a_wheel_that_is_damaged_anywhere_says_nothing_of_python(at: int, noise:
     ],
 )
 def test_a_wheel_is_for_the_targets_python_or_does_not_count(tag: str, fits: bool) -> None:
-    assert bool(newest("a", "1", PYTHON, [File(f"a-2-{tag}.whl")])) == fits
+    assert bool(newest("a", "1", PYTHON, [ReleaseFile(f"a-2-{tag}.whl")])) == fits
 
 
 # --- versions ------------------------------------------------------------------------------------------------
@@ -208,7 +216,7 @@ versions = st.sampled_from(["0.1", "1.0", "1.0.1", "1.1a1", "1!0.1", "2.0.dev1",
 
 @given(st.lists(versions), versions, st.booleans())
 def test_what_is_offered_is_newer_final_and_there(there: list[str], pinned: str, yanked: bool) -> None:
-    files = [File(f"a-{version}.tar.gz", yanked=yanked) for version in there]
+    files = [ReleaseFile(f"a-{version}.tar.gz", yanked=yanked) for version in there]
     found = newest("a", pinned, PYTHON, files)
     if found is None:
         return
@@ -219,10 +227,10 @@ def test_what_is_offered_is_newer_final_and_there(there: list[str], pinned: str,
 
 @pytest.mark.parametrize("python", [">=3.13", "<3.12", "nonsense", ">=3.12,!=3.12.4"])
 def test_what_asks_for_another_python_is_not_offered(python: str) -> None:
-    assert newest("a", "1", PYTHON, [File("a-2.tar.gz", python)]) is None
-    assert newest("a", "1", PYTHON, [File("a-2.tar.gz", ">=3.8")]) == Newer("2", 1)
+    assert newest("a", "1", PYTHON, [ReleaseFile("a-2.tar.gz", python)]) is None
+    assert newest("a", "1", PYTHON, [ReleaseFile("a-2.tar.gz", ">=3.8")]) == NewerVersion("2", 1)
 
 
 def test_a_pin_that_is_no_version_is_left_alone() -> None:
     with pytest.raises(Refused):
-        newest("a", "1.x", PYTHON, [File("a-2.tar.gz")])
+        newest("a", "1.x", PYTHON, [ReleaseFile("a-2.tar.gz")])

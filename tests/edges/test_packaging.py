@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from cli.commands.daemon import Patience
+from cli.commands.daemon import StopTimeouts
 from cli.terminal.arguments import Arguments, parse
 from shared.sandbox.box import CONTAINER, INSTALL
 from shared.system import strict_yaml
@@ -73,7 +73,7 @@ def test_the_service_starts_the_daemon_of_this_checkout_on_the_owners_home(tmp_p
 def test_the_service_begins_again_after_a_crash_but_not_where_the_owner_has_to_mend_something() -> None:
     assert (unit("Restart"), unit("RestartPreventExitStatus")) == ("on-failure", "1 2")
     assert (unit("KillMode"), unit("OOMPolicy")) == ("mixed", "continue")
-    assert int(unit("TimeoutStopSec")) >= Patience().first + Patience().second
+    assert int(unit("TimeoutStopSec")) >= StopTimeouts().first + StopTimeouts().second
 
 
 def test_nothing_in_the_service_could_keep_the_sandbox_from_working() -> None:
@@ -120,7 +120,7 @@ def test_the_image_has_what_the_sandbox_and_the_mirror_need_and_works_as_nobody_
 def test_the_container_may_make_a_sandbox_and_is_given_time_to_end() -> None:
     advised = set(re.findall(r"--security-opt ([\w=]+)", CONTAINER))
     assert advised and advised <= set(team()["security_opt"])
-    assert int(team()["stop_grace_period"].removesuffix("s")) >= Patience().first + Patience().second
+    assert int(team()["stop_grace_period"].removesuffix("s")) >= StopTimeouts().first + StopTimeouts().second
     assert (team()["init"], team()["restart"]) == (True, "unless-stopped")
     assert (PACKAGING / team()["build"]["context"]).resolve() == ROOT
     assert (ROOT / team()["build"]["dockerfile"]).samefile(PACKAGING / "Dockerfile")

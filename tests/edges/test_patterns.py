@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from shared.model.naming import attempt_ref, branch_name, is_task_id
 from shared.model.scope import matches
-from shared.repo.committer_ignore import Ignored
+from shared.repo.committer_ignore import GitIgnore
 from tests.repositories import ENVIRONMENT, shell, write
 
 WORD = st.text("abA*?", min_size=1, max_size=4) | st.sampled_from(["**", "[ab]", "[!a]", "[b-a]", "\\*", "\\a"])
@@ -47,7 +47,7 @@ def ignored_by_git(folder: Path, files: dict[str, str], paths: list[str], *optio
 
 def ignored_by_us(files: dict[str, str], paths: list[str]) -> set[str]:
     """Asked from the top down, as the walk does."""
-    asked = Ignored({name.rpartition("/")[0]: text.encode() for name, text in files.items()})
+    asked = GitIgnore({name.rpartition("/")[0]: text.encode() for name, text in files.items()})
     found = set()
     for path in paths:
         parts = path.split("/")
@@ -101,8 +101,8 @@ def test_lines_of_a_gitignore_file(line: str, path: str, hidden: bool) -> None:
 
 
 def test_a_gitignore_file_that_is_not_text_or_too_long_hides_nothing_by_accident() -> None:
-    assert not Ignored({"": b"\xff\xfe*\n"})("a", False)
-    assert not Ignored({"": b"a\n" * 60_000})("a", False)
+    assert not GitIgnore({"": b"\xff\xfe*\n"})("a", False)
+    assert not GitIgnore({"": b"a\n" * 60_000})("a", False)
 
 
 def git_accepts(*arguments: str) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from agents.orchestrator.reports.account import Trouble
 from shared.model.schedule import Ran
 from shared.store.database import Database
-from shared.store.plan_book import PlanBook
+from shared.store.plan_book import PlanRepository
 from tests.killing import killed_at, snippet
 
 DAY = "2026-11-20"
@@ -29,13 +29,13 @@ MISSED = """
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Iterator[PlanBook]:
+def book(tmp_path: Path) -> Iterator[PlanRepository]:
     db = Database(tmp_path / "agents.db")
-    yield PlanBook(db)
+    yield PlanRepository(db)
     db.close()
 
 
-def test_each_phase_is_told_as_it_stands(book: PlanBook) -> None:
+def test_each_phase_is_told_as_it_stands(book: PlanRepository) -> None:
     assert dict(book.phases_of(DAY)) == {}
     for name in ("morning", "planning", "wrap_up"):
         book.phase_begins(DAY, name, SEVEN)
@@ -52,7 +52,7 @@ def test_each_phase_is_told_as_it_stands(book: PlanBook) -> None:
     assert [ran.standing for ran in found.values()] == ["ended", "failed", "begun"]
 
 
-def test_one_that_was_missed_is_over_and_the_report_says_why(book: PlanBook) -> None:
+def test_one_that_was_missed_is_over_and_the_report_says_why(book: PlanRepository) -> None:
     book.phase_missed(DAY, "morning", LATER, "the machine was off")
     book.phase_missed(DAY, "morning", LATER + timedelta(hours=1), "and again")
     assert book.phases_of(DAY) == {"morning": Ran(LATER, LATER, "the machine was off", missed=True)}
@@ -60,19 +60,19 @@ def test_one_that_was_missed_is_over_and_the_report_says_why(book: PlanBook) -> 
     assert book.troubles(DAY) == (Trouble("morning", "the machine was off"),)
 
 
-def test_one_that_was_begun_is_not_missed(book: PlanBook) -> None:
+def test_one_that_was_begun_is_not_missed(book: PlanRepository) -> None:
     book.phase_begins(DAY, "morning", SEVEN)
     book.phase_missed(DAY, "morning", LATER, "the machine was off")
     assert book.phases_of(DAY) == {"morning": Ran(SEVEN, None)}
 
 
-def test_one_that_was_missed_is_not_begun(book: PlanBook) -> None:
+def test_one_that_was_missed_is_not_begun(book: PlanRepository) -> None:
     book.phase_missed(DAY, "morning", LATER, "the machine was off")
     book.phase_begins(DAY, "morning", LATER + timedelta(hours=1))
     assert book.phases_of(DAY)["morning"].standing == "ended"
 
 
-def test_the_newest_day_may_lie_ahead(book: PlanBook) -> None:
+def test_the_newest_day_may_lie_ahead(book: PlanRepository) -> None:
     assert book.newest_day() == ""
     book.phase_begins("2027-01-01", "morning", SEVEN)
     book.phase_missed(DAY, "morning", SEVEN, "the machine was off")
@@ -82,5 +82,5 @@ def test_the_newest_day_may_lie_ahead(book: PlanBook) -> None:
 def test_a_kill_right_after_leaves_it_recorded(tmp_path: Path) -> None:
     killed_at("phase.missed", snippet(MISSED, str(tmp_path / "agents.db")))
     db = Database(tmp_path / "agents.db")
-    assert PlanBook(db).phases_of(DAY)["morning"].problem == "was off"
+    assert PlanRepository(db).phases_of(DAY)["morning"].problem == "was off"
     db.close()

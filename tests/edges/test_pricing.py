@@ -11,7 +11,7 @@ import pytest
 from genai_prices import extract_usage
 
 from shared.money.pricing import MOST, Pricing, Unpriced, usage_of
-from shared.money.token_budget import NANO, Rates, Usage, cost
+from shared.money.token_budget import NANO, Rates, TokenUsage, cost
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 MODELS = ["claude-haiku-5-5", "claude-sonnet-5-5", "claude-opus-5-5", "claude-sonnet-4-6", "claude-haiku-4-5-20251001"]
@@ -73,8 +73,8 @@ def test_a_row_remembers_whose_price_it_was() -> None:
 
 def test_cache_writes_of_an_untold_age_are_of_the_age_that_was_asked_for() -> None:
     counts = {"input_tokens": 1, "output_tokens": 1, "cache_creation_input_tokens": 30}
-    assert usage_of(counts) == Usage(input=1, write_5m=30, output=1)
-    assert usage_of(counts, hour_cache=True) == Usage(input=1, write_1h=30, output=1)
+    assert usage_of(counts) == TokenUsage(input=1, write_5m=30, output=1)
+    assert usage_of(counts, hour_cache=True) == TokenUsage(input=1, write_1h=30, output=1)
 
 
 @pytest.mark.parametrize(

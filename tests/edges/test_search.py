@@ -33,7 +33,7 @@ from cli.app import main
 from cli.commands.owner_commands import init
 from cli.terminal.arguments import Arguments
 from shared.model.errors import Misconfigured, OutOfBudget, Refused, TaskCapReached
-from shared.model.research import Hit
+from shared.model.research import SearchHit
 from shared.model.work import Run
 from shared.money.ledger import Ledger
 from shared.money.ticket import Share
@@ -84,8 +84,8 @@ def test_whatever_is_asked_is_one_short_line(query: str) -> None:
     assert asked(line) == line
 
 
-@given(st.lists(st.builds(Hit, st.text(), st.text() | st.text().map("https://a.example/{}".format), st.text())))
-def test_whatever_is_found_is_bounded(found: list[Hit]) -> None:
+@given(st.lists(st.builds(SearchHit, st.text(), st.text() | st.text().map("https://a.example/{}".format), st.text())))
+def test_whatever_is_found_is_bounded(found: list[SearchHit]) -> None:
     hits = bounded(found, 5)
     assert len(hits) <= 5 and len({hit.url for hit in hits}) == len(hits)
     assert all(leads_to_a_host(hit.url) and hit.url == hit.url.strip() for hit in hits)
@@ -96,7 +96,7 @@ def test_whatever_is_found_is_bounded(found: list[Hit]) -> None:
 
 
 class RecordedHome(SearchHome):
-    def given(self, *hits: Hit) -> None:
+    def given(self, *hits: SearchHit) -> None:
         found = tuple(RecordedHit(hit.title, hit.url, hit.excerpt) for hit in hits)
         self.search = RecordedSearch([Recording(QUERY, found)])
 
@@ -168,7 +168,7 @@ class TavilyHome(ServiceHome):
     def at(self, address: str, timeout: float = 20) -> TavilySearch:
         return TavilySearch(KEY, SystemClock(), timeout=timeout, address=address)
 
-    def given(self, *hits: Hit) -> None:
+    def given(self, *hits: SearchHit) -> None:
         rows = [{"title": h.title, "url": h.url, "content": h.excerpt, "score": 0.9, "raw_content": None} for h in hits]
         self.service.page = lambda request: tavilys({"results": rows})
 
@@ -271,7 +271,7 @@ def test_rows_that_lack_something_are_taken_as_far_as_they_go(tavily: TavilyHome
         {"url": "https://a.example"},
     ]
     tavily.service.page = lambda request: tavilys({"results": rows})
-    assert tavily.search.search(QUERY, 5) == (Hit("", ZONES.url, "7"), Hit("", "https://a.example"))
+    assert tavily.search.search(QUERY, 5) == (SearchHit("", ZONES.url, "7"), SearchHit("", "https://a.example"))
 
 
 def test_a_redirect_is_not_followed_with_the_key(tavily: TavilyHome) -> None:
@@ -324,7 +324,7 @@ class DuckDuckGoHome(ServiceHome):
     def at(self, address: str, timeout: float = 20) -> DuckDuckGoSearch:
         return DuckDuckGoSearch(timeout, f"{address}/html/")
 
-    def given(self, *hits: Hit) -> None:
+    def given(self, *hits: SearchHit) -> None:
         parts = [{name: html.escape(text) for name, text in vars(hit).items()} for hit in hits]
         page = f"<html><body><div id='links'>{''.join(RESULT.format(**part) for part in parts)}</div></body></html>"
         self.service.page = lambda request: page.encode("utf-8", "replace")
@@ -372,7 +372,7 @@ def test_what_cannot_be_read_is_an_error(duck: DuckDuckGoHome, page: bytes) -> N
 
 
 def test_advertisements_are_no_hits(duck: DuckDuckGoHome) -> None:
-    duck.given(Hit("Buy", "https://duckduckgo.com/y.js?ad_provider=x"), DATES)
+    duck.given(SearchHit("Buy", "https://duckduckgo.com/y.js?ad_provider=x"), DATES)
     assert duck.search.search(QUERY, 5) == (DATES,)
 
 
@@ -403,7 +403,7 @@ class Shop:
         self.fails: BaseException | None = None
         self.seen: Callable[[], object] = lambda: None
 
-    def search(self, query: str, most: int) -> tuple[Hit, ...]:
+    def search(self, query: str, most: int) -> tuple[SearchHit, ...]:
         self.seen()
         if self.fails:
             raise self.fails
@@ -418,7 +418,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
     ledger.close()
 
 
-def booked(ledger: Ledger, shop: Shop, caps: Caps = ROOMY, run: Run = RUN) -> tuple[Hit, ...]:
+def booked(ledger: Ledger, shop: Shop, caps: Caps = ROOMY, run: Run = RUN) -> tuple[SearchHit, ...]:
     return BookedSearch(shop, ledger, lambda: caps, ManualClock(NOON)).search(run, QUERY, 5)
 
 

@@ -17,12 +17,12 @@ from shared.model.errors import Stopping
 from shared.model.work import CodeAnswer, ModelChoice, NotCoded, Run, TaskSpec
 from shared.money.ledger import Ledger
 from shared.money.routing import Route
-from shared.money.ticket import Ending, Reservation
+from shared.money.ticket import CallEnding, Reservation
 from shared.money.token_budget import NANO, Ask, Caps, Rates
 from shared.repo.committer import Author, Committer
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
-from shared.sandbox.box import Box, Finished, Job, Limits, Mount, find_box, hand_over, python_mounts
+from shared.sandbox.box import Box, Finished, Job, JobLimits, Mount, find_box, hand_over, python_mounts
 from shared.sandbox.watchdog import PULSE, Stillness
 from shared.store.database import Database
 from shared.system.clock import ManualClock
@@ -72,7 +72,7 @@ def ends(box: Box, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Finish
         work = tmp_path_factory.mktemp("work")
         hand_over(work)
         mounts = (*python_mounts(PYTHON), Mount(work, "/work", writable=True))
-        limits = Limits(seconds=60, stall=STALL)
+        limits = JobLimits(seconds=60, stall=STALL)
         return box.run(Job((str(PYTHON), "-I", "-c", script), mounts, "/work", limits=limits, pulse=pulse))
 
     with ThreadPoolExecutor(len(LIVES)) as pool:
@@ -207,7 +207,7 @@ def test_the_engine_is_told_by_what_the_meter_does_that_something_happens(tmp_pa
         call = ledger.reserve(ticket, Ask("m", rates, "v1", 5, 5), Caps(NANO, NANO, NANO), NOON)
         assert isinstance(call, Reservation)
         look(job)
-        ledger.settle(call, 1, Ending(answered=200), NOON)
+        ledger.settle(call, 1, CallEnding(answered=200), NOON)
         look(job)
         return stuck(job)
 

@@ -20,7 +20,7 @@ from shared.model.errors import Stopping
 from shared.model.work import ModelChoice
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
-from shared.sandbox.box import Box, Finished, Job, Limits, Mount, find_box, hand_over, python_mounts
+from shared.sandbox.box import Box, Finished, Job, JobLimits, Mount, find_box, hand_over, python_mounts
 from shared.sandbox.linter import RuffLinter
 from shared.sandbox.selftest import attack
 from shared.sandbox.stoppable import Stoppable
@@ -161,7 +161,7 @@ class Stop:
 def test_a_box_ends_at_once(box: Box, tmp_path: Path, script: str) -> None:
     hand_over(tmp_path)
     mounts = (*python_mounts(PYTHON), Mount(tmp_path, "/work", writable=True))
-    job = Job((str(PYTHON), "-I", "-c", script), mounts, "/work", limits=Limits(seconds=60))
+    job = Job((str(PYTHON), "-I", "-c", script), mounts, "/work", limits=JobLimits(seconds=60))
     stop = Stop(1.5)
     with pytest.raises(Stopping):
         Stoppable(box, stop).run(job)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from shared.model.lifecycle import FOLDERS, State
 from shared.model.work import Difficulty, Priority, TaskSpec
-from shared.store.task_store import YOUNG, TaskStore, Unreadable, parse, render
+from shared.store.task_store import YOUNG, TaskStore, UnreadableFile, parse, render
 from shared.system.paths import Home
 
 pytestmark = pytest.mark.disk
@@ -41,7 +41,7 @@ def drop(home: Home, name: str, data: str | bytes, state: State = State.BACKLOG)
 
 def reason(store: TaskStore, id_: str) -> str:
     spec = store.read(State.BACKLOG, id_).spec
-    assert isinstance(spec, Unreadable)
+    assert isinstance(spec, UnreadableFile)
     return spec.reason
 
 
@@ -147,7 +147,7 @@ def test_folders_and_sockets_in_place_of_a_file_are_named(home: Home, store: Tas
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(home.tasks(State.FAILED) / "s.md"))
         assert "is not a plain file" in reason(store, "t")
-        assert isinstance(store.read(State.FAILED, "s").spec, Unreadable)
+        assert isinstance(store.read(State.FAILED, "s").spec, UnreadableFile)
 
 
 @pytest.mark.parametrize("name", [".hidden.md", "t.md~", "t.md.swp", "t.tmp", "notes.txt"])
@@ -207,7 +207,7 @@ def test_a_file_that_becomes_unreadable_after_it_was_read_is_named(home: Home, s
     path.rename(path.with_suffix(".kept"))
     path.symlink_to(path.with_suffix(".kept"))
     (one,) = store.all()
-    assert isinstance(one.spec, Unreadable) and "symbolic link" in one.spec.reason
+    assert isinstance(one.spec, UnreadableFile) and "symbolic link" in one.spec.reason
 
 
 def title(store: TaskStore) -> str:

@@ -10,57 +10,59 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agents.orchestrator.upkeep.upkeep import KINDS, Finding, Look, proposal
-from agents.orchestrator.upkeep.upkeep_book import UpkeepBook
+from agents.orchestrator.upkeep.upkeep import KINDS, UpkeepFinding, UpkeepLook, proposal
+from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
 from shared.store.database import Database
 from tests.killing import finishes, killed_at, snippet
 
 DAY, NEXT = "2026-11-20", "2026-11-21"
-FOUND = Finding("lint", "app.py", "Tidy app.py", "Tidy.", ("it is tidy",), "it said so", 3, ("app.py",), (), ("b.py",))
+FOUND = UpkeepFinding(
+    "lint", "app.py", "Tidy app.py", "Tidy.", ("it is tidy",), "it said so", 3, ("app.py",), (), ("b.py",)
+)
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Iterator[UpkeepBook]:
+def book(tmp_path: Path) -> Iterator[UpkeepRepository]:
     db = Database(tmp_path / "agents.db")
-    yield UpkeepBook(db)
+    yield UpkeepRepository(db)
     db.close()
 
 
-def test_a_look_is_remembered_with_all_that_it_proposed(book: UpkeepBook) -> None:
-    look = Look(DAY, ("lint: not looked for today", "nothing else"), (proposal(FOUND, DAY, 1, ("secret/**",)),))
+def test_a_look_is_remembered_with_all_that_it_proposed(book: UpkeepRepository) -> None:
+    look = UpkeepLook(DAY, ("lint: not looked for today", "nothing else"), (proposal(FOUND, DAY, 1, ("secret/**",)),))
     book.keep(look)
     assert book.look(DAY) == look and book.look(NEXT) is None
     assert book.proposals() == look.proposals and book.goals() == (look.proposals[0].goal,)
 
 
-def test_the_first_look_of_a_day_counts(book: UpkeepBook) -> None:
-    first = Look(DAY, (), (proposal(FOUND, DAY, 1),))
+def test_the_first_look_of_a_day_counts(book: UpkeepRepository) -> None:
+    first = UpkeepLook(DAY, (), (proposal(FOUND, DAY, 1),))
     book.keep(first)
-    book.keep(Look(DAY, ("nothing worth doing",), (proposal(replace(FOUND, subject="b.py"), DAY, 2),)))
+    book.keep(UpkeepLook(DAY, ("nothing worth doing",), (proposal(replace(FOUND, subject="b.py"), DAY, 2),)))
     assert book.look(DAY) == first
 
 
-def test_proposals_of_all_days_stand_in_their_order(book: UpkeepBook) -> None:
+def test_proposals_of_all_days_stand_in_their_order(book: UpkeepRepository) -> None:
     for number, day in enumerate((NEXT, DAY), 1):
-        book.keep(Look(day, (), (proposal(replace(FOUND, subject=day), day, number),)))
+        book.keep(UpkeepLook(day, (), (proposal(replace(FOUND, subject=day), day, number),)))
     assert [one.subject for one in book.proposals()] == [NEXT, DAY]
-    assert book.look(DAY) == Look(DAY, (), (book.proposals()[1],))
+    assert book.look(DAY) == UpkeepLook(DAY, (), (book.proposals()[1],))
 
 
 def test_a_day_is_read_without_the_proposals_of_others(tmp_path: Path) -> None:
     db = Database(tmp_path / "agents.db")
     for number, day in enumerate((DAY, NEXT), 1):
-        UpkeepBook(db).keep(Look(day, (), (proposal(replace(FOUND, subject=day), day, number),)))
+        UpkeepRepository(db).keep(UpkeepLook(day, (), (proposal(replace(FOUND, subject=day), day, number),)))
     with db.transaction() as rows:
         rows.execute("update upkeep_proposals set task_json = 'not read' where day = ?", (DAY,))
-    found = UpkeepBook(db).look(NEXT)
+    found = UpkeepRepository(db).look(NEXT)
     db.close()
     assert found and [one.subject for one in found.proposals] == [NEXT]
 
 
-def test_only_a_task_that_is_to_mend_a_test_has_one(book: UpkeepBook) -> None:
+def test_only_a_task_that_is_to_mend_a_test_has_one(book: UpkeepRepository) -> None:
     mends = replace(FOUND, kind="failing test", subject="tests/test_a.py::test_b[\u00e9 -1]")
-    book.keep(Look(DAY, (), (proposal(mends, DAY, 1), proposal(FOUND, DAY, 2))))
+    book.keep(UpkeepLook(DAY, (), (proposal(mends, DAY, 1), proposal(FOUND, DAY, 2))))
     found = [book.failing_test(f"20261120-{name}") for name in ("u1", "u2", "u3", "01")]
     assert found == [mends.subject, "", "", ""]
 
@@ -77,8 +79,8 @@ def test_any_words_survive(tmp_path: Path, kind: str, subject: str, seen: str, n
     path.unlink(missing_ok=True)
     db = Database(path)
     made = proposal(replace(FOUND, kind=kind, subject=subject, seen=seen), DAY, 1)  # type: ignore[arg-type]
-    UpkeepBook(db).keep(Look(DAY, tuple(notes), (made,)))
-    found = UpkeepBook(db).look(DAY)
+    UpkeepRepository(db).keep(UpkeepLook(DAY, tuple(notes), (made,)))
+    found = UpkeepRepository(db).look(DAY)
     db.close()
     assert found and found.proposals == (made,)
     assert found.notes == tuple(one for note in notes if (one := " ".join(note.split())))
@@ -99,5 +101,5 @@ def test_a_kill_after_it_is_kept_leaves_all_of_it_and_a_repetition_adds_nothing(
     killed_at("upkeep.looked", snippet(KEEPS, str(path)))
     finishes(snippet(KEEPS, str(path)))
     db = Database(path)
-    assert UpkeepBook(db).look(DAY) == Look(DAY, (), (proposal(FOUND, DAY, 1),))
+    assert UpkeepRepository(db).look(DAY) == UpkeepLook(DAY, (), (proposal(FOUND, DAY, 1),))
     db.close()

@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shared.model.errors import Refused, TeamError, Unavailable
-from shared.model.research import Source
+from shared.model.research import WebSource
 from shared.system.clock import ManualClock
 from shared.system.web_line import AGENT
 from tests.edges.web_scene import (
@@ -559,4 +559,4 @@ def test_no_answer_is_too_odd_to_be_refused(data: bytes) -> None:
         except (Refused, Unavailable) as told:
             assert str(told).isprintable()
         else:
-            assert isinstance(found, Source)
+            assert isinstance(found, WebSource)

@@ -10,7 +10,7 @@ import pytest
 
 from agents.devops.ci.ci_order import CiOrder
 from agents.devops.ci.ci_workflow import render
-from agents.devops.ci.workflow_lint import AUDIT, SCHEMA, Finding, Linted, installed, lint_workflow
+from agents.devops.ci.workflow_lint import AUDIT, SCHEMA, Linted, WorkflowFinding, installed, lint_workflow
 from tests.spec.test_ci_workflow import VARIANTS, order
 
 GOOD = render(order())
@@ -134,5 +134,5 @@ def test_a_linter_gets_a_clean_environment_and_leaves_nothing(tmp_path: Path, sc
 def test_what_a_linter_says_is_one_bounded_printable_line(tmp_path: Path, scratch: Path) -> None:
     told = '{"errors": [{"path": "$", "message": "\\\\u001b[2J\\\\n' + "x" * 1000 + '"}]}'
     found = lint_workflow(GOOD, scratch, program(tmp_path, SCHEMA, f"printf '%s' '{told}'; exit 1")).findings
-    assert found == (Finding(SCHEMA, 0, found[0].text),)
+    assert found == (WorkflowFinding(SCHEMA, 0, found[0].text),)
     assert found[0].text.isprintable() and len(found[0].text) == 300

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from agents.researcher.web.web_page import Bounds, WebReader
+from agents.researcher.web.web_page import PageBounds, WebReader
 from shared.system.clock import ManualClock
 from shared.system.web_address import is_public
 
@@ -155,5 +155,5 @@ def reader(
     reachable: Callable[[str], bool] = may_reach,
 ) -> WebReader:
     ports = frozenset({80, 443} | {site.port for site in sites})
-    bounds = Bounds(seconds=seconds, robots_seconds=seconds, ports=ports)
+    bounds = PageBounds(seconds=seconds, robots_seconds=seconds, ports=ports)
     return WebReader(clock or ManualClock(NOON), bounds, names or Names(), reachable, context)

@@ -11,12 +11,12 @@ from typing import Any
 from cli.app import main
 from cli.wiring.forge import open_code
 from cli.wiring.records import Records
-from shared.model.deployment import Deploy, Event, Place, Plan
+from shared.model.deployment import Deploy, DeployEvent, NewDeploy, Place
 from tests.journey.stage import Stage, git
 
 PLACES: tuple[Place, ...] = ("staging", "production")
-GOOD = (Event.BUILT, Event.SAVED, Event.STARTED, Event.PASSED)
-SICK = (Event.BUILT, Event.SAVED, Event.STARTED, Event.SICKENED)
+GOOD = (DeployEvent.BUILT, DeployEvent.SAVED, DeployEvent.STARTED, DeployEvent.PASSED)
+SICK = (DeployEvent.BUILT, DeployEvent.SAVED, DeployEvent.STARTED, DeployEvent.SICKENED)
 
 
 @dataclass
@@ -57,7 +57,7 @@ class DeployHome:
         with self.stage.records() as records:
             return open_code(records.home, records.settings, records.clock, print).sync()
 
-    def deployed(self, commit: str, *events: Event, **more: Any) -> Deploy:
+    def deployed(self, commit: str, *events: DeployEvent, **more: Any) -> Deploy:
         with self.stage.records() as records:
             return booked(records, commit, *events, **more)
 
@@ -68,7 +68,7 @@ class DeployHome:
 def booked(
     records: Records,
     commit: str,
-    *events: Event,
+    *events: DeployEvent,
     place: Place = "production",
     back_to: str = "",
     why: str = "",
@@ -76,10 +76,10 @@ def booked(
 ) -> Deploy:
     """A deploy as the book would have it, a minute for each step; without events it is healthy."""
     book, now = records.deploys, records.clock.now() - timedelta(minutes=10)
-    deploy = book.plan(Plan(place, commit, back_to), now)
+    deploy = book.plan(NewDeploy(place, commit, back_to), now)
     for event in events or GOOD:
         now += timedelta(minutes=1)
-        said = why if event in (Event.SICKENED, Event.NOT_BUILT, Event.LOST) else ""
+        said = why if event in (DeployEvent.SICKENED, DeployEvent.NOT_BUILT, DeployEvent.LOST) else ""
         deploy = book.happened(deploy, event, now, said)
     if reverts:
         book.reverted_by(deploy, reverts)

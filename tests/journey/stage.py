@@ -21,7 +21,7 @@ import httpx2
 
 from agents.coder.engine.engine import EngineJob, EngineRun, named_files, never
 from agents.orchestrator.vision.vision_parser import parse
-from agents.qa.runner.suite import Bench, RawRun, SuiteOrder
+from agents.qa.runner.suite import Bench, RawTestRun, SuiteOrder
 from cli.commands.owner_commands import init
 from cli.terminal.arguments import Arguments
 from cli.wiring.records import Records, open_records
@@ -162,7 +162,7 @@ class ScriptedBench:
     def label(self, commit: str) -> str:
         return f"{self.quality} box of a story"
 
-    def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawRun:
+    def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawTestRun:
         files = {e.path: (self.mirror.read(order.commit, e.path) or b"") for e in self.mirror.tree(order.commit)}
         files |= {path: data for path, data in order.overlay.items() if data is not None}
         there = {path: data.decode() for path, data in files.items() if order.overlay.get(path, data) is not None}
@@ -179,7 +179,7 @@ class ScriptedBench:
             lines.append({"test": test, "outcome": outcome, **place})
         lines.append({"end": code, "ran": len(found)})
         report = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
-        return RawRun("exited", code, 0.1, "", report, self._counted(there))
+        return RawTestRun("exited", code, 0.1, "", report, self._counted(there))
 
     def _counted(self, files: Mapping[str, str]) -> bytes | None:
         if self.unrun is None:

@@ -18,7 +18,7 @@ from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing
 from shared.money.routing import ENOUGH, ONE_IN, number_of
 from shared.money.savings import cached
-from shared.money.token_budget import Usage
+from shared.money.token_budget import TokenUsage
 from shared.system.clock import ManualClock
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
@@ -210,7 +210,7 @@ def test_the_turns_of_a_question_read_what_the_ones_before_have_written(
     assert not any("cache_control" in json.dumps(one.body) for one in others), "what is asked once carries no mark"
 
     rates = Pricing().rates(DEAR, 1, MORNING)
-    saved = sum(cached(rates, Usage(write_5m=written, read=read)) for written, read in counts)
+    saved = sum(cached(rates, TokenUsage(write_5m=written, read=read)) for written, read in counts)
     assert saved > 0 and savings_of_day(day, capsys) == {**NONE, "caching": f"0.{saved:09d}"}
     words = f"prompt caching saved $0.{saved // 100_000:04d}"
     assert f"2026-11: {words}\n" in typed(day, capsys, "budget")

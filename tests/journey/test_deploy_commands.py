@@ -15,7 +15,7 @@ from cli.commands.day import run_day
 from cli.commands.deploys import before, deploy, rollback
 from cli.terminal.arguments import CHECKOUT, Arguments
 from cli.views.what_runs import make_driver
-from shared.model.deployment import Deploy, Event, Place, Stage
+from shared.model.deployment import Deploy, DeployEvent, DeployStage, Place
 from shared.model.errors import Misconfigured
 from shared.store.epochs import Epochs
 from shared.system import lock
@@ -134,7 +134,7 @@ def test_after_one_that_got_stuck_either_of_the_two_is_no_surprise_but_after_a_h
     home.deployed(first)
     home.deployed(second, back_to=first)
     assert [is_other(sha) for sha in (first, second, second[:7])] == [True, False, False]
-    home.deployed(third, *GOOD[:3], Event.SICKENED, Event.LOST, back_to=second)
+    home.deployed(third, *GOOD[:3], DeployEvent.SICKENED, DeployEvent.LOST, back_to=second)
     assert [is_other(sha) for sha in (first, second, third, third[:7], "")] == [True, False, False, False, False]
 
 
@@ -143,8 +143,8 @@ def test_what_an_order_cut_off_and_did_not_replace_is_not_called_healthy(
 ) -> None:
     first, second, third = home.commit(), home.commit("second"), home.commit("third")
     home.deployed(first)
-    home.deployed(second, *GOOD[:3], Event.OVERRULED, back_to=first)
-    home.deployed(third, Event.NOT_BUILT, back_to=first, why="no room")
+    home.deployed(second, *GOOD[:3], DeployEvent.OVERRULED, back_to=first)
+    home.deployed(third, DeployEvent.NOT_BUILT, back_to=first, why="no room")
     home.runs().write_text(second)
     told = (
         f"production: {second[:8]} runs there still, and nobody watched it to its end; {first[:8]} (first) was healthy"
@@ -162,7 +162,9 @@ def test_who_cannot_be_asked_costs_one_line(home: DeployHome, capsys: pytest.Cap
 def test_the_keys_of_json_are_stable(home: DeployHome, capsys: pytest.CaptureFixture[str]) -> None:
     first, second = home.commit(), home.commit("second")
     home.deployed(first)
-    home.deployed(second, *SICK, Event.SENT_BACK, Event.RECOVERED, back_to=first, why="GET / answered 500", reverts=7)
+    home.deployed(
+        second, *SICK, DeployEvent.SENT_BACK, DeployEvent.RECOVERED, back_to=first, why="GET / answered 500", reverts=7
+    )
     found = facts(home, capsys)
     assert set(found) == {"driver", "places", "paused", "held", "orders", "deploys"}
     keys = ("place", "commit", "subject", "task", "since", "stuck", "unwatched", "under_way", "runs")
@@ -191,7 +193,7 @@ def test_only_the_newest_twenty_are_shown_and_the_rest_is_counted(
 
 def test_what_programs_said_is_one_bounded_harmless_line(home: DeployHome, capsys: pytest.CaptureFixture[str]) -> None:
     first = home.commit()
-    home.deployed(first, *SICK, Event.LOST, why=HOSTILE)
+    home.deployed(first, *SICK, DeployEvent.LOST, why=HOSTILE)
     for words in (("deploys",), ("status",), ("deploys", "--json")):
         text = shown(home, capsys, *words)
         assert not {"\x1b", "\x9b", "\u202e", "\r"} & set(text)
@@ -206,7 +208,7 @@ def test_status_has_a_line_for_each_place_and_what_ends_a_pause(
     home = DeployHome.made(tmp_path, ("staging", "production"))
     first, second = home.commit(), home.commit("second")
     home.deployed(first, place="staging")
-    home.deployed(second, *SICK, Event.LOST, place="production", why="GET / answered 500")
+    home.deployed(second, *SICK, DeployEvent.LOST, place="production", why="GET / answered 500")
     home.type("pause-deploys", "--why", "a fair")
     text = shown(home, capsys, "status")
     assert f"staging: {first[:8]} (first) healthy since " in text
@@ -355,12 +357,12 @@ def test_rollback_of_what_goes_back_by_itself_orders_nothing(
     assert [row["stage"] for row in facts(home, capsys)["deploys"]] == ["rolled back", "healthy"]
 
 
-def history(*told: tuple[str, Stage, str]) -> list[Deploy]:
+def history(*told: tuple[str, DeployStage, str]) -> list[Deploy]:
     """(commit, how it stands, what was healthy before it), one after the other."""
     return [Deploy(number, "production", commit, stage, back) for number, (commit, stage, back) in enumerate(told)]
 
 
-H = Stage.HEALTHY
+H = DeployStage.HEALTHY
 
 
 @pytest.mark.parametrize(
@@ -371,13 +373,15 @@ H = Stage.HEALTHY
         pytest.param(history((A, H, ""), (B, H, A)), A, id="the one before"),
         pytest.param(history((A, H, ""), (B, H, A), (C, H, B), (B, H, C)), A, id="twice goes back twice"),
         pytest.param(history((A, H, ""), (B, H, A), (A, H, B)), "", id="never forward to what was left"),
-        pytest.param(history((A, H, ""), (B, H, A), (C, Stage.RETURNED, B)), A, id="what is sick went back already"),
-        pytest.param(history((A, H, ""), (B, H, A), (C, Stage.FAILED, B)), A, id="what was not built never ran"),
-        pytest.param(history((A, H, ""), (B, Stage.STARTED, A)), A, id="what is still watched"),
-        pytest.param(history((A, H, ""), (B, Stage.PLANNED, A)), "", id="what is still built does not run yet"),
-        pytest.param(history((A, H, ""), (B, Stage.RETURNING, A)), A, id="it goes back just now"),
-        pytest.param(history((A, H, ""), (B, Stage.STUCK, A)), A, id="stuck: the last healthy one once more"),
-        pytest.param(history((A, H, ""), (B, H, A), (B, Stage.STUCK, B)), A, id="stuck with what was healthy"),
+        pytest.param(
+            history((A, H, ""), (B, H, A), (C, DeployStage.RETURNED, B)), A, id="what is sick went back already"
+        ),
+        pytest.param(history((A, H, ""), (B, H, A), (C, DeployStage.FAILED, B)), A, id="what was not built never ran"),
+        pytest.param(history((A, H, ""), (B, DeployStage.STARTED, A)), A, id="what is still watched"),
+        pytest.param(history((A, H, ""), (B, DeployStage.PLANNED, A)), "", id="what is still built does not run yet"),
+        pytest.param(history((A, H, ""), (B, DeployStage.RETURNING, A)), A, id="it goes back just now"),
+        pytest.param(history((A, H, ""), (B, DeployStage.STUCK, A)), A, id="stuck: the last healthy one once more"),
+        pytest.param(history((A, H, ""), (B, H, A), (B, DeployStage.STUCK, B)), A, id="stuck with what was healthy"),
     ],
 )
 def test_what_a_rollback_goes_back_to(deploys: list[Deploy], back: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.deployment import Stage as At
+from shared.model.deployment import DeployStage as At
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.deployed import Site, book, site
 from tests.journey.gated import FILES, ID, VISION, Coder, fix, suite

@@ -17,7 +17,7 @@ from agents.orchestrator.reports.reporting import Reporting
 from cli.commands.deploy_check import deploy_findings
 from cli.wiring.records import Records
 from cli.wiring.team import open_team
-from shared.model.deployment import Deploy, Event, Place
+from shared.model.deployment import Deploy, DeployEvent, Place
 from shared.model.errors import Misconfigured, TeamError, Unavailable
 from shared.model.lifecycle import Event as TaskEvent
 from shared.model.lifecycle import State
@@ -27,7 +27,7 @@ from tests.mailbox import Mailbox
 
 A, B = "a1" * 20, "b2" * 20
 TASK = "20261120-01"
-BACK = (*SICK, Event.SENT_BACK, Event.RECOVERED)
+BACK = (*SICK, DeployEvent.SENT_BACK, DeployEvent.RECOVERED)
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Scene:
         journal.intend(f"{TASK}:merge", "merge", TASK, commit, now)
         journal.achieved(f"{TASK}:merge", commit)
 
-    def deployed(self, commit: str, *events: Event, **more: Any) -> Deploy:
+    def deployed(self, commit: str, *events: DeployEvent, **more: Any) -> Deploy:
         return booked(self.records, commit, *events, **more)
 
     def day(self) -> str:
@@ -109,8 +109,8 @@ def test_what_was_live_before_and_what_production_runs_are_told(scene: Scene) ->
 
 
 def test_what_an_order_cut_off_and_did_not_replace_is_told(scene: Scene) -> None:
-    scene.deployed(A, Event.BUILT, Event.SAVED, Event.STARTED, Event.OVERRULED)
-    scene.reporting().deployed(scene.deployed(B, Event.NOT_BUILT, why="no room"), "", A)
+    scene.deployed(A, DeployEvent.BUILT, DeployEvent.SAVED, DeployEvent.STARTED, DeployEvent.OVERRULED)
+    scene.reporting().deployed(scene.deployed(B, DeployEvent.NOT_BUILT, why="no room"), "", A)
     assert f"{A[:8]} runs there still, and nobody watched" in scene.box.of("deploy-2")["text"]
 
 
@@ -145,7 +145,7 @@ def test_what_is_healthy_at_staging_is_told_when_it_is_live(scene: Scene) -> Non
 
 
 def test_a_pause_stands_in_the_message_with_what_ends_it(scene: Scene) -> None:
-    deploy = scene.deployed(A, *SICK, Event.LOST, why="GET / answered 500")
+    deploy = scene.deployed(A, *SICK, DeployEvent.LOST, why="GET / answered 500")
     scene.records.deploys.pause("production is not healthy", scene.records.clock.now())
     scene.reporting().deployed(deploy, "", "")
     message = scene.box.of("deploy-1")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.deployment import Stage as At
+from shared.model.deployment import DeployStage as At
 from simulators.model.scripted_model import ScriptedModel
 from tests.docker_scene import base_image, engine_or_skip, occupied, page
 from tests.journey.deployed_docker import Containers, containers

@@ -28,7 +28,7 @@ from shared.model.errors import TeamError
 from shared.model.lifecycle import FOLDERS
 from shared.model.work import Run
 from shared.money.ledger import Ledger
-from shared.money.meter import Meter, Patience, Upstream
+from shared.money.meter import Meter, MeterTimeouts, Upstream
 from shared.money.pricing import Pricing
 from shared.money.ticket import TicketOrder
 from shared.money.token_budget import Caps, dollars
@@ -314,7 +314,7 @@ def test_what_cannot_be_made_anew_is_refused_in_one_line_until_it_is_back(
 
 def test_a_model_that_answers_after_we_gave_up_is_booked_at_the_most_it_can_cost(tmp_path: Path) -> None:
     clock, ledger = ManualClock(at(8)), Ledger(Database(tmp_path / "agents.db"))
-    hurried = Patience(first=0.01, longest=0.01, tries=2, idle=0.3, whole=0.5, streamed=0.5)
+    hurried = MeterTimeouts(first=0.01, longest=0.01, tries=2, idle=0.3, whole=0.5, streamed=0.5)
     caps = Caps(dollars("9"), dollars("9"), dollars("9"))
     ask = {"model": "claude-sonnet-5-5", "max_tokens": 100, "messages": [{"role": "user", "content": "hi"}]}
     order = TicketOrder(

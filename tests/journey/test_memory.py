@@ -25,7 +25,7 @@ from shared.model.lifecycle import State
 from shared.model.review import Approved, ChangesRequested, Reviewed
 from shared.model.work import Goal, TaskSpec
 from shared.store.gate_book import Ruling
-from shared.store.journal import Known
+from shared.store.journal import TaskRecord
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.deployed import sick, site
 from tests.journey.gated import BAD, FILES, GOOD, ID, LAST, VISION, WORSE, WORST, Coder, fix, suite
@@ -119,7 +119,7 @@ def at_work(stage: Stage) -> Iterator[tuple[Desk, Records]]:
         yield team.desk, records
 
 
-def born(desk: Desk, goal: str) -> Known:
+def born(desk: Desk, goal: str) -> TaskRecord:
     desk.journal.born(TaskSpec("t", "Open the door", "", goal_id=goal), State.BACKLOG, "", desk.clock.now())
     return desk.journal.known()["t"]
 

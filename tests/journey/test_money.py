@@ -15,7 +15,7 @@ from cli.app import main
 from cli.commands.progress import Glance
 from cli.wiring.records import Records, open_records
 from shared.model.work import Run
-from shared.money.ticket import Ending, Reservation, Ticket, TicketOrder
+from shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
 from shared.money.token_budget import NANO, Ask, Rates, Refusal, as_dollars, dollars
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
@@ -61,7 +61,7 @@ def spend_all(stage: Stage) -> None:
     """Now, in calls of a dollar, until a cap refuses one."""
     with open_records(stage.home.root, {}) as records:
         while isinstance(reservation := call(records, "1"), Reservation):
-            records.ledger.settle(reservation, NANO, Ending(), records.clock.now())
+            records.ledger.settle(reservation, NANO, CallEnding(), records.clock.now())
 
 
 def status(stage: Stage, screen: Screen) -> dict[str, Any]:
@@ -192,7 +192,7 @@ def lost(stage: Stage) -> int:
     with open_records(stage.home.root, {}) as records:
         reservation = call(records, "1", ID)
         assert isinstance(reservation, Reservation)
-        records.ledger.lost(reservation, NANO, None, Ending(code="meter_cut"), records.clock.now())
+        records.ledger.lost(reservation, NANO, None, CallEnding(code="meter_cut"), records.clock.now())
     return reservation.id
 
 

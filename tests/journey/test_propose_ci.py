@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from agents.devops.ci.workflow_lint import Finding, Linted
-from cli.commands.ci import BRANCH, PULL, PUSH, Proposal, propose_ci
+from agents.devops.ci.workflow_lint import Linted, WorkflowFinding
+from cli.commands.ci import BRANCH, PULL, PUSH, WorkflowProposal, propose_ci
 from cli.terminal.arguments import Arguments
 from cli.wiring.forge import open_code
 from shared.forge.forge import REVIEW_CONTEXT, task_of
@@ -231,11 +231,11 @@ def proposal(stage: Stage, linted: Linted) -> tuple[int, list[str]]:
     said: list[str] = []
     with stage.records() as records:
         code = open_code(stage.home, records.settings, records.clock, said.append)
-        return Proposal(records, code, Outgoing({}), said.append, lambda text, folder: linted).make(), said
+        return WorkflowProposal(records, code, Outgoing({}), said.append, lambda text, folder: linted).make(), said
 
 
 def test_a_finding_stops_it_before_anything_is_pushed(stage: Stage) -> None:
-    code, said = proposal(stage, Linted((Finding("zizmor", 7, "unpinned-uses"),)))
+    code, said = proposal(stage, Linted((WorkflowFinding("zizmor", 7, "unpinned-uses"),)))
     assert (code, said) == (1, ["zizmor: line 7: unpinned-uses"])
     assert (stage.pulls(), branches(stage)) == ([], ["main"])
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from cli.app import main
-from shared.model.research import Hit
+from shared.model.research import SearchHit
 from shared.system.clock import ManualClock
 from shared.system.signals import Stop
 from simulators.model.scripted_model import ScriptedModel
@@ -169,9 +169,9 @@ def test_a_search_that_found_nothing_is_made_again_on_another_day(stage: Stage) 
         book = records.research
         book.ask([ASKED], "2026-11-20")
         book.keep_hits(ASKED, "nothing", "2026-11-20", [])
-        book.keep_hits(ASKED, "something", "2026-11-20", [Hit("a", ADDRESS)])
+        book.keep_hits(ASKED, "something", "2026-11-20", [SearchHit("a", ADDRESS)])
         assert book.hits(ASKED, "nothing", "2026-11-20") == () and book.hits(ASKED, "nothing", "2026-11-21") is None
-        assert book.hits(ASKED, "something", "2026-11-21") == (Hit("a", ADDRESS),)
+        assert book.hits(ASKED, "something", "2026-11-21") == (SearchHit("a", ADDRESS),)
 
 
 def test_who_is_asked_to_end_reads_no_further_page_and_goes_on_with_the_next_start(

@@ -22,7 +22,7 @@ import pytest
 
 from agents.orchestrator.day import Orchestrator
 from cli import views
-from cli.commands.daemon import Patience, start, stopped
+from cli.commands.daemon import StopTimeouts, start, stopped
 from cli.commands.serving import Life
 from cli.terminal.arguments import Arguments
 from cli.terminal.text import command
@@ -150,7 +150,7 @@ def test_it_outlives_the_command_that_started_it_and_ends_when_it_is_asked(
     )
     assert (daemon["state"], daemon["pid"], daemon["ended"]) == ("running", int(found[1]), "")
     for foreground in (False, True):
-        with pytest.raises(lock.Taken, match=rf"already at work on this home \(pid {found[1]}\)"):
+        with pytest.raises(lock.HomeTaken, match=rf"already at work on this home \(pid {found[1]}\)"):
             start(Arguments("start", stage.home.root, foreground=foreground))
     ended = at(stage, "stop")
     assert (ended.code, ended.text) == (0, f"asked it to end\nstopped (pid {found[1]})\n")
@@ -318,7 +318,7 @@ def stubborn(stage: Stage) -> Iterator[subprocess.Popen[str]]:
 
 def test_who_does_not_end_is_asked_again_and_then_killed(stage: Stage, capsys: pytest.CaptureFixture[str]) -> None:
     with stubborn(stage) as one:
-        assert stopped(stage.home, Patience(0.5, 0.5, 10)) == 0
+        assert stopped(stage.home, StopTimeouts(0.5, 0.5, 10)) == 0
         assert (one.wait(5), one.stdout and one.stdout.read()) == (-signal.SIGKILL, "asked\nasked\n")
     assert capsys.readouterr().out.splitlines()[-4:] == [
         "asked it to end",

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from agents.coder.engine.engine import EngineJob
-from agents.orchestrator.board.review_facts import GateSight
+from agents.orchestrator.board.review_facts import ReviewFacts
 from agents.orchestrator.day import Orchestrator
 from agents.orchestrator.upkeep.upkeeping import capacity_left
 from agents.orchestrator.vision.vision_parser import parse
@@ -396,7 +396,7 @@ def test_it_is_never_merged_without_him_whatever_its_goal_is_taken_for(make: Mak
         (known,), vision = records.journal.known().values(), team.desk.wanted()
         assert vision
         his = Vision((Goal(known.goal_id, "His own"),))
-        sight = GateSight(team.desk)
+        sight = ReviewFacts(team.desk)
         for one, wanted in (
             (known, vision),
             (known, None),

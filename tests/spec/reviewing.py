@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from agents.reviewer.answer import Complaint, Decision, Reply
+from agents.reviewer.answer import Decision, FindingReply, ReviewReply
 from agents.reviewer.rules import rules
-from agents.reviewer.rules.case import Case, File
+from agents.reviewer.rules.case import Case, ChangedFile
 from shared.model.change import Change
 from shared.model.errors import TeamError
 from shared.model.review import Finding, Severity
@@ -25,16 +25,16 @@ def split(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def file(path: str, after: str | None, before: str | None = None) -> File:
+def file(path: str, after: str | None, before: str | None = None) -> ChangedFile:
     old, new = split(before or ""), split(after or "")
     blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     added = tuple((n + 1, new[n]) for tag, _, _, low, high in blocks if tag != "equal" for n in range(low, high))
     modes = ("100644" if before is not None else "", "100644" if after is not None else "")
     kind = "added" if before is None else "modified" if after is not None else "deleted"
-    return File(Change(path, kind, *modes, added_lines=added), before, after)  # type: ignore[arg-type]
+    return ChangedFile(Change(path, kind, *modes, added_lines=added), before, after)  # type: ignore[arg-type]
 
 
-def case(files: Sequence[File], tracked: Texts | None = None, guards: tuple[str, ...] = ()) -> Case:
+def case(files: Sequence[ChangedFile], tracked: Texts | None = None, guards: tuple[str, ...] = ()) -> Case:
     """`tracked`: further files of the commit."""
     texts = {**(tracked or {}), **{one.path: one.after for one in files if one.after is not None}}
     return Case(tuple(files), frozenset(texts), texts.get, guards)
@@ -45,7 +45,7 @@ def found(path: str, after: str, before: str | None = None, tracked: Texts | Non
     return rules.findings(case([file(path, after, before)], tracked), OUTGOING)
 
 
-def patch(files: Sequence[File]) -> bytes:
+def patch(files: Sequence[ChangedFile]) -> bytes:
     """As git writes it."""
     parts = []
     for one in files:
@@ -63,7 +63,7 @@ class Commits:
     before: Texts
     after: Texts
 
-    def files(self) -> list[File]:
+    def files(self) -> list[ChangedFile]:
         paths = sorted({*self.before, *self.after})
         changed = (path for path in paths if self.before.get(path) != self.after.get(path))
         return [file(path, self.after.get(path), self.before.get(path)) for path in changed]
@@ -89,7 +89,7 @@ class Commits:
 class ScriptedModel:
     """Answers in turn, the last one for ever; remembers what it was asked."""
 
-    answers: Sequence[Reply | TeamError]
+    answers: Sequence[ReviewReply | TeamError]
     asked: list[str] = field(default_factory=list)
 
     def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T:
@@ -103,15 +103,15 @@ class ScriptedModel:
         return reply
 
 
-def approve(*findings: Complaint, unresolved: Sequence[int] = (), keywords: Sequence[str] = ()) -> Reply:
-    return Reply(Decision.APPROVE, "fine", [*findings], [*unresolved], [*keywords])
+def approve(*findings: FindingReply, unresolved: Sequence[int] = (), keywords: Sequence[str] = ()) -> ReviewReply:
+    return ReviewReply(Decision.APPROVE, "fine", [*findings], [*unresolved], [*keywords])
 
 
-def reject(*findings: Complaint, unresolved: Sequence[int] = ()) -> Reply:
-    return Reply(Decision.REQUEST_CHANGES, "not yet", [*findings], [*unresolved])
+def reject(*findings: FindingReply, unresolved: Sequence[int] = ()) -> ReviewReply:
+    return ReviewReply(Decision.REQUEST_CHANGES, "not yet", [*findings], [*unresolved])
 
 
 def complaint(
     line: int, severity: Severity = Severity.MEDIUM, path: str = "app.py", text: str = "It is wrong; mend it."
-) -> Complaint:
-    return Complaint(path, line, severity, "wrong", text)
+) -> FindingReply:
+    return FindingReply(path, line, severity, "wrong", text)

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.model.change import Change, Limits, refusal
+from shared.model.change import Change, ChangeLimits, refusal
 from shared.model.scope import Scope
 
 SCOPE = Scope(files=("a.py", "old.py"), new_files=("new.py",))
 EDIT = Change("a.py", "modified", "100644", "100644", added_lines=((3, "x = 1"),))
 NEW = Change("new.py", "added", "", "100644", added_lines=((1, "x = 1"),))
 GONE = Change("old.py", "deleted", "100644", "")
-LIMITS = Limits(files=3, added_lines=5, added_bytes=100)
+LIMITS = ChangeLimits(files=3, added_lines=5, added_bytes=100)
 
 
 def said(*changes: Change, scope: Scope = SCOPE, tracked: tuple[str, ...] = ("a.py", "old.py")) -> str | None:

@@ -10,7 +10,7 @@ from agents.coder.messages import LONGEST_SUBJECT, commit_message
 from shared.model.work import TaskSpec
 from shared.money.ticket import CallRecord
 from shared.money.ticket import State as CallState
-from shared.money.token_budget import Usage
+from shared.money.token_budget import TokenUsage
 
 TASK = TaskSpec("20261120-01", "Fix the sum", "It subtracts.", files=("a.py",))
 
@@ -26,7 +26,7 @@ def call(
     clamped: bool = False,
     answered: int | None = 200,
 ) -> CallRecord:
-    return CallRecord("claude-sonnet-5-5", state, 1, 0, clamped, 200, answered, stop, code, Usage())
+    return CallRecord("claude-sonnet-5-5", state, 1, 0, clamped, 200, answered, stop, code, TokenUsage())
 
 
 def refused(code: str) -> CallRecord:

@@ -14,14 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agents.devops.compose import compose_content, compose_service
-from agents.devops.compose.compose_parts import Site
+from agents.devops.compose.compose_parts import ComposeSite
 from agents.devops.compose.compose_rules import TOP, Composed, Forbidden, checked, env_files
 from agents.devops.compose.compose_values import MOST_TOLD, Problems, Unfit, filled, substituted
 from shared.system import strict_yaml
 
 COMMIT = "c0ffee" + "0" * 34
 OURS = {"sisimpur.home": "0123456789ab", "sisimpur.place": "staging"}
-SITE = Site(
+SITE = ComposeSite(
     place="staging",
     commit=COMMIT,
     name="sisimpur-0123456789ab-staging",
@@ -34,23 +34,23 @@ SITE = Site(
 )
 
 
-def read(text: str, site: Site = SITE) -> Composed | Forbidden:
+def read(text: str, site: ComposeSite = SITE) -> Composed | Forbidden:
     return checked(strict_yaml.parse(text, "docker-compose.yml").value, site)
 
 
-def composed(text: str, site: Site = SITE) -> Composed:
+def composed(text: str, site: ComposeSite = SITE) -> Composed:
     found = read(text, site)
     assert isinstance(found, Composed), found
     return found
 
 
-def web(text: str, site: Site = SITE) -> dict[str, Any]:
+def web(text: str, site: ComposeSite = SITE) -> dict[str, Any]:
     """The service `web`, of which the text says something more, as it is written."""
     lines = "\n".join(f"    {line}" for line in text.strip("\n").splitlines())
     return dict(composed(f"services:\n  web:\n    image: python:3\n{lines}", site).document["services"]["web"])
 
 
-def problems(text: str, site: Site = SITE) -> tuple[str, ...]:
+def problems(text: str, site: ComposeSite = SITE) -> tuple[str, ...]:
     found = read(text, site)
     assert isinstance(found, Forbidden), found
     return found.problems

@@ -9,7 +9,7 @@ import pytest
 
 from agents.orchestrator.reports import deploy_text, morning_text, report_notice, report_text
 from agents.orchestrator.reports.account import DayAccount, DeployAccount, Live
-from shared.model.deployment import OVER, Deploy, Place, Stage
+from shared.model.deployment import OVER, Deploy, DeployStage, Place
 from shared.money.token_budget import NANO, Totals
 from shared.notify.notice import Notice, Tone
 
@@ -18,21 +18,21 @@ THEN = datetime(2026, 11, 20, 14, 2, tzinfo=UTC)
 NEW, OLD, OTHER = "ab12cd34" * 5, "11112222" * 5, "99998888" * 5
 PRODUCTION: Place = "production"
 HEALTHY = DeployAccount(
-    Deploy(7, PRODUCTION, NEW, Stage.HEALTHY, OLD, begun_at=THEN - timedelta(minutes=20), ended_at=THEN),
+    Deploy(7, PRODUCTION, NEW, DeployStage.HEALTHY, OLD, begun_at=THEN - timedelta(minutes=20), ended_at=THEN),
     "20261120-01",
     "Fix the sum",
 )
 WHOSE = "ab12cd34 (**Fix the sum**, `20261120-01`)"
 
 
-def ended(stage: Stage, why: str = "GET / answered 500", again: bool = False, **more: object) -> DeployAccount:
+def ended(stage: DeployStage, why: str = "GET / answered 500", again: bool = False, **more: object) -> DeployAccount:
     deploy = replace(HEALTHY.deploy, stage=stage, why=why, **more)  # type: ignore[arg-type]
     return replace(HEALTHY, deploy=deploy, is_again=again)
 
 
-RETURNED = ended(Stage.RETURNED, again=True, reverts=12)
-FAILED = ended(Stage.FAILED, "`production.build` ended with 1")
-STUCK = ended(Stage.STUCK, backup="/team/.state/backups/production/20261120T140000Z-ab12cd34ab12")
+RETURNED = ended(DeployStage.RETURNED, again=True, reverts=12)
+FAILED = ended(DeployStage.FAILED, "`production.build` ended with 1")
+STUCK = ended(DeployStage.STUCK, backup="/team/.state/backups/production/20261120T140000Z-ab12cd34ab12")
 IDLE = DayAccount(DAY, "idle", spent=Totals(5 * NANO))
 
 
@@ -56,10 +56,12 @@ def section(text: str) -> list[str]:
             "sick: GET / answered 500; rolled back to 11112222; taken back by #12; its task is tried again",
             id="sick",
         ),
-        pytest.param(ended(Stage.RETURNED), "sick: GET / answered 500; rolled back to 11112222", id="the owner's own"),
+        pytest.param(
+            ended(DeployStage.RETURNED), "sick: GET / answered 500; rolled back to 11112222", id="the owner's own"
+        ),
         pytest.param(FAILED, "never ran: 'production.build' ended with 1; 11112222 runs on", id="not built"),
         pytest.param(
-            ended(Stage.FAILED, "no", back_to=""), "never ran: no; nothing ran there before", id="the first one"
+            ended(DeployStage.FAILED, "no", back_to=""), "never ran: no; nothing ran there before", id="the first one"
         ),
         pytest.param(
             replace(FAILED, unwatched=OTHER),
@@ -67,15 +69,15 @@ def section(text: str) -> list[str]:
             id="after what was cut off",
         ),
         pytest.param(STUCK, "production may be down: GET / answered 500", id="stuck"),
-        pytest.param(ended(Stage.STARTED, ""), "started, and watched since 13:42", id="under way"),
+        pytest.param(ended(DeployStage.STARTED, ""), "started, and watched since 13:42", id="under way"),
     ],
 )
 def test_a_deploy_is_one_line(one: DeployAccount, told: str) -> None:
     assert section(report_text.evening(day(one), CALL)) == [f"- production {WHOSE}: {told}"]
 
 
-@pytest.mark.parametrize("stage", sorted(set(Stage) - OVER))
-def test_whatever_is_under_way_has_words(stage: Stage) -> None:
+@pytest.mark.parametrize("stage", sorted(set(DeployStage) - OVER))
+def test_whatever_is_under_way_has_words(stage: DeployStage) -> None:
     assert " since 13:42" in deploy_text.line(ended(stage), DAY)
 
 
@@ -102,7 +104,7 @@ def test_a_day_without_deploys_has_no_such_section() -> None:
 
 def test_the_morning_looks_back_on_yesterday_and_on_the_night_and_tells_each_once() -> None:
     night = datetime(2026, 11, 21, 3, tzinfo=UTC)
-    later = ended(Stage.HEALTHY, "", number=8, ended_at=night, begun_at=night)
+    later = ended(DeployStage.HEALTHY, "", number=8, ended_at=night, begun_at=night)
     today = replace(day(HEALTHY, later, paused="a fair"), day="2026-11-21")
     text = morning_text.morning(today, day(HEALTHY, paused="something that is over"), CALL)
     assert [line.partition(": ")[2] for line in section(text)] == [
@@ -168,7 +170,7 @@ def test_what_the_owner_has_brought_back_is_not_called_new() -> None:
     ],
 )
 def test_what_was_sick_at_staging_says_that_production_was_not_touched(live: Live, told: str) -> None:
-    text = message(replace(ended(Stage.RETURNED, place="staging"), ahead=(live,)), OLD).text
+    text = message(replace(ended(DeployStage.RETURNED, place="staging"), ahead=(live,)), OLD).text
     assert text.split("\n\n")[1].endswith(f"is healthy. {told}")
 
 
@@ -195,8 +197,8 @@ def test_a_place_that_is_not_as_it_was_left_is_not_called_healthy(running: str, 
 @pytest.mark.parametrize(
     ("one", "told"),
     [
-        (replace(ended(Stage.RETURNED), task="", title=""), "no change of ours, so nobody takes it back but you"),
-        (ended(Stage.RETURNED, asked=True), "You ordered it, so its change stays on the branch."),
+        (replace(ended(DeployStage.RETURNED), task="", title=""), "no change of ours, so nobody takes it back but you"),
+        (ended(DeployStage.RETURNED, asked=True), "You ordered it, so its change stays on the branch."),
     ],
 )
 def test_what_nobody_takes_back_is_said(one: DeployAccount, told: str) -> None:
@@ -215,7 +217,9 @@ def test_what_never_ran_says_that_what_ran_runs_on() -> None:
 
 def test_the_id_of_a_commit_keeps_its_small_letters() -> None:
     old = "c9f8bc97" * 5
-    assert message(ended(Stage.FAILED, back_to=old), old).text.endswith("\n\nc9f8bc97 runs on: it was not touched.")
+    assert message(ended(DeployStage.FAILED, back_to=old), old).text.endswith(
+        "\n\nc9f8bc97 runs on: it was not touched."
+    )
 
 
 def test_what_runs_after_an_order_that_never_ran_is_not_called_healthy() -> None:
@@ -244,11 +248,11 @@ def test_a_deploy_is_one_message_whatever_is_said_of_it() -> None:
     ("one", "last", "is_told"),
     [
         pytest.param(HEALTHY, PRODUCTION, True, id="live"),
-        pytest.param(ended(Stage.HEALTHY, "", place="staging"), PRODUCTION, False, id="on its way"),
-        pytest.param(ended(Stage.HEALTHY, "", place="staging"), "staging", True, id="staging is all there is"),
-        pytest.param(ended(Stage.HEALTHY, "", place="staging", asked=True), PRODUCTION, True, id="ordered"),
-        pytest.param(ended(Stage.RETURNED, place="staging"), PRODUCTION, True, id="sick at staging"),
-        pytest.param(ended(Stage.STARTED), PRODUCTION, False, id="not over yet"),
+        pytest.param(ended(DeployStage.HEALTHY, "", place="staging"), PRODUCTION, False, id="on its way"),
+        pytest.param(ended(DeployStage.HEALTHY, "", place="staging"), "staging", True, id="staging is all there is"),
+        pytest.param(ended(DeployStage.HEALTHY, "", place="staging", asked=True), PRODUCTION, True, id="ordered"),
+        pytest.param(ended(DeployStage.RETURNED, place="staging"), PRODUCTION, True, id="sick at staging"),
+        pytest.param(ended(DeployStage.STARTED), PRODUCTION, False, id="not over yet"),
     ],
 )
 def test_what_is_well_on_its_way_is_no_news(one: DeployAccount, last: str, is_told: bool) -> None:
@@ -271,7 +275,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("words", HOSTILE)
 def test_what_a_program_says_stays_one_harmless_bounded_line_everywhere(words: str) -> None:
-    stages = (Stage.RETURNED, Stage.FAILED, Stage.STUCK)
+    stages = (DeployStage.RETURNED, DeployStage.FAILED, DeployStage.STUCK)
     ahead = (Live(PRODUCTION, OLD, words),)
     deploys = tuple(replace(ended(stage, words, backup=words), title=words, ahead=ahead) for stage in stages)
     account = day(*deploys, paused=words)

@@ -11,18 +11,18 @@ import pytest
 from shared.model.evidence import Evidence, Problem
 from shared.model.gate import (
     MOST_RUNS,
+    AskOwner,
     Cancel,
-    Check,
     Fail,
     Judge,
     Merge,
     Noticed,
-    Park,
     Policy,
     Refresh,
+    ReviewState,
+    RunTests,
     SendBack,
     Step,
-    Submission,
     fingerprint,
     next_step,
     reasons,
@@ -43,19 +43,19 @@ def said(verdict: Approved | ChangesRequested | Escalated) -> Reviewed:
     return Reviewed("c1", verdict)
 
 
-READY = Submission("c1", "s1", True, True, True, evidence=evidence(), reviewed=said(Approved()))
+READY = ReviewState("c1", "s1", True, True, True, evidence=evidence(), reviewed=said(Approved()))
 
 
 @pytest.mark.parametrize(
     ("found", "step"),
     [
         pytest.param(READY, Merge(), id="tested, approved, nothing against it"),
-        pytest.param(replace(READY, evidence=None), Check(), id="not tested yet"),
+        pytest.param(replace(READY, evidence=None), RunTests(), id="not tested yet"),
         pytest.param(replace(READY, evidence=None, is_current=False), Refresh(), id="up to date before it is tested"),
         pytest.param(replace(READY, is_current=False), Refresh(), id="its base has moved: tested again before a merge"),
         pytest.param(
             replace(READY, evidence=None, checks_begun=MOST_RUNS),
-            Park((f"its tests were begun {MOST_RUNS} times and came to no end",)),
+            AskOwner((f"its tests were begun {MOST_RUNS} times and came to no end",)),
             id="tests that kill the machine",
         ),
         pytest.param(
@@ -66,7 +66,7 @@ READY = Submission("c1", "s1", True, True, True, evidence=evidence(), reviewed=s
         pytest.param(replace(READY, reviewed=None), Judge(), id="not read yet"),
         pytest.param(
             replace(READY, reviewed=None, reviews_begun=MOST_RUNS),
-            Park((f"its review was begun {MOST_RUNS} times and came to no verdict",)),
+            AskOwner((f"its review was begun {MOST_RUNS} times and came to no verdict",)),
             id="a reviewer that never answers",
         ),
         pytest.param(replace(READY, evidence=evidence(RED)), SendBack("tests"), id="red"),
@@ -76,16 +76,16 @@ READY = Submission("c1", "s1", True, True, True, evidence=evidence(), reviewed=s
         pytest.param(replace(READY, evidence=evidence(UNPROVED)), SendBack("tests", wants_tests=True), id="no proof"),
         pytest.param(
             replace(READY, evidence=evidence(UNPROVED), tests_written=True),
-            Park((UNPROVED.text,)),
+            AskOwner((UNPROVED.text,)),
             id="still no proof after QA's turn",
         ),
-        pytest.param(replace(READY, evidence=evidence(SHRUNK)), Park((SHRUNK.text,)), id="fewer tests"),
+        pytest.param(replace(READY, evidence=evidence(SHRUNK)), AskOwner((SHRUNK.text,)), id="fewer tests"),
         pytest.param(
             replace(READY, reviewed=said(ChangesRequested((FINDING,)))), SendBack("review"), id="changes requested"
         ),
         pytest.param(
             replace(READY, reviewed=said(Escalated("a licence question"))),
-            Park(("the reviewer asks you: a licence question",)),
+            AskOwner(("the reviewer asks you: a licence question",)),
             id="escalated",
         ),
         pytest.param(
@@ -93,7 +93,7 @@ READY = Submission("c1", "s1", True, True, True, evidence=evidence(), reviewed=s
         ),
         pytest.param(
             replace(READY, protected=("core/settings.py",)),
-            Park(("it changes core/settings.py, which is never merged without you",)),
+            AskOwner(("it changes core/settings.py, which is never merged without you",)),
             id="a protected path",
         ),
         pytest.param(replace(READY, protected=("core/settings.py",), approved=True), Merge(), id="and approved"),
@@ -103,18 +103,22 @@ READY = Submission("c1", "s1", True, True, True, evidence=evidence(), reviewed=s
             id="approved, but the branch has moved: tested again",
         ),
         pytest.param(
-            replace(READY, in_full_box=False), Park(("the sandbox of this machine is a reduced one",)), id="reduced box"
+            replace(READY, in_full_box=False),
+            AskOwner(("the sandbox of this machine is a reduced one",)),
+            id="reduced box",
         ),
-        pytest.param(replace(READY, in_budget=False), Park(("it cost more than the cap of a task",)), id="too dear"),
-        pytest.param(replace(READY, goal="reworded"), Park(("its goal was reworded in VISION.md",)), id="reworded"),
+        pytest.param(
+            replace(READY, in_budget=False), AskOwner(("it cost more than the cap of a task",)), id="too dear"
+        ),
+        pytest.param(replace(READY, goal="reworded"), AskOwner(("its goal was reworded in VISION.md",)), id="reworded"),
         pytest.param(replace(READY, goal="removed"), Cancel(), id="no means no"),
         pytest.param(
-            replace(READY, goal="upkeep"), Park(("the team's own proposal, not from VISION.md",)), id="nobody asked"
+            replace(READY, goal="upkeep"), AskOwner(("the team's own proposal, not from VISION.md",)), id="nobody asked"
         ),
         pytest.param(replace(READY, goal="upkeep", approved=True), Merge(), id="nobody asked, and it is approved"),
         pytest.param(
             replace(READY, head="feed" * 10),
-            Park(("somebody else moved its branch to feedfeedfe: merge or close its pull request yourself",)),
+            AskOwner(("somebody else moved its branch to feedfeedfe: merge or close its pull request yourself",)),
             id="a foreign push",
         ),
         pytest.param(
@@ -128,17 +132,17 @@ READY = Submission("c1", "s1", True, True, True, evidence=evidence(), reviewed=s
         ),
     ],
 )
-def test_what_happens_next(found: Submission, step: Step) -> None:
+def test_what_happens_next(found: ReviewState, step: Step) -> None:
     assert next_step(found, Policy()) == step
 
 
 def test_without_auto_merge_everything_waits_for_the_owner() -> None:
-    assert next_step(READY, Policy(auto=False)) == Park(("config/policy.yaml says merge.auto: false",))
+    assert next_step(READY, Policy(auto=False)) == AskOwner(("config/policy.yaml says merge.auto: false",))
 
 
 def test_without_test_writing_a_missing_proof_is_the_owners() -> None:
     found = replace(READY, evidence=evidence(UNPROVED))
-    assert next_step(found, Policy(write_tests=False)) == Park((UNPROVED.text,))
+    assert next_step(found, Policy(write_tests=False)) == AskOwner((UNPROVED.text,))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +152,7 @@ def test_without_test_writing_a_missing_proof_is_the_owners() -> None:
         pytest.param(replace(READY, reviewed=said(ChangesRequested((FINDING,)))), id="the same findings"),
     ],
 )
-def test_a_correction_that_changed_nothing_is_the_last_one(found: Submission) -> None:
+def test_a_correction_that_changed_nothing_is_the_last_one(found: ReviewState) -> None:
     seen = replace(found, fingerprints=frozenset({fingerprint(found.evidence, found.reviewed)}))
     assert next_step(seen, Policy()) == Fail("the correction gave exactly the same result as before")
 
@@ -161,14 +165,14 @@ def test_another_tree_is_another_result() -> None:
 # --- laws ----------------------------------------------------------------------------------------------------
 
 
-def every() -> Iterator[tuple[Submission, Policy]]:
+def every() -> Iterator[tuple[ReviewState, Policy]]:
     """Every combination of facts that matter."""
     evidences = (None, evidence(), evidence(RED), evidence(UNPROVED), evidence(SHRUNK), evidence(RED, SHRUNK))
     verdicts = (None, said(Approved()), said(ChangesRequested((FINDING,))), said(Escalated("why")))
     both = (True, False)
     for tested, read, approved, current, full, auto in product(evidences, verdicts, both, both, both, both):
         for protected, goal, head, runs in product(((), ("a",)), ("wanted", "removed"), ("", "feed"), (0, MOST_RUNS)):
-            found = Submission(
+            found = ReviewState(
                 "c1",
                 "s1",
                 current,
@@ -209,7 +213,7 @@ def test_without_the_owner_only_what_is_tested_and_approved_and_has_nothing_agai
 def test_whatever_waits_says_why() -> None:
     for found, policy in EVERY:
         step = next_step(found, policy)
-        assert not isinstance(step, Park) or (step.reasons and all(step.reasons))
+        assert not isinstance(step, AskOwner) or (step.reasons and all(step.reasons))
 
 
 def test_a_removed_goal_is_never_worked_on() -> None:

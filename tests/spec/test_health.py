@@ -9,25 +9,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.model.health import Healthy, Look, Rule, Sick, Unsure, judge
+from shared.model.health import HealthLook, Healthy, Rule, Sick, Unsure, judge
 from shared.model.log_lines import seen_before
 
 RULE = Rule(grace=30, watch=100, flaps=2, restarts=1)
 WRONG, DEAD, LOGGED = "GET / answered 500, not 200", "it exited with 3", "Traceback"
 
 # One look of each kind, without its time.
-WELL, AGAIN = Look(0), Look(0, tries=2)
-BAD, GONE, LOUD = Look(0, wrong=WRONG, tries=3), Look(0, dead=DEAD), Look(0, logged=LOGGED)
-RESTARTED = Look(0, restarts=2)
+WELL, AGAIN = HealthLook(0), HealthLook(0, tries=2)
+BAD, GONE, LOUD = HealthLook(0, wrong=WRONG, tries=3), HealthLook(0, dead=DEAD), HealthLook(0, logged=LOGGED)
+RESTARTED = HealthLook(0, restarts=2)
 KINDS = (WELL, AGAIN, BAD, GONE, LOUD, RESTARTED)
 TIMES = (1.0, 29.0, 30.0, 99.0, 100.0)
 
 
-def course(*kinds: Look, every: float = 10.0, first: float = 1.0) -> list[Look]:
+def course(*kinds: HealthLook, every: float = 10.0, first: float = 1.0) -> list[HealthLook]:
     return [replace(kind, at=first + every * number) for number, kind in enumerate(kinds)]
 
 
-def courses() -> list[list[Look]]:
+def courses() -> list[list[HealthLook]]:
     """All of up to three looks, at all times in their order."""
     return [
         [replace(kind, at=at) for kind, at in zip(kinds, times, strict=True)]
@@ -40,7 +40,7 @@ def courses() -> list[list[Look]]:
 
 COURSES = courses()
 looks = st.builds(
-    Look,
+    HealthLook,
     at=st.floats(0, 200),
     wrong=st.sampled_from(["", WRONG]),
     tries=st.integers(1, 3),
@@ -85,7 +85,7 @@ rules = st.builds(
         pytest.param(course(WELL, BAD, every=99), Sick(WRONG), id="sick in the last moment"),
     ],
 )
-def test_a_course_has_its_verdict(seen: list[Look], verdict: object) -> None:
+def test_a_course_has_its_verdict(seen: list[HealthLook], verdict: object) -> None:
     assert judge(seen, RULE) == verdict
 
 
@@ -123,19 +123,19 @@ def test_nothing_is_unsure_for_ever() -> None:
 
 
 @given(courses_of_any, rules)
-def test_each_sickness_has_its_words(seen: list[Look], rule: Rule) -> None:
+def test_each_sickness_has_its_words(seen: list[HealthLook], rule: Rule) -> None:
     verdict = judge(seen, rule)
     assert not isinstance(verdict, Sick) or verdict.why.strip()
 
 
 @given(courses_of_any, rules)
-def test_what_is_dead_is_sick_at_any_time(seen: list[Look], rule: Rule) -> None:
+def test_what_is_dead_is_sick_at_any_time(seen: list[HealthLook], rule: Rule) -> None:
     at = seen[-1].at if seen else 0.0
-    assert judge([*seen, Look(at, dead=DEAD)], rule) == Sick(DEAD)
+    assert judge([*seen, HealthLook(at, dead=DEAD)], rule) == Sick(DEAD)
 
 
 @given(courses_of_any, rules, st.integers(0, 3), st.floats(0, 100))
-def test_a_milder_rule_makes_nobody_sick(seen: list[Look], rule: Rule, more: int, longer: float) -> None:
+def test_a_milder_rule_makes_nobody_sick(seen: list[HealthLook], rule: Rule, more: int, longer: float) -> None:
     milder = replace(
         rule,
         grace=rule.grace + longer,
@@ -147,13 +147,13 @@ def test_a_milder_rule_makes_nobody_sick(seen: list[Look], rule: Rule, more: int
 
 
 @given(courses_of_any, rules)
-def test_the_time_of_watching_makes_nobody_sick_or_well(seen: list[Look], rule: Rule) -> None:
+def test_the_time_of_watching_makes_nobody_sick_or_well(seen: list[HealthLook], rule: Rule) -> None:
     sick = isinstance(judge(seen, rule), Sick)
     assert isinstance(judge(seen, replace(rule, watch=rule.watch + 50)), Sick) is sick
 
 
 @given(courses_of_any, rules)
-def test_up_means_that_the_last_look_was_well(seen: list[Look], rule: Rule) -> None:
+def test_up_means_that_the_last_look_was_well(seen: list[HealthLook], rule: Rule) -> None:
     verdict = judge(seen, rule)
     if isinstance(verdict, Unsure):
         assert verdict.is_up is bool(seen and seen[-1].is_well)

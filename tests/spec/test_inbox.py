@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.orchestrator.inbox.owner_words import LONGEST, Answer, answer_in, answers_in, last_word
+from agents.orchestrator.inbox.owner_words import LONGEST, OwnerAnswer, answer_in, answers_in, last_word
 from agents.orchestrator.vision.issue_goals import MOST, InboxRules, goals_in, number_of, with_issues
 from agents.orchestrator.vision.vision_parser import difference, parse
 from shared.forge.forge import Comment, Issue, Verdict
-from shared.model.work import Goal, Line, Priority, Vision
+from shared.model.work import Goal, MarkdownLine, Priority, Vision
 
 AT = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
 OWNERS = InboxRules(owners=("Alice",))
@@ -100,7 +100,7 @@ def test_an_issue_that_is_closed_is_a_goal_that_was_removed() -> None:
 
 def test_a_bullet_with_the_words_of_an_issue_is_a_goal_of_its_own() -> None:
     before = with_issues(Vision(), goals_in([issue(7)], OWNERS))
-    outline = [Line("heading", 2, "Priority: HIGH", 1), Line("bullet", 0, "Count the visits", 2)]
+    outline = [MarkdownLine("heading", 2, "Priority: HIGH", 1), MarkdownLine("bullet", 0, "Count the visits", 2)]
     (goal,) = parse(outline, before).goals
     assert goal.id.startswith("g-")
 
@@ -111,38 +111,41 @@ def test_a_bullet_with_the_words_of_an_issue_is_a_goal_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("said", "answer"),
     [
-        (comment("/approve"), Answer("approve", AT)),
-        (comment("/Approve `1a2b3c4d5e` looks right"), Answer("approve", AT, "`1a2b3c4d5e` looks right", "1a2b3c4d5e")),
+        (comment("/approve"), OwnerAnswer("approve", AT)),
+        (
+            comment("/Approve `1a2b3c4d5e` looks right"),
+            OwnerAnswer("approve", AT, "`1a2b3c4d5e` looks right", "1a2b3c4d5e"),
+        ),
         (
             comment("/approve 1A2B3C4D5E\n\nlooks right"),
-            Answer("approve", AT, "1A2B3C4D5E\n\nlooks right", "1a2b3c4d5e"),
+            OwnerAnswer("approve", AT, "1A2B3C4D5E\n\nlooks right", "1a2b3c4d5e"),
         ),
-        (comment("/approve 1a2b3c4d5e, thanks"), Answer("approve", AT, "1a2b3c4d5e, thanks", "1a2b3c4d5e")),
-        (comment("/approve commit 1a2b3c4d5e"), Answer("approve", AT, "commit 1a2b3c4d5e", "1a2b3c4d5e")),
-        (comment("/approve 1a2b"), Answer("approve", AT, "1a2b", "1a2b")),
-        (comment("/approve the commit 1a2b3c4"), Answer("approve", AT, "the commit 1a2b3c4", "1a2b3c4")),
-        (comment("/approve", "approve", "abc"), Answer("approve", AT, "", "abc")),
-        (comment("/approve", "comment", "abc"), Answer("approve", AT, "", "abc")),
-        (comment("/approve", sha="abc", path="a.py", line=3), Answer("approve", AT, "", "none")),
-        (comment("/approve since it is short"), Answer("approve", AT, "since it is short")),
-        (comment("  /retry use a set\nand sort it"), Answer("retry", AT, "use a set\nand sort it")),
-        (comment("/reject not now"), Answer("reject", AT, "not now")),
-        (comment("/cancel"), Answer("cancel", AT)),
+        (comment("/approve 1a2b3c4d5e, thanks"), OwnerAnswer("approve", AT, "1a2b3c4d5e, thanks", "1a2b3c4d5e")),
+        (comment("/approve commit 1a2b3c4d5e"), OwnerAnswer("approve", AT, "commit 1a2b3c4d5e", "1a2b3c4d5e")),
+        (comment("/approve 1a2b"), OwnerAnswer("approve", AT, "1a2b", "1a2b")),
+        (comment("/approve the commit 1a2b3c4"), OwnerAnswer("approve", AT, "the commit 1a2b3c4", "1a2b3c4")),
+        (comment("/approve", "approve", "abc"), OwnerAnswer("approve", AT, "", "abc")),
+        (comment("/approve", "comment", "abc"), OwnerAnswer("approve", AT, "", "abc")),
+        (comment("/approve", sha="abc", path="a.py", line=3), OwnerAnswer("approve", AT, "", "none")),
+        (comment("/approve since it is short"), OwnerAnswer("approve", AT, "since it is short")),
+        (comment("  /retry use a set\nand sort it"), OwnerAnswer("retry", AT, "use a set\nand sort it")),
+        (comment("/reject not now"), OwnerAnswer("reject", AT, "not now")),
+        (comment("/cancel"), OwnerAnswer("cancel", AT)),
         (comment("/approved by nobody"), None),
         (comment("I would /approve this if I could"), None),
         (comment("> /approve"), None),
         (comment("thanks, looks good"), None),
-        (comment("", "approve", "abc"), Answer("approve", AT, "", "abc")),
-        (comment("rename it", "request_changes", "abc"), Answer("retry", AT, "rename it")),
-        (comment("", "request_changes", "abc"), Answer("retry", AT)),
-        (comment("rename it", "comment", "abc"), Answer("retry", AT, "rename it")),
+        (comment("", "approve", "abc"), OwnerAnswer("approve", AT, "", "abc")),
+        (comment("rename it", "request_changes", "abc"), OwnerAnswer("retry", AT, "rename it")),
+        (comment("", "request_changes", "abc"), OwnerAnswer("retry", AT)),
+        (comment("rename it", "comment", "abc"), OwnerAnswer("retry", AT, "rename it")),
         (comment("", "comment", "abc"), None),
-        (comment("off by one", path="a.py", line=3), Answer("retry", AT, "a.py:3: off by one")),
-        (comment("off by one", path="a.py"), Answer("retry", AT, "a.py:?: off by one")),
-        (comment("/cancel", "approve", "abc"), Answer("cancel", AT)),
+        (comment("off by one", path="a.py", line=3), OwnerAnswer("retry", AT, "a.py:3: off by one")),
+        (comment("off by one", path="a.py"), OwnerAnswer("retry", AT, "a.py:?: off by one")),
+        (comment("/cancel", "approve", "abc"), OwnerAnswer("cancel", AT)),
     ],
 )
-def test_what_the_owner_wrote_is_an_answer_or_just_talk(said: Comment, answer: Answer | None) -> None:
+def test_what_the_owner_wrote_is_an_answer_or_just_talk(said: Comment, answer: OwnerAnswer | None) -> None:
     assert answer_in(said) == answer
 
 
@@ -163,8 +166,8 @@ def test_remarks_of_a_review_that_approves_are_no_order() -> None:
 
 def test_the_last_word_counts_and_what_is_to_be_done_adds_up() -> None:
     later = AT + timedelta(minutes=1)
-    first, second = Answer("retry", AT, "rename it"), Answer("retry", later, "and test it")
+    first, second = OwnerAnswer("retry", AT, "rename it"), OwnerAnswer("retry", later, "and test it")
     assert last_word([]) is None
-    assert last_word([first, second]) == Answer("retry", later, "rename it\nand test it")
-    assert last_word([first, Answer("approve", later, "", "abc")]) == Answer("approve", later, "", "abc")
-    assert last_word([Answer("cancel", AT), second]) == Answer("retry", later, "and test it")
+    assert last_word([first, second]) == OwnerAnswer("retry", later, "rename it\nand test it")
+    assert last_word([first, OwnerAnswer("approve", later, "", "abc")]) == OwnerAnswer("approve", later, "", "abc")
+    assert last_word([OwnerAnswer("cancel", AT), second]) == OwnerAnswer("retry", later, "and test it")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from agents.orchestrator.memory.lesson import Lesson, Situation, bounded
 from agents.orchestrator.memory.lesson_text import (
     LONGEST_LINE,
-    Complaint,
-    Setback,
+    ReviewComplaint,
+    TaskSetback,
     begins,
     chosen,
     comes_back,
@@ -48,33 +48,33 @@ GOOD = Reviewed("c", Approved())
 @pytest.mark.parametrize(
     ("note", "evidence", "reviewed", "found"),
     [
-        pytest.param("x", RED, None, Setback(KIND, (KIND,), ("a test fails",)), id="red: what the trace ends with"),
+        pytest.param("x", RED, None, TaskSetback(KIND, (KIND,), ("a test fails",)), id="red: what the trace ends with"),
         pytest.param(
             "x",
             replace(RED, failures=(Failure("t", "", "AssertionError"),)),
             None,
-            Setback(FAILS.text, (), ("a test fails",)),
+            TaskSetback(FAILS.text, (), ("a test fails",)),
             id="red, and the trace tells nothing: the problem's own words",
         ),
         pytest.param(
             "x",
             replace(RED, failures=(), output="noise\nMemoryError: out\n"),
             None,
-            Setback("MemoryError: out", ("MemoryError: out",), ("a test fails",)),
+            TaskSetback("MemoryError: out", ("MemoryError: out",), ("a test fails",)),
             id="the run broke: what it printed last",
         ),
         pytest.param(
             "x",
             GREEN,
             ASKED,
-            Setback("naming: Call it what it holds.", ("naming (model)",), ("naming",)),
+            TaskSetback("naming: Call it what it holds.", ("naming (model)",), ("naming",)),
             id="the reviewer asked: what is no mere comment",
         ),
         pytest.param(
             "x",
             GREEN,
             replace(ASKED, keywords=("lost update",)),
-            Setback("naming: Call it what it holds.", ("naming (model)",), ("naming",), ("lost update",)),
+            TaskSetback("naming: Call it what it holds.", ("naming (model)",), ("naming",), ("lost update",)),
             id="and in the reviewer's words",
         ),
         pytest.param("nothing shows", replace(GREEN, problems=(MISSING,)), None, None, id="only tests were missing"),
@@ -82,17 +82,21 @@ GOOD = Reviewed("c", Approved())
             "cut: HTTP error 500\nmore",
             GREEN,
             replace(GOOD, keywords=("gateway",)),
-            Setback("cut: HTTP error 500", (signature("cut: HTTP error 500\nmore"),), (), ("gateway",)),
+            TaskSetback("cut: HTTP error 500", (signature("cut: HTTP error 500\nmore"),), (), ("gateway",)),
             id="it was good, and sick where it was deployed",
         ),
         pytest.param(
-            "the engine changed nothing", None, None, Setback("the engine changed nothing"), id="it led to no commit"
+            "the engine changed nothing",
+            None,
+            None,
+            TaskSetback("the engine changed nothing"),
+            id="it led to no commit",
         ),
         pytest.param("", None, None, None, id="nobody knows why"),
     ],
 )
 def test_what_is_seen_of_a_try_that_did_not_pass(
-    note: str, evidence: Evidence | None, reviewed: Reviewed | None, found: Setback | None
+    note: str, evidence: Evidence | None, reviewed: Reviewed | None, found: TaskSetback | None
 ) -> None:
     assert setback(note, evidence, reviewed) == found
 
@@ -107,7 +111,7 @@ def test_each_kind_of_failure_is_known_once_and_five_at_most() -> None:
 
 
 def test_a_merge_after_a_failure_says_what_it_was_and_where_it_was_mended() -> None:
-    seen = Setback(KIND, (KIND, "other"), ("a test fails",))
+    seen = TaskSetback(KIND, (KIND, "other"), ("a test fails",))
     lesson = mended("Fix the carts in shop/a.py", seen, ("shop/a.py",), ("shop/a.py", "tests/test_a.py"), "t.a2")
     assert lesson == Lesson(
         0,
@@ -118,7 +122,7 @@ def test_a_merge_after_a_failure_says_what_it_was_and_where_it_was_mended() -> N
         ("shop/a.py", "tests/test_a.py"),
         "t.a2",
     )
-    assert mended("Fix it", Setback("x"), (), (), "t.a2").text == "“Fix it” first came to: x."
+    assert mended("Fix it", TaskSetback("x"), (), (), "t.a2").text == "“Fix it” first came to: x."
 
 
 @pytest.mark.parametrize(
@@ -133,7 +137,7 @@ def test_a_merge_after_a_failure_says_what_it_was_and_where_it_was_mended() -> N
     ],
 )
 def test_a_rule_that_comes_back_in_another_task_within_a_month_is_learned(days: dict[str, str], learned: bool) -> None:
-    complaints = [Complaint(task, day, NAMES) for task, day in days.items() for _ in range(2)]
+    complaints = [ReviewComplaint(task, day, NAMES) for task, day in days.items() for _ in range(2)]
     found = list(comes_back(complaints, "2026-11-20"))
     assert len(found) == learned
     if learned:
@@ -143,24 +147,24 @@ def test_a_rule_that_comes_back_in_another_task_within_a_month_is_learned(days: 
 
 def test_of_a_rule_the_oldest_sentence_is_told_and_a_mere_comment_is_no_rule() -> None:
     other = replace(NAMES, text="Another name, please.", path="b.py")
-    complaints = [Complaint("t2", "2026-11-20", other), Complaint("t1", "2026-11-18", NAMES)]
-    comments = [Complaint(task, "2026-11-20", TYPO) for task in ("t1", "t2")]
+    complaints = [ReviewComplaint("t2", "2026-11-20", other), ReviewComplaint("t1", "2026-11-18", NAMES)]
+    comments = [ReviewComplaint(task, "2026-11-20", TYPO) for task in ("t1", "t2")]
     (lesson,) = comes_back([*complaints, *comments], "2026-11-20")
     assert lesson.text == f"{begins('naming')} {NAMES.text}" and lesson.files == ("a.py", "b.py")
 
 
 def test_what_is_told_already_is_not_learned_again_whatever_its_words_are() -> None:
-    complaints = [Complaint(task, "2026-11-20", NAMES, ("a word",)) for task in ("t1", "t2")]
+    complaints = [ReviewComplaint(task, "2026-11-20", NAMES, ("a word",)) for task in ("t1", "t2")]
     (lesson,) = comes_back(complaints, "2026-11-20", ["naming", begins("naming things")])
     assert list(comes_back(complaints, "2026-11-20", [lesson.text])) == []
 
 
 def test_the_reviewer_s_words_come_first_in_every_lesson() -> None:
     words = ("lost update", "race")
-    seen = Setback(KIND, (KIND,), ("a test fails",), words)
+    seen = TaskSetback(KIND, (KIND,), ("a test fails",), words)
     complaints = [
-        Complaint("t1", "2026-11-19", NAMES, words),
-        Complaint("t2", "2026-11-20", NAMES, ("race", *(f"w{n}" for n in range(9)))),
+        ReviewComplaint("t1", "2026-11-19", NAMES, words),
+        ReviewComplaint("t2", "2026-11-20", NAMES, ("race", *(f"w{n}" for n in range(9)))),
     ]
     assert mended("Fix the carts", seen, (), (), "t.a2").keywords == (*words, "a test fails", "carts")
     assert gave_up("Fix the carts", (), "why", "t.a3", words).keywords == (*words, "carts")
@@ -172,7 +176,7 @@ def test_the_reviewer_s_words_come_first_in_every_lesson() -> None:
 
 def test_the_same_words_of_two_sources_are_two_rules() -> None:
     linted = replace(NAMES, source="ruff")
-    complaints = [Complaint("t1", "2026-11-20", NAMES), Complaint("t2", "2026-11-20", linted)]
+    complaints = [ReviewComplaint("t1", "2026-11-20", NAMES), ReviewComplaint("t2", "2026-11-20", linted)]
     assert list(comes_back(complaints, "2026-11-20")) == []
 
 

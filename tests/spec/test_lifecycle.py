@@ -14,9 +14,9 @@ from shared.model.lifecycle import (
     TRANSITIONS,
     WORKERS,
     Event,
-    Limits,
-    Row,
     State,
+    TaskLimits,
+    Transition,
     Tried,
     after,
     is_over,
@@ -77,11 +77,11 @@ def test_whoever_is_at_work_may_stumble() -> None:
 
 @pytest.mark.parametrize("event", [Event.RED, Event.CHANGES])
 def test_what_the_gates_send_back_begins_anew_and_pays_then(event: Event) -> None:
-    assert after(State.IN_REVIEW, event) == Row(State.BACKLOG)
+    assert after(State.IN_REVIEW, event) == Transition(State.BACKLOG)
 
 
 def test_bringing_a_change_up_to_date_is_an_attempt_of_its_own() -> None:
-    assert after(State.IN_REVIEW, Event.REFRESHED) == Row(State.IN_PROGRESS, "plus one")
+    assert after(State.IN_REVIEW, Event.REFRESHED) == Transition(State.IN_PROGRESS, "plus one")
 
 
 @pytest.mark.parametrize("state", State)
@@ -130,4 +130,4 @@ def test_what_the_owner_says_by_moving_a_file(seen: State, found: State, event: 
     ],
 )
 def test_attempts_have_an_end(tried: Tried, over: bool) -> None:
-    assert bool(tried.exhausted(Limits(failed=3, lost=5))) is over
+    assert bool(tried.exhausted(TaskLimits(failed=3, lost=5))) is over

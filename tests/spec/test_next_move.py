@@ -8,24 +8,24 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agents.orchestrator.decide import (
-    Code,
+    AbandonAttempt,
+    AdoptTask,
+    ApplyOwnerMove,
+    CancelTask,
+    CodeTask,
     Deliver,
-    Drop,
     Gate,
     GiveUp,
-    Heed,
-    Lose,
     Move,
     Rebase,
     Rest,
-    Welcome,
     next_move,
     pause_after,
 )
 from shared.model.board import Board, Card, waits_for
 from shared.model.evidence import Evidence
-from shared.model.gate import Check, Judge, Park, Submission
-from shared.model.lifecycle import Event, Limits, State, Tried
+from shared.model.gate import AskOwner, Judge, ReviewState, RunTests
+from shared.model.lifecycle import Event, State, TaskLimits, Tried
 from shared.model.review import Escalated, Reviewed
 from shared.model.work import Priority, TaskSpec
 
@@ -47,14 +47,14 @@ def card(
     rests_until: datetime | None = None,
     unwanted: str = "",
     refreshes: str = "",
-    at_gate: Submission | None = None,
+    at_gate: ReviewState | None = None,
 ) -> Card:
     spec = TaskSpec(id_, f"task {id_}", "do it", priority, files=("a.py",), depends_on=after) if readable else None
     seen = state if seen_in == "the same" else State(seen_in) if seen_in else None
     return Card(id_, state, spec, seen, tried, attempt, commit, refreshes, at_gate, rests_until, unwanted)
 
 
-READY = Submission("c1", "s1", is_current=True, in_full_box=True, in_budget=True)
+READY = ReviewState("c1", "s1", is_current=True, in_full_box=True, in_budget=True)
 PARKED = replace(
     READY,
     evidence=Evidence("c1", "t1", "b1", "pytest", "full box"),
@@ -67,34 +67,38 @@ PARKED = replace(
     ("cards", "move"),
     [
         pytest.param([], Rest("no task is ready"), id="an empty board"),
-        pytest.param([card()], Code("a"), id="a task in backlog is coded"),
-        pytest.param([card("a"), card("b", priority=Priority.CRITICAL)], Code("b"), id="the most urgent first"),
-        pytest.param([card("b"), card("a")], Code("a"), id="then the oldest"),
-        pytest.param([card(seen_in=None)], Welcome("a"), id="a dropped file is welcomed before it is worked on"),
+        pytest.param([card()], CodeTask("a"), id="a task in backlog is coded"),
+        pytest.param([card("a"), card("b", priority=Priority.CRITICAL)], CodeTask("b"), id="the most urgent first"),
+        pytest.param([card("b"), card("a")], CodeTask("a"), id="then the oldest"),
+        pytest.param([card(seen_in=None)], AdoptTask("a"), id="a dropped file is welcomed before it is worked on"),
         pytest.param([card(seen_in=None, readable=False)], Rest("no task is ready"), id="an unreadable one is left"),
-        pytest.param([card(seen_in="failed")], Heed("a", Event.RETRIED), id="failed to backlog is a retry"),
-        pytest.param([card(state=State.GONE, seen_in="backlog")], Heed("a", Event.DELETED), id="deleted"),
+        pytest.param([card(seen_in="failed")], ApplyOwnerMove("a", Event.RETRIED), id="failed to backlog is a retry"),
+        pytest.param([card(state=State.GONE, seen_in="backlog")], ApplyOwnerMove("a", Event.DELETED), id="deleted"),
         pytest.param([card("a"), card("b", State.IN_PROGRESS, commit="c0ffee")], Deliver("b"), id="delivery first"),
-        pytest.param([card("a"), card("b", State.IN_PROGRESS)], Lose("b"), id="a cut attempt is closed first"),
+        pytest.param(
+            [card("a"), card("b", State.IN_PROGRESS)], AbandonAttempt("b"), id="a cut attempt is closed first"
+        ),
         pytest.param([card("b", State.IN_PROGRESS, readable=False)], Rest("no task is ready"), id="unreadable at work"),
-        pytest.param([card(unwanted="goal gone"), card("b")], Drop("a", "goal gone"), id="an unwanted task is dropped"),
+        pytest.param(
+            [card(unwanted="goal gone"), card("b")], CancelTask("a", "goal gone"), id="an unwanted task is dropped"
+        ),
         pytest.param([card(state=State.IN_REVIEW, unwanted="x")], Rest("no task is ready"), id="not once it is begun"),
         pytest.param([card(tried=Tried(3, 0))], GiveUp("a"), id="three failures: give up"),
         pytest.param([card(tried=Tried(0, 5))], GiveUp("a"), id="five crashes: give up"),
-        pytest.param([card("a", after=("b",)), card("b")], Code("b"), id="what is needed comes first"),
+        pytest.param([card("a", after=("b",)), card("b")], CodeTask("b"), id="what is needed comes first"),
         pytest.param(
-            [card("a", after=("b",)), card("b", State.COMPLETED)], Code("a"), id="what is done is no obstacle"
+            [card("a", after=("b",)), card("b", State.COMPLETED)], CodeTask("a"), id="what is done is no obstacle"
         ),
         pytest.param([card("a", after=("x",))], Rest(UNKNOWN), id="an unknown dependency blocks"),
     ],
 )
 def test_what_comes_next(cards: list[Card], move: Move) -> None:
-    assert next_move(Board(tuple(cards), Limits(3, 5)), NOW) == move
+    assert next_move(Board(tuple(cards), TaskLimits(3, 5)), NOW) == move
 
 
 def test_a_circle_blocks_its_members_and_nobody_else() -> None:
     board = Board((card("a", after=("b",)), card("b", after=("a",)), card("c"), card("d", after=("d",))))
-    assert next_move(board, NOW) == Code("c")
+    assert next_move(board, NOW) == CodeTask("c")
     assert [waits_for(c, board) for c in board.cards] == ["its dependencies form a circle"] * 2 + [
         "",
         "its dependencies form a circle",
@@ -110,13 +114,13 @@ def test_without_money_the_team_rests_but_finishes_what_stands() -> None:
 
 def test_what_nobody_asked_for_comes_after_all_that_is_wanted() -> None:
     older, own = card("20261119-u1", priority=Priority.CRITICAL), card("20261120-01", priority=Priority.LOW)
-    assert next_move(Board((older, own)), NOW) == Code("20261120-01")
-    assert next_move(Board((older,)), NOW) == Code("20261119-u1")
+    assert next_move(Board((older, own)), NOW) == CodeTask("20261120-01")
+    assert next_move(Board((older,)), NOW) == CodeTask("20261119-u1")
 
 
 def test_without_its_share_upkeep_rests_and_the_owners_tasks_go_on() -> None:
     broke = replace(card("20261120-u1"), no_model="the share is used up")
-    assert next_move(Board((broke, card("a"))), NOW) == Code("a")
+    assert next_move(Board((broke, card("a"))), NOW) == CodeTask("a")
     assert next_move(Board((broke,)), NOW) == Rest("no task is ready: 20261120-u1 the share is used up")
     read = card("20261120-u1", State.IN_REVIEW, at_gate=replace(PARKED, reviewed=None, told=""))
     assert next_move(Board((read,)), NOW) == Gate("20261120-u1", Judge())
@@ -128,9 +132,9 @@ def test_without_its_share_upkeep_rests_and_the_owners_tasks_go_on() -> None:
 def test_a_resting_task_lets_others_pass_and_wakes_in_time() -> None:
     later = NOW + timedelta(seconds=30)
     resting = card("a", rests_until=later)
-    assert next_move(Board((resting, card("b"))), NOW) == Code("b")
+    assert next_move(Board((resting, card("b"))), NOW) == CodeTask("b")
     assert next_move(Board((resting,)), NOW) == Rest("waiting before the next attempt", later)
-    assert next_move(Board((resting,)), later) == Code("a")
+    assert next_move(Board((resting,)), later) == CodeTask("a")
 
 
 @pytest.mark.parametrize(
@@ -153,20 +157,22 @@ def test_the_pause_after_an_attempt(tried: Tried, seconds: int) -> None:
 @pytest.mark.parametrize(
     ("cards", "move"),
     [
-        pytest.param([card(state=State.IN_REVIEW, at_gate=READY)], Gate("a", Check()), id="what was coded is tested"),
+        pytest.param(
+            [card(state=State.IN_REVIEW, at_gate=READY)], Gate("a", RunTests()), id="what was coded is tested"
+        ),
         pytest.param(
             [card("a"), card("b", State.IN_REVIEW, at_gate=READY)],
-            Gate("b", Check()),
+            Gate("b", RunTests()),
             id="before anything new is coded",
         ),
         pytest.param(
             [card("a", State.IN_REVIEW, at_gate=PARKED), card("b")],
-            Code("b"),
+            CodeTask("b"),
             id="who waits for the owner stops nobody",
         ),
         pytest.param(
             [card(state=State.IN_REVIEW, at_gate=replace(PARKED, told=""))],
-            Gate("a", Park(("the reviewer asks you: a question",))),
+            Gate("a", AskOwner(("the reviewer asks you: a question",))),
             id="the owner is told once",
         ),
         pytest.param(
@@ -190,7 +196,7 @@ def test_a_review_waits_for_money_while_tests_do_not() -> None:
     assert next_move(board, NOW) == Rest("the cap of the day is reached")
     assert next_move(replace(board, no_model=""), NOW) == Gate("a", Judge())
     untested = Board((card("a", State.IN_REVIEW, at_gate=READY),), no_model="the cap of the day is reached")
-    assert next_move(untested, NOW) == Gate("a", Check())
+    assert next_move(untested, NOW) == Gate("a", RunTests())
 
 
 @pytest.mark.parametrize(
@@ -211,4 +217,4 @@ def test_as_many_pull_requests_as_a_person_can_read() -> None:
     waiting = [card(f"w{n}", State.IN_REVIEW, at_gate=PARKED) for n in range(2)]
     board = Board((*waiting, card("z")), open_pulls=2)
     assert next_move(board, NOW) == Rest("2 pull requests wait for you (limit 2); see: python main.py status")
-    assert next_move(replace(board, open_pulls=3), NOW) == Code("z")
+    assert next_move(replace(board, open_pulls=3), NOW) == CodeTask("z")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agents.planner.plan_rules import Tree, faults
 from agents.planner.settling import settled
-from agents.planner.task_spec import Draft, GoalAnswer, Reply, Verdict
+from agents.planner.task_spec import Draft, GoalReply, GoalVerdict, PlanReply
 from agents.planner.texts import body, headline
 from shared.model.naming import is_task_id
 from shared.model.work import Difficulty, Goal, Guard, PlanAnswer, PlanOrder, Priority, TaskSpec
@@ -47,9 +47,9 @@ def draft(key: str = "a", goal_id: str = "g-1", *depends_on: str, **fields: Any)
     return replace(good, **fields)
 
 
-def plan(*drafts: Draft, order: PlanOrder = ORDER, answers: list[GoalAnswer] | None = None) -> PlanAnswer:
-    goals = [GoalAnswer(goal.id, Verdict.TASKS, "", []) for goal in order.goals] if answers is None else answers
-    return settled(Reply(goals, list(drafts)), order, TREE, DAY)
+def plan(*drafts: Draft, order: PlanOrder = ORDER, answers: list[GoalReply] | None = None) -> PlanAnswer:
+    goals = [GoalReply(goal.id, GoalVerdict.TASKS, "", []) for goal in order.goals] if answers is None else answers
+    return settled(PlanReply(goals, list(drafts)), order, TREE, DAY)
 
 
 def titles(answer: PlanAnswer) -> list[str]:
@@ -126,7 +126,7 @@ def test_a_goal_that_loses_all_its_tasks_becomes_a_question_and_is_not_tried_for
 
 
 def test_a_task_of_a_goal_with_another_verdict_is_dropped() -> None:
-    answers = [GoalAnswer("g-1", Verdict.PREMISE_FALSE, "", []), GoalAnswer("g-1", Verdict.TASKS, "", [])]
+    answers = [GoalReply("g-1", GoalVerdict.PREMISE_FALSE, "", []), GoalReply("g-1", GoalVerdict.TASKS, "", [])]
     answer = plan(draft(), order=replace(ORDER, goals=GOALS[:1]), answers=answers)
     assert answer.tasks == ()
     assert "`premise_false`" in answer.notes[0]
@@ -135,7 +135,7 @@ def test_a_task_of_a_goal_with_another_verdict_is_dropped() -> None:
 
 def test_a_goal_without_an_answer_waits_for_another_day_and_is_named() -> None:
     order = replace(ORDER, goals=GOALS[:2])
-    answer = plan(draft(), order=order, answers=[GoalAnswer("g-2", Verdict.TASKS, "but none is given", [])])
+    answer = plan(draft(), order=order, answers=[GoalReply("g-2", GoalVerdict.TASKS, "but none is given", [])])
     assert answer.deferred == ("g-2",)
     assert '"Add a page"' in answer.notes[0]
 
@@ -287,7 +287,7 @@ def test_whatever_is_proposed_what_is_planned_keeps_every_rule(drafts: list[Draf
 
 
 def test_tasks_that_keep_the_rules_have_no_faults() -> None:
-    assert faults(Reply([], [draft(), draft("b", "g-2", "a")]), ORDER, TREE) == {}
+    assert faults(PlanReply([], [draft(), draft("b", "g-2", "a")]), ORDER, TREE) == {}
 
 
 # --- texts ---------------------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ import pytest
 
 from agents.planner.agent import Planner
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
-from agents.planner.source import Hit
-from agents.planner.task_spec import Draft, Evidence, GoalAnswer, Proof, Reply, Verdict
+from agents.planner.source import SourceHit
+from agents.planner.task_spec import ClaimedEvidence, Draft, GoalReply, GoalVerdict, PlanReply, Proof
 from shared.llm import llm_answers
 from shared.llm.prompts import Prompts
 from shared.model.errors import OutOfBudget, ReplyUnreadable, TeamError
@@ -54,7 +54,7 @@ class Repository:
         text = self.texts.get(path)
         return text if text is not None and len(text) <= limit else None
 
-    def grep(self, needle: str, limit: int) -> tuple[Hit, ...]:
+    def grep(self, needle: str, limit: int) -> tuple[SourceHit, ...]:
         lines = ((path, n, line) for path in self.files() for n, line in enumerate(self.texts[path].split("\n"), 1))
         return tuple(Found(*found) for found in lines if needle in found[2])[:limit]
 
@@ -62,7 +62,7 @@ class Repository:
 class ScriptedModel:
     """Answers in turn, or fails in turn; remembers what it was asked."""
 
-    def __init__(self, *answers: Reply | TeamError) -> None:
+    def __init__(self, *answers: PlanReply | TeamError) -> None:
         self.answers = list(answers)
         self.asked: list[str] = []
 
@@ -84,9 +84,9 @@ def draft(key: str, goal_id: str = "g-1", files: Sequence[str] = ("core/settings
 
 
 def reply(
-    *drafts: Draft, verdict: Verdict = Verdict.TASKS, text: str = "so", evidence: Sequence[Evidence] = ()
-) -> Reply:
-    return Reply([GoalAnswer("g-1", verdict, text, [*evidence])], [*drafts])
+    *drafts: Draft, verdict: GoalVerdict = GoalVerdict.TASKS, text: str = "so", evidence: Sequence[ClaimedEvidence] = ()
+) -> PlanReply:
+    return PlanReply([GoalReply("g-1", verdict, text, [*evidence])], [*drafts])
 
 
 # --- asking --------------------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def test_what_breaks_rules_twice_is_dropped_and_there_is_no_third_call() -> None
 
 
 def test_a_goal_without_an_answer_is_asked_for_again() -> None:
-    model = ScriptedModel(Reply([], []), reply(draft("a")))
+    model = ScriptedModel(PlanReply([], []), reply(draft("a")))
     assert len(plan(model).tasks) == 1
     assert "goal g-1: no answer" in model.asked[1]
 
@@ -202,11 +202,11 @@ def test_if_the_first_answer_cannot_be_had_the_caller_decides() -> None:
 # --- verdicts and evidence -----------------------------------------------------------------------------------
 
 
-def line(path: str, number: int, quote: str) -> Evidence:
-    return Evidence(Proof.LINE, path, number, quote)
+def line(path: str, number: int, quote: str) -> ClaimedEvidence:
+    return ClaimedEvidence(Proof.LINE, path, number, quote)
 
 
-@pytest.mark.parametrize("verdict", [Verdict.PREMISE_FALSE, Verdict.ALREADY_DONE])
+@pytest.mark.parametrize("verdict", [GoalVerdict.PREMISE_FALSE, GoalVerdict.ALREADY_DONE])
 @pytest.mark.parametrize(
     ("evidence", "stands"),
     [
@@ -223,20 +223,24 @@ def line(path: str, number: int, quote: str) -> Evidence:
         pytest.param([line("core/none.py", 3, "DEBUG = False")], False, id="no such file"),
         pytest.param([line(".env", 1, "TOKEN=brain_engine")], False, id="keys are not read for a proof either"),
         pytest.param([line("/etc/passwd", 1, "root:x:0:0")], False, id="outside of the repository"),
-        pytest.param([Evidence(Proof.NO_FILE, "brain_cli.py", 0, "")], True, id="a file of the goal is missing"),
-        pytest.param([Evidence(Proof.NO_FILE, "settings.py", 0, "")], False, id="the file exists elsewhere"),
-        pytest.param([Evidence(Proof.NO_FILE, "unicorn.py", 0, "")], False, id="the goal does not speak of it"),
-        pytest.param([Evidence(Proof.NO_FILE, "/", 0, "")], False, id="no file at all"),
-        pytest.param([Evidence(Proof.NO_TEXT, "", 0, "brain_engine")], True, id="a word of the goal stands nowhere"),
-        pytest.param([Evidence(Proof.NO_TEXT, "", 0, "DEBUG")], False, id="the word stands somewhere"),
-        pytest.param([Evidence(Proof.NO_TEXT, "", 0, "LOGIN")], False, id="the word stands there in small letters"),
-        pytest.param([Evidence(Proof.NO_TEXT, "", 0, "unicorn")], False, id="not a word of the goal"),
+        pytest.param([ClaimedEvidence(Proof.NO_FILE, "brain_cli.py", 0, "")], True, id="a file of the goal is missing"),
+        pytest.param([ClaimedEvidence(Proof.NO_FILE, "settings.py", 0, "")], False, id="the file exists elsewhere"),
+        pytest.param([ClaimedEvidence(Proof.NO_FILE, "unicorn.py", 0, "")], False, id="the goal does not speak of it"),
+        pytest.param([ClaimedEvidence(Proof.NO_FILE, "/", 0, "")], False, id="no file at all"),
+        pytest.param(
+            [ClaimedEvidence(Proof.NO_TEXT, "", 0, "brain_engine")], True, id="a word of the goal stands nowhere"
+        ),
+        pytest.param([ClaimedEvidence(Proof.NO_TEXT, "", 0, "DEBUG")], False, id="the word stands somewhere"),
+        pytest.param(
+            [ClaimedEvidence(Proof.NO_TEXT, "", 0, "LOGIN")], False, id="the word stands there in small letters"
+        ),
+        pytest.param([ClaimedEvidence(Proof.NO_TEXT, "", 0, "unicorn")], False, id="not a word of the goal"),
         pytest.param([line("core/settings.py", 3, "DEBUG = False"), line("x", 1, "no no no")], False, id="half of it"),
         pytest.param([], False, id="none at all"),
     ],
 )
 def test_a_goal_without_work_is_a_question_and_its_evidence_is_looked_up(
-    verdict: Verdict, evidence: list[Evidence], stands: bool
+    verdict: GoalVerdict, evidence: list[ClaimedEvidence], stands: bool
 ) -> None:
     answer = plan(ScriptedModel(reply(verdict=verdict, text="It is off.", evidence=evidence)))
     question = answer.questions[0]
@@ -244,17 +248,17 @@ def test_a_goal_without_work_is_a_question_and_its_evidence_is_looked_up(
     assert "It is off." in question.text
     assert question.goal_id == "g-1"
     assert question.evidence.startswith("unverified") is not stands
-    assert answer.done == (("g-1",) if stands and verdict is Verdict.ALREADY_DONE else ())
+    assert answer.done == (("g-1",) if stands and verdict is GoalVerdict.ALREADY_DONE else ())
 
 
 def test_evidence_says_where_to_look() -> None:
-    evidence = [line("core/settings.py", 3, "DEBUG = False"), Evidence(Proof.NO_FILE, "brain_cli.py", 0, "")]
-    answer = plan(ScriptedModel(reply(verdict=Verdict.ALREADY_DONE, evidence=evidence)))
+    evidence = [line("core/settings.py", 3, "DEBUG = False"), ClaimedEvidence(Proof.NO_FILE, "brain_cli.py", 0, "")]
+    answer = plan(ScriptedModel(reply(verdict=GoalVerdict.ALREADY_DONE, evidence=evidence)))
     assert answer.questions[0].evidence == "core/settings.py:3: DEBUG = False; there is no brain_cli.py"
 
 
 def test_a_question_of_the_model_reaches_the_owner_as_one_line() -> None:
-    answer = plan(ScriptedModel(reply(verdict=Verdict.QUESTION, text="Which\nDEBUG\x00?" + "x" * 999)))
+    answer = plan(ScriptedModel(reply(verdict=GoalVerdict.QUESTION, text="Which\nDEBUG\x00?" + "x" * 999)))
     assert answer.questions[0].text.startswith("Which DEBUG ?xxx")
     assert len(answer.questions[0].text) <= 500
 
@@ -266,7 +270,7 @@ GOOD = '{"goals": [{"goal_id": "g-1", "verdict": "Premise_False", "text": "", "e
 
 
 def test_capitals_in_an_answer_do_not_matter() -> None:
-    assert llm_answers.read(llm_answers.adapter(Reply), GOOD) == reply(verdict=Verdict.PREMISE_FALSE, text="")
+    assert llm_answers.read(llm_answers.adapter(PlanReply), GOOD) == reply(verdict=GoalVerdict.PREMISE_FALSE, text="")
 
 
 @pytest.mark.parametrize(
@@ -283,11 +287,11 @@ def test_capitals_in_an_answer_do_not_matter() -> None:
 )
 def test_an_answer_of_another_form_is_not_taken(text: str) -> None:
     with pytest.raises(llm_answers.NotAnAnswer):
-        llm_answers.read(llm_answers.adapter(Reply), text)
+        llm_answers.read(llm_answers.adapter(PlanReply), text)
 
 
 def test_the_form_keeps_the_limits_of_the_api() -> None:
     """No optional fields, no unions, no maps, no recursion."""
-    schema = str(llm_answers.schema(llm_answers.adapter(Reply)))
+    schema = str(llm_answers.schema(llm_answers.adapter(PlanReply)))
     assert "anyOf" not in schema
     assert schema.count("'required'") == schema.count("'properties'") == schema.count("'additionalProperties': False")

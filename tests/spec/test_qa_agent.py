@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from agents.qa.agent import Qa
-from agents.qa.runner.suite import BrokenSetup, RawRun, SuiteOrder
+from agents.qa.runner.suite import BrokenSetup, RawTestRun, SuiteOrder
 from shared.model.errors import Unavailable
 from shared.model.evidence import Evidence, SuiteRun, is_test_file, rules
 from shared.model.work import Branch, Run, TaskSpec
@@ -58,14 +58,14 @@ class SmallBench:
     quality: str = "full"
     orders: list[SuiteOrder] = field(default_factory=list)
     broken: frozenset[str] = frozenset()
-    spoils: Callable[[SuiteOrder, RawRun], RawRun] = lambda order, raw: raw
+    spoils: Callable[[SuiteOrder, RawTestRun], RawTestRun] = lambda order, raw: raw
 
     def label(self, commit: str) -> str:
         if commit in self.broken:
             raise BrokenSetup("pip says no;\ncorrect requirements.txt")
         return "small bench, k1"
 
-    def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawRun:
+    def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawTestRun:
         self.label(order.commit)
         self.orders.append(order)
         files = {entry.path: self.mirror.read(order.commit, entry.path) for entry in self.mirror.tree(order.commit)}
@@ -74,7 +74,7 @@ class SmallBench:
         return self.spoils(order, replace(tried(sources, order.only), coverage=ALL_RUN if order.cover else None))
 
 
-def tried(sources: Mapping[str, str], only: Sequence[str]) -> RawRun:
+def tried(sources: Mapping[str, str], only: Sequence[str]) -> RawTestRun:
     """Every function of every test file, with the modules that it imports from the repository's top."""
     lines: list[dict[str, Any]] = []
     functions = []
@@ -92,7 +92,7 @@ def tried(sources: Mapping[str, str], only: Sequence[str]) -> RawRun:
     code = 2 if broken else int(failed) if functions else 5
     lines.append({"end": code, "ran": 0 if broken else len(functions)})
     report = "".join(json.dumps(line) + "\n" for line in lines).encode()
-    return RawRun("exited", code, 0.1, "printed", report)
+    return RawTestRun("exited", code, 0.1, "printed", report)
 
 
 def module(source: str, sources: Mapping[str, str]) -> dict[str, Any]:
@@ -261,7 +261,7 @@ def test_a_test_file_that_is_no_text_is_weaker(stage: Stage) -> None:
 def test_a_test_that_becomes_flaky_is_the_owners_to_judge(stage: Stage) -> None:
     seen: list[SuiteOrder] = []
 
-    def flaky(order: SuiteOrder, raw: RawRun) -> RawRun:
+    def flaky(order: SuiteOrder, raw: RawTestRun) -> RawTestRun:
         seen.append(order)
         if len(seen) != 2:
             return raw
@@ -336,7 +336,7 @@ def test_a_reduced_sandbox_is_named_first(stage: Stage) -> None:
 
 
 def test_less_coverage_by_the_changes_own_lines_is_named_with_them(stage: Stage) -> None:
-    def count(order: SuiteOrder, raw: RawRun) -> RawRun:
+    def count(order: SuiteOrder, raw: RawTestRun) -> RawTestRun:
         share = 90.0 if order.commit == stage.base else 60.0
         counted = {"totals": {"percent_covered": share}, "files": {"shop.py": {"missing_lines": [1, 2, 9]}}}
         return replace(raw, coverage=json.dumps(counted).encode() if order.cover else None)
@@ -347,10 +347,10 @@ def test_less_coverage_by_the_changes_own_lines_is_named_with_them(stage: Stage)
     assert rules(found.problems) == ("coverage drops",) and "shop.py:2" in found.problems[0].text
 
 
-def counting(missing: Mapping[str, list[int]]) -> Callable[[SuiteOrder, RawRun], RawRun]:
+def counting(missing: Mapping[str, list[int]]) -> Callable[[SuiteOrder, RawTestRun], RawTestRun]:
     """Lines of shop.py that no test runs, by the commit's name or, for the old files with new tests, "unchanged"."""
 
-    def count(order: SuiteOrder, raw: RawRun) -> RawRun:
+    def count(order: SuiteOrder, raw: RawTestRun) -> RawTestRun:
         name = "unchanged" if order.only else order.commit
         counted = {"totals": {"percent_covered": 90.0}, "files": {"shop.py": {"missing_lines": missing.get(name, [])}}}
         return replace(raw, coverage=json.dumps(counted).encode() if order.cover else None)
@@ -407,7 +407,7 @@ PINNED = "from shop import total\n\ndef test_more():\n    assert total([5]) == 5
 def test_lines_that_nobody_counted_are_not_taken_as_run(stage: Stage, lost: set[str], remedy: str) -> None:
     stage.given_change({"shop.py": REFACTORED, "tests/test_more.py": PINNED})
 
-    def lose(order: SuiteOrder, raw: RawRun) -> RawRun:
+    def lose(order: SuiteOrder, raw: RawTestRun) -> RawTestRun:
         name = "unchanged" if order.only else "base" if order.commit == stage.base else "change"
         return replace(raw, coverage=None) if name in lost else raw
 
@@ -583,7 +583,7 @@ IDLE = "def test_more():\n    assert 1 + 1 == 2\n"
 def counts(stage: Stage, before: Sequence[int], after: Sequence[int]) -> None:
     """Lines of shop.py that no test runs."""
 
-    def spoils(order: SuiteOrder, raw: RawRun) -> RawRun:
+    def spoils(order: SuiteOrder, raw: RawTestRun) -> RawTestRun:
         missing = list(before if order.commit == stage.base else after)
         data = {"totals": {"percent_covered": 50.0}, "files": {"shop.py": {"missing_lines": missing}}}
         return replace(raw, coverage=json.dumps(data).encode() if order.cover else None)
@@ -619,7 +619,7 @@ def test_where_nobody_counted_what_new_tests_run_the_owner_is_asked(stage: Stage
     counts(stage, [1, 2], [])
     counted = stage.bench.spoils
 
-    def spoils(order: SuiteOrder, raw: RawRun) -> RawRun:
+    def spoils(order: SuiteOrder, raw: RawTestRun) -> RawTestRun:
         is_lost = (order.commit == stage.base) == (lost == "base")
         return replace(raw, coverage=None) if is_lost else counted(order, raw)
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.qa.coverage_checker import drop, read_coverage, uncovered_changes
-from agents.qa.runner.suite import RawRun
+from agents.qa.runner.suite import RawTestRun
 from agents.qa.test_runner import command_for, read_run
 from shared.model.change import Change
 from shared.model.evidence import SuiteRun
@@ -27,7 +27,7 @@ def written(*lines: object) -> bytes:
 
 
 def run(*lines: object, code: int = 0, end: str = "exited") -> SuiteRun:
-    return read_run(RawRun(end, code, 1.0, "printed", written(*lines)))
+    return read_run(RawTestRun(end, code, 1.0, "printed", written(*lines)))
 
 
 def report(*tests: dict[str, Any], end: int = 0) -> list[object]:
@@ -148,7 +148,7 @@ def test_what_a_test_printed_cannot_leave_its_line_or_break_the_database() -> No
     (test,), (failure,) = found.outcomes, found.failures
     assert test.isprintable() and len(test) < 400 and failure.test == test
     assert failure.where == "" and len(failure.text) <= 3000
-    assert "\0" not in read_run(RawRun("exited", 0, 1.0, "\0\ud800")).output.encode().decode()
+    assert "\0" not in read_run(RawTestRun("exited", 0, 1.0, "\0\ud800")).output.encode().decode()
 
 
 def test_two_long_ids_that_differ_at_their_end_stay_two_tests() -> None:
@@ -176,9 +176,9 @@ def honest(tests: Sequence[dict[str, Any]]) -> tuple[bytes, int]:
 @given(TESTS.filter(len), st.data())
 def test_a_truncated_report_is_never_whole(tests: list[dict[str, Any]], data: st.DataObject) -> None:
     whole, code = honest(tests)
-    assert read_run(RawRun("exited", code, 1.0, "", whole)).is_whole
+    assert read_run(RawTestRun("exited", code, 1.0, "", whole)).is_whole
     cut = whole[: data.draw(st.integers(0, len(whole) - 1))]
-    assert not read_run(RawRun("exited", code, 1.0, "", cut)).is_whole
+    assert not read_run(RawTestRun("exited", code, 1.0, "", cut)).is_whole
 
 
 @settings(deadline=None)
@@ -186,7 +186,7 @@ def test_a_truncated_report_is_never_whole(tests: list[dict[str, Any]], data: st
 def test_an_exit_code_that_does_not_fit_the_outcomes_is_never_whole(tests: list[dict[str, Any]], code: int) -> None:
     data, right = honest(tests)
     if bool(code) != bool(right) or not 0 <= code < 128:
-        assert not read_run(RawRun("exited", code, 1.0, "", data)).is_whole
+        assert not read_run(RawTestRun("exited", code, 1.0, "", data)).is_whole
 
 
 JSON = st.recursive(
@@ -198,7 +198,7 @@ JSON = st.recursive(
 @settings(deadline=None)
 @given(st.binary() | st.lists(JSON).map(lambda lines: written(*lines)), st.integers(-300, 300), st.binary())
 def test_no_report_and_no_coverage_make_it_raise(data: bytes, code: int, coverage: bytes) -> None:
-    read_run(RawRun("exited", code, 1.0, "", data, coverage), ["a.py"])
+    read_run(RawTestRun("exited", code, 1.0, "", data, coverage), ["a.py"])
 
 
 @settings(deadline=None)
@@ -206,7 +206,7 @@ def test_no_report_and_no_coverage_make_it_raise(data: bytes, code: int, coverag
 def test_no_flipped_byte_makes_it_raise(tests: list[dict[str, Any]], data: st.DataObject) -> None:
     whole = bytearray(honest(tests)[0])
     whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
-    read_run(RawRun("exited", 0, 1.0, "", bytes(whole)))
+    read_run(RawTestRun("exited", 0, 1.0, "", bytes(whole)))
 
 
 # --- the command ---------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 
 from agents.qa.analysis.removed import obsolete
 from agents.qa.analysis.task_words import names_to_remove
-from agents.qa.analysis.test_support import Repository, relied_on
+from agents.qa.analysis.test_support import SourceTexts, relied_on
 from agents.qa.analysis.touched import Touched
 from agents.qa.analysis.uncovered import Pair, unrun
 from shared.model.change import Change
@@ -23,7 +23,7 @@ HELPS = "import pytest\n\ndef make():\n    return 1\n"
 
 
 def relied(path: str, tests: Mapping[str, str], product: Mapping[str, str] | None = None, text: str = "") -> bool:
-    found = relied_on({path: text}, Repository(lambda: tests, lambda: product or {}))
+    found = relied_on({path: text}, SourceTexts(lambda: tests, lambda: product or {}))
     assert found <= {path}
     return bool(found)
 
@@ -115,7 +115,7 @@ def test_nothing_is_read_for_a_change_of_the_product_alone() -> None:
     def never() -> Mapping[str, str]:
         raise AssertionError
 
-    assert relied_on({"shop.py": "x = 1", "tests/test_a.py": ""}, Repository(never, never)) == frozenset()
+    assert relied_on({"shop.py": "x = 1", "tests/test_a.py": ""}, SourceTexts(never, never)) == frozenset()
 
 
 def test_what_tests_rely_on_is_no_part_of_the_product() -> None:

@@ -11,11 +11,11 @@ import pytest
 from agents.orchestrator.vision.interpreter import Interpreter, needs_reading
 from agents.orchestrator.vision.reading import (
     MAX_PATTERNS,
-    GoalAnswer,
+    GoalReading,
     GuardAnswer,
     Interpretation,
     QuestionAnswer,
-    Reading,
+    VisionReading,
     interpreted,
     is_guard,
     says_no,
@@ -77,7 +77,7 @@ class ScriptedModel:
         return reply
 
 
-def interpret(vision: Vision, answer: Reading, before: Vision | None = None, *known: Guard) -> Interpretation:
+def interpret(vision: Vision, answer: VisionReading, before: Vision | None = None, *known: Guard) -> Interpretation:
     change = difference(before, vision)
     return interpreted(answer, unread(change, vision, known), vision, change.removed, known, FILES)
 
@@ -85,9 +85,9 @@ def interpret(vision: Vision, answer: Reading, before: Vision | None = None, *kn
 def answer(
     guards: list[GuardAnswer] | None = None,
     questions: list[QuestionAnswer] | None = None,
-    goals: list[GoalAnswer] | None = None,
-) -> Reading:
-    return Reading(guards or [], questions or [], goals or [])
+    goals: list[GoalReading] | None = None,
+) -> VisionReading:
+    return VisionReading(guards or [], questions or [], goals or [])
 
 
 def test_an_unchanged_vision_is_not_read_again() -> None:
@@ -240,7 +240,7 @@ def test_questions_are_only_about_goals_that_were_asked_about_and_one_for_each()
 def test_goals_in_prose_get_ids_that_stay_while_the_prose_stays() -> None:
     text = "# Vision\nIt would be great to have a dark mode.\n"
     bare = read(text)
-    result = interpret(bare, answer(goals=[GoalAnswer(2, "Have a dark mode", Priority.LOW)]))
+    result = interpret(bare, answer(goals=[GoalReading(2, "Have a dark mode", Priority.LOW)]))
     goal = result.goals[0]
     assert goal == Goal(goal.id, "Have a dark mode", ("It would be great to have a dark mode.",), Priority.LOW, 2)
     accepted = with_found(bare, result.goals)
@@ -253,9 +253,9 @@ def test_goals_in_prose_get_ids_that_stay_while_the_prose_stays() -> None:
 
 def test_a_goal_from_reworded_prose_keeps_its_id() -> None:
     bare = read("# Vision\nIt would be great to have a dark mode.\n")
-    accepted = with_found(bare, interpret(bare, answer(goals=[GoalAnswer(2, "Have a dark mode", Priority.LOW)])).goals)
+    accepted = with_found(bare, interpret(bare, answer(goals=[GoalReading(2, "Have a dark mode", Priority.LOW)])).goals)
     reworded = read("# Vision\nPlease add a dark mode.\n", accepted)
-    result = interpret(reworded, answer(goals=[GoalAnswer(2, "Have the dark mode", Priority.LOW)]), accepted)
+    result = interpret(reworded, answer(goals=[GoalReading(2, "Have the dark mode", Priority.LOW)]), accepted)
     change = difference(accepted, with_found(reworded, result.goals))
     assert [goal.id for goal in change.changed] == ids(accepted)
     assert not change.new + change.removed
@@ -264,11 +264,11 @@ def test_a_goal_from_reworded_prose_keeps_its_id() -> None:
 def test_goals_that_are_not_in_the_prose_are_not_believed() -> None:
     vision = read("# Vision\nBe fast.\n## Priority: HIGH\n- Add a logo\n## Notes\n- A note\n")
     invented = [
-        GoalAnswer(99, "Mine bitcoin", Priority.CRITICAL),
-        GoalAnswer(6, "A wish out of a note", Priority.LOW),
-        GoalAnswer(2, "add a LOGO!", Priority.LOW),
-        GoalAnswer(2, " \x00 ", Priority.LOW),
-        *(GoalAnswer(2, f"Goal number {number}", Priority.LOW) for number in range(100)),
+        GoalReading(99, "Mine bitcoin", Priority.CRITICAL),
+        GoalReading(6, "A wish out of a note", Priority.LOW),
+        GoalReading(2, "add a LOGO!", Priority.LOW),
+        GoalReading(2, " \x00 ", Priority.LOW),
+        *(GoalReading(2, f"Goal number {number}", Priority.LOW) for number in range(100)),
     ]
     result = interpret(vision, answer(goals=invented))
     assert titles(result.goals) == [f"Goal number {number}" for number in range(16)]
@@ -286,9 +286,9 @@ def test_prose_beyond_the_limit_is_named() -> None:
 
 
 def test_an_answer_is_read_whatever_its_capitals_and_refused_in_any_other_form() -> None:
-    form = llm_answers.adapter(Reading)
+    form = llm_answers.adapter(VisionReading)
     good = '{"guards": [], "questions": [], "goals": [{"line": 2, "title": "a", "priority": "High"}]}'
-    assert llm_answers.read(form, good) == answer(goals=[GoalAnswer(2, "a", Priority.HIGH)])
+    assert llm_answers.read(form, good) == answer(goals=[GoalReading(2, "a", Priority.HIGH)])
     for bad in (good.replace("High", "Urgent"), good.replace("2", '"2"'), good.replace("guards", "guard")):
         with pytest.raises(llm_answers.NotAnAnswer):
             llm_answers.read(form, bad)
@@ -296,6 +296,6 @@ def test_an_answer_is_read_whatever_its_capitals_and_refused_in_any_other_form()
 
 def test_the_form_keeps_the_limits_of_the_api() -> None:
     """No optional fields, no unions, no maps, no recursion."""
-    schema = str(llm_answers.schema(llm_answers.adapter(Reading)))
+    schema = str(llm_answers.schema(llm_answers.adapter(VisionReading)))
     assert "anyOf" not in schema
     assert schema.count("'required'") == schema.count("'properties'") == schema.count("'additionalProperties': False")

@@ -27,10 +27,10 @@ from agents.orchestrator.reports.reflection import (
     KNOWN,
     STOPPED,
     Cause,
-    Failure,
+    ClassifiedFailure,
+    DayFailure,
     How,
     Reflection,
-    Setback,
     Standing,
     by_words,
     classify,
@@ -38,7 +38,7 @@ from agents.orchestrator.reports.reflection import (
     undecided,
 )
 from agents.orchestrator.reports.reflection_text import MOST_LINES, TURNS, how_it_goes, in_one_line
-from agents.orchestrator.roadmap.weeks import Burnt, Ending, Week, ends_by_week, monday_of, weeks
+from agents.orchestrator.roadmap.weeks import Burnt, TaskEnding, Week, ends_by_week, monday_of, weeks
 from agents.qa.analysis.touched import Places, Touched
 from agents.qa.evidence_rule import Runs, problems
 from agents.qa.gathering import Gathering, Subject
@@ -46,23 +46,22 @@ from agents.qa.runner.environment_build import Builder, Setup
 from agents.qa.runner.index_proxy import IndexProxy
 from agents.qa.runner.suite import BrokenSetup
 from cli.wiring.records import aider_python
-from shared.model.change import Change, refusal
-from shared.model.change import Limits as ChangeLimits
+from shared.model.change import Change, ChangeLimits, refusal
 from shared.model.errors import Misconfigured, Refused, Unavailable
 from shared.model.evidence import Evidence, Outcome, Problem, SuiteRun
-from shared.model.gate import Fail, Park, Policy, Submission, fingerprint, next_step
-from shared.model.lifecycle import TRANSITIONS, Event, Limits, State, Tried
+from shared.model.gate import AskOwner, Fail, Policy, ReviewState, fingerprint, next_step
+from shared.model.lifecycle import TRANSITIONS, Event, State, TaskLimits, Tried
 from shared.model.review import ChangesRequested, Finding, Severity
 from shared.model.scope import Scope
 from shared.model.work import Branch, ModelChoice, NotCoded, Run, TaskSpec
 from shared.money.routing import Route
 from shared.money.ticket import CallRecord
-from shared.money.token_budget import NANO, Usage
+from shared.money.token_budget import NANO, TokenUsage
 from shared.repo.committer import Committed, NothingChanged
 from shared.repo.mirror import BranchMoved
 from shared.sandbox.box import Finished, Job, find_box
 from shared.sandbox.bubblewrap import PROGRAMS, Bubblewrap
-from shared.sandbox.selftest import Check, require
+from shared.sandbox.selftest import SandboxCheck, require
 from shared.store.database import Database
 from shared.system.clock import ManualClock
 from shared.system.process import End
@@ -76,14 +75,14 @@ CODER, WISHES, OWNER, QA, SMALLER = (
     Cause.FLAKY,
     Cause.TIME_LIMIT,
 )
-Make = Callable[[Path], Failure]  # a folder to work in -> what the books would hold
+Make = Callable[[Path], DayFailure]  # a folder to work in -> what the books would hold
 
 
 # --- what the program writes: by the functions that write it -----------------------------------------------------
 
 
 def call(state: Any = "settled", stop: str = "end_turn", code: str = "", clamped: bool = False) -> CallRecord:
-    return CallRecord("claude-sonnet-5-5", state, 1, 0, clamped, 200, 200, stop, code, Usage())
+    return CallRecord("claude-sonnet-5-5", state, 1, 0, clamped, 200, 200, stop, code, TokenUsage())
 
 
 def job(folder: Path, *edit: str) -> EngineJob:
@@ -92,17 +91,17 @@ def job(folder: Path, *edit: str) -> EngineJob:
     )
 
 
-def broke(run: EngineRun, last: CallRecord | None = None) -> Failure:
+def broke(run: EngineRun, last: CallRecord | None = None) -> DayFailure:
     """An attempt after which the coder says why there is no commit."""
     found = judge(run, [last or call()])
     assert isinstance(found, Broke), found
-    return Failure(TASK.id, "failed", found.reason)
+    return DayFailure(TASK.id, "failed", found.reason)
 
 
 def ended(end: End = "exited", code: int = 0, result: Mapping[str, object] | None = None) -> Make:
     """A run of Aider that came to this end, with what its launcher wrote."""
 
-    def make(folder: Path) -> Failure:
+    def make(folder: Path) -> DayFailure:
         if result is not None:
             plain = {
                 "version": "1",
@@ -159,14 +158,14 @@ class ModelText:
 
 
 def committed(answer: Committed | NothingChanged | str) -> Make:
-    def make(folder: Path) -> Failure:
+    def make(folder: Path) -> DayFailure:
         doors: Any = Refuses(answer)
         limits = CoderLimits(NANO, 600, 12, 120, ("**",))
         route: Any = lambda *_: Route(ModelChoice("m"))  # noqa: E731
         coder = Coder(doors, doors, doors, doors, doors, doors, ManualClock(NOON), route, limits)
         found = coder.code(Run(1, "coder", "2026-11-20", TASK.id, 1), TASK, "base", folder)
         assert isinstance(found, NotCoded)
-        return Failure(TASK.id, "failed", found.reason)
+        return DayFailure(TASK.id, "failed", found.reason)
 
     return make
 
@@ -183,13 +182,13 @@ STRAYS = refused(Change("other.py", "modified", "100644", "100644"))
 def unfit(text: bytes | None, path: str = "app.py") -> Make:
     """The task names a file that no engine can be given: no further try could help."""
 
-    def make(folder: Path) -> Failure:
+    def make(folder: Path) -> DayFailure:
         if text is not None:
             (folder / path).write_bytes(text)
         with pytest.raises(Refused) as why:
             named_files(job(folder, path))
-        last = Failure(TASK.id, "failed", str(why.value))
-        return Failure(TASK.id, "given up", last.note, before=(last,))
+        last = DayFailure(TASK.id, "failed", str(why.value))
+        return DayFailure(TASK.id, "given up", last.note, before=(last,))
 
     return make
 
@@ -208,35 +207,35 @@ def judged(runs: Runs, how: How = "sent back", flaky: Sequence[str] = ()) -> Mak
     found = problems(TASK, Touched(tuple(changes)), replace(runs, flaky=shaky), Places(TASK.files))
     evidence = Evidence("c", "t", "b", "pytest", "full", flaky=tuple(shaky), problems=found)
     note = "; ".join(problem.text for problem in found[:3])
-    return lambda _: Failure(TASK.id, how, note, evidence)
+    return lambda _: DayFailure(TASK.id, how, note, evidence)
 
 
 FINDING = Finding("app.py", 2, Severity.HIGH, "model", "correctness", "timed out: what about negative numbers?")
 
 
 def waits(**more: Any) -> Make:
-    plain = Submission("c", "s", True, True, True)
+    plain = ReviewState("c", "s", True, True, True)
     step = next_step(replace(plain, **more), Policy())
-    assert isinstance(step, Park)
-    return lambda _: Failure(TASK.id, "waits", "\n".join(step.reasons), more.get("evidence"))
+    assert isinstance(step, AskOwner)
+    return lambda _: DayFailure(TASK.id, "waits", "\n".join(step.reasons), more.get("evidence"))
 
 
-def guarded(_: Path) -> Failure:
-    step = next_step(Submission("c", "s", True, True, True, guarded=("settings.py",)), Policy())
+def guarded(_: Path) -> DayFailure:
+    step = next_step(ReviewState("c", "s", True, True, True, guarded=("settings.py",)), Policy())
     assert isinstance(step, Fail)
-    last = Failure(TASK.id, "sent back", step.why)
-    return Failure(TASK.id, "given up", step.why, before=(last,))
+    last = DayFailure(TASK.id, "sent back", step.why)
+    return DayFailure(TASK.id, "given up", step.why, before=(last,))
 
 
 def same_again(runs: Make) -> Make:
     """The correction gave the same result: the end has the words of the gate, the evidence is the attempt's."""
 
-    def make(folder: Path) -> Failure:
+    def make(folder: Path) -> DayFailure:
         evidence = replace(runs(folder).evidence or Evidence("", "", "", "", ""))
         known = frozenset({fingerprint(evidence, None)})
-        step = next_step(Submission("c", "s", True, True, True, evidence=evidence, fingerprints=known), Policy())
+        step = next_step(ReviewState("c", "s", True, True, True, evidence=evidence, fingerprints=known), Policy())
         assert isinstance(step, Fail)
-        return Failure(TASK.id, "given up", step.why, before=(Failure(TASK.id, "sent back", step.why, evidence),))
+        return DayFailure(TASK.id, "given up", step.why, before=(DayFailure(TASK.id, "sent back", step.why, evidence),))
 
     return make
 
@@ -260,13 +259,13 @@ class Nothing:
 
 
 def not_installed(end: End, code: int = 1) -> Make:
-    def make(folder: Path) -> Failure:
+    def make(folder: Path) -> DayFailure:
         doors: Any = Nothing(Finished(code, b"it took more than 1024 MB of memory", b"", end, 1.0))
         setup = Setup("demo", Path(sys.executable), packages=folder)
         (place := folder / "place").mkdir()
         with pytest.raises((BrokenSetup, Unavailable)) as why:
             Builder(doors, doors, setup).build("commit", "pip install -e .", place)
-        return Failure(TASK.id, "not begun", str(why.value))
+        return DayFailure(TASK.id, "not begun", str(why.value))
 
     return make
 
@@ -274,10 +273,10 @@ def not_installed(end: End, code: int = 1) -> Make:
 def missing(act: Callable[[Path], object]) -> Make:
     """What everybody needs is not there."""
 
-    def make(folder: Path) -> Failure:
+    def make(folder: Path) -> DayFailure:
         with pytest.raises((Misconfigured, Unavailable)) as why:
             act(folder)
-        return Failure("", "not begun", str(why.value))
+        return DayFailure("", "not begun", str(why.value))
 
     return make
 
@@ -308,12 +307,12 @@ def index_away(folder: Path) -> None:
         raise Unavailable(index.unreached)
 
 
-def closed_by_owner(_: Path) -> Failure:
+def closed_by_owner(_: Path) -> DayFailure:
     doors: Any = Closed()
     with pytest.raises(Refused) as why:
         Delivery(doors, doors, doors, str).deliver(TASK, 1, Branch("agent/x", "b", "c"), "main", "", 0, NOON)
-    last = Failure(TASK.id, "failed", str(why.value))
-    return Failure(TASK.id, "given up", last.note, before=(last,))
+    last = DayFailure(TASK.id, "failed", str(why.value))
+    return DayFailure(TASK.id, "given up", last.note, before=(last,))
 
 
 class Closed:
@@ -331,17 +330,17 @@ class Closed:
         return self
 
 
-def disturbed(_: Path) -> Failure:
+def disturbed(_: Path) -> DayFailure:
     found = judge(EngineRun("crashed", "timed out", (), "", 1.0), [])
     assert isinstance(found, Disturbed)
-    return Failure(TASK.id, "lost", found.reason)
+    return DayFailure(TASK.id, "lost", found.reason)
 
 
 def used_up(*tries: Make, **tried: int) -> Make:
-    def make(folder: Path) -> Failure:
+    def make(folder: Path) -> DayFailure:
         before = tuple(one(folder) for one in tries)
-        why = f"given up after {len(before)} attempts: {Tried(**tried).exhausted(Limits())}"
-        return Failure(TASK.id, "given up", "; ".join((why, *(one.note for one in before))), before=before)
+        why = f"given up after {len(before)} attempts: {Tried(**tried).exhausted(TaskLimits())}"
+        return DayFailure(TASK.id, "given up", "; ".join((why, *(one.note for one in before))), before=before)
 
     return make
 
@@ -351,7 +350,7 @@ def twice(make: Make) -> Make:
 
 
 def said(how: How, note: str) -> Make:
-    return lambda _: Failure(TASK.id, how, note)
+    return lambda _: DayFailure(TASK.id, how, note)
 
 
 RED = judged(Runs(BASE, ran(a="failed", b="passed")))
@@ -420,7 +419,9 @@ TABLE = [
     pytest.param(missing(lambda folder: find_box(folder, "/nowhere")), OWNER, id="no sandbox"),
     pytest.param(missing(lambda folder: Bubblewrap(folder, "/nowhere")), OWNER, id="no sandbox any more"),
     pytest.param(missing(box_that_does_not_start), OWNER, id="a sandbox that does not start"),
-    pytest.param(missing(lambda _: require((Check("a file", False),))), OWNER, id="a sandbox that does not hold"),
+    pytest.param(
+        missing(lambda _: require((SandboxCheck("a file", False),))), OWNER, id="a sandbox that does not hold"
+    ),
     pytest.param(missing(lambda _: aider_python("/nowhere/python")), OWNER, id="no engine"),
     pytest.param(missing(Database), OWNER, id="the database cannot be written"),
     pytest.param(disturbed, OWNER, id="the engine did not start: lost"),
@@ -434,7 +435,7 @@ TABLE = [
     pytest.param(judged(Runs(ran("no report"), BASE), "waits"), OWNER, id="the tests of the base come to no end"),
     pytest.param(used_up(*[disturbed] * 5, lost=5), OWNER, id="lost five times"),
     pytest.param(
-        lambda _: Failure(TASK.id, "given up", str(BranchMoved("agent/x", "ab12"))),
+        lambda _: DayFailure(TASK.id, "given up", str(BranchMoved("agent/x", "ab12"))),
         OWNER,
         id="somebody moved its branch",
     ),
@@ -495,7 +496,9 @@ def test_an_attempt_that_ended_because_the_team_was_stopped_has_words_of_its_own
 
 def test_what_waits_for_the_owner_for_another_reason_is_no_failure() -> None:
     asked = Evidence("c", "t", "b", "", "", problems=(Problem("a test is gone", "it is gone", "ask owner"),))
-    assert undecided(Failure("t", "waits", "it changes settings.py, which is never merged without you", asked)) is None
+    assert (
+        undecided(DayFailure("t", "waits", "it changes settings.py, which is never merged without you", asked)) is None
+    )
 
 
 TEXTS = st.one_of(
@@ -516,9 +519,9 @@ EVIDENCE = st.builds(
         )
     ),
 )
-TRIES = st.builds(Failure, st.text(), st.sampled_from(get_args(How)), TEXTS, st.none() | EVIDENCE)
+TRIES = st.builds(DayFailure, st.text(), st.sampled_from(get_args(How)), TEXTS, st.none() | EVIDENCE)
 FAILURES = st.builds(
-    Failure,
+    DayFailure,
     st.text(),
     st.sampled_from(get_args(How)),
     TEXTS,
@@ -528,7 +531,7 @@ FAILURES = st.builds(
 
 
 @given(FAILURES, st.text())
-def test_every_failure_has_a_cause_whatever_it_says_and_whoevers_it_is(failure: Failure, name: str) -> None:
+def test_every_failure_has_a_cause_whatever_it_says_and_whoevers_it_is(failure: DayFailure, name: str) -> None:
     cause = classify(failure)
     assert cause in Cause
     assert classify(replace(failure, task=name)) is cause
@@ -541,7 +544,7 @@ def test_what_stands_behind_our_own_words_changes_nothing(text: str, odd: str) -
     """A test's output, a model's answer: they cannot choose whose turn it is."""
     for _, begin in (("", "no edits: the model answered without an edit: "), ("", "edits failed: ")):
         hostile = f"{begin}{odd}{text}; timed out; nothing happened for 6 minutes: the tests of x have no environment: "
-        assert classify(Failure("t", "failed", hostile)) is CODER
+        assert classify(DayFailure("t", "failed", hostile)) is CODER
 
 
 # --- the weeks ---------------------------------------------------------------------------------------------------
@@ -645,8 +648,8 @@ def test_summer_time_moves_nothing_into_another_week(zone: str, begin: datetime,
 TODAY = "2026-11-20"  # a Friday in week 47
 
 
-def end(day: str, merged: bool = True, back: int = 0, cost: int = 0, minutes: float = 0, tokens: int = 0) -> Ending:
-    return Ending(f"t-{day}-{back}-{cost}", day, merged, back, cost, minutes, tokens)
+def end(day: str, merged: bool = True, back: int = 0, cost: int = 0, minutes: float = 0, tokens: int = 0) -> TaskEnding:
+    return TaskEnding(f"t-{day}-{back}-{cost}", day, merged, back, cost, minutes, tokens)
 
 
 def test_four_weeks_are_looked_at_and_only_those_with_work() -> None:
@@ -688,7 +691,7 @@ def week(merged: int, ended: int, monday: str = "2026-11-16", **more: Any) -> We
     return Week(date.fromisoformat(monday), tuple(endings))
 
 
-def told(*setbacks: Setback, week: Week | None = None, before: Sequence[Week] = ()) -> list[str]:
+def told(*setbacks: ClassifiedFailure, week: Week | None = None, before: Sequence[Week] = ()) -> list[str]:
     return list(how_it_goes(Reflection(setbacks, week, tuple(before))))
 
 
@@ -702,7 +705,10 @@ def test_nothing_to_tell_is_no_line() -> None:
 
 def test_each_cause_names_its_tasks_and_whose_turn_it_is() -> None:
     assert told(
-        Setback("b", OWNER), Setback("a", CODER), Setback("c", CODER, "mended"), Setback("d", SMALLER, "given up")
+        ClassifiedFailure("b", OWNER),
+        ClassifiedFailure("a", CODER),
+        ClassifiedFailure("c", CODER, "mended"),
+        ClassifiedFailure("d", SMALLER, "given up"),
     ) == [
         "implementation → the coder's turn: `a`, `c` (mended)",
         "environment → your turn: `b`",
@@ -711,18 +717,18 @@ def test_each_cause_names_its_tasks_and_whose_turn_it_is() -> None:
 
 
 def test_what_is_mended_or_rejected_is_nobodys_turn() -> None:
-    assert told(Setback("a", CODER, "mended"), Setback("b", WISHES, "rejected")) == [
+    assert told(ClassifiedFailure("a", CODER, "mended"), ClassifiedFailure("b", WISHES, "rejected")) == [
         "implementation: `a` (mended)",
         "specification: `b` (rejected)",
     ]
 
 
 def test_what_stops_everybody_names_no_task() -> None:
-    assert told(Setback("", OWNER)) == ["environment → your turn: all tasks"]
+    assert told(ClassifiedFailure("", OWNER)) == ["environment → your turn: all tasks"]
 
 
 def test_of_many_tasks_the_rest_is_counted() -> None:
-    (line,) = told(*(Setback(str(n), QA) for n in range(9)))
+    (line,) = told(*(ClassifiedFailure(str(n), QA) for n in range(9)))
     assert line == "flaky test → QA's turn: `0`, `1`, `2`, `3`, `4`, and 4 more"
 
 
@@ -761,7 +767,7 @@ def test_the_weeks_before_stand_in_one_line_with_how_many_they_were() -> None:
 
 def test_it_is_never_more_than_six_lines_and_no_cause_is_left_out() -> None:
     for number, size in product(range(1, 6), range(4)):
-        setbacks = [Setback(f"t{n}", cause) for n, cause in enumerate(list(Cause)[:number])]
+        setbacks = [ClassifiedFailure(f"t{n}", cause) for n, cause in enumerate(list(Cause)[:number])]
         lines = told(*setbacks, week=week(7, 9) if size else None, before=[EARLIER, LONG_AGO, LONG_AGO][:size])
         assert len(lines) <= MOST_LINES
         assert all(f"`t{n}`" in "\n".join(lines) for n in range(number))
@@ -770,11 +776,15 @@ def test_it_is_never_more_than_six_lines_and_no_cause_is_left_out() -> None:
 def test_every_turn_and_every_standing_has_words() -> None:
     assert {cause.turn for cause in Cause} <= set(TURNS)
     for cause, standing in product(Cause, get_args(Standing)):
-        assert "`t`" in told(Setback("t", cause, standing))[0]
+        assert "`t`" in told(ClassifiedFailure("t", cause, standing))[0]
 
 
 def test_the_same_setback_counts_once() -> None:
-    found = reflected([Setback("a", CODER), Setback("a", CODER), Setback("a", SMALLER)], [EARLIER], TODAY)
+    found = reflected(
+        [ClassifiedFailure("a", CODER), ClassifiedFailure("a", CODER), ClassifiedFailure("a", SMALLER)],
+        [EARLIER],
+        TODAY,
+    )
     assert len(found.setbacks) == 2
     assert (found.week, found.before) == (None, (EARLIER,))
 

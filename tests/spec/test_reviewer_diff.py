@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.reviewer.diff_analyzer import MARGIN, WHOLE_FILE, Unreadable, chunks, read_patch
+from agents.reviewer.diff_analyzer import MARGIN, WHOLE_FILE, PatchUnreadable, chunks, read_patch
 from agents.reviewer.source import case_of
 from shared.model.work import Branch, TaskSpec
 from shared.repo.mirror import Mirror
@@ -105,9 +105,9 @@ def test_a_line_that_looks_like_a_head_is_a_line() -> None:
 
 def test_a_patch_that_says_something_else_than_the_changes_is_no_reading() -> None:
     one, other = file("a.py", "x = 1\n"), file("a.py", "x = 2\n")
-    with pytest.raises(Unreadable, match=r"a\.py"):
+    with pytest.raises(PatchUnreadable, match=r"a\.py"):
         chunks(patch([one]), [other], ROOM)
-    with pytest.raises(Unreadable):
+    with pytest.raises(PatchUnreadable):
         chunks(b"", [other], ROOM)
 
 

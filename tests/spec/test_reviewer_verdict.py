@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.reviewer.agent import Reviewer, ReviewLimits
-from agents.reviewer.answer import MOST_FINDINGS, Complaint, Decision, Reply
+from agents.reviewer.answer import MOST_FINDINGS, Decision, FindingReply, ReviewReply
 from agents.reviewer.rules.lint_rules import BEFORE
 from agents.reviewer.settling import history
 from shared.llm import llm_answers
@@ -51,7 +51,7 @@ class ScriptedLinter:
 
 
 def review(
-    *answers: Reply | TeamError,
+    *answers: ReviewReply | TeamError,
     after: Mapping[str, str] | None = None,
     before: Sequence[Reviewed] = (),
     model: ScriptedModel | None = None,
@@ -143,15 +143,17 @@ ANSWERS = [
     pytest.param(reject(complaint(60)), ("Escalated", [("app.py", 0, "low")]), id="a line far from any added one"),
     pytest.param(reject(complaint(-(2**62))), ("Escalated", [("app.py", 0, "low")]), id="an absurd line"),
     pytest.param(reject(complaint(5, text=" \n\0")), ("Escalated", []), id="a finding without a word"),
-    pytest.param(Reply(Decision.ESCALATE, "risky", []), ("Escalated", []), id="escalated"),
+    pytest.param(ReviewReply(Decision.ESCALATE, "risky", []), ("Escalated", []), id="escalated"),
     pytest.param(
-        Reply(Decision.ESCALATE, "", [complaint(5)]), ("Escalated", [("app.py", 5, "medium")]), id="without a reason"
+        ReviewReply(Decision.ESCALATE, "", [complaint(5)]),
+        ("Escalated", [("app.py", 5, "medium")]),
+        id="without a reason",
     ),
 ]
 
 
 @pytest.mark.parametrize(("answer", "verdict"), ANSWERS)
-def test_an_answer_becomes_a_verdict(answer: Reply, verdict: object) -> None:
+def test_an_answer_becomes_a_verdict(answer: ReviewReply, verdict: object) -> None:
     reviewed = review(answer)
     assert shape(reviewed.verdict) == verdict
     assert reviewed.commit == "tip"
@@ -160,7 +162,7 @@ def test_an_answer_becomes_a_verdict(answer: Reply, verdict: object) -> None:
 
 def test_a_finding_is_one_bounded_printable_line_with_its_quote_and_without_secrets() -> None:
     text = "bad\r\n\x1b[31m `" + "x" * 9_000 + " correct-horse-battery-staple-17"
-    verdict = review(reject(Complaint("app.py", 5, MEDIUM, "r\n" * 99, text))).verdict
+    verdict = review(reject(FindingReply("app.py", 5, MEDIUM, "r\n" * 99, text))).verdict
     (finding,) = verdict.findings
     assert finding.text.isprintable()
     assert len(finding.text) <= 400
@@ -317,9 +319,9 @@ def test_a_secret_in_the_lines_around_the_change_does_not_reach_the_model() -> N
 
 
 def test_the_form_is_small_and_refuses_what_it_does_not_know() -> None:
-    form = llm_answers.adapter(Reply)
+    form = llm_answers.adapter(ReviewReply)
     whole = '{"decision": "approve", "reason": "", "findings": []}'
-    assert llm_answers.read(form, whole) == Reply(Decision.APPROVE, "", [], [])
+    assert llm_answers.read(form, whole) == ReviewReply(Decision.APPROVE, "", [], [])
     for broken in ('{"decision": "merge", "reason": "", "findings": []}', whole[:-1] + ', "merge": true}', "LGTM"):
         with pytest.raises(llm_answers.NotAnAnswer):
             llm_answers.read(form, broken)
@@ -365,7 +367,7 @@ LATER = [
 
 
 @pytest.mark.parametrize(("late", "after", "kind"), LATER)
-def test_a_later_round_cannot_open_what_was_closed(late: Complaint, after: Mapping[str, str], kind: str) -> None:
+def test_a_later_round_cannot_open_what_was_closed(late: FindingReply, after: Mapping[str, str], kind: str) -> None:
     verdict = review(approve(late), before=[first_round()], after=after).verdict
     assert shape(verdict)[0] == kind
     assert len(verdict.findings) == 1  # said in any case
@@ -422,7 +424,7 @@ def test_a_reviewer_that_always_finds_something_new_comes_to_an_end() -> None:
 # --- whatever a model answers --------------------------------------------------------------------------------
 
 COMPLAINTS = st.builds(
-    Complaint,
+    FindingReply,
     path=st.sampled_from(["app.py", "b.py", ""]),
     line=st.integers(-3, 12),
     severity=st.sampled_from(list(Severity)),
@@ -430,7 +432,7 @@ COMPLAINTS = st.builds(
     text=st.text(min_size=0, max_size=5),
 )
 REPLIES = st.builds(
-    Reply,
+    ReviewReply,
     decision=st.sampled_from(list(Decision)),
     reason=st.text(max_size=5),
     findings=st.lists(COMPLAINTS, max_size=30),
@@ -440,7 +442,7 @@ REPLIES = st.builds(
 
 @given(REPLIES, st.integers(3, 6), st.booleans())
 def test_nothing_that_a_model_answers_approves_a_change_with_a_grave_finding(
-    reply: Reply, line: int, later: bool
+    reply: ReviewReply, line: int, later: bool
 ) -> None:
     grave = replace(reply, findings=[*reply.findings, complaint(line, HIGH)])
     verdict = review(grave, before=[first_round()] if later else ()).verdict
@@ -448,7 +450,7 @@ def test_nothing_that_a_model_answers_approves_a_change_with_a_grave_finding(
 
 
 @given(REPLIES)
-def test_no_answer_overrules_a_rule_or_leaves_the_form_of_a_verdict(reply: Reply) -> None:
+def test_no_answer_overrules_a_rule_or_leaves_the_form_of_a_verdict(reply: ReviewReply) -> None:
     assert isinstance(review(reply, after={"app.py": NEW + "eval(x)\n"}).verdict, ChangesRequested)
     verdict = review(reply).verdict
     for one in verdict.findings:

@@ -20,9 +20,9 @@ from agents.orchestrator.roadmap.roadmap import (
     LATER,
     SLOWEST,
     WEEK,
+    GoalPin,
     Need,
     Pace,
-    Pin,
     Roadmap,
     Room,
     applied,
@@ -117,7 +117,7 @@ def test_the_present_week_has_only_the_room_of_its_days_that_are_left() -> None:
 
 
 def test_what_the_owner_put_somewhere_stands_there_and_takes_room_from_the_others() -> None:
-    pins = [Pin("big", monday(0))]
+    pins = [GoalPin("big", monday(0))]
     roadmap = lay_out([need("a", 1, Priority.CRITICAL), need("big", 5, Priority.LOW)], pins, ONE, TODAY)
     assert weeks(roadmap) == {monday(0): ["big"], monday(1): ["a"]}
     assert [(week.load, week.room) for week in roadmap.weeks] == [(5, 3), (1, 7)]
@@ -125,7 +125,7 @@ def test_what_the_owner_put_somewhere_stands_there_and_takes_room_from_the_other
 
 
 def test_what_a_week_has_too_much_of_takes_from_the_next_ones() -> None:
-    roadmap = lay_out([need("big", 10), need("a", 1)], [Pin("big", monday(0))], ONE, TODAY)
+    roadmap = lay_out([need("big", 10), need("a", 1)], [GoalPin("big", monday(0))], ONE, TODAY)
     assert weeks(roadmap) == {monday(0): ["big"], monday(2): ["a"]}
 
 
@@ -140,35 +140,35 @@ def test_what_a_week_has_too_much_of_takes_from_the_next_ones() -> None:
     ],
 )
 def test_the_owners_order_in_a_week_is_kept(ranks: dict[str, int], expected: list[str]) -> None:
-    pins = [Pin(id_, monday(0), rank) for id_, rank in ranks.items()]
+    pins = [GoalPin(id_, monday(0), rank) for id_, rank in ranks.items()]
     assert weeks(lay_out(map(need, "abc"), pins, FIVE, TODAY)) == {monday(0): expected}
 
 
 @pytest.mark.parametrize("place", [monday(1), LATER])
 def test_what_the_owner_has_put_there_stands_in_his_order(place: str) -> None:
-    pins = [Pin("a", place, 2), Pin("b", place, 0), Pin("c", place, 1)]
+    pins = [GoalPin("a", place, 2), GoalPin("b", place, 0), GoalPin("c", place, 1)]
     assert weeks(lay_out(map(need, "abc"), pins, FIVE, TODAY)) == {place: ["b", "c", "a"]}
 
 
 def test_what_was_pinned_to_a_week_that_is_over_comes_now() -> None:
-    pins = [Pin("a", monday(-3)), Pin("b", monday(1))]
+    pins = [GoalPin("a", monday(-3)), GoalPin("b", monday(1))]
     assert weeks(lay_out(map(need, "ab"), pins, FIVE, TODAY)) == {monday(0): ["a"], monday(1): ["b"]}
 
 
 def test_nothing_is_put_farther_than_ten_years_ahead() -> None:
-    roadmap = lay_out([need("a")], [Pin("a", "9999-12-27")], FIVE, TODAY)
+    roadmap = lay_out([need("a")], [GoalPin("a", "9999-12-27")], FIVE, TODAY)
     assert weeks(roadmap) == {(MONDAY + FARTHEST).isoformat(): ["a"]}
 
 
 def test_what_has_nothing_left_to_do_is_not_planned_unless_the_owner_says_when() -> None:
     assert weeks(lay_out([need("a", 0)], [], FIVE, TODAY)) == {LATER: ["a"]}
-    assert weeks(lay_out([need("a", 0)], [Pin("a", monday(1))], FIVE, TODAY)) == {monday(1): ["a"]}
+    assert weeks(lay_out([need("a", 0)], [GoalPin("a", monday(1))], FIVE, TODAY)) == {monday(1): ["a"]}
 
 
 def test_what_is_done_stands_in_its_week_first_and_for_eight_weeks() -> None:
     days = {"new": "2026-11-18", "old": "2026-09-28", "gone": monday(-8)}
     done = [need(id_, 9, done_on=day) for id_, day in days.items()]
-    roadmap = lay_out([need("a"), *done], [Pin("new", monday(3))], FIVE, TODAY)
+    roadmap = lay_out([need("a"), *done], [GoalPin("new", monday(3))], FIVE, TODAY)
     assert weeks(roadmap) == {monday(-7): ["old"], monday(0): ["new", "a"]}
     assert [week.done for week in roadmap.weeks] == [1, 1]
 
@@ -182,20 +182,20 @@ def test_what_was_done_in_times_to_come_was_done_now() -> None:
     [
         pytest.param([], [], None, id="nothing is wanted"),
         pytest.param([need("a", done_on=TODAY)], [], None, id="all is done"),
-        pytest.param([need("a")], [Pin("a", LATER)], None, id="nothing is planned"),
+        pytest.param([need("a")], [GoalPin("a", LATER)], None, id="nothing is planned"),
         pytest.param([need("a")], [], "2026-11-22", id="this week"),
         pytest.param([need("a", 4)], [], "2026-11-29", id="the next one"),
     ],
 )
-def test_the_roadmap_says_when_all_is_done(needs: list[Need], pins: list[Pin], end: str | None) -> None:
+def test_the_roadmap_says_when_all_is_done(needs: list[Need], pins: list[GoalPin], end: str | None) -> None:
     found = lay_out(needs, pins, ONE, TODAY).ends
     assert (found.isoformat() if found else None) == end
 
 
 def test_a_new_word_replaces_the_old_one_and_free_takes_it_back() -> None:
-    pins = {"a": Pin("a", monday(1)), "b": Pin("b", LATER)}
-    now = applied(pins, [Pin("b", DONE), Pin("a", FREE), Pin("c", monday(2), 1)])
-    assert now == {"b": Pin("b", DONE), "c": Pin("c", monday(2), 1)}
+    pins = {"a": GoalPin("a", monday(1)), "b": GoalPin("b", LATER)}
+    now = applied(pins, [GoalPin("b", DONE), GoalPin("a", FREE), GoalPin("c", monday(2), 1)])
+    assert now == {"b": GoalPin("b", DONE), "c": GoalPin("c", monday(2), 1)}
 
 
 # --- laws ----------------------------------------------------------------------------------------------------
@@ -216,12 +216,12 @@ NEEDS = st.lists(
     unique_by=lambda one: one.id,
 )
 PLACES = st.one_of(st.just(LATER), DAYS.map(lambda day: monday_of(day).isoformat()))
-PINS = st.lists(st.builds(Pin, st.sampled_from(IDS), PLACES, st.integers(0, 9)), unique_by=lambda pin: pin.goal)
-Case = Callable[[list[Need], list[Pin], Pace, str], None]
+PINS = st.lists(st.builds(GoalPin, st.sampled_from(IDS), PLACES, st.integers(0, 9)), unique_by=lambda pin: pin.goal)
+Case = Callable[[list[Need], list[GoalPin], Pace, str], None]
 
 
 @given(NEEDS, PINS, PACES, DAYS)
-def test_every_open_goal_stands_exactly_once(needs: list[Need], pins: list[Pin], pace: Pace, today: str) -> None:
+def test_every_open_goal_stands_exactly_once(needs: list[Need], pins: list[GoalPin], pace: Pace, today: str) -> None:
     roadmap = lay_out(needs, pins, pace, today)
     stands = [entry.need for entry in roadmap.entries if not entry.is_done]
     assert sorted(stands, key=lambda one: one.id) == sorted((n for n in needs if not n.done_on), key=lambda one: one.id)
@@ -229,7 +229,7 @@ def test_every_open_goal_stands_exactly_once(needs: list[Need], pins: list[Pin],
 
 
 @given(NEEDS, PINS, PACES, DAYS)
-def test_a_pin_is_kept_to_the_week(needs: list[Need], pins: list[Pin], pace: Pace, today: str) -> None:
+def test_a_pin_is_kept_to_the_week(needs: list[Need], pins: list[GoalPin], pace: Pace, today: str) -> None:
     roadmap, own = lay_out(needs, pins, pace, today), {pin.goal: pin.place for pin in pins}
     for week in roadmap.weeks:
         for entry in week.entries:
@@ -242,7 +242,7 @@ def test_a_pin_is_kept_to_the_week(needs: list[Need], pins: list[Pin], pace: Pac
 
 @given(NEEDS, PINS, PACES, DAYS)
 def test_no_week_holds_more_than_it_has_room_for_but_for_what_the_owner_put_there(
-    needs: list[Need], pins: list[Pin], pace: Pace, today: str
+    needs: list[Need], pins: list[GoalPin], pace: Pace, today: str
 ) -> None:
     roadmap = lay_out(needs, pins, pace, today)
     for week in roadmap.weeks:
@@ -261,14 +261,18 @@ def test_up_to_each_week_nothing_ends_that_there_was_no_room_for(needs: list[Nee
 
 
 @given(NEEDS, PINS, PACES, PACES, DAYS)
-def test_more_room_makes_no_goal_later(needs: list[Need], pins: list[Pin], one: Pace, other: Pace, today: str) -> None:
+def test_more_room_makes_no_goal_later(
+    needs: list[Need], pins: list[GoalPin], one: Pace, other: Pace, today: str
+) -> None:
     slow, fast = sorted((one, other), key=lambda pace: pace.tasks)
     at = [{e.need.id: w.monday for w in lay_out(needs, pins, p, today).weeks for e in w.entries} for p in (slow, fast)]
     assert at[0].keys() == at[1].keys() and all(at[1][id_] <= at[0][id_] for id_ in at[0])
 
 
 @given(NEEDS, NEEDS, PINS, PACES, DAYS)
-def test_what_is_done_takes_no_room(needs: list[Need], more: list[Need], pins: list[Pin], p: Pace, today: str) -> None:
+def test_what_is_done_takes_no_room(
+    needs: list[Need], more: list[Need], pins: list[GoalPin], p: Pace, today: str
+) -> None:
     done = [replace(one, id=f"{one.id}2", done_on=today) for one in more]
     before, after = lay_out(needs, pins, p, today), lay_out([*needs, *done], pins, p, today)
     assert next_goals(before, today) == next_goals(after, today)
@@ -277,7 +281,7 @@ def test_what_is_done_takes_no_room(needs: list[Need], more: list[Need], pins: l
 
 @given(NEEDS, PINS, PACES, DAYS)
 def test_of_goals_that_we_place_none_stands_after_a_less_urgent_one(
-    needs: list[Need], pins: list[Pin], pace: Pace, today: str
+    needs: list[Need], pins: list[GoalPin], pace: Pace, today: str
 ) -> None:
     roadmap = lay_out(needs, pins, pace, today)
     ours = [e.need for w in roadmap.weeks for e in w.entries if not (e.yours or e.is_done)]
@@ -286,7 +290,7 @@ def test_of_goals_that_we_place_none_stands_after_a_less_urgent_one(
 
 @given(NEEDS, PINS, PACES, DAYS)
 def test_the_next_goals_are_those_that_nobody_has_put_off(
-    needs: list[Need], pins: list[Pin], pace: Pace, today: str
+    needs: list[Need], pins: list[GoalPin], pace: Pace, today: str
 ) -> None:
     roadmap = lay_out(needs, pins, pace, today)
     own, end = {pin.goal: pin.place for pin in pins}, monday_of(today) + WEEK - timedelta(days=1)
@@ -308,7 +312,7 @@ def week_of(roadmap: Roadmap) -> dict[str, str]:
 
 @given(NEEDS, PINS, PACES, st.integers(0, 30))
 def test_what_is_over_today_leaves_less_room_and_makes_nothing_earlier(
-    needs: list[Need], pins: list[Pin], pace: Pace, used: int
+    needs: list[Need], pins: list[GoalPin], pace: Pace, used: int
 ) -> None:
     fresh, late = (week_of(lay_out(needs, pins, pace, TODAY, one)) for one in (0, used))
     assert fresh.keys() == late.keys()

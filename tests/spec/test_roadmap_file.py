@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agents.orchestrator.reports import morning_text
 from agents.orchestrator.reports.account import RoadmapAccount
-from agents.orchestrator.roadmap.roadmap import DONE, FREE, LATER, Need, Pace, Pin, Roadmap, applied, lay_out
+from agents.orchestrator.roadmap.roadmap import DONE, FREE, LATER, GoalPin, Need, Pace, Roadmap, applied, lay_out
 from agents.orchestrator.roadmap.roadmap_file import NOTHING, TOP, Sheet, edits, likeness, read, recognised
 from agents.orchestrator.roadmap.roadmap_text import day_words, pace_words, render
 from shared.model.errors import Refused
@@ -46,7 +46,7 @@ def line_of(goal: str, text: str = TEXT) -> str:
     return next(line for line in text.splitlines() if f"`{goal}`" in line)
 
 
-def said(text: str, written: str = TEXT) -> dict[str, Pin]:
+def said(text: str, written: str = TEXT) -> dict[str, GoalPin]:
     return {pin.goal: pin for pin in edits(sheet(written), sheet(text))}
 
 
@@ -88,7 +88,7 @@ def test_the_head_says_what_the_owner_can_do_here_and_where_a_goal_ends() -> Non
 
 
 def test_a_month_stands_once_above_all_its_weeks() -> None:
-    pins = [Pin(f"g-{number}", monday(number)) for number in range(5)]
+    pins = [GoalPin(f"g-{number}", monday(number)) for number in range(5)]
     text = render(lay_out([need(pin.goal) for pin in pins], pins, PACE, TODAY), TODAY)
     lines = [line.partition(":")[0] for line in text.splitlines() if line.startswith("##")]
     assert lines == [
@@ -114,7 +114,7 @@ def test_the_pace_is_told_with_what_it_rests_on(pace: Pace, words: str) -> None:
 
 
 def test_what_is_put_off_is_no_part_of_all() -> None:
-    text = render(lay_out([need("g-1"), need("g-2")], [Pin("g-2", LATER)], PACE, TODAY), TODAY)
+    text = render(lay_out([need("g-1"), need("g-2")], [GoalPin("g-2", LATER)], PACE, TODAY), TODAY)
     assert "all that does not stand below Later probably by 22 November." in text
     assert "## Later\n\n- [ ] Title of g-2 (MEDIUM): about 1 task, about $0.31 `g-2` *yours*\n" in text
 
@@ -194,7 +194,7 @@ def test_what_only_looks_like_a_month_is_none(heading: str) -> None:
 
 
 def test_what_stands_above_all_weeks_is_wanted_this_week_also_if_nothing_else_is_open() -> None:
-    later = render(lay_out([Need(A, "Fix the sum", open=2)], [Pin(A, LATER)], PACE, TODAY), TODAY)
+    later = render(lay_out([Need(A, "Fix the sum", open=2)], [GoalPin(A, LATER)], PACE, TODAY), TODAY)
     line = line_of(A, later)
     top = later.replace(f"{line}\n", "").replace("# Roadmap\n", f"# Roadmap\n\n{line}\n", 1)
     assert said(top, later)[A].place == monday(0)
@@ -219,7 +219,7 @@ def test_a_bullet_is_read(line: str, goal: str, ticked: bool, yours: bool) -> No
 
 @given(NEEDS, PINS, PACES, DAYS)
 def test_what_is_written_is_read_and_says_nothing_new(
-    needs: list[Need], pins: list[Pin], pace: Pace, today: str
+    needs: list[Need], pins: list[GoalPin], pace: Pace, today: str
 ) -> None:
     needs = [replace(one, id=f"g-{one.id}") for one in needs]
     roadmap = lay_out(needs, [replace(pin, goal=f"g-{pin.goal}") for pin in pins], pace, today)
@@ -267,27 +267,31 @@ def without(goal: str) -> str:
         pytest.param(TEXT, [], id="nothing"),
         pytest.param(TEXT.replace("- [", "\n* ["), [], id="other bullets and blanks"),
         pytest.param(TEXT.replace("1 of 3 tasks merged", "well under way"), [], id="our own words"),
-        pytest.param(moved(C, FIRST), [Pin(C, "2026-11-16", 0)], id="to another week"),
+        pytest.param(moved(C, FIRST), [GoalPin(C, "2026-11-16", 0)], id="to another week"),
         pytest.param(
-            f"{TEXT}\n## December 2026\n### Week of 7 December\n{line_of(A)}\n", [Pin(A, "2026-12-07")], id="copied"
+            f"{TEXT}\n## December 2026\n### Week of 7 December\n{line_of(A)}\n", [GoalPin(A, "2026-12-07")], id="copied"
         ),
-        pytest.param(without(A) + f"\n### Week of 7 December\n{line_of(A)}\n", [Pin(A, "2026-12-07")], id="a new week"),
-        pytest.param(moved(A, "## Later\n"), [Pin(A, LATER)], id="below Later"),
-        pytest.param(without(A), [Pin(A, LATER, 4)], id="deleted"),
+        pytest.param(
+            without(A) + f"\n### Week of 7 December\n{line_of(A)}\n", [GoalPin(A, "2026-12-07")], id="a new week"
+        ),
+        pytest.param(moved(A, "## Later\n"), [GoalPin(A, LATER)], id="below Later"),
+        pytest.param(without(A), [GoalPin(A, LATER, 4)], id="deleted"),
         pytest.param(without(D), [], id="what is done was deleted"),
-        pytest.param(swapped(B, C), [Pin(B, "2026-11-23", 1)], id="another order"),
-        pytest.param(ticked(A), [Pin(A, DONE)], id="ticked"),
-        pytest.param(TEXT.replace("[x]", "[ ]"), [Pin(D, FREE)], id="not ticked any more"),
-        pytest.param(marked(B), [Pin(B, "2026-11-23", 0)], id="marked by hand"),
-        pytest.param(moved(A, "## Someday\n", f"{TEXT}\n## Someday\n\n"), [Pin(A, LATER)], id="below another heading"),
-        pytest.param(f"{line_of(C)}\n\n{without(C)}", [Pin(C, "2026-11-16")], id="above everything: first"),
+        pytest.param(swapped(B, C), [GoalPin(B, "2026-11-23", 1)], id="another order"),
+        pytest.param(ticked(A), [GoalPin(A, DONE)], id="ticked"),
+        pytest.param(TEXT.replace("[x]", "[ ]"), [GoalPin(D, FREE)], id="not ticked any more"),
+        pytest.param(marked(B), [GoalPin(B, "2026-11-23", 0)], id="marked by hand"),
+        pytest.param(
+            moved(A, "## Someday\n", f"{TEXT}\n## Someday\n\n"), [GoalPin(A, LATER)], id="below another heading"
+        ),
+        pytest.param(f"{line_of(C)}\n\n{without(C)}", [GoalPin(C, "2026-11-16")], id="above everything: first"),
         pytest.param(TEXT.replace(f" `{A}`", ""), [], id="its id is gone, its title says who it is"),
-        pytest.param(without(A).replace("## Later", "## Later\n- fix the SUM"), [Pin(A, LATER)], id="typed anew"),
+        pytest.param(without(A).replace("## Later", "## Later\n- fix the SUM"), [GoalPin(A, LATER)], id="typed anew"),
         pytest.param("", [], id="emptied"),
         pytest.param("# Something else\n\n- milk\n", [], id="replaced by something else"),
     ],
 )
-def test_each_change_has_its_meaning(text: str, words: list[Pin]) -> None:
+def test_each_change_has_its_meaning(text: str, words: list[GoalPin]) -> None:
     assert list(said(text).values()) == words
 
 
@@ -300,7 +304,7 @@ NO_HEADING = "".join(line for line in BARE.splitlines(keepends=True) if not line
 def test_where_a_heading_of_ours_is_left_every_bullet_that_is_gone_was_deleted(goals: list[str], left: str) -> None:
     text = render(lay_out(map(need, goals), [], FIVE, TODAY), TODAY)
     bare = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("- "))
-    off = {goal: Pin(goal, LATER, len(goals)) for goal in goals}
+    off = {goal: GoalPin(goal, LATER, len(goals)) for goal in goals}
     assert said(bare, text) == off and said(f"{bare}- milk\n", text) == off
     assert said(f"# Roadmap\n\n{left}\n", text) == off
 
@@ -323,12 +327,15 @@ def test_what_is_deleted_below_later_stays_there_as_ours() -> None:
 
 
 def test_what_was_his_is_ours_again_without_the_mark() -> None:
-    assert said(TEXT, marked(B)) == {B: Pin(B, FREE)}
-    assert said(moved(B, FIRST), marked(B)) == {B: Pin(B, "2026-11-16")}, "but who is moved has his place"
+    assert said(TEXT, marked(B)) == {B: GoalPin(B, FREE)}
+    assert said(moved(B, FIRST), marked(B)) == {B: GoalPin(B, "2026-11-16")}, "but who is moved has his place"
 
 
 def test_where_somebody_came_those_who_were_his_keep_their_places() -> None:
-    assert said(moved(A, SECOND, marked(C)), marked(C)) == {A: Pin(A, "2026-11-23", 0), C: Pin(C, "2026-11-23", 2)}
+    assert said(moved(A, SECOND, marked(C)), marked(C)) == {
+        A: GoalPin(A, "2026-11-23", 0),
+        C: GoalPin(C, "2026-11-23", 2),
+    }
 
 
 ORDER = st.permutations([A, B, C, "g-4", "g-5", "g-6"])
@@ -337,7 +344,7 @@ ORDER = st.permutations([A, B, C, "g-4", "g-5", "g-6"])
 @given(ORDER, st.sets(st.sampled_from([A, B, C, "g-4"])))
 def test_the_order_that_the_owner_writes_is_the_one_that_is_laid_out(order: Sequence[str], own: set[str]) -> None:
     needs = [need(id_) for id_ in sorted(order)]
-    before = {id_: Pin(id_, monday(0), sorted(order).index(id_)) for id_ in own}
+    before = {id_: GoalPin(id_, monday(0), sorted(order).index(id_)) for id_ in own}
     text = render(lay_out(needs, before.values(), FIVE, TODAY), TODAY)
     lines = {id_: line_of(id_, text) for id_ in order}
     head, tail = text.split("\n- ")[0], "\n\n## Later\n"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from shared.model.work import Difficulty
 from shared.money.routing import ENOUGH, NEWEST, ONE_IN, FirstTry, Lane, balance, choose, number_of, saved
 from shared.money.savings import Saved, cached, is_long_enough, pays
-from shared.money.token_budget import Rates, Usage, cost
+from shared.money.token_budget import Rates, TokenUsage, cost
 
 GOOD = FirstTry("cheap", good=True, cost=10, checks=40, worth=200)
 BAD = replace(GOOD, good=False)
@@ -174,8 +174,8 @@ def test_marks_pay_where_a_prompt_is_used_again(of: Rates, calls: int, again: in
 def test_marks_pay_exactly_where_the_calls_with_them_cost_less(of: Rates, calls: int, data: st.DataObject) -> None:
     """Each call has the same 1,000 tokens; the first of each run writes them, the others read them."""
     again = data.draw(st.integers(0, calls))
-    without = calls * cost(of, Usage(input=1_000))
-    marked = (calls - again) * cost(of, Usage(write_5m=1_000)) + again * cost(of, Usage(read=1_000))
+    without = calls * cost(of, TokenUsage(input=1_000))
+    marked = (calls - again) * cost(of, TokenUsage(write_5m=1_000)) + again * cost(of, TokenUsage(read=1_000))
     assert pays(of, calls, again) is (marked < without)
 
 
@@ -183,8 +183,8 @@ def test_marks_pay_exactly_where_the_calls_with_them_cost_less(of: Rates, calls:
 def test_what_caching_saved_is_the_price_without_it_less_the_price_with_it(
     of: Rates, plain: int, short: int, hour: int, read: int, output: int
 ) -> None:
-    usage = Usage(plain, short, hour, read, output)
-    without = Usage(input=usage.prompt, output=output)
+    usage = TokenUsage(plain, short, hour, read, output)
+    without = TokenUsage(input=usage.prompt, output=output)
     assert cached(of, usage) == cost(of, without) - cost(of, usage)
 
 

@@ -13,14 +13,14 @@ from shared.money.token_budget import (
     NANO,
     Ask,
     Caps,
+    CapUsage,
     Grant,
     Moment,
     Rates,
     Refusal,
-    Standing,
+    TokenUsage,
     Totals,
     Uptime,
-    Usage,
     amount,
     as_dollars,
     budget_day,
@@ -104,7 +104,7 @@ def test_no_call_costs_more_than_its_worst_case(
 ) -> None:
     """However the prompt splits into fresh, written and read tokens, and whatever of the answer is used."""
     plain, write_5m, write_1h, read = kinds
-    usage = Usage(plain, write_5m, write_1h if hour_cache else 0, read, output)
+    usage = TokenUsage(plain, write_5m, write_1h if hour_cache else 0, read, output)
     ask = Ask("m", rates, "v", usage.prompt + spare, output + spare, hour_cache)
     assert cost(rates, usage) <= ask.worst
 
@@ -115,7 +115,7 @@ def test_a_text_never_has_more_tokens_than_we_reserve_for_its_bytes(text: str) -
 
 
 def test_the_example_of_the_price_list_is_right_to_the_nano_dollar() -> None:
-    usage = Usage(input=100, write_5m=10, write_1h=20, read=1_000, output=50)
+    usage = TokenUsage(input=100, write_5m=10, write_1h=20, read=1_000, output=50)
     assert cost(SONNET, usage) == 100 * 2_000 + 10 * 2_500 + 20 * 4_000 + 1_000 * 100 + 50 * 10_000
 
 
@@ -140,7 +140,7 @@ def test_what_is_granted_fits_below_every_cap(
 ) -> None:
     """Caps around the edge: what is left is a part or a multiple of what the call can cost."""
     ask = Ask("m", rates, "v", tokens_in, max_tokens, may_clamp=may_clamp)
-    standings = [Standing("day", used + ask.worst * percent // 100, used) for used, percent in caps]
+    standings = [CapUsage("day", used + ask.worst * percent // 100, used) for used, percent in caps]
     answer = decide(ask, standings, min_out)
     fits = all(standing.used + ask.worst <= standing.cap for standing in standings)
     assert fits == (isinstance(answer, Grant) and not answer.clamped)
@@ -151,8 +151,8 @@ def test_what_is_granted_fits_below_every_cap(
         assert not answer.clamped or (may_clamp and max(min_out, 1) <= answer.max_tokens < max_tokens)
 
 
-def _one(left: int, name: str = "day") -> list[Standing]:
-    return [Standing("ticket", 10**12, 0), Standing(name, 5_000_000_000, 5_000_000_000 - left)]
+def _one(left: int, name: str = "day") -> list[CapUsage]:
+    return [CapUsage("ticket", 10**12, 0), CapUsage(name, 5_000_000_000, 5_000_000_000 - left)]
 
 
 def test_the_last_money_goes_into_a_shorter_answer() -> None:
@@ -181,7 +181,7 @@ def test_a_share_is_not_used_up_by_shorter_answers() -> None:
 
 @pytest.mark.parametrize("name", ["ticket", "task", "day", "month", "total", "upkeep"])
 def test_a_refusal_names_the_cap_and_the_amounts(name: str) -> None:
-    answer = decide(Ask("m", SONNET, "v", 1_000, 100), [Standing(name, 10**9, 993 * 10**6 + 5 * 10**6)], 1)
+    answer = decide(Ask("m", SONNET, "v", 1_000, 100), [CapUsage(name, 10**9, 993 * 10**6 + 5 * 10**6)], 1)
     assert isinstance(answer, Refusal)
     assert answer.code == f"meter_{name}_cap"
     assert "cap $1.00, used $0.998, this call up to $0.0035" in answer.text
@@ -189,8 +189,8 @@ def test_a_refusal_names_the_cap_and_the_amounts(name: str) -> None:
 
 def test_a_cap_below_what_is_spent_lets_nothing_through_not_even_what_is_free() -> None:
     free = Ask("local", Rates(0, 0, 0, 0, 0), "v", 1_000, 100)
-    assert isinstance(decide(free, [Standing("day", 10, 11)], 1), Refusal)
-    assert decide(free, [Standing("day", 10, 10)], 1) == Grant(100, 0)
+    assert isinstance(decide(free, [CapUsage("day", 10, 11)], 1), Refusal)
+    assert decide(free, [CapUsage("day", 10, 10)], 1) == Grant(100, 0)
 
 
 def test_reserved_and_lost_money_is_as_gone_as_spent_money() -> None:

@@ -17,10 +17,10 @@ from agents.orchestrator.upkeep.upkeep import (
     LONGEST_LINE,
     LONGEST_TITLE,
     MOST_LINES,
-    Finding,
     Kind,
-    Look,
     Past,
+    UpkeepFinding,
+    UpkeepLook,
     UpkeepRules,
     at_rest,
     chosen,
@@ -48,8 +48,8 @@ days = st.integers(-3, 200).map(lambda ago: (date.fromisoformat(TODAY) - timedel
 pasts = st.lists(st.builds(Past, kinds, subjects, days, st.booleans(), st.booleans()), max_size=6)
 
 
-def finding(kind: Kind = "lint", subject: str = "a", size: int = 1, **more: Any) -> Finding:
-    return replace(Finding(kind, subject, f"Tidy {subject}", "Tidy it.", ("it is tidy",), size=size), **more)
+def finding(kind: Kind = "lint", subject: str = "a", size: int = 1, **more: Any) -> UpkeepFinding:
+    return replace(UpkeepFinding(kind, subject, f"Tidy {subject}", "Tidy it.", ("it is tidy",), size=size), **more)
 
 
 findings = st.lists(st.builds(finding, kinds, subjects, st.integers(0, 5)), max_size=10)
@@ -64,7 +64,9 @@ def age(past: Past) -> timedelta:
 
 
 @given(findings, pasts, rules)
-def test_no_more_is_proposed_than_the_owner_allows(found: list[Finding], past: list[Past], rules: UpkeepRules) -> None:
+def test_no_more_is_proposed_than_the_owner_allows(
+    found: list[UpkeepFinding], past: list[Past], rules: UpkeepRules
+) -> None:
     picked = chosen(found, past, rules, TODAY)
     assert sum(one.day == TODAY for one in past) + len(picked) <= max(rules.tasks, sum(p.day == TODAY for p in past))
     assert sum(one.is_open for one in past) + len(picked) <= max(rules.open, sum(one.is_open for one in past))
@@ -74,7 +76,7 @@ def test_no_more_is_proposed_than_the_owner_allows(found: list[Finding], past: l
 
 @given(findings, pasts, rules)
 def test_nothing_comes_again_that_is_open_rejected_or_was_proposed_within_ninety_days(
-    found: list[Finding], past: list[Past], rules: UpkeepRules
+    found: list[UpkeepFinding], past: list[Past], rules: UpkeepRules
 ) -> None:
     for one in chosen(found, past, rules, TODAY):
         same = [old for old in past if (old.kind, old.subject) == (one.kind, one.subject)]
@@ -83,7 +85,7 @@ def test_nothing_comes_again_that_is_open_rejected_or_was_proposed_within_ninety
 
 @given(findings, pasts, rules)
 def test_one_kind_at_a_time_the_most_telling_with_anything_new_and_of_it_the_biggest(
-    found: list[Finding], past: list[Past], rules: UpkeepRules
+    found: list[UpkeepFinding], past: list[Past], rules: UpkeepRules
 ) -> None:
     picked = chosen(found, past, rules, TODAY)
     if not picked:
@@ -99,7 +101,7 @@ def test_one_kind_at_a_time_the_most_telling_with_anything_new_and_of_it_the_big
 
 
 @given(st.lists(findings.filter(bool).map(lambda found: found[0]), max_size=6, unique_by=lambda f: (f.kind, f.subject)))
-def test_what_is_found_is_proposed_where_there_is_room_in_whatever_order_it_came(found: list[Finding]) -> None:
+def test_what_is_found_is_proposed_where_there_is_room_in_whatever_order_it_came(found: list[UpkeepFinding]) -> None:
     picked = chosen(found, (), RULES, TODAY)
     assert len(picked) == min(1, len(found))
     assert chosen(list(reversed(found)), (), RULES, TODAY) == picked
@@ -252,8 +254,8 @@ def test_of_a_long_text_the_end_is_quoted() -> None:
 
 def test_a_look_tells_what_is_proposed_or_that_there_is_nothing() -> None:
     made = proposal(finding(), TODAY, 1)
-    assert lines(Look(TODAY, (), (made,))) == ("the team proposes: Tidy a (20261120-u1)",)
-    assert lines(Look(TODAY, ("nothing worth doing",))) == ("nothing worth doing",)
+    assert lines(UpkeepLook(TODAY, (), (made,))) == ("the team proposes: Tidy a (20261120-u1)",)
+    assert lines(UpkeepLook(TODAY, ("nothing worth doing",))) == ("nothing worth doing",)
     assert lines(None) == ()
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.orchestrator.upkeep.package_index import Newer
-from agents.orchestrator.upkeep.upkeep import Finding, task
+from agents.orchestrator.upkeep.package_index import NewerVersion
+from agents.orchestrator.upkeep.upkeep import UpkeepFinding, task
 from agents.orchestrator.upkeep.upkeep_findings import Reach, failing, texts, uncovered, untidy
-from agents.orchestrator.upkeep.upkeep_pins import MOST_PINS, Pin, outdated, pins
+from agents.orchestrator.upkeep.upkeep_pins import MOST_PINS, RequirementPin, outdated, pins
 from agents.qa.analysis.task_words import asks_for_behaviour, mends
 from agents.qa.analysis.touched import Touched
 from shared.model.change import Change
@@ -47,7 +47,7 @@ def run(*failures: Failure, uncovered: Mapping[str, Sequence[int]] | None = None
     return SuiteRun("finished", 1, outcomes, failures, covered=50.0, uncovered=counted)  # type: ignore[arg-type]
 
 
-def found(*failures: Failure, reach: Reach = REACH) -> list[Finding]:
+def found(*failures: Failure, reach: Reach = REACH) -> list[UpkeepFinding]:
     return list(failing(run(*failures), reach, read))
 
 
@@ -215,7 +215,7 @@ def test_what_is_told_of_a_file_is_one_finding_and_safety_is_not_ours() -> None:
         pytest.param(next(iter(uncovered(run(uncovered={"shop/cart.py": range(1, 9)}), REACH))), id="uncovered code"),
     ],
 )
-def test_what_is_to_alter_nothing_is_judged_so(one: Finding) -> None:
+def test_what_is_to_alter_nothing_is_judged_so(one: UpkeepFinding) -> None:
     """QA asks for no test of a new behaviour."""
     assert not asks_for_behaviour(task(one, DAY, 1), Touched((change("shop/cart.py"),)))
 
@@ -230,11 +230,11 @@ class Shop:
     known: Mapping[str, str]
     asked: list[str] = field(default_factory=list)
 
-    def newer(self, name: str, version: str) -> Newer | None:
+    def newer(self, name: str, version: str) -> NewerVersion | None:
         self.asked.append(name)
         if name not in self.known:
             raise Refused("unknown")
-        return Newer(self.known[name], 1) if self.known[name] != version else None
+        return NewerVersion(self.known[name], 1) if self.known[name] != version else None
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_a_pin_is_a_line_with_one_version_and_nothing_else(line: str, pin: tuple
 
 def test_a_line_that_another_one_begins_is_left_alone() -> None:
     text = "first==1.0 \\\n    --hash=sha256:a\nsecond==1.0\nthird \\\nfourth==1.0\n"
-    assert list(pins("r.txt", text)) == [Pin("r.txt", 3, "second", "1.0")]
+    assert list(pins("r.txt", text)) == [RequirementPin("r.txt", 3, "second", "1.0")]
 
 
 @given(st.text(), st.integers(1, 5))

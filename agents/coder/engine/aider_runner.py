@@ -15,7 +15,7 @@ from agents.coder.engine import aider_command, aider_launcher
 from agents.coder.engine.aider_given import CODE, Given, code_mounts, lay_out, line_ends
 from agents.coder.engine.aider_told import DISK, MEMORY, PROCESSES, RESULT_FILE, answer
 from agents.coder.engine.engine import EngineJob, EngineRun, never
-from shared.sandbox.box import METER_PORT, Box, Job, Limits, Mount, hand_over, python_mounts
+from shared.sandbox.box import METER_PORT, Box, Job, JobLimits, Mount, hand_over, python_mounts
 from shared.system.fault import fault_point
 
 LAUNCHER = Path(aider_launcher.__file__)
@@ -57,7 +57,9 @@ class AiderEngine:
     def _boxed(self, job: EngineJob, ends: str, given: Given) -> Job:
         result = Mount(given.result, RESULT, writable=True)
         mounts = (Mount(given.files, GIVEN), result, Mount(job.folder, TASK, writable=True))
-        sizes = Limits(job.seconds, MEMORY, ADDRESSES, PROCESSES, FILE, TEMPORARY, DISK, output=OUTPUT, stall=job.stall)
+        sizes = JobLimits(
+            job.seconds, MEMORY, ADDRESSES, PROCESSES, FILE, TEMPORARY, DISK, output=OUTPUT, stall=job.stall
+        )
         return Job(
             command=(*self._program(), *aider_command.arguments(job, BASE_URL, ends, GIVEN)),
             mounts=(*python_mounts(self._python), *code_mounts(LAUNCHER), *mounts),

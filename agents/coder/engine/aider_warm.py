@@ -21,7 +21,7 @@ from agents.coder.engine.aider_told import DISK, MEMORY, PROCESSES, answer
 from agents.coder.engine.engine import EngineJob, EngineRun, never
 from agents.coder.engine.warm_box import WarmBox
 from shared.model.errors import TeamError
-from shared.sandbox.box import METER_PORT, Box, Finished, Job, Limits, Mount, hand_over, python_mounts
+from shared.sandbox.box import METER_PORT, Box, Finished, Job, JobLimits, Mount, hand_over, python_mounts
 from shared.sandbox.watchdog import watchdog
 from shared.system.fault import fault_point
 from shared.system.paths import remove_folder
@@ -123,7 +123,7 @@ class WarmAider:
 
     def _boxed(self, channel: int) -> Job:
         place, environment = self._place, aider_command.environment("none", BASE_URL)
-        whole = Limits(WEEK, WHOLE_MEMORY, ADDRESSES, WHOLE_PROCESSES, FILE, TEMPORARY, output=OUTPUT)
+        whole = JobLimits(WEEK, WHOLE_MEMORY, ADDRESSES, WHOLE_PROCESSES, FILE, TEMPORARY, output=OUTPUT)
         return Job(
             command=(str(place.python), "-s", f"{CODE}/{SERVER.name}", str(channel)),
             mounts=(*self._programs(), Mount(place.work, WORK, writable=True)),
@@ -169,7 +169,7 @@ class WarmAider:
 
     def _watch(self, job: EngineJob, given: Given, stop: Callable[[], bool]) -> Watch:
         """Of this task alone: it is ended by itself."""
-        limits = Limits(job.seconds, MEMORY, processes=PROCESSES, disk_mb=DISK, stall=job.stall)
+        limits = JobLimits(job.seconds, MEMORY, processes=PROCESSES, disk_mb=DISK, stall=job.stall)
         return watchdog(limits, (job.folder, given.result, given.home), stop, job.pulse)
 
 

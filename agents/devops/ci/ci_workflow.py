@@ -16,7 +16,7 @@ RUFF, BUILD = "ruff==0.17.6", "build==1.6.1"
 
 
 @dataclass(frozen=True)
-class Pin:
+class ActionPin:
     """An action at exactly one commit. `version`: the tag of that commit, for people."""
 
     name: str
@@ -27,8 +27,8 @@ class Pin:
         return f"{self.name}@{self.sha} # {self.version}"
 
 
-CHECKOUT = Pin("actions/checkout", "3d3c42e5aac5ba805825da76410c181273ba90b1", "v7.0.1")
-SETUP_PYTHON = Pin("actions/setup-python", "5fda3b95a4ea91299a34e894583c3862153e4b97", "v7.0.0")
+CHECKOUT = ActionPin("actions/checkout", "3d3c42e5aac5ba805825da76410c181273ba90b1", "v7.0.1")
+SETUP_PYTHON = ActionPin("actions/setup-python", "5fda3b95a4ea91299a34e894583c3862153e4b97", "v7.0.0")
 
 # --- the workflow --------------------------------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ MOST_FINDINGS, LONGEST_TEXT = 50, 300
 
 
 @dataclass(frozen=True)
-class Finding:
+class WorkflowFinding:
     """What a linter says of a line (from 1; 0: of the file)."""
 
     tool: str
@@ -45,7 +45,7 @@ class Finding:
 class Linted:
     """`missing`: the linters that are not installed; they have found nothing because they have not looked."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[WorkflowFinding, ...]
     missing: tuple[str, ...] = ()
 
 
@@ -60,7 +60,7 @@ def lint_workflow(
     text: str, scratch: Path, find: Callable[[str], Path | None] = installed, seconds: float = SECONDS
 ) -> Linted:
     """`scratch`: a folder of ours for the file while it is read; `seconds`: the longest run of one linter."""
-    findings: list[Finding] = []
+    findings: list[WorkflowFinding] = []
     missing = []
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         (Path(folder) / FILE).write_text(text, "utf-8")
@@ -74,7 +74,7 @@ def lint_workflow(
     return Linted(tuple(findings), tuple(missing))
 
 
-def _findings(tool: str, done: Finished) -> list[Finding]:
+def _findings(tool: str, done: Finished) -> list[WorkflowFinding]:
     """A good end and no answer that says otherwise: nothing was found."""
     try:
         rows = list(_schema(json.loads(done.output)) if tool == SCHEMA else _audit(json.loads(done.output)))
@@ -82,7 +82,7 @@ def _findings(tool: str, done: Finished) -> list[Finding]:
         rows = [(0, f"has not read the file ({done.end}, exit code {done.code}): {_telling(done)}")]
     if not rows and not done.ok:
         rows = [(0, f"{done.end}, exit code {done.code}: {_telling(done)}")]
-    return [Finding(tool, line, _plain(text)) for line, text in rows[:MOST_FINDINGS]]
+    return [WorkflowFinding(tool, line, _plain(text)) for line, text in rows[:MOST_FINDINGS]]
 
 
 def _schema(answer: Any) -> Iterator[tuple[int, str]]:

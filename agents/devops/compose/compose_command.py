@@ -37,7 +37,7 @@ MISSING = (
 
 
 @dataclass(frozen=True)
-class Found:
+class ComposeProgram:
     argv: tuple[str, ...]
     version: str
 
@@ -58,9 +58,9 @@ class ComposeCommand:
         self, environment: Mapping[str, str], minutes: float = 20, stop: Callable[[], bool] = lambda: False
     ) -> None:
         self._environment, self._minutes, self._stop = environment, minutes, stop
-        self._found: Found | None = None
+        self._found: ComposeProgram | None = None
 
-    def find(self) -> Found:
+    def find(self) -> ComposeProgram:
         """Misconfigured: there is none, or it is too old."""
         if self._found is None:
             self._found = self._look()
@@ -95,7 +95,7 @@ class ComposeCommand:
             raise Stopping("the program is being stopped: a build was cut, and is begun anew at the next start")
         return done
 
-    def _look(self) -> Found:
+    def _look(self) -> ComposeProgram:
         old = ""
         for argv in (("docker", "compose"), ("docker-compose",)):
             done = process.run((*argv, "version", "--short"), env=self._env(), timeout=SECONDS)
@@ -103,7 +103,7 @@ class ComposeCommand:
             if not done.ok or not version:
                 continue
             if (int(version[2]), int(version[3])) >= OLDEST:
-                return Found(argv, version[1])
+                return ComposeProgram(argv, version[1])
             old = version[1]
         raise Misconfigured(f"docker-compose {old} is too old; {MISSING.partition(': ')[2]}" if old else MISSING)
 

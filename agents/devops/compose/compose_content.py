@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.devops.compose.compose_parts import Inside, Parts, Site
+from agents.devops.compose.compose_parts import ComposeParts, ComposeSite, Inside
 from agents.devops.compose.compose_values import Problems, inside, is_absent, matching, pairs, shown, text
 
 IMAGE = matching(
@@ -28,7 +28,7 @@ BUILD_OURS = frozenset(
 
 
 @dataclass
-class Service:
+class ComposeService:
     """`written`: as compose is given it. `pulled`: its image, if that is only named; `ends`: it may end with 0."""
 
     written: dict[str, Any]
@@ -42,7 +42,12 @@ class Service:
 
 
 def add_image(
-    name: str, known: Mapping[str, Any], parts: Parts, site: Site, service: Service, problems: Problems
+    name: str,
+    known: Mapping[str, Any],
+    parts: ComposeParts,
+    site: ComposeSite,
+    service: ComposeService,
+    problems: Problems,
 ) -> None:
     where = f"services.{name}"
     if "build" in known:
@@ -59,7 +64,7 @@ def add_image(
         problems.tell(where, "needs `build` or `image`")
 
 
-def _build(where: str, said: object, site: Site, service: Service, problems: Problems) -> dict[str, Any]:
+def _build(where: str, said: object, site: ComposeSite, service: ComposeService, problems: Problems) -> dict[str, Any]:
     said = said if isinstance(said, dict) else {"context": said}
     for key, value in said.items():
         if not (
@@ -95,7 +100,9 @@ def env_file_entries(said: object) -> list[dict[str, Any]]:
     return [one if isinstance(one, dict) else {"path": one} for one in entries]
 
 
-def add_environment(name: str, known: Mapping[str, Any], site: Site, service: Service, problems: Problems) -> None:
+def add_environment(
+    name: str, known: Mapping[str, Any], site: ComposeSite, service: ComposeService, problems: Problems
+) -> None:
     """The owner's words come last, and go to what is built here, what answers, and what asks for a file."""
     where = f"services.{name}"
     found: dict[str, str] = {}
@@ -113,7 +120,7 @@ def add_environment(name: str, known: Mapping[str, Any], site: Site, service: Se
         service.written["environment"] = found
 
 
-def _file(where: str, entry: Mapping[str, Any], site: Site, problems: Problems) -> Mapping[str, str] | None:
+def _file(where: str, entry: Mapping[str, Any], site: ComposeSite, problems: Problems) -> Mapping[str, str] | None:
     """What it holds; None: it is not in the repository, and the owner's is used."""
     for key in entry.keys() - {"path", "required", "format"}:
         problems.tell(f"{where}.{shown(key)}", "not allowed here: it is not known; take it out")

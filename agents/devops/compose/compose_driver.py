@@ -18,7 +18,7 @@ from typing import Any
 from agents.devops.compose import compose_files
 from agents.devops.compose.compose_command import ComposeCommand
 from agents.devops.compose.compose_files import NotToRun
-from agents.devops.compose.compose_parts import Site
+from agents.devops.compose.compose_parts import ComposeSite
 from agents.devops.compose.compose_rules import Composed
 from agents.devops.docker.docker_engine import GONE, connected, unless
 from agents.devops.docker.docker_manager import DockerManager
@@ -122,9 +122,9 @@ class ComposeDriver:
         root = self._files(release.commit).resolve()
         return compose_files.composed(root, self._site(release, root))
 
-    def _site(self, release: Release, root: Path) -> Site:
+    def _site(self, release: Release, root: Path) -> ComposeSite:
         settings, place = self._settings, self._settings.places[release.place]
-        return Site(
+        return ComposeSite(
             place=release.place,
             commit=release.commit,
             name=self._manager.names.of(release.place),

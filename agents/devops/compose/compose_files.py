@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agents.devops.compose import compose_rules
-from agents.devops.compose.compose_parts import Inside, Site
+from agents.devops.compose.compose_parts import ComposeSite, Inside
 from agents.devops.compose.compose_rules import Composed, Forbidden
 from agents.devops.compose.compose_values import Problems, escaped, plain
 from agents.devops.drivers import build_context
@@ -23,7 +23,7 @@ class NotToRun(Refused):
     """The commit's file may not be run. The text says all that is wrong with it."""
 
 
-def composed(root: Path, site: Site) -> Composed:
+def composed(root: Path, site: ComposeSite) -> Composed:
     """What is run of the file in the folder `root`, which holds a commit's files. NotToRun."""
     try:
         parsed = strict_yaml.parse(read_text(_real(root, Inside("compose_file", site.file, "file"))), site.file).value

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.devops.compose.compose_parts import Inside, Parts, Site
+from agents.devops.compose.compose_parts import ComposeParts, ComposeSite, Inside
 from agents.devops.compose.compose_values import (
     Problems,
     Unfit,
@@ -43,7 +43,7 @@ class Mounts:
     inside: list[Inside] = field(default_factory=list)
 
 
-def mounts(where: str, said: object, parts: Parts, site: Site, problems: Problems) -> Mounts:
+def mounts(where: str, said: object, parts: ComposeParts, site: ComposeSite, problems: Problems) -> Mounts:
     found = Mounts()
     if is_absent(said):
         return found
@@ -108,7 +108,7 @@ def _long(said: Mapping[str, Any]) -> _Mount:
     )
 
 
-def _written(where: str, mount: _Mount, parts: Parts, site: Site, found: Mounts) -> dict[str, Any]:
+def _written(where: str, mount: _Mount, parts: ComposeParts, site: ComposeSite, found: Mounts) -> dict[str, Any]:
     """Long syntax: with it the engine makes no folder for a source that is not there."""
     written: dict[str, Any] = {"type": mount.kind, "target": mount.target}
     match mount.kind:
@@ -130,7 +130,7 @@ def _written(where: str, mount: _Mount, parts: Parts, site: Site, found: Mounts)
     return written
 
 
-def networks(where: str, said: object, aliases: list[str], parts: Parts, problems: Problems) -> dict[str, Any]:
+def networks(where: str, said: object, aliases: list[str], parts: ComposeParts, problems: Problems) -> dict[str, Any]:
     """Name of a network -> names by which the others may call the service there."""
     asked = {"default": None} if is_absent(said) else said
     asked = dict.fromkeys(map(str, asked)) if isinstance(asked, list) else asked

@@ -27,7 +27,7 @@ REFUSED: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Site:
+class ComposeSite:
     """The owner's words about a place, and what of ours the file is written for.
 
     `env`: its whole environment, with what `env_file` holds; `has_env_file`: one is configured. `files`: env files of
@@ -74,7 +74,7 @@ class Inside:
 
 
 @dataclass(frozen=True)
-class Parts:
+class ComposeParts:
     """`volumes`, `networks`: as they are written. `images`: a name in the file -> ours. `services`: all that run."""
 
     services: tuple[str, ...]
@@ -84,8 +84,12 @@ class Parts:
 
 
 def named_parts(
-    parsed: Mapping[str, Any], services: tuple[str, ...], images: Mapping[str, str], site: Site, problems: Problems
-) -> Parts:
+    parsed: Mapping[str, Any],
+    services: tuple[str, ...],
+    images: Mapping[str, str],
+    site: ComposeSite,
+    problems: Problems,
+) -> ComposeParts:
     volumes = {
         name: {"name": f"{site.name}-{name}", "labels": dict(site.labels)}
         for name, _ in _declared("volumes", parsed, site, VOLUME_KEYS, "local", problems)
@@ -95,10 +99,10 @@ def named_parts(
         for name, said in _declared("networks", parsed, site, NETWORK_KEYS, "bridge", problems)
     }
     networks.setdefault("default", _network("default", {}, site, problems))
-    return Parts(services, images, volumes, networks)
+    return ComposeParts(services, images, volumes, networks)
 
 
-def _network(name: str, said: Mapping[str, Any], site: Site, problems: Problems) -> dict[str, Any]:
+def _network(name: str, said: Mapping[str, Any], site: ComposeSite, problems: Problems) -> dict[str, Any]:
     """What is internal has another name: the engine cannot change a network that is there."""
     is_internal = problems.shaped(f"networks.{name}.internal", said.get("internal") or False, boolean)
     if not is_internal:
@@ -107,7 +111,7 @@ def _network(name: str, said: Mapping[str, Any], site: Site, problems: Problems)
 
 
 def _declared(
-    section: str, parsed: Mapping[str, Any], site: Site, allowed: frozenset[str], driver: str, problems: Problems
+    section: str, parsed: Mapping[str, Any], site: ComposeSite, allowed: frozenset[str], driver: str, problems: Problems
 ) -> list[tuple[str, Mapping[str, Any]]]:
     """(name, what is said of it) for each that may be made; what may not is told."""
     declared = parsed.get(section)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agents.devops.compose import compose_content, compose_service, compose_values
-from agents.devops.compose.compose_parts import SERVICE_NAME, Inside, Parts, Site, named_parts
+from agents.devops.compose.compose_parts import SERVICE_NAME, ComposeParts, ComposeSite, Inside, named_parts
 from agents.devops.compose.compose_values import UNPRINTED, Problems, Unfit, inside, is_absent, shown
 
 MOST_SERVICES = 50
@@ -60,13 +60,13 @@ class Forbidden:
 class _Run:
     """One look at a file."""
 
-    site: Site
+    site: ComposeSite
     services: dict[str, dict[str, Any]]
-    parts: Parts
+    parts: ComposeParts
     problems: Problems = field(default_factory=Problems)
 
 
-def checked(parsed: object, site: Site) -> Composed | Forbidden:
+def checked(parsed: object, site: ComposeSite) -> Composed | Forbidden:
     """`parsed`: mappings, lists and plain values, as read from the repository's file."""
     problems = Problems()
     services = _services(parsed, site, problems)
@@ -92,7 +92,7 @@ def checked(parsed: object, site: Site) -> Composed | Forbidden:
     )
 
 
-def env_files(parsed: object, site: Site) -> tuple[str, ...]:
+def env_files(parsed: object, site: ComposeSite) -> tuple[str, ...]:
     """The paths of the repository that `env_file` names somewhere, so that they can be read before `checked`."""
     unheard = Problems()
     named: list[str] = []
@@ -106,7 +106,7 @@ def env_files(parsed: object, site: Site) -> tuple[str, ...]:
     return tuple(dict.fromkeys(named))
 
 
-def _services(parsed: object, site: Site, problems: Problems) -> dict[str, dict[str, Any]]:
+def _services(parsed: object, site: ComposeSite, problems: Problems) -> dict[str, dict[str, Any]]:
     """Those that are run: with a profile, compose runs none unless it is asked to."""
     services = parsed.get("services") if isinstance(parsed, dict) else None
     if not isinstance(services, dict) or not services:
@@ -139,7 +139,7 @@ def _top(parsed: Mapping[str, object], problems: Problems) -> None:
         problems.tell(shown(key), f"not allowed here: {REFUSED_AT_TOP.get(key, 'it is not known; take it out')}")
 
 
-def _images(services: Mapping[str, Mapping[str, Any]], site: Site, problems: Problems) -> dict[str, str]:
+def _images(services: Mapping[str, Mapping[str, Any]], site: ComposeSite, problems: Problems) -> dict[str, str]:
     """The name that the file gives an image which it builds -> ours: another service may use it by that name."""
     found: dict[str, str] = {}
     for name, service in services.items():

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.devops.compose import compose_mounts
-from agents.devops.compose.compose_content import Service, add_environment, add_image
-from agents.devops.compose.compose_parts import Parts, Site
+from agents.devops.compose.compose_content import ComposeService, add_environment, add_image
+from agents.devops.compose.compose_parts import ComposeParts, ComposeSite
 from agents.devops.compose.compose_values import (
     Problems,
     Shape,
@@ -94,14 +94,18 @@ HEALTH: Mapping[str, Shape] = {
 }
 
 
-def checked(name: str, said: Mapping[str, Any], parts: Parts, site: Site, problems: Problems) -> Service:
+def checked(
+    name: str, said: Mapping[str, Any], parts: ComposeParts, site: ComposeSite, problems: Problems
+) -> ComposeService:
     where = f"services.{name}"
     kept = filled({k: v for k, v in said.items() if k not in OURS}, site.env, where, problems)
     known = {
         key: value for key, value in (kept if isinstance(kept, dict) else {}).items() if not _is_unsaid(key, value)
     }
     _refuse(known, where, problems)
-    service = Service({key: problems.shaped(f"{where}.{key}", known[key], PLAIN[key]) for key in PLAIN if key in known})
+    service = ComposeService(
+        {key: problems.shaped(f"{where}.{key}", known[key], PLAIN[key]) for key in PLAIN if key in known}
+    )
     add_image(name, known, parts, site, service, problems)
     add_environment(name, known, site, service, problems)
     _restart(name, said, site, service, problems)
@@ -158,7 +162,9 @@ def _refuse_in_deploy(said: object, where: str, problems: Problems) -> None:
 # --- how it runs ---------------------------------------------------------------------------------------------
 
 
-def _restart(name: str, said: Mapping[str, Any], site: Site, service: Service, problems: Problems) -> None:
+def _restart(
+    name: str, said: Mapping[str, Any], site: ComposeSite, service: ComposeService, problems: Problems
+) -> None:
     """What answers is always started again; of the others a job may end, and stays so."""
     where = f"services.{name}.restart"
     asked = filled(said.get("restart"), site.env, where, problems)
@@ -169,7 +175,9 @@ def _restart(name: str, said: Mapping[str, Any], site: Site, service: Service, p
     service.written["restart"] = word
 
 
-def _others(where: str, known: Mapping[str, Any], parts: Parts, service: Service, problems: Problems) -> None:
+def _others(
+    where: str, known: Mapping[str, Any], parts: ComposeParts, service: ComposeService, problems: Problems
+) -> None:
     if "depends_on" in known:
         service.written["depends_on"] = _depends(f"{where}.depends_on", known["depends_on"], parts, problems)
     if "healthcheck" in known:
@@ -181,7 +189,7 @@ def _others(where: str, known: Mapping[str, Any], parts: Parts, service: Service
             _exists(f"{where}.links", link.partition(":")[0], parts, problems)
 
 
-def _depends(where: str, said: object, parts: Parts, problems: Problems) -> dict[str, Any]:
+def _depends(where: str, said: object, parts: ComposeParts, problems: Problems) -> dict[str, Any]:
     asked = dict.fromkeys(map(str, said)) if isinstance(said, list) else said
     if not isinstance(asked, dict):
         problems.tell(where, "must be a list of services, or services with conditions")
@@ -194,7 +202,7 @@ def _depends(where: str, said: object, parts: Parts, problems: Problems) -> dict
     return found
 
 
-def _exists(where: str, name: str, parts: Parts, problems: Problems) -> None:
+def _exists(where: str, name: str, parts: ComposeParts, problems: Problems) -> None:
     if name not in parts.services:
         problems.tell(where, f"there is no service {shown(name)} that is run")
 
@@ -212,13 +220,13 @@ def _health(where: str, said: object, problems: Problems) -> dict[str, Any]:
     }
 
 
-def _aliases(said: Mapping[str, Any], site: Site, where: str, problems: Problems) -> list[str]:
+def _aliases(said: Mapping[str, Any], site: ComposeSite, where: str, problems: Problems) -> list[str]:
     """A container's name is ours, but the others may speak to it by the name that the file gives it."""
     name = filled(said.get("container_name"), site.env, f"{where}.container_name", problems)
     return [] if is_absent(name) else [str(problems.shaped(f"{where}.container_name", name, HOST))]
 
 
-def _limits(name: str, site: Site, service: Service) -> dict[str, Any]:
+def _limits(name: str, site: ComposeSite, service: ComposeService) -> dict[str, Any]:
     marked = {site.commit_label: site.commit} if service.is_marked else {}
     found: dict[str, Any] = {
         "labels": {**site.labels, **marked},

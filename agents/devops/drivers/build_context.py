@@ -36,7 +36,7 @@ def pack(folder: Path, dockerfile: str, labels: Mapping[str, str], target: IO[by
         text = labelled(read_text(_inside(folder, dockerfile)), labels)
     except FileNotFoundError:
         raise NotBuilt(f"there is no {dockerfile} in this commit (`deploy.dockerfile` names it)") from None
-    ignored = Ignored(_ignore_file(folder))
+    ignored = DockerIgnore(_ignore_file(folder))
     with tarfile.open(fileobj=target, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for path, info in _walk(folder, ""):
             if path == dockerfile:
@@ -124,7 +124,7 @@ def _labelled(lines: list[str], label: str) -> Iterator[str]:
 # --- .dockerignore -------------------------------------------------------------------------------------------
 
 
-class Ignored:
+class DockerIgnore:
     """What a .dockerignore leaves out: of all patterns that fit a path, or a folder above it, the last one counts."""
 
     def __init__(self, text: str) -> None:

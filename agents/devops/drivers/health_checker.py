@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable, Sequence
 
 from agents.devops.drivers.driver import Driver, Running
-from agents.devops.drivers.page_line import Answer, PageLine
+from agents.devops.drivers.page_line import PageAnswer, PageLine
 from shared.config.settings_deploy import Page, PlaceSettings
 from shared.model.defuse import defuse
 from shared.model.deployment import Place
 from shared.model.errors import Stopping
-from shared.model.health import Look
+from shared.model.health import HealthLook
 from shared.model.log_lines import seen_before
 from shared.system.clock import Clock
 
@@ -50,14 +50,14 @@ class HealthChecker:
         self._log_of: tuple[Place, str] | None = None
         self._seen: Sequence[str] = ()
 
-    def look(self, driver: Driver, place: Place, commit: str, since: float, restarts_before: int = 0) -> Look:
+    def look(self, driver: Driver, place: Place, commit: str, since: float, restarts_before: int = 0) -> HealthLook:
         """`since`: seconds since the start; `restarts_before`: at the start. EngineAway: nobody can look."""
         running = driver.running(place)
         if dead := _death(running, commit):
-            return Look(since, dead=self._quoted(dead))
+            return HealthLook(since, dead=self._quoted(dead))
         restarts = max(0, running.restarts - restarts_before) if running else 0
         wrong, tries = self._ask_pages()
-        return Look(since, wrong, tries, restarts=restarts, logged=self._bad_line(driver, place, commit))
+        return HealthLook(since, wrong, tries, restarts=restarts, logged=self._bad_line(driver, place, commit))
 
     # --- pages -----------------------------------------------------------------------------------------------
 
@@ -95,7 +95,7 @@ class HealthChecker:
             return ""
         return f"GET {page.path[:LONGEST_QUOTE]} {wrong} ({WHERE})"
 
-    def _whither(self, answer: Answer) -> str:
+    def _whither(self, answer: PageAnswer) -> str:
         return " " + self._quoted(f"(to {answer.location})") if answer.location else ""
 
     # --- its log ---------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ MAX_BODY = 64 * 1024  # bytes
 
 
 @dataclass(frozen=True)
-class Answer:
+class PageAnswer:
     """`text`: the beginning of the page. `location`: where a redirect leads."""
 
     status: int
@@ -33,7 +33,7 @@ class PageLine:
     def __init__(self, base_url: str) -> None:
         self._base = base_url.rstrip("/")
 
-    def ask(self, path: str, seconds: float) -> Answer | str:
+    def ask(self, path: str, seconds: float) -> PageAnswer | str:
         """One GET -> what came, or in words why nothing did: "took longer than 5 s". Never raises."""
         import httpx2
 
@@ -51,7 +51,7 @@ class PageLine:
         except (httpx2.InvalidURL, OSError, ValueError) as error:
             return f"cannot be asked: its address is none ({type(error).__name__})"
 
-    async def _within(self, path: str, seconds: float) -> Answer:
+    async def _within(self, path: str, seconds: float) -> PageAnswer:
         import httpx2
 
         url, timeout = _checked(self._base + path), httpx2.Timeout(seconds)
@@ -64,7 +64,7 @@ class PageLine:
             finally:
                 await response.aclose()
         location = response.headers.get("location", "") if response.is_redirect else ""
-        return Answer(response.status_code, body.decode("utf-8", "replace"), location)
+        return PageAnswer(response.status_code, body.decode("utf-8", "replace"), location)
 
 
 def _checked(url: str) -> str:

@@ -37,7 +37,7 @@ class Outage:
     words: str
 
 
-class Pauses:
+class CircuitBreaker:
     """`tell`: (service, the words of its outage, empty when it is over), once each."""
 
     def __init__(self, desk: Desk, tell: Callable[[Service, str], None]) -> None:

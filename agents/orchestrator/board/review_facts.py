@@ -12,29 +12,29 @@ from agents.orchestrator.integration.feature_branches import is_outdated, lands,
 from agents.orchestrator.team import Desk
 from shared.forge.forge import ForgeRefused, Pull
 from shared.model.board import wording
-from shared.model.gate import Submission, Wish, fingerprint
+from shared.model.gate import ReviewState, Wish, fingerprint
 from shared.model.naming import attempt_ref, branch_name, is_upkeep
 from shared.model.protected import needs_owner
 from shared.model.scope import matches
 from shared.model.work import Branch, Vision
-from shared.store.journal import Attempt, Known
+from shared.store.journal import Attempt, TaskRecord
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenCommit:
     """What a commit is, once and for all."""
 
     branch: Branch
     subject: str  # digest of the change itself
 
 
-class GateSight:
+class ReviewFacts:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, SeenCommit] = {}
         self.pulls: dict[str, Pull] = {}  # by task, as the forge said when it was last asked
 
-    def hear(self, known: Iterable[Known]) -> None:
+    def hear(self, known: Iterable[TaskRecord]) -> None:
         """Asks the forge for the pull requests of these tasks: the owner may have merged, closed or moved one."""
         desk = self._desk
         for one in known:
@@ -43,7 +43,7 @@ class GateSight:
             if pull is not None:
                 self.pulls[one.id] = pull
 
-    def _turned(self, known: Known, branch: str) -> Pull | None:
+    def _turned(self, known: TaskRecord, branch: str) -> Pull | None:
         """The one that we made, if somebody has turned it to another base; at another forge its number is another's."""
         attempts = reversed(self._desk.journal.attempts(known.id))
         numbers = (self._desk.journal.outcome_of(f"{known.id}.a{attempt.number}:pr") for attempt in attempts)
@@ -54,7 +54,7 @@ class GateSight:
             return None
         return pull if pull and pull.head == branch else None
 
-    def seen(self, known: Known, commit: str) -> Seen:
+    def seen(self, known: TaskRecord, commit: str) -> SeenCommit:
         """`known.title` is the one at birth: a task keeps its branch when the owner rewords it."""
         if commit not in self._seen:
             mirror = self._desk.mirror
@@ -62,17 +62,17 @@ class GateSight:
             changes = mirror.changed(base, commit)
             paths, listed = tuple(change.path for change in changes), self._desk.rules.protected
             branch = Branch(branch_name(known.id, known.title), base, commit, paths, needs_owner(changes, listed))
-            self._seen[commit] = Seen(branch, _subject(mirror.diff(base, commit)))
+            self._seen[commit] = SeenCommit(branch, _subject(mirror.diff(base, commit)))
         return self._seen[commit]
 
-    def submission(self, known: Known, vision: Vision | None, guards: Sequence[str] = ()) -> Submission | None:
+    def submission(self, known: TaskRecord, vision: Vision | None, guards: Sequence[str] = ()) -> ReviewState | None:
         """None if the commit is not in our mirror. `guards`: what the owner says now not to touch."""
         desk, commit = self._desk, self.commit(known)
         if not commit:
             return None
         seen, evidence = self.seen(known, commit), desk.gates.evidence(known.id, commit)
         parked = desk.gates.parked(known.id)
-        return Submission(
+        return ReviewState(
             commit=commit,
             subject=seen.subject,
             is_current=seen.branch.base == desk.mirror.head(target(desk, known)),
@@ -93,44 +93,44 @@ class GateSight:
             told="\n".join(parked.reasons) if parked and parked.subject == seen.subject else "",
         )
 
-    def _wish(self, known: Known, vision: Vision | None) -> Wish:
+    def _wish(self, known: TaskRecord, vision: Vision | None) -> Wish:
         if lands(known) and (too_early(known, self._desk.journal.known()) or is_outdated(self._desk, known)):
             return "early"
         return _goal(known, vision)
 
     # -- attempts ---------------------------------------------------------------------------------------------
 
-    def commit(self, known: Known) -> str:
+    def commit(self, known: TaskRecord) -> str:
         """The newest commit that led to a pull request; empty: none that we know."""
         attempts = (one for one in reversed(self._desk.journal.attempts(known.id)) if one.outcome != "void")
         return next((commit for one in attempts if (commit := self.commit_of(known, one))), "")
 
-    def commit_of(self, known: Known, attempt: Attempt) -> str:
+    def commit_of(self, known: TaskRecord, attempt: Attempt) -> str:
         return self._desk.mirror.attempt(attempt_ref(known.id, attempt.number)) or ""
 
-    def sent_back(self, known: Known) -> list[Attempt]:
+    def sent_back(self, known: TaskRecord) -> list[Attempt]:
         """Of the newest round, the oldest first."""
         attempts = self._desk.journal.attempts(known.id)
         newest = max((attempt.round for attempt in attempts), default=0)
         return [attempt for attempt in attempts if attempt.outcome == "sent back" and attempt.round == newest]
 
-    def _fingerprints(self, known: Known) -> Iterable[str]:
+    def _fingerprints(self, known: TaskRecord) -> Iterable[str]:
         for attempt in self.sent_back(known):
             commit = self.commit_of(known, attempt)
             gates = self._desk.gates
             yield fingerprint(gates.evidence(known.id, commit), gates.reviewed(known.id, commit))
 
-    def _wanted_tests(self, known: Known, attempt: Attempt) -> bool:
+    def _wanted_tests(self, known: TaskRecord, attempt: Attempt) -> bool:
         evidence = self._desk.gates.evidence(known.id, self.commit_of(known, attempt))
         return evidence is not None and not evidence.is_red and bool(evidence.needing("write tests"))
 
     # -- the forge --------------------------------------------------------------------------------------------
 
-    def _pull_state(self, known: Known) -> Literal["open", "closed", "merged", ""]:
+    def _pull_state(self, known: TaskRecord) -> Literal["open", "closed", "merged", ""]:
         pull = self.pulls.get(known.id)
         return pull.state if pull else ""
 
-    def _foreign_head(self, known: Known, commit: str) -> str:
+    def _foreign_head(self, known: TaskRecord, commit: str) -> str:
         pull = self.pulls.get(known.id)
         return pull.head_sha if pull and pull.state == "open" and pull.head_sha != commit else ""
 
@@ -141,7 +141,7 @@ def _subject(diff: bytes) -> str:
     return hashlib.sha256(plain).hexdigest()
 
 
-def _goal(known: Known, vision: Vision | None) -> Wish:
+def _goal(known: TaskRecord, vision: Vision | None) -> Wish:
     """What the team began by itself is told by the task's own id, as for its money and its place in the order."""
     ours = is_upkeep(known.id)
     if not known.goal_id or vision is None:

@@ -10,33 +10,33 @@ from agents.orchestrator.decide import pause_after
 from agents.orchestrator.integration.feature_branches import landed, too_early
 from agents.orchestrator.planning.daily_planner import unwanted
 from shared.model.board import Board, Card, is_lost_for_us
-from shared.model.gate import Policy, Submission
-from shared.model.lifecycle import Limits, State
+from shared.model.gate import Policy, ReviewState
+from shared.model.lifecycle import State, TaskLimits
 from shared.model.naming import attempt_ref, is_upkeep
 from shared.model.work import TaskSpec, Vision
-from shared.store.journal import Journal, Known
-from shared.store.task_store import Filed, TaskStore, Unreadable
+from shared.store.journal import Journal, TaskRecord
+from shared.store.task_store import Filed, TaskStore, UnreadableFile
 
 POLICY = Policy()
 MORE_TO_DO = "there is more to do for its goal: it lands when that is done"
 
 
 @dataclass(frozen=True)
-class Sight:
+class Snapshot:
     board: Board
     unreadable: tuple[str, ...]  # one line per file that the owner must mend
-    known: Mapping[str, Known]
+    known: Mapping[str, TaskRecord]
 
 
-def look(
+def load_snapshot(
     store: TaskStore,
     journal: Journal,
     vision: Vision | None,
-    limits: Limits,
+    limits: TaskLimits,
     commit_at: Callable[[str], str | None] = lambda _: None,
     no_model: str = "",
     aside: Mapping[str, str] = MappingProxyType({}),
-    at_the_gates: Callable[[Known], Submission | None] = lambda _: None,
+    at_the_gates: Callable[[TaskRecord], ReviewState | None] = lambda _: None,
     policy: Policy = POLICY,
     open_pulls: int = 5,
     busy: frozenset[str] = frozenset(),
@@ -45,7 +45,7 @@ def look(
     tokens: Mapping[str, int] = MappingProxyType({}),
     waits: Mapping[str, str] = MappingProxyType({}),
     no_share: str = "",
-) -> Sight:
+) -> Snapshot:
     """`vision`: what is wanted, proposals of ours among it; `commit_at` asks our mirror for a reference.
 
     `no_share`: why no model is asked for upkeep now. The rest as in Board and Card.
@@ -61,14 +61,14 @@ def look(
     cards = [replace(card, no_model=no_share) if is_upkeep(card.id) else card for card in cards]
     cards = [_with_submission(card, known, at_the_gates) for card in cards]
     cards += [_gone(one) for one in known.values() if one.id not in filed and one.seen_in is not State.GONE]
-    unreadable = [file.spec.reason for file in filed.values() if isinstance(file.spec, Unreadable)]
+    unreadable = [file.spec.reason for file in filed.values() if isinstance(file.spec, UnreadableFile)]
     unreadable += [_meaningless(card) for card in cards if is_lost_for_us(card)]
     every = tuple(sorted(cards, key=lambda card: card.id))
     board = Board(every, limits, no_model, policy, open_pulls, busy, free_hands, held)
-    return Sight(board, (*unreadable, *doubles.values()), known)
+    return Snapshot(board, (*unreadable, *doubles.values()), known)
 
 
-def _not_landed(card: Card, known: Mapping[str, Known], journal: Journal) -> str:
+def _not_landed(card: Card, known: Mapping[str, TaskRecord], journal: Journal) -> str:
     """What it needs is done on the branch of another goal: it is not where this one begins."""
     own = known[card.id].branch if card.id in known else ""
     for needed in card.spec.depends_on if card.spec else ():
@@ -78,15 +78,15 @@ def _not_landed(card: Card, known: Mapping[str, Known], journal: Journal) -> str
     return ""
 
 
-def _too_early(card: Card, known: Mapping[str, Known]) -> bool:
+def _too_early(card: Card, known: Mapping[str, TaskRecord]) -> bool:
     return card.id in known and too_early(known[card.id], known)
 
 
-def _with_tokens(known: Known, tokens: int) -> Known:
+def _with_tokens(known: TaskRecord, tokens: int) -> TaskRecord:
     return replace(known, tried=replace(known.tried, tokens=tokens)) if tokens else known
 
 
-def _one_per_id(found: list[Filed], known: Mapping[str, Known]) -> tuple[dict[str, Filed], dict[str, str]]:
+def _one_per_id(found: list[Filed], known: Mapping[str, TaskRecord]) -> tuple[dict[str, Filed], dict[str, str]]:
     """A copy by the owner gives a task two files: the one where history put it counts, the other is named."""
     filed: dict[str, Filed] = {}
     doubles: dict[str, str] = {}
@@ -106,7 +106,7 @@ def _meaningless(card: Card) -> str:
 
 
 def _card(
-    file: Filed, known: Known | None, vision: Vision | None, commit_at: Callable[[str], str | None], aside: str
+    file: Filed, known: TaskRecord | None, vision: Vision | None, commit_at: Callable[[str], str | None], aside: str
 ) -> Card:
     spec = file.spec if isinstance(file.spec, TaskSpec) else None
     if known is None:
@@ -135,7 +135,7 @@ def _is_proposed(goal_id: str, vision: Vision | None) -> bool:
 
 
 def _with_submission(
-    card: Card, known: Mapping[str, Known], at_the_gates: Callable[[Known], Submission | None]
+    card: Card, known: Mapping[str, TaskRecord], at_the_gates: Callable[[TaskRecord], ReviewState | None]
 ) -> Card:
     """A file that history expects elsewhere is the owner's move: first that is heeded."""
     if card.state is not State.IN_REVIEW or card.seen_in is not State.IN_REVIEW or card.aside:
@@ -143,5 +143,5 @@ def _with_submission(
     return replace(card, submission=at_the_gates(known[card.id]))
 
 
-def _gone(known: Known) -> Card:
+def _gone(known: TaskRecord) -> Card:
     return Card(known.id, State.GONE, None, known.seen_in, known.tried)

@@ -15,7 +15,7 @@ FIRST, LONGEST = timedelta(minutes=10), timedelta(hours=6)  # that a task lies a
 
 
 @dataclass(frozen=True)
-class Aside:
+class BackedOff:
     """A task that nobody touches for a while: something is wrong around it, and it costs no attempt."""
 
     why: str
@@ -24,10 +24,10 @@ class Aside:
     until: datetime
 
 
-class Mover:
+class Transitions:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._aside: dict[str, Aside] = {}
+        self._aside: dict[str, BackedOff] = {}
 
     @property
     def aside(self) -> Mapping[str, str]:
@@ -42,7 +42,7 @@ class Mover:
         if before is None or before.why != why:
             self._desk.tell(f"{task}: {why}")
         now = self._desk.clock.now()
-        self._aside[task] = Aside(why, times, now, now + min(FIRST * 2 ** min(times, 10), LONGEST))
+        self._aside[task] = BackedOff(why, times, now, now + min(FIRST * 2 ** min(times, 10), LONGEST))
 
     def begins_anew(self, task: str) -> None:
         """It got on, or the owner has moved it: what stood in its way is over."""

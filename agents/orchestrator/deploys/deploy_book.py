@@ -10,7 +10,7 @@ import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.model.deployment import OVER, PLACES, Deploy, Event, Order, Place, Plan, Stage, after
+from shared.model.deployment import OVER, PLACES, Deploy, DeployEvent, DeployStage, NewDeploy, Order, Place, after
 from shared.store.database import Database
 from shared.system.fault import fault_point
 
@@ -26,7 +26,7 @@ class Pause:
     why: str
 
 
-class DeployBook:
+class DeployRepository:
     def __init__(self, db: Database) -> None:
         self._db = db
 
@@ -40,19 +40,19 @@ class DeployBook:
 
     # -- deploys ----------------------------------------------------------------------------------------------
 
-    def plan(self, plan: Plan, now: datetime, order: int | None = None) -> Deploy:
+    def plan(self, plan: NewDeploy, now: datetime, order: int | None = None) -> Deploy:
         """`order`: the owner's, which it fulfils."""
         with self._db.transaction() as db:
             cursor = db.execute(
                 "insert into deploys (place, commit_id, back_to, asked, stage, begun_at) values (?, ?, ?, ?, ?, ?)",
-                (plan.place, plan.commit, plan.back_to, plan.asked, Stage.PLANNED.value, now.isoformat()),
+                (plan.place, plan.commit, plan.back_to, plan.asked, DeployStage.PLANNED.value, now.isoformat()),
             )
             db.execute("update deploy_orders set deploy = ? where number = ?", (cursor.lastrowid, order))
             deploy = _deploy(db.execute(f"{DEPLOYS} where number = ?", (cursor.lastrowid,)).fetchone())
         fault_point("deploy.planned")
         return deploy
 
-    def happened(self, deploy: Deploy, event: Event, now: datetime, why: str = "", backup: str = "") -> Deploy:
+    def happened(self, deploy: Deploy, event: DeployEvent, now: datetime, why: str = "", backup: str = "") -> Deploy:
         """-> the deploy as it is after it."""
         stage = after(deploy.stage, event)
         when = now.isoformat()
@@ -62,7 +62,7 @@ class DeployBook:
                 " started_at = iif(?, ?, started_at), ended_at = iif(?, ?, ended_at) where number = ?",
                 (
                     *(stage.value, why, why, backup, backup),
-                    *(event is Event.STARTED, when),
+                    *(event is DeployEvent.STARTED, when),
                     *(stage in OVER, when, deploy.number),
                 ),
             )
@@ -148,7 +148,7 @@ def _deploy(row: sqlite3.Row) -> Deploy:
         number=row["number"],
         place=_place(row["place"]),
         commit=row["commit_id"],
-        stage=Stage(row["stage"]),
+        stage=DeployStage(row["stage"]),
         back_to=row["back_to"],
         why=row["why"],
         asked=bool(row["asked"]),

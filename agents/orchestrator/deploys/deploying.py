@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from agents.orchestrator.board.breaker import Pauses, Service
-from agents.orchestrator.board.transitions import Mover
+from agents.orchestrator.board.breaker import CircuitBreaker, Service
+from agents.orchestrator.board.transitions import Transitions
 from agents.orchestrator.deploys.taking_back import NotTakenBack, TakingBack
 from agents.orchestrator.memory import learning
 from agents.orchestrator.memory.lesson_text import sick
@@ -18,12 +18,12 @@ from agents.orchestrator.team import Deployment, Desk
 from shared.model.deployment import (
     ByHand,
     Deploy,
+    DeployFacts,
+    DeployStage,
+    NewDeploy,
+    NothingToDeploy,
     Order,
-    Plan,
-    Rest,
     Settle,
-    Sight,
-    Stage,
     following,
     healthy_at,
     in_vain,
@@ -45,8 +45,8 @@ class Deploying:
         self,
         desk: Desk,
         deployment: Deployment,
-        mover: Mover,
-        pauses: Pauses,
+        mover: Transitions,
+        pauses: CircuitBreaker,
         sync: Callable[[], str],
         ended: Callable[[Deploy, str, str], None],
     ) -> None:
@@ -66,11 +66,11 @@ class Deploying:
         """By who sits on the chair: whether there is something to do that nobody waits for."""
         return self._due() is not None
 
-    def _due(self) -> Plan | ByHand | Settle | None:
+    def _due(self) -> NewDeploy | ByHand | Settle | None:
         """Asked once for each step: the owner types meanwhile, in another process."""
         step = None if self._pauses.rests(Service.DEPLOYS) else next_step(self._look())
         waits = isinstance(step, Settle) and self._pauses.rests(Service.FORGE)
-        return None if waits or isinstance(step, Rest) else step
+        return None if waits or isinstance(step, NothingToDeploy) else step
 
     def go_on(self) -> None:
         """Step after step, until there is nothing left to do, or we have to leave. A hand's act, on the chair."""
@@ -101,11 +101,11 @@ class Deploying:
 
     # -- look -------------------------------------------------------------------------------------------------
 
-    def _look(self) -> Sight:
+    def _look(self) -> DeployFacts:
         deploys = tuple(deploy for deploy in self._book.deploys() if deploy.place in self._rules.places)
         paused = self._book.paused()
         held = f"paused: {paused.why}; type: {self._desk.command} resume-deploys" if paused else ""
-        return Sight(
+        return DeployFacts(
             places=self._rules.places,
             deploys=deploys,
             candidates=self._candidates(deploys),
@@ -135,9 +135,9 @@ class Deploying:
 
     # -- act --------------------------------------------------------------------------------------------------
 
-    def _do(self, step: Plan | ByHand | Settle) -> None:
+    def _do(self, step: NewDeploy | ByHand | Settle) -> None:
         match step:
-            case Plan():
+            case NewDeploy():
                 self._plan(step)
                 return
             case Settle(deploy):
@@ -146,7 +146,7 @@ class Deploying:
                 self._carry_out(step)
         self._pauses.answers(Service.DEPLOYS)
 
-    def _plan(self, plan: Plan) -> None:
+    def _plan(self, plan: NewDeploy) -> None:
         order = next((o.number for o in self._orders()), None) if plan.asked else None
         deploy = self._book.plan(plan, self._desk.clock.now(), order)
         self._desk.tell(f"{deploy.place} {deploy.commit[:8]}: to be deployed")
@@ -172,7 +172,7 @@ class Deploying:
     def _settle(self, deploy: Deploy) -> None:
         task = self._task(deploy)
         self._pause_if_needed(deploy, task)  # before the forge is asked: whoever resumes meanwhile resumes this
-        if deploy.stage is Stage.RETURNED and task and not deploy.asked:
+        if deploy.stage is DeployStage.RETURNED and task and not deploy.asked:
             deploy = self._take_back(deploy, task)
         self._tell(deploy)
         self._book.settled(deploy)
@@ -220,7 +220,7 @@ class Deploying:
             return
         deploys, why = self._book.deploys(), ""
         many = in_vain(deploy.place, deploys, self._book.forgiven(), self._desk.journal.reverts())
-        if deploy.stage is Stage.STUCK and not healthy_at(deploy.place, deploys):
+        if deploy.stage is DeployStage.STUCK and not healthy_at(deploy.place, deploys):
             why = f"{deploy.place} is not healthy: {deploy.why}"
         elif commit := unwatched(deploy, deploys):
             why = f"{commit[:8]} runs at {deploy.place}, and nobody watched it to its end"

@@ -9,7 +9,7 @@ from typing import Literal
 
 from shared.model.errors import Misconfigured
 from shared.model.lifecycle import Event, State, owner_moved
-from shared.store.gate_book import GateBook, Parked, Ruling, Said
+from shared.store.gate_book import AwaitingOwner, GateRepository, Ruling, Said
 from shared.store.task_store import TaskStore
 
 Word = Literal["approve", "reject", "retry", "cancel"]
@@ -31,7 +31,7 @@ MEANINGS: Mapping[Word, Meaning] = {
 }
 
 
-def approve(gates: GateBook, task: str, state: State, why: str, now: datetime) -> Parked:
+def approve(gates: GateRepository, task: str, state: State, why: str, now: datetime) -> AwaitingOwner:
     """Exactly the change that waits. Misconfigured: none does."""
     parked = gates.parked(task)
     if state is not State.IN_REVIEW or parked is None:
@@ -42,7 +42,7 @@ def approve(gates: GateBook, task: str, state: State, why: str, now: datetime) -
 
 def move(
     store: TaskStore,
-    gates: GateBook,
+    gates: GateRepository,
     task: str,
     source: State,
     word: Literal["reject", "retry", "cancel"],

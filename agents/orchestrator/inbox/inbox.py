@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from agents.orchestrator.board.review_facts import GateSight
+from agents.orchestrator.board.review_facts import ReviewFacts
 from agents.orchestrator.inbox import answers
-from agents.orchestrator.inbox.owner_words import Answer, answers_in, last_word
+from agents.orchestrator.inbox.owner_words import OwnerAnswer, answers_in, last_word
 from agents.orchestrator.publishing.publishing import Address
 from agents.orchestrator.team import Desk
 from shared.forge.forge import Comment, ForgeError, Pull, RateLimited
 from shared.model.errors import Misconfigured, TeamError
 from shared.model.lifecycle import State
 from shared.store.gate_book import Ruling
-from shared.store.journal import Known
+from shared.store.journal import TaskRecord
 from shared.system.fault import fault_point
 
 SHORTEST = 7  # digits of a commit's name
@@ -23,9 +23,9 @@ SHORTEST = 7  # digits of a commit's name
 @dataclass(frozen=True)
 class Inbox:
     desk: Desk
-    sight: GateSight
+    sight: ReviewFacts
 
-    def hear(self, known: Iterable[Known]) -> None:
+    def hear(self, known: Iterable[TaskRecord]) -> None:
         """A forge that does not answer now is asked again next time; the work goes on."""
         if not self.desk.rules.inbox.owners:
             return
@@ -40,7 +40,7 @@ class Inbox:
             except TeamError as problem:
                 self.desk.tell(f"{one.id}: what was written below its pull request is not heard yet: {problem}")
 
-    def _heed(self, known: Known, pull: Pull) -> None:
+    def _heed(self, known: TaskRecord, pull: Pull) -> None:
         """Each word is written down before it is acted on; what a kill cuts off is acted on again, to the same end."""
         desk, now = self.desk, self.desk.clock.now()
         new = [comment for comment in desk.delivery.forge.comments(pull.number) if self._is_new(known, comment)]
@@ -55,7 +55,7 @@ class Inbox:
             desk.tell(f"{known.id}: you wrote {answer.word}: {said}")
             self._reply(known, pull, f"### You wrote: {answer.word}\n\n{said}")
 
-    def _reply(self, known: Known, pull: Pull, text: str) -> None:
+    def _reply(self, known: TaskRecord, pull: Pull, text: str) -> None:
         """A courtesy: without it his word counts all the same."""
         number = known.last.number if known.last else 0
         to = Address(known.id, number, pull.number, pull.head_sha)
@@ -64,15 +64,15 @@ class Inbox:
         except ForgeError as problem:
             self.desk.tell(f"{known.id}: your words are heeded, but not answered there: {problem}")
 
-    def _is_new(self, known: Known, comment: Comment) -> bool:
+    def _is_new(self, known: TaskRecord, comment: Comment) -> bool:
         """Of an owner, no text of ours (one account may be both), not heeded yet."""
         is_his = self.desk.rules.inbox.is_owner(comment.author) and not comment.ours
         return is_his and not self.desk.journal.outcome_of(self._key(known, comment))
 
-    def _key(self, known: Known, comment: Comment) -> str:
+    def _key(self, known: TaskRecord, comment: Comment) -> str:
         return f"{known.id}:heard:{comment.id}"
 
-    def _give(self, known: Known, pull: Pull, answer: Answer) -> str:
+    def _give(self, known: TaskRecord, pull: Pull, answer: OwnerAnswer) -> str:
         """What came of it, in words for him. He has closed it himself: of his words only the reason is left to keep."""
         desk, now = self.desk, self.desk.clock.now()
         state = next(iter(desk.store.find(known.id)), State.GONE)
@@ -88,7 +88,7 @@ class Inbox:
             return str(reason)
         return "the coder tries again" if meaning.target is State.BACKLOG else "it is out of the queue"
 
-    def _approve(self, known: Known, state: State, answer: Answer) -> str:
+    def _approve(self, known: TaskRecord, state: State, answer: OwnerAnswer) -> str:
         """The commit that he names, or what waited when he wrote: never a change that he has not seen."""
         commit, parked = self.sight.commit(known), self.desk.gates.parked(known.id)
         is_later = parked is not None and parked.at is not None and parked.at > answer.at

@@ -21,31 +21,31 @@ LONGEST = 4_000  # characters of one answer
 
 
 @dataclass(frozen=True)
-class Answer:
+class OwnerAnswer:
     word: Word
     at: datetime
     why: str = ""
     commit: str = ""  # the one that he approves; empty: whatever waited when he wrote
 
 
-def answer_in(comment: Comment) -> Answer | None:
+def answer_in(comment: Comment) -> OwnerAnswer | None:
     """None: it is no answer."""
     text = comment.body.strip()[:LONGEST]
     if found := COMMAND.match(text):
         return _command(found[1].lower(), found[2].strip(), comment)
     if comment.verdict == "approve":
-        return Answer("approve", comment.at, text, comment.sha)
+        return OwnerAnswer("approve", comment.at, text, comment.sha)
     if text and (comment.verdict or comment.path):
-        return Answer("retry", comment.at, _placed(comment, text))
-    return Answer("retry", comment.at) if comment.verdict == "request_changes" else None
+        return OwnerAnswer("retry", comment.at, _placed(comment, text))
+    return OwnerAnswer("retry", comment.at) if comment.verdict == "request_changes" else None
 
 
-def _command(word: str, rest: str, comment: Comment) -> Answer:
+def _command(word: str, rest: str, comment: Comment) -> OwnerAnswer:
     if word != "approve":
-        return Answer(_WORDS[word], comment.at, rest)
+        return OwnerAnswer(_WORDS[word], comment.at, rest)
     words = (one.strip("`'\"()<>.,;:!").casefold() for one in rest.partition("\n")[0].split())
     named = next((one for one in words if COMMIT.fullmatch(one)), "")
-    return Answer("approve", comment.at, rest, named or _about(comment))
+    return OwnerAnswer("approve", comment.at, rest, named or _about(comment))
 
 
 def _about(comment: Comment) -> str:
@@ -60,7 +60,7 @@ def _placed(comment: Comment, text: str) -> str:
     return f"{comment.path}:{comment.line or '?'}: {text}" if comment.path else text
 
 
-def answers_in(comments: Iterable[Comment]) -> list[Answer]:
+def answers_in(comments: Iterable[Comment]) -> list[OwnerAnswer]:
     """In order. A review is one answer: who approves, approves with his remarks at the lines."""
     said = list(comments)
     approved = {comment.id for comment in said if comment.verdict == "approve"}
@@ -68,7 +68,7 @@ def answers_in(comments: Iterable[Comment]) -> list[Answer]:
     return [answer for answer in found if answer]
 
 
-def last_word(answers: Sequence[Answer]) -> Answer | None:
+def last_word(answers: Sequence[OwnerAnswer]) -> OwnerAnswer | None:
     """Of several answers, the oldest first, the last one counts; what is to be done differently adds up."""
     if not answers:
         return None

@@ -11,42 +11,42 @@ from shared.model.errors import Stumble, TeamError
 from shared.model.lifecycle import State
 from shared.model.naming import goal_branch, is_landing
 from shared.repo.mirror_rebase import Conflict
-from shared.store.journal import Journal, Known
+from shared.store.journal import Journal, TaskRecord
 
 MOST_NAMED = 5  # files of a conflict, tasks that are missing
 OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 
 
-class Astray(Stumble):
+class BranchNeedsOwner(Stumble):
     """A goal's branch needs the owner: its tasks wait for him, the others go on."""
 
 
-class Diverged(Astray):
+class BranchConflict(BranchNeedsOwner):
     """The goal's branch and the target's do not go together by themselves."""
 
 
-class Taken(Astray):
+class BranchNameTaken(BranchNeedsOwner):
     """Somebody else has a branch of this name."""
 
 
-class Missing(Astray):
+class BranchLostCommits(BranchNeedsOwner):
     """What was merged into the branch is not on it any more."""
 
 
 # --- which branch, by the books ------------------------------------------------------------------------------
 
 
-def target(desk: Desk, task: Known) -> str:
+def target(desk: Desk, task: TaskRecord) -> str:
     """The branch that its change goes into. What was planned for a branch that has landed goes into the target's."""
     return own_target(desk.journal, task) or desk.rules.branch
 
 
-def own_target(journal: Journal, task: Known) -> str:
+def own_target(journal: Journal, task: TaskRecord) -> str:
     """The branch of its goal, if its change goes there; empty: it does not."""
     return task.branch if task.branch and not lands(task) and task.branch not in landed(journal) else ""
 
 
-def lands(task: Known) -> bool:
+def lands(task: TaskRecord) -> bool:
     """A task of ours that brings a goal's branch home; a file of the owner's may have any name."""
     return bool(task.branch) and is_landing(task.id)
 
@@ -56,11 +56,11 @@ def landed(journal: Journal) -> frozenset[str]:
     return frozenset(one.branch for one in journal.known().values() if lands(one) and _is_done(journal, one))
 
 
-def landings(known: Iterable[Known], branch: str) -> list[Known]:
+def landings(known: Iterable[TaskRecord], branch: str) -> list[TaskRecord]:
     return [one for one in known if one.branch == branch and lands(one)]
 
 
-def _is_done(journal: Journal, task: Known) -> bool:
+def _is_done(journal: Journal, task: TaskRecord) -> bool:
     """Its file may have been tidied away since."""
     if task.seen_in is State.GONE:
         return [event.target for event in journal.history(task.id)][-2:-1] == [State.COMPLETED]
@@ -79,13 +79,13 @@ def new_branch(journal: Journal, goal: str) -> str:
     return goal_branch(goal, len(had) + 1)
 
 
-def too_early(task: Known, known: Mapping[str, Known]) -> bool:
+def too_early(task: TaskRecord, known: Mapping[str, TaskRecord]) -> bool:
     """A landing whose goal has other tasks to do again: it is dropped, and made anew when they are done."""
     others = (one for one in known.values() if one.branch == task.branch and not lands(one))
     return lands(task) and any(one.seen_in in OPEN for one in others)
 
 
-def is_outdated(desk: Desk, task: Known) -> bool:
+def is_outdated(desk: Desk, task: TaskRecord) -> bool:
     """A landing that was made of less than is on its branch now, as far as we have looked."""
     made_of = desk.journal.gathered(task.id) if lands(task) else ""
     newest = desk.mirror.head(task.branch) if made_of else None
@@ -104,7 +104,7 @@ def _holds(desk: Desk, newer: str, older: str) -> bool:
 
 
 @dataclass(frozen=True)
-class GoalBranches:
+class FeatureBranches:
     """`sync`: brings our mirror up to date -> the newest commit of the target's branch.
 
     Each push is an intent with a number; what it came to is "<commit> <the target's newest that it holds>".
@@ -113,7 +113,7 @@ class GoalBranches:
     desk: Desk
     sync: Callable[[], str]
 
-    def base(self, task: Known) -> str:
+    def base(self, task: TaskRecord) -> str:
         """What its change begins on: of a goal's branch with the target's brought in. Diverged: it cannot be."""
         tip, branch = self.sync(), target(self.desk, task)
         return tip if branch == self.desk.rules.branch else self.fresh(branch, tip)
@@ -129,7 +129,7 @@ class GoalBranches:
             return self.sync()
         return self.desk.mirror.fetch(branch) if self.desk.mirror.remote_head(branch) else None
 
-    def hear(self, tasks: Iterable[Known]) -> frozenset[str]:
+    def hear(self, tasks: Iterable[TaskRecord]) -> frozenset[str]:
         """The branches of goals to which the owner has pushed; one that is not there yet begins with its first task."""
         branches = {task.branch for task in tasks if task.branch} - landed(self.desk.journal)
         before = {branch: self.desk.mirror.head(branch) for branch in sorted(branches)}
@@ -146,13 +146,15 @@ class GoalBranches:
             return newest
         main = self.desk.rules.branch
         if is_rewritten:
-            raise Diverged(f"{main} was rewritten since it was merged into {branch}: rebase that yourself and push it")
+            raise BranchConflict(
+                f"{main} was rewritten since it was merged into {branch}: rebase that yourself and push it"
+            )
         if mirror.is_ancestor(newest, tip):
             return self._push(branch, tip, newest, tip)
         made = mirror.joined(newest, tip, WHO, f"Merge {main} into {branch}", self.desk.clock.now())
         if isinstance(made, Conflict):
             where = ", ".join(made.paths[:MOST_NAMED]) or "its history"
-            raise Diverged(
+            raise BranchConflict(
                 f"{main} conflicts with {branch} in {where}: merge {main} into {branch} yourself and push it"
             )
         self.desk.tell(f"{branch}: brought up to date with {main}")
@@ -176,7 +178,7 @@ class GoalBranches:
     def _check_ours(self, branch: str, newest: str, tip: str) -> None:
         is_begun = self.desk.journal.intended(_key(branch, 1)) and self.desk.mirror.is_ancestor(newest, tip)
         if not (is_begun or self._pushes(branch)):
-            raise Taken(f"{branch} is there already, and not ours: remove that branch at the forge")
+            raise BranchNameTaken(f"{branch} is there already, and not ours: remove that branch at the forge")
 
     def _check_whole(self, branch: str, newest: str) -> None:
         """A rewritten history is whole if it has the same commits by their first lines."""
@@ -191,7 +193,7 @@ class GoalBranches:
         if missing:
             what = ", ".join(missing[:MOST_NAMED])
             how = f"push it there again, or type: {self.desk.command} retry {missing[0]}"
-            raise Missing(f"{branch} does not hold what was merged for {what} any more: {how}")
+            raise BranchLostCommits(f"{branch} does not hold what was merged for {what} any more: {how}")
 
     def _title(self, sha: str) -> str | None:
         try:

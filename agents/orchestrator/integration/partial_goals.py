@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from agents.orchestrator.integration.feature_branches import lands, new_branch, open_branches
 from shared.model.board import wording
 from shared.model.work import DailyPlan, Goal, PlanAnswer
-from shared.store.journal import Journal, Known
-from shared.store.plan_book import PlanBook
+from shared.store.journal import Journal, TaskRecord
+from shared.store.plan_book import PlanRepository
 
 Worded = tuple[str, str]  # a goal's id and its wording
 
@@ -27,7 +27,7 @@ def planned(journal: Journal) -> set[Worded]:
     return {(known.goal_id, known.wording) for known in journal.known().values() if known.id not in dropped}
 
 
-def is_planned_whole(plans: PlanBook, journal: Journal, goal: Worded, day: str) -> bool:
+def is_planned_whole(plans: PlanRepository, journal: Journal, goal: Worded, day: str) -> bool:
     """Whether all of it has tasks, or is there."""
     is_begun = goal in planned(journal) or goal in finished(plans, journal, day)
     return is_begun and goal not in unfinished(plans, journal, day)
@@ -36,13 +36,13 @@ def is_planned_whole(plans: PlanBook, journal: Journal, goal: Worded, day: str) 
 # --- what is left --------------------------------------------------------------------------------------------
 
 
-def unfinished(plans: PlanBook, journal: Journal, day: str) -> set[Worded]:
+def unfinished(plans: PlanRepository, journal: Journal, day: str) -> set[Worded]:
     """Goals of which a part is to be planned on that day, or was left over by its plan."""
     today = plans.plan(day)
     return left_before(plans, journal, day) | (_rest(today) if today else set())
 
 
-def left_before(plans: PlanBook, journal: Journal, day: str) -> set[Worded]:
+def left_before(plans: PlanRepository, journal: Journal, day: str) -> set[Worded]:
     """Goals of which the plans before that day have left a part that is not in that day's."""
     today, words = plans.plan(day), _last_words(plans, journal, day)
     ids = {task.goal_id for task in today.tasks} | {goal.id for goal in today.finished} if today else set()
@@ -52,7 +52,7 @@ def left_before(plans: PlanBook, journal: Journal, day: str) -> set[Worded]:
     return left | _lost(plans, journal, day)
 
 
-def finished(plans: PlanBook, journal: Journal, day: str) -> dict[Worded, str]:
+def finished(plans: PlanRepository, journal: Journal, day: str) -> dict[Worded, str]:
     """Goals on branches of their own of which nothing was left to plan -> the day on which that was seen."""
     words, today = _last_words(plans, journal, day), plans.plan(day)
     if today:
@@ -60,7 +60,7 @@ def finished(plans: PlanBook, journal: Journal, day: str) -> dict[Worded, str]:
     return {goal: plan.day for goal, plan in words.items() if goal in map(worded, plan.finished)}
 
 
-def _lost(plans: PlanBook, journal: Journal, day: str) -> set[Worded]:
+def _lost(plans: PlanRepository, journal: Journal, day: str) -> set[Worded]:
     """Goals on branches whose tasks went with them: should they come back, these are planned anew."""
     branches, known = open_branches(journal), journal.known()
     if not branches:
@@ -75,7 +75,7 @@ def _lost(plans: PlanBook, journal: Journal, day: str) -> set[Worded]:
     }
 
 
-def _last_words(plans: PlanBook, journal: Journal, day: str) -> dict[Worded, DailyPlan]:
+def _last_words(plans: PlanRepository, journal: Journal, day: str) -> dict[Worded, DailyPlan]:
     """Goals on branches of their own -> the last plan before that day that names them."""
     found: dict[Worded, DailyPlan] = {}
     known = journal.known()
@@ -85,7 +85,7 @@ def _last_words(plans: PlanBook, journal: Journal, day: str) -> dict[Worded, Dai
     return found
 
 
-def _named(plan: DailyPlan, known: Mapping[str, Known]) -> set[Worded]:
+def _named(plan: DailyPlan, known: Mapping[str, TaskRecord]) -> set[Worded]:
     return _rest(plan) | _taken_up(plan, known)
 
 
@@ -93,7 +93,7 @@ def _rest(plan: DailyPlan) -> set[Worded]:
     return {worded(goal) for goal in (*plan.deferred, *plan.held)}
 
 
-def _taken_up(plan: DailyPlan, known: Mapping[str, Known]) -> set[Worded]:
+def _taken_up(plan: DailyPlan, known: Mapping[str, TaskRecord]) -> set[Worded]:
     tasks = (known[task.id] for task in plan.tasks if task.id in known)
     return {*map(worded, plan.finished), *((task.goal_id, task.wording) for task in tasks)}
 

@@ -13,8 +13,8 @@ from itertools import islice, takewhile
 
 from agents.orchestrator.memory import lesson_text
 from agents.orchestrator.memory.lesson import LEARNERS, MOST_IN_A_PROMPT, Lesson, Situation
-from agents.orchestrator.memory.lesson_book import LessonBook, as_markdown
-from agents.orchestrator.memory.lesson_text import Complaint, Setback, chosen, named_files
+from agents.orchestrator.memory.lesson_book import LessonRepository, as_markdown
+from agents.orchestrator.memory.lesson_text import ReviewComplaint, TaskSetback, chosen, named_files
 from agents.orchestrator.team import Desk
 from agents.orchestrator.vision.issue_goals import number_of
 from shared.model.errors import Replaced, Stopping, TeamError
@@ -22,7 +22,7 @@ from shared.model.lifecycle import Event
 from shared.model.naming import attempt_ref
 from shared.model.review import ChangesRequested
 from shared.model.work import Goal, TaskSpec
-from shared.store.journal import Attempt, Known
+from shared.store.journal import Attempt, TaskRecord
 from shared.system.fault import fault_point
 from shared.system.paths import Home, write_text
 
@@ -51,11 +51,11 @@ def _learn(desk: Desk, lesson: Lesson) -> None:
 # --- a try has ended -----------------------------------------------------------------------------------------
 
 
-def merged(desk: Desk, known: Known, commit: str) -> None:
+def merged(desk: Desk, known: TaskRecord, commit: str) -> None:
     """What went wrong before it was merged, and that the lessons which its tries were given helped."""
     with _optional(desk):
         attempts = desk.journal.attempts(known.id)
-        seen: dict[str, tuple[Attempt, Setback]] = {}
+        seen: dict[str, tuple[Attempt, TaskSetback]] = {}
         for attempt, setback in _setbacks(desk, known.id, attempts):
             seen.setdefault(setback.what, (attempt, setback))
         for attempt, setback in islice(seen.values(), MOST_AT_ONCE):
@@ -77,14 +77,14 @@ def sent_back(desk: Desk, task: str) -> None:
             desk.memory.ended(task, attempt.number, False)
 
 
-def gave_up(desk: Desk, known: Known, spec: TaskSpec, why: str) -> None:
+def gave_up(desk: Desk, known: TaskRecord, spec: TaskSpec, why: str) -> None:
     with _optional(desk):
         if not _is_a_strangers(desk, known):
             files, words = (*spec.files, *spec.new_files), _keywords(desk, known.id)
             _learn(desk, lesson_text.gave_up(spec.title, files, why, _origin(known), words))
 
 
-def rejected(desk: Desk, known: Known) -> None:
+def rejected(desk: Desk, known: TaskRecord) -> None:
     """By the owner, if he said why. What a stranger asked for teaches nothing about the owner's goals."""
     with _optional(desk):
         said = desk.gates.rulings(known.id)
@@ -96,14 +96,14 @@ def rejected(desk: Desk, known: Known) -> None:
             _learn(desk, lesson_text.rejected("planner", known.title, why, _origin(known), words))
 
 
-def rolled_back(desk: Desk, known: Known, commit: str, note: str) -> None:
+def rolled_back(desk: Desk, known: TaskRecord, commit: str, note: str) -> None:
     """`note`: as it is booked: by it the next one that ends so is known again."""
     with _optional(desk):
         files, words = _changed(desk, commit), _keywords(desk, known.id)
         _learn(desk, lesson_text.rolled_back(known.title, note, files, _origin(known), words))
 
 
-def _origin(known: Known) -> str:
+def _origin(known: TaskRecord) -> str:
     return f"{known.id}.a{known.last.number if known.last else 0}"
 
 
@@ -112,14 +112,14 @@ def _keywords(desk: Desk, task: str) -> tuple[str, ...]:
     return next((one.keywords for one in reversed(desk.gates.reviews(task)) if one.keywords), ())
 
 
-def _is_a_strangers(desk: Desk, known: Known) -> bool:
+def _is_a_strangers(desk: Desk, known: TaskRecord) -> bool:
     """Of a goal from an issue that is no wish of the owner's, or that nobody knows any more."""
     accepted = desk.plans.accepted()
     his = [goal.id for goal in (accepted.vision.goals if accepted else ()) if not goal.proposed_by]
     return bool(number_of(known.goal_id)) and known.goal_id not in his
 
 
-def _setbacks(desk: Desk, task: str, attempts: Sequence[Attempt]) -> Iterator[tuple[Attempt, Setback]]:
+def _setbacks(desk: Desk, task: str, attempts: Sequence[Attempt]) -> Iterator[tuple[Attempt, TaskSetback]]:
     """The newest first. That a base has moved under a change is nobody's mistake."""
     for attempt in reversed(attempts):
         if attempt.outcome not in ("failed", "sent back"):
@@ -214,7 +214,7 @@ def keep(desk: Desk, day: str) -> None:
         write_files(desk.memory, desk.home, desk.delivery.clean)
 
 
-def _complaints(desk: Desk, day: str) -> Iterator[Complaint]:
+def _complaints(desk: Desk, day: str) -> Iterator[ReviewComplaint]:
     """Of the tasks that the reviewer has sent back of late; nothing if none was today."""
     last = {
         task: found.at[:10]
@@ -226,10 +226,10 @@ def _complaints(desk: Desk, day: str) -> Iterator[Complaint]:
         for reviewed in desk.gates.reviews(task) if lesson_text.is_of_late(sent, day) else ():
             if isinstance(reviewed.verdict, ChangesRequested):
                 found, words = reviewed.verdict.findings, reviewed.keywords
-                yield from (Complaint(task, sent, finding, words) for finding in found)
+                yield from (ReviewComplaint(task, sent, finding, words) for finding in found)
 
 
-def write_files(book: LessonBook, home: Home, clean: Callable[[str], str]) -> None:
+def write_files(book: LessonRepository, home: Home, clean: Callable[[str], str]) -> None:
     """memory/<agent>.md of each that has learned something, now or earlier."""
     lessons = book.all()
     for agent in LEARNERS:

@@ -51,7 +51,7 @@ MOST_WORDS = 60  # that are looked up
 LESS = 0.6  # a word that only stands for another counts so much
 
 
-class LessonBook:
+class LessonRepository:
     """`indexed`: whether words are looked up; None: if this SQLite can."""
 
     def __init__(self, db: Database, indexed: bool | None = None) -> None:

@@ -29,7 +29,7 @@ page refactor remove rename replace set show support task test tests update use 
 
 
 @dataclass(frozen=True)
-class Setback:
+class TaskSetback:
     """A try that was sent back, or came to nothing. `kinds`: signatures of what was seen; `what`: in one line.
 
     `keywords`: the reviewer's, if one has read it.
@@ -42,7 +42,7 @@ class Setback:
 
 
 @dataclass(frozen=True)
-class Complaint:
+class ReviewComplaint:
     """A finding for which a task was sent back, the day of that, and the keywords of that review."""
 
     task: str
@@ -54,23 +54,23 @@ class Complaint:
 # --- what was seen -------------------------------------------------------------------------------------------
 
 
-def setback(note: str, evidence: Evidence | None, reviewed: Reviewed | None) -> Setback | None:
+def setback(note: str, evidence: Evidence | None, reviewed: Reviewed | None) -> TaskSetback | None:
     """Of a try that did not pass. None: nothing was wrong with it, only tests were missing."""
     if evidence and evidence.is_red:
         problems = evidence.needing("correct")
         texts = [failure.text for failure in evidence.failures] + [evidence.output]
         kinds = tuple(dict.fromkeys(filter(None, map(signature, texts))))[:MOST_KINDS]
-        return Setback(kinds[0] if kinds else _first_line(problems[0].text), kinds, rules(problems))
+        return TaskSetback(kinds[0] if kinds else _first_line(problems[0].text), kinds, rules(problems))
     if reviewed and isinstance(reviewed.verdict, ChangesRequested):
         found = [finding for finding in reviewed.verdict.findings if finding.severity is not Severity.LOW]
         named = tuple(dict.fromkeys(finding.rule for finding in found))
         kinds = tuple(dict.fromkeys(map(kind_of, found)))[:MOST_KINDS]
         what = f"{found[0].rule}: {found[0].text}" if found else _first_line(note)
-        return Setback(what, kinds, named, reviewed.keywords)
+        return TaskSetback(what, kinds, named, reviewed.keywords)
     if not note or (evidence and evidence.needing("write tests") and reviewed is None):
         return None
     kinds = tuple(filter(None, (signature(_seen_there(note)),)))
-    return Setback(_first_line(note), kinds, keywords=reviewed.keywords if reviewed else ())
+    return TaskSetback(_first_line(note), kinds, keywords=reviewed.keywords if reviewed else ())
 
 
 def sick(place: str, why: str) -> str:
@@ -91,7 +91,7 @@ def kind_of(finding: Finding) -> str:
 # `keywords`: the reviewer's. They come first, then the words that code finds.
 
 
-def mended(title: str, seen: Setback, files: Sequence[str], changed: Sequence[str], origin: str) -> Lesson:
+def mended(title: str, seen: TaskSetback, files: Sequence[str], changed: Sequence[str], origin: str) -> Lesson:
     """Its task was merged later. `files`: what is other in the merged change than in that try; `changed`: all of it."""
     by = f" A change of {', '.join(files[:5])} mended it." if files else ""
     text = f"{_named(title)} first came to: {seen.what[:LONGEST_WHAT]}.{by}"
@@ -100,12 +100,12 @@ def mended(title: str, seen: Setback, files: Sequence[str], changed: Sequence[st
     return Lesson(0, "coder", text, kind, words, tuple(changed), origin)
 
 
-def comes_back(complaints: Sequence[Complaint], day: str, told: Sequence[str] = ()) -> Iterator[Lesson]:
+def comes_back(complaints: Sequence[ReviewComplaint], day: str, told: Sequence[str] = ()) -> Iterator[Lesson]:
     """What several tasks were sent back for within WINDOW, one of them on this day: once for each rule.
 
     `told`: texts of lessons; a rule that one of them is about is left out.
     """
-    found: dict[str, list[Complaint]] = {}
+    found: dict[str, list[ReviewComplaint]] = {}
     for one in sorted(complaints, key=lambda one: (one.day, one.task)):
         if is_of_late(one.day, day) and one.finding.severity is not Severity.LOW:
             found.setdefault(kind_of(one.finding), []).append(one)

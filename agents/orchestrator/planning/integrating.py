@@ -17,7 +17,7 @@ from shared.model.lifecycle import Event, State
 from shared.model.naming import attempt_ref, landing_task
 from shared.model.work import Goal, TaskSpec, Vision
 from shared.repo.mirror_rebase import AlreadyThere, Rebased
-from shared.store.journal import Known
+from shared.store.journal import TaskRecord
 
 MOST_CRITERIA = 30
 MOST_FILES = 50  # that a task's file may name; the gates look at the change itself
@@ -55,22 +55,22 @@ def _is_due(desk: Desk, vision: Vision, goal: Goal, branch: str) -> bool:
     return not is_asked and is_planned_whole(desk.plans, desk.journal, now, day)
 
 
-def _tasks(desk: Desk, branch: str) -> list[Known]:
+def _tasks(desk: Desk, branch: str) -> list[TaskRecord]:
     known = desk.journal.known().values()
     return [one for one in known if one.branch == branch and not lands(one)]
 
 
-def _is_in_work(task: Known) -> bool:
+def _is_in_work(task: TaskRecord) -> bool:
     return task.seen_in in OPEN
 
 
-def _is_given_up(desk: Desk, task: Known) -> bool:
+def _is_given_up(desk: Desk, task: TaskRecord) -> bool:
     """By the team: it waits for the owner."""
     history = desk.journal.history(task.id)
     return task.seen_in is State.FAILED and bool(history) and history[-1].event is Event.EXHAUSTED
 
 
-def _ended(desk: Desk, task: Known) -> str:
+def _ended(desk: Desk, task: TaskRecord) -> str:
     """When; empty: nothing has happened to it yet."""
     history = desk.journal.history(task.id)
     return history[-1].at if history else ""

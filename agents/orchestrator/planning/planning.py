@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agents.orchestrator.board.snapshot import look
-from agents.orchestrator.integration.feature_branches import Diverged, GoalBranches, open_branches
+from agents.orchestrator.board.snapshot import load_snapshot
+from agents.orchestrator.integration.feature_branches import BranchConflict, FeatureBranches, open_branches
 from agents.orchestrator.integration.partial_goals import branches_for, finished, left_before, planned, worded
 from agents.orchestrator.memory import learning
 from agents.orchestrator.planning import daily_planner
@@ -22,7 +22,7 @@ from shared.model.lifecycle import State
 from shared.model.research import inquiry
 from shared.model.work import DailyPlan, Goal, PlanAnswer, PlanOrder, TaskSpec, Vision
 from shared.store.journal import Journal
-from shared.store.plan_book import Accepted, PlanBook
+from shared.store.plan_book import Accepted, PlanRepository
 from shared.system.paths import write_text
 
 Goals = Sequence[Goal]
@@ -70,7 +70,7 @@ def _write(desk: Desk, accepted: Accepted, day: str) -> None:
     write_plan_file(desk, accepted, day)
 
 
-def open_goals(plans: PlanBook, journal: Journal, vision: Vision, day: str) -> tuple[Goal, ...]:
+def open_goals(plans: PlanRepository, journal: Journal, vision: Vision, day: str) -> tuple[Goal, ...]:
     """What is to be planned on that day; also the rest of what an earlier plan cut in half."""
     before = plans.plan(day)
     whole = (planned(journal) | finished(plans, journal, day).keys()) - left_before(plans, journal, day)
@@ -127,10 +127,10 @@ class _Planning:
 
     def _base(self, branch: str, tip: str) -> str:
         """What the planner reads. Where the branches do not go together, the rest of a goal is planned all the same."""
-        branches = GoalBranches(self.desk, self.team.sync)
+        branches = FeatureBranches(self.desk, self.team.sync)
         try:
             return branches.fresh(branch, tip) if branch else tip
-        except Diverged as problem:
+        except BranchConflict as problem:
             self.desk.tell(str(problem))
             return branches.ensured(branch)
 
@@ -289,7 +289,7 @@ def write_plan_file(desk: Desk, accepted: Accepted, day: str) -> None:
     plan = desk.plans.plan(day)
     if plan is None:
         return
-    board = look(desk.store, desk.journal, desk.wanted(), desk.rules.limits).board
+    board = load_snapshot(desk.store, desk.journal, desk.wanted(), desk.rules.limits).board
     questions = desk.plans.asked(wordings(accepted.vision))
     cap = desk.ledger.cap_of(day, desk.rules.day_cap)
     notes = {looked.inquiry.id: note_path(looked) for looked in desk.research.all() if looked.slug}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from agents.orchestrator.reports.reflection import Reflection
-from shared.model.deployment import Deploy, Place, Stage
+from shared.model.deployment import Deploy, DeployStage, Place
 from shared.model.lifecycle import Event, State
 from shared.model.work import Priority
 from shared.money.savings import Saved
@@ -219,7 +219,7 @@ class DayAccount:
         """How many things wait for the owner."""
         return len(self.asking) + len(self.given_up) + len(self.questions)
 
-    def deployed(self, *stages: Stage) -> int:
+    def deployed(self, *stages: DeployStage) -> int:
         """How many deploys of the day stand there."""
         return sum(one.deploy.stage in stages for one in self.deploys)
 

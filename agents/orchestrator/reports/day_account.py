@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from agents.orchestrator.board.snapshot import look
+from agents.orchestrator.board.snapshot import load_snapshot
 from agents.orchestrator.integration.feature_branches import open_branches, own_target
 from agents.orchestrator.planning.daily_planner import question_line, wordings
 from agents.orchestrator.reports.account import (
@@ -34,8 +34,8 @@ from shared.model.naming import attempt_ref
 from shared.model.work import DailyPlan, Goal, Question, Vision
 from shared.money.token_budget import Caps, month_of, next_cap
 from shared.notify.notice_book import Slip
-from shared.store.gate_book import Parked
-from shared.store.journal import Happened, Known
+from shared.store.gate_book import AwaitingOwner
+from shared.store.journal import PastEvent, TaskRecord
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -55,7 +55,7 @@ class DayBooks:
         self._aside = aside
         self._deploys = deploys
         self._vision = accepted.vision if accepted else Vision()
-        self._sight = look(desk.store, desk.journal, desk.wanted(), desk.rules.limits)
+        self._sight = load_snapshot(desk.store, desk.journal, desk.wanted(), desk.rules.limits)
         self._cost = _cost_per_task(desk, day)
 
     def account(self, kind: Kind | None = None, missed: Sequence[str] = ()) -> DayAccount:
@@ -144,7 +144,7 @@ class DayBooks:
 
     # -- tasks ------------------------------------------------------------------------------------------------
 
-    def _task(self, known: Known, card: Card | None, pull: str) -> TaskAccount:
+    def _task(self, known: TaskRecord, card: Card | None, pull: str) -> TaskAccount:
         history = [event for event in self._desk.journal.history(known.id) if event.at[:10] <= self._day]
         last = history[-1] if history else None
         state = card.state if card and card.state is not State.GONE else known.seen_in
@@ -167,10 +167,10 @@ class DayBooks:
     def _title(self, card: Card | None, title: str) -> str:
         return self._desk.delivery.clean(card.spec.title if card and card.spec else title)
 
-    def _note(self, last: Happened | None) -> str:
+    def _note(self, last: PastEvent | None) -> str:
         return self._desk.delivery.clean(last.note or str(last.event)) if last else ""
 
-    def _asks(self, known: Known, state: State) -> tuple[str, ...]:
+    def _asks(self, known: TaskRecord, state: State) -> tuple[str, ...]:
         """Nothing once he has answered."""
         parked = waiting(self._desk, known) if state is State.IN_REVIEW else None
         if parked is None or self._desk.gates.is_approved(known.id, parked.subject):
@@ -225,7 +225,7 @@ class DayBooks:
         return tuple(map(self._desk.delivery.clean, texts))
 
 
-def waiting(desk: Desk, known: Known) -> Parked | None:
+def waiting(desk: Desk, known: TaskRecord) -> AwaitingOwner | None:
     """What the owner was asked about its last attempt; what was asked of an earlier one does not wait any more."""
     parked, last = desk.gates.parked(known.id), known.last
     is_older = parked and parked.at and last and last.ended_at and parked.at < last.ended_at

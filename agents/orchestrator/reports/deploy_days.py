@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from agents.orchestrator.deploys.deploy_book import DeployBook
+from agents.orchestrator.deploys.deploy_book import DeployRepository
 from agents.orchestrator.reports.account import DeployAccount, Live
-from shared.model.deployment import PLACES, Deploy, Place, Stage, healthy_at, unwatched
+from shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, unwatched
 from shared.model.lifecycle import Event
 from shared.store.journal import Journal
 
@@ -20,7 +20,7 @@ class DeployDays:
     `subjects`: commits -> the first line of the message of each, where it is known.
     """
 
-    book: DeployBook
+    book: DeployRepository
     journal: Journal
     places: Sequence[Place]
     clean: Callable[[str], str]
@@ -76,7 +76,7 @@ class DeployDays:
 def _is_of_before(one: Deploy, deploy: Deploy) -> bool:
     """The same commit, healthy there."""
     is_same = (one.place, one.commit) == (deploy.place, deploy.commit)
-    return is_same and one.number < deploy.number and one.stage is Stage.HEALTHY
+    return is_same and one.number < deploy.number and one.stage is DeployStage.HEALTHY
 
 
 def _is_of(deploy: Deploy, day: str) -> bool:

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from agents.orchestrator.reports.account import DayAccount, DeployAccount, Live
 from agents.orchestrator.reports.report_words import NOTE, TITLE, bullets, harmless
-from shared.model.deployment import Deploy, Stage
+from shared.model.deployment import Deploy, DeployStage
 from shared.notify.notice import Notice, Tone
 
 HEAD = 120  # characters of the begin of a long reason; the rest is its end, where programs say what was wrong
@@ -18,12 +18,12 @@ SAID = 900  # characters of a reason in a message of its own
 SHORT_SHA = 8
 
 UNDER_WAY = {
-    Stage.PLANNED: "being built",
-    Stage.BUILT: "built; its data is saved first",
-    Stage.SAVED: "being started",
-    Stage.STARTED: "started, and watched",
-    Stage.SICK: "sick; what was healthy before comes back",
-    Stage.RETURNING: "sick; what was healthy before is started again",
+    DeployStage.PLANNED: "being built",
+    DeployStage.BUILT: "built; its data is saved first",
+    DeployStage.SAVED: "being started",
+    DeployStage.STARTED: "started, and watched",
+    DeployStage.SICK: "sick; what was healthy before comes back",
+    DeployStage.RETURNING: "sick; what was healthy before is started again",
 }
 
 
@@ -61,15 +61,15 @@ def how_it_went(one: DeployAccount, day: str) -> str:
     deploy = one.deploy
     why, back = cut(deploy.why), short(deploy.back_to)
     match deploy.stage:
-        case Stage.HEALTHY:
+        case DeployStage.HEALTHY:
             return f"healthy since {clock(deploy.ended_at, day)}"
-        case Stage.RETURNED:
+        case DeployStage.RETURNED:
             return "; ".join((f"sick: {why}", f"rolled back to {back}", *_follows(one)))
-        case Stage.FAILED:
+        case DeployStage.FAILED:
             return f"never ran: {why}; {_runs_on(one)}"
-        case Stage.OVERRULED:
+        case DeployStage.OVERRULED:
             return f"not watched to its end: {why}"
-        case Stage.STUCK:
+        case DeployStage.STUCK:
             return "; ".join((f"{deploy.place} may be down: {why}", *_follows(one)))
         case under_way:
             since = f" since {clock(deploy.begun_at, day)}" if deploy.begun_at else ""
@@ -95,7 +95,7 @@ def _runs_on(one: DeployAccount) -> str:
 
 def is_told(deploy: Deploy, last: str) -> bool:
     """One that is well on its way is no news before it is at the `last` place; what the owner ordered always is."""
-    return deploy.is_over and (deploy.stage is not Stage.HEALTHY or deploy.asked or deploy.place == last)
+    return deploy.is_over and (deploy.stage is not DeployStage.HEALTHY or deploy.asked or deploy.place == last)
 
 
 def message(one: DeployAccount, running: str, why_paused: str, command: str) -> Notice:
@@ -115,16 +115,16 @@ def _told(one: DeployAccount, running: str, command: str) -> tuple[str, Tone, li
     deploy, what = one.deploy, f"{short(one.deploy.commit)}{_whose(one)}"
     why = cut(deploy.why, SAID)
     match deploy.stage:
-        case Stage.HEALTHY:
+        case DeployStage.HEALTHY:
             return _live(one), Tone.GOOD, [f"{what} is healthy there."]
-        case Stage.RETURNED:
+        case DeployStage.RETURNED:
             title = f"Rolled back at {deploy.place}: {_name(one)}"
             now = " ".join((_now(deploy, running), *map(_ahead, one.ahead)))
             return title, Tone.BAD, [f"{what} was sick: {why}", now, _next(one, command)]
-        case Stage.FAILED:
+        case DeployStage.FAILED:
             title = f"Not deployed to {deploy.place}: {_name(one)}"
             return title, Tone.ATTENTION, [f"{what} never ran: {why}", _untouched(one)]
-        case Stage.OVERRULED:
+        case DeployStage.OVERRULED:
             return (
                 f"Replaced at {deploy.place}: {_name(one)}",
                 Tone.PLAIN,

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from agents.orchestrator.board.snapshot import look
+from agents.orchestrator.board.snapshot import load_snapshot
 from agents.orchestrator.reports import progress_tracker
 from agents.orchestrator.reports.day_account import DayBooks, waiting
 from agents.orchestrator.reports.report_words import answers
 from agents.orchestrator.team import Desk
 from shared.model.board import Card
 from shared.model.lifecycle import State
-from shared.store.journal import Known
+from shared.store.journal import TaskRecord
 from shared.system.paths import write_text
 
 
 def write_progress(desk: Desk, day: str) -> None:
     """A forge that is away costs the addresses of pull requests, nothing else."""
-    sight = look(desk.store, desk.journal, desk.wanted(), desk.rules.limits)
+    sight = load_snapshot(desk.store, desk.journal, desk.wanted(), desk.rules.limits)
     last = {id_: history[-1].note for id_ in sight.known if (history := desk.journal.history(id_))}
     last |= {card.id: words for card in sight.board.cards if (words := _waiting(desk, card, sight.known.get(card.id)))}
     spent = desk.ledger.totals(day, desk.ledger.cap_of(day, desk.rules.day_cap))
@@ -24,7 +24,7 @@ def write_progress(desk: Desk, day: str) -> None:
     write_text(desk.home.progress, desk.delivery.clean(text))
 
 
-def _waiting(desk: Desk, card: Card, known: Known | None) -> str:
+def _waiting(desk: Desk, card: Card, known: TaskRecord | None) -> str:
     """What the owner is asked and how he answers, or that he has answered."""
     parked = waiting(desk, known) if known and card.state is State.IN_REVIEW else None
     if parked is None:

@@ -9,22 +9,22 @@ from agents.orchestrator.integration.feature_branches import lands
 from agents.orchestrator.reports.reflection import (
     STOPPED,
     Cause,
-    Failure,
+    ClassifiedFailure,
+    DayFailure,
     Reflection,
-    Setback,
     Standing,
     by_words,
     classify,
     reflected,
     undecided,
 )
-from agents.orchestrator.roadmap.weeks import Burnt, Ending, ends_by_week, first_monday, weeks
+from agents.orchestrator.roadmap.weeks import Burnt, TaskEnding, ends_by_week, first_monday, weeks
 from agents.orchestrator.team import Desk
 from shared.model.evidence import Evidence
 from shared.model.lifecycle import Event, is_over
 from shared.model.naming import attempt_ref
 from shared.money.token_budget import month_of
-from shared.store.journal import Attempt, Known
+from shared.store.journal import Attempt, TaskRecord
 
 STANDINGS: Mapping[Event, Standing] = {
     Event.MERGED: "mended",
@@ -33,12 +33,12 @@ STANDINGS: Mapping[Event, Standing] = {
 }
 
 
-def reflect(desk: Desk, day: str, known: Iterable[Known], aside: Mapping[str, str]) -> Reflection:
+def reflect(desk: Desk, day: str, known: Iterable[TaskRecord], aside: Mapping[str, str]) -> Reflection:
     """`aside`: tasks that nobody touches for a while, and why."""
     begun = [one for one in known if one.last]
     lives = [_Life(desk, day, one) for one in begun]
     brought = {one.id for one in begun if lands(one)}  # the work of others: no task by which the team is measured
-    setbacks = [Setback(life.id, classify(one), life.standing) for life in lives for one in life.failures()]
+    setbacks = [ClassifiedFailure(life.id, classify(one), life.standing) for life in lives for one in life.failures()]
     setbacks += _not_begun(desk, day, lives, aside)
     tokens = desk.ledger.tokens_by_task()
     measured = [life for life in lives if life.id not in brought]
@@ -49,7 +49,7 @@ def reflect(desk: Desk, day: str, known: Iterable[Known], aside: Mapping[str, st
 class _Life:
     """What the books say of a task that was begun, up to the end of a day."""
 
-    def __init__(self, desk: Desk, day: str, known: Known) -> None:
+    def __init__(self, desk: Desk, day: str, known: TaskRecord) -> None:
         self.id = known.id
         self._desk = desk
         self._day = day
@@ -64,44 +64,44 @@ class _Life:
 
     # -- failures ---------------------------------------------------------------------------------------------
 
-    def failures(self) -> Iterator[Failure]:
+    def failures(self) -> Iterator[DayFailure]:
         """Of that day. The end of a task stands for all of its tries."""
         last = self._history[-1] if self._history else None
         if last and last.at[:10] == self._day and last.event is Event.CANCELLED:
-            yield Failure(self.id, "rejected", last.note)
+            yield DayFailure(self.id, "rejected", last.note)
         elif last and last.at[:10] == self._day and last.event is Event.EXHAUSTED:
-            yield Failure(self.id, "given up", last.note, before=self._tries(self._attempts))
+            yield DayFailure(self.id, "given up", last.note, before=self._tries(self._attempts))
         else:
             yield from self._tries_of_the_day()
             yield from self._waits()
 
-    def _tries_of_the_day(self) -> Iterator[Failure]:
+    def _tries_of_the_day(self) -> Iterator[DayFailure]:
         for number, one in enumerate(self._attempts, 1):
             if one.ended_at and _day(one.ended_at) == self._day:
                 yield from self._tries(self._attempts[:number])[-1:] if _is_failure(one) else ()
 
-    def _tries(self, attempts: Sequence[Attempt]) -> tuple[Failure, ...]:
+    def _tries(self, attempts: Sequence[Attempt]) -> tuple[DayFailure, ...]:
         """Those that failed, of the round of the last of them, the oldest first; each knows the earlier ones."""
-        found: tuple[Failure, ...] = ()
+        found: tuple[DayFailure, ...] = ()
         for one in attempts:
             if _is_failure(one) and one.round == attempts[-1].round:
                 found = (*found, self._failure(one, found))
         return found
 
-    def _failure(self, one: Attempt, before: tuple[Failure, ...]) -> Failure:
+    def _failure(self, one: Attempt, before: tuple[DayFailure, ...]) -> DayFailure:
         match one.outcome:
             case "sent back":
-                return Failure(self.id, "sent back", one.note, self._evidence(one), before)
+                return DayFailure(self.id, "sent back", one.note, self._evidence(one), before)
             case "lost":
-                return Failure(self.id, "lost", one.note, before=before)
+                return DayFailure(self.id, "lost", one.note, before=before)
             case _:
-                return Failure(self.id, "failed", one.note, before=before)
+                return DayFailure(self.id, "failed", one.note, before=before)
 
-    def _waits(self) -> Iterator[Failure]:
+    def _waits(self) -> Iterator[DayFailure]:
         """What only the owner can go on with, since its tests or its review do not decide."""
         parked = self._desk.gates.parked(self.id)
         if parked and parked.at and _day(parked.at) == self._day and self._attempts:
-            failure = Failure(self.id, "waits", "\n".join(parked.reasons), self._evidence(self._attempts[-1]))
+            failure = DayFailure(self.id, "waits", "\n".join(parked.reasons), self._evidence(self._attempts[-1]))
             if undecided(failure):
                 yield failure
 
@@ -111,14 +111,14 @@ class _Life:
 
     # -- ends -------------------------------------------------------------------------------------------------
 
-    def endings(self, tokens: int) -> Iterator[Ending]:
+    def endings(self, tokens: int) -> Iterator[TaskEnding]:
         """One for each week that is looked at, if the week left the task at an end."""
         ends = ends_by_week((event.at, event.event) for event in self._history)
         for monday, (at, event) in ends.items():
             if monday >= first_monday(self._day):
                 cost = self._desk.ledger.spent_by(self.id).used
                 merged = event is Event.MERGED
-                yield Ending(self.id, at[:10], merged, self._sent_back(at), cost, self._minutes, tokens)
+                yield TaskEnding(self.id, at[:10], merged, self._sent_back(at), cost, self._minutes, tokens)
 
     def _sent_back(self, until: str) -> int:
         end = datetime.fromisoformat(until)
@@ -131,7 +131,7 @@ def _is_failure(attempt: Attempt) -> bool:
     return attempt.outcome in ("failed", "lost", "sent back") and attempt.note != STOPPED
 
 
-def _not_begun(desk: Desk, day: str, lives: Iterable[_Life], aside: Mapping[str, str]) -> Iterator[Setback]:
+def _not_begun(desk: Desk, day: str, lives: Iterable[_Life], aside: Mapping[str, str]) -> Iterator[ClassifiedFailure]:
     """What was missing: a sandbox, the tests' environment. For a task if the books name one, else for everybody."""
     troubles = [trouble.text for trouble in desk.plans.troubles(day)]
     found = False
@@ -139,9 +139,9 @@ def _not_begun(desk: Desk, day: str, lives: Iterable[_Life], aside: Mapping[str,
         told = [rest for text in troubles if (rest := _told_of(life.id, text))]
         if Cause.ENVIRONMENT in map(by_words, (aside.get(life.id, ""), *told)):
             found = True
-            yield Setback(life.id, Cause.ENVIRONMENT, life.standing)
+            yield ClassifiedFailure(life.id, Cause.ENVIRONMENT, life.standing)
     if not found and Cause.ENVIRONMENT in map(by_words, troubles):
-        yield Setback("", Cause.ENVIRONMENT)
+        yield ClassifiedFailure("", Cause.ENVIRONMENT)
 
 
 def _told_of(task: str, text: str) -> str:

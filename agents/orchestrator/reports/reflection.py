@@ -46,18 +46,18 @@ STOPPED = "the team was being stopped"  # the note of an attempt that nothing ha
 
 
 @dataclass(frozen=True)
-class Failure:
+class DayFailure:
     """As the books hold it. `task`: empty: it stopped everybody. `before`: the earlier ones of the same round."""
 
     task: str
     how: How
     note: str = ""
     evidence: Evidence | None = None  # of the attempt's commit
-    before: tuple[Failure, ...] = ()
+    before: tuple[DayFailure, ...] = ()
 
 
 @dataclass(frozen=True)
-class Setback:
+class ClassifiedFailure:
     """A failure of a day, classified."""
 
     task: str
@@ -69,12 +69,12 @@ class Setback:
 class Reflection:
     """A day's setbacks, and the weeks with work, that of the day first; without work it has none."""
 
-    setbacks: tuple[Setback, ...] = ()
+    setbacks: tuple[ClassifiedFailure, ...] = ()
     week: Week | None = None
     before: tuple[Week, ...] = ()
 
 
-def reflected(setbacks: Sequence[Setback], found: Sequence[Week], day: str) -> Reflection:
+def reflected(setbacks: Sequence[ClassifiedFailure], found: Sequence[Week], day: str) -> Reflection:
     """Each setback once; `found`: the newest week first."""
     week = next((one for one in found if one.monday == monday_of(day)), None)
     return Reflection(tuple(dict.fromkeys(setbacks)), week, tuple(one for one in found if one is not week))
@@ -130,7 +130,7 @@ OUT_OF_SCOPE = re.compile(
 UNDECIDED = {"no evidence": Cause.ENVIRONMENT, "an old test is flaky now": Cause.FLAKY}  # rules, asked of the owner
 
 
-def classify(failure: Failure) -> Cause:
+def classify(failure: DayFailure) -> Cause:
     """Never raises, whatever the texts hold. What nobody can tell is the coder's."""
     match failure.how:
         case "rejected":
@@ -150,7 +150,7 @@ def by_words(note: str) -> Cause | None:
     return next((cause for cause, phrase in KNOWN if phrase.match(note)), None)
 
 
-def undecided(failure: Failure) -> Cause | None:
+def undecided(failure: DayFailure) -> Cause | None:
     """Of a change that waits: why nobody but the owner can go on. None: it is only his to judge."""
     asked = failure.evidence.needing("ask owner") if failure.evidence else ()
     return by_words(failure.note) or next((UNDECIDED[one.rule] for one in asked if one.rule in UNDECIDED), None)
@@ -165,17 +165,17 @@ def _of_the_tests(evidence: Evidence | None) -> Cause | None:
     return Cause.FLAKY if is_flaky else Cause.IMPLEMENTATION
 
 
-def _of_a_try(failure: Failure) -> Cause:
+def _of_a_try(failure: DayFailure) -> Cause:
     strays_again = _strays(failure) and any(map(_strays, failure.before))
     return Cause.SPECIFICATION if strays_again else by_words(failure.note) or Cause.IMPLEMENTATION
 
 
-def _strays(failure: Failure) -> bool:
+def _strays(failure: DayFailure) -> bool:
     """It wanted to change what the task does not name: twice, and the task names too little."""
     return failure.how == "failed" and bool(OUT_OF_SCOPE.match(failure.note))
 
 
-def _of_the_end(failure: Failure) -> Cause:
+def _of_the_end(failure: DayFailure) -> Cause:
     """Of a task that was given up: at once, since no further try could help, or when its attempts were used up."""
     if found := by_words(failure.note):
         return found
@@ -189,7 +189,7 @@ def _of_the_end(failure: Failure) -> Cause:
     return Cause.SPECIFICATION if cannot_be_done else found
 
 
-def _of_all(tries: Sequence[Failure]) -> Cause:
+def _of_all(tries: Sequence[DayFailure]) -> Cause:
     """The same again and again, or another each time: then the task is not clear."""
     found = [(cause, one) for one in tries if (cause := classify(one)) is not Cause.ENVIRONMENT]
     if 2 * len(found) < len(tries):
@@ -199,7 +199,7 @@ def _of_all(tries: Sequence[Failure]) -> Cause:
     return causes.pop() if is_one else Cause.SPECIFICATION
 
 
-def _kind(failure: Failure) -> object:
+def _kind(failure: DayFailure) -> object:
     if failure.evidence and failure.evidence.is_red:
         return frozenset((one.rule, one.tests) for one in failure.evidence.needing("correct"))
     return signature(failure.note) or failure.note

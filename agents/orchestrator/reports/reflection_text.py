@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from agents.orchestrator.reports.reflection import Cause, Reflection, Setback, Turn
+from agents.orchestrator.reports.reflection import Cause, ClassifiedFailure, Reflection, Turn
 from agents.orchestrator.reports.report_words import dollars
 from agents.orchestrator.roadmap.weeks import Figure, Week
 
@@ -39,7 +39,7 @@ def in_one_line(found: Reflection) -> Iterator[str]:
 # --- what failed -----------------------------------------------------------------------------------------------
 
 
-def _causes(setbacks: Sequence[Setback]) -> Iterator[str]:
+def _causes(setbacks: Sequence[ClassifiedFailure]) -> Iterator[str]:
     for cause in Cause:
         theirs = [one for one in setbacks if one.cause is cause]
         if theirs:
@@ -48,12 +48,12 @@ def _causes(setbacks: Sequence[Setback]) -> Iterator[str]:
             yield f"{cause}{turn}: {_tasks(theirs)}"
 
 
-def _tasks(setbacks: Sequence[Setback]) -> str:
+def _tasks(setbacks: Sequence[ClassifiedFailure]) -> str:
     rest = f", and {len(setbacks) - MOST_TASKS} more" if len(setbacks) > MOST_TASKS else ""
     return ", ".join(map(_task, setbacks[:MOST_TASKS])) + rest
 
 
-def _task(one: Setback) -> str:
+def _task(one: ClassifiedFailure) -> str:
     if not one.task:
         return "all tasks"
     return f"`{one.task}`" if one.standing == "open" else f"`{one.task}` ({one.standing})"

@@ -10,7 +10,7 @@ from agents.orchestrator.reports.account import DayAccount, TaskAccount, Trouble
 from agents.orchestrator.reports.deploy_text import deployed
 from agents.orchestrator.reports.reflection_text import in_one_line
 from agents.orchestrator.reports.report_words import SHORT, brief, bullets, harmless, headline, named, section
-from shared.model.deployment import Stage
+from shared.model.deployment import DeployStage
 from shared.notify.notice import Notice, Picture, Section, Tone
 
 
@@ -63,12 +63,12 @@ def _parts(account: DayAccount, command: str) -> tuple[Section, ...]:
 
 
 def _tone(account: DayAccount) -> Tone:
-    is_bad = account.failed or account.troubles or account.stopped or account.deployed(Stage.STUCK)
+    is_bad = account.failed or account.troubles or account.stopped or account.deployed(DeployStage.STUCK)
     if is_bad or account.kind == "cut off":
         return Tone.BAD
-    if account.waiting or account.deploys_paused or account.deployed(Stage.RETURNED, Stage.FAILED):
+    if account.waiting or account.deploys_paused or account.deployed(DeployStage.RETURNED, DeployStage.FAILED):
         return Tone.ATTENTION
-    return Tone.GOOD if account.merged or account.deployed(Stage.HEALTHY) else Tone.PLAIN
+    return Tone.GOOD if account.merged or account.deployed(DeployStage.HEALTHY) else Tone.PLAIN
 
 
 # --- what cannot wait ----------------------------------------------------------------------------------------

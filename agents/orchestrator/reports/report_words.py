@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from agents.orchestrator.planning.daily_planner import cents
 from agents.orchestrator.reports.account import DayAccount, GoalAccount, TaskAccount
 from shared.model.defuse import defuse
-from shared.model.deployment import Stage
+from shared.model.deployment import DeployStage
 from shared.model.lifecycle import Event, State
 from shared.money.savings import Saved
 from shared.money.token_budget import amount
@@ -153,12 +153,12 @@ def headline(account: DayAccount) -> str:
         return "nobody was at work: the machine, or the team, was off"
     growing, failed, asked = sum(bool(one.into) for one in account.merged), len(account.failed), account.waiting
     merged = len(account.merged) - growing
-    stuck, deployed = account.deployed(Stage.STUCK), account.deployed(Stage.HEALTHY)
+    stuck, deployed = account.deployed(DeployStage.STUCK), account.deployed(DeployStage.HEALTHY)
     words = ["a deploy needs you"] if stuck else []
     words += [f"{merged} merged"] if merged else []
     words += [f"{growing} merged into a goal's own branch"] if growing else []
     words += [f"{counted(deployed, 'deploy')}"] if deployed else []
-    words += [f"{back} rolled back"] if (back := account.deployed(Stage.RETURNED)) else []
+    words += [f"{back} rolled back"] if (back := account.deployed(DeployStage.RETURNED)) else []
     words += [f"{failed} failed"] if failed else []
     words += [f"{counted(asked, 'thing')} {'waits' if asked == 1 else 'wait'} for you"] if asked else []
     words += [f"{counted(len(account.troubles), 'phase')} had a problem"] if account.troubles else []

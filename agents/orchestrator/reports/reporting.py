@@ -34,7 +34,7 @@ PAUSE = timedelta(minutes=5)  # between two changes of the day's message while t
 
 
 @dataclass(frozen=True)
-class Standing:
+class EndedTask:
     """A task that is over, or waits for the owner: what may have to be told."""
 
     task: str
@@ -50,8 +50,8 @@ class Reporting:
         self._aside = aside
         named = partial(subjects, desk.mirror.path)
         self._deploys = DeployDays(desk.deploys, desk.journal, places, desk.delivery.clean, named)
-        self._seen: set[Standing] = set()  # what was told at once, where there was somebody to tell
-        self._shown: set[Standing] = set()  # what the day's message shows
+        self._seen: set[EndedTask] = set()  # what was told at once, where there was somebody to tell
+        self._shown: set[EndedTask] = set()  # what the day's message shows
         self._shown_at: datetime | None = None
 
     # -- a day ------------------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ class Reporting:
             if self._desk.messages.notifiers:
                 self._tell_day(report_notice.progress(self._account(day), self._desk.command), as_news=False)
 
-    def _tell_at_once(self) -> set[Standing]:
+    def _tell_at_once(self) -> set[EndedTask]:
         """What cannot wait -> where it stands now. The whole books are opened only if something new stands there."""
         standing = self._standing()
         if not self._desk.messages.notifiers:
@@ -98,15 +98,15 @@ class Reporting:
         self._desk.messages.flush(today, self._desk.clock.now())
         return standing
 
-    def _standing(self) -> set[Standing]:
+    def _standing(self) -> set[EndedTask]:
         """Tasks that are over, and those that were put before the owner, by the books alone."""
         found = set()
         for known in self._desk.journal.known().values():
             attempt = known.last.number if known.last else 0
             if is_over(known.seen_in):
-                found.add(Standing(known.id, attempt))
+                found.add(EndedTask(known.id, attempt))
             elif known.seen_in is State.IN_REVIEW and (parked := waiting(self._desk, known)):
-                found.add(Standing(known.id, attempt, parked.reasons))
+                found.add(EndedTask(known.id, attempt, parked.reasons))
         return found
 
     def _tell_urgent(self, day: str) -> None:

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 from pydantic import TypeAdapter
 
-from shared.model.research import Findings, Hit, Inquiry, Looked, NotRead, Source
+from shared.model.research import Findings, Inquiry, Looked, NotRead, SearchHit, WebSource
 from shared.store.database import Database
 from shared.system.fault import fault_point
 
-HITS, FINDINGS = TypeAdapter(tuple[Hit, ...]), TypeAdapter(Findings)
+HITS, FINDINGS = TypeAdapter(tuple[SearchHit, ...]), TypeAdapter(Findings)
 
 
-class ResearchBook:
+class ResearchRepository:
     def __init__(self, db: Database) -> None:
         self._db = db
 
@@ -73,7 +73,7 @@ class ResearchBook:
 
     # -- what was found ---------------------------------------------------------------------------------------
 
-    def hits(self, inquiry: Inquiry, query: str, day: str) -> tuple[Hit, ...] | None:
+    def hits(self, inquiry: Inquiry, query: str, day: str) -> tuple[SearchHit, ...] | None:
         """None: it was not searched for yet; or on another day, when nothing was found."""
         row = self._db.row(
             "select hits_json from searches where inquiry = ? and query = ? and (day = ? or hits_json <> '[]')",
@@ -81,23 +81,23 @@ class ResearchBook:
         )
         return HITS.validate_json(row["hits_json"]) if row else None
 
-    def keep_hits(self, inquiry: Inquiry, query: str, day: str, hits: Sequence[Hit]) -> None:
+    def keep_hits(self, inquiry: Inquiry, query: str, day: str, hits: Sequence[SearchHit]) -> None:
         with self._db.transaction() as db:
             text = HITS.dump_json(tuple(hits)).decode()
             db.execute("insert or replace into searches values (?, ?, ?, ?)", (inquiry.id, query, day, text))
         fault_point("search.kept")
 
-    def page(self, inquiry: Inquiry, url: str) -> Source | NotRead | None:
+    def page(self, inquiry: Inquiry, url: str) -> WebSource | NotRead | None:
         """None: nobody tried to read it for this question."""
         row = self._db.row("select * from sources where inquiry = ? and url = ?", (inquiry.id, url))
         return _page(row) if row else None
 
-    def pages(self, inquiry: Inquiry) -> tuple[Source | NotRead, ...]:
+    def pages(self, inquiry: Inquiry) -> tuple[WebSource | NotRead, ...]:
         rows = self._db.rows("select * from sources where inquiry = ? order by rowid", (inquiry.id,))
         return tuple(map(_page, rows))
 
-    def keep_page(self, inquiry: Inquiry, page: Source | NotRead, day: str) -> None:
-        if isinstance(page, Source):
+    def keep_page(self, inquiry: Inquiry, page: WebSource | NotRead, day: str) -> None:
+        if isinstance(page, WebSource):
             values = (inquiry.id, page.url, page.day, page.title, page.text, page.written, "")
         else:
             values = (inquiry.id, page.url, day, "", "", "", page.why)
@@ -106,10 +106,10 @@ class ResearchBook:
         fault_point("page.kept")
 
 
-def _page(row: sqlite3.Row) -> Source | NotRead:
+def _page(row: sqlite3.Row) -> WebSource | NotRead:
     if row["refused"]:
         return NotRead(row["url"], row["refused"])
-    return Source(row["url"], row["title"], row["text"], row["day"], row["written"])
+    return WebSource(row["url"], row["title"], row["text"], row["day"], row["written"])
 
 
 def _looked(row: sqlite3.Row) -> Looked:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from agents.orchestrator.reports.report_words import counted, dollars, harmless
 from shared.model.naming import slug
-from shared.model.research import Claim, Findings, Inquiry, Looked, Option, Source
+from shared.model.research import Claim, Findings, Inquiry, Looked, Option, WebSource
 
 LONG = 1_500  # characters
 UNFIT = re.compile(r"[^A-Za-z0-9/:?#@!$&'*+,;=%._~-]")  # ends a link, or is no part of an address
@@ -26,7 +26,7 @@ def note_path(looked: Looked) -> str:
 def note(
     inquiry: Inquiry,
     findings: Findings,
-    sources: Sequence[Source],
+    sources: Sequence[WebSource],
     unread: Mapping[str, str],
     day: str,
     cost: int,
@@ -68,7 +68,7 @@ def _option(option: Option) -> Iterator[str]:
     yield from (f"- against: {harmless(line)}" for line in option.cons)
 
 
-def _claims(claims: Sequence[Claim], pages: Mapping[str, Source]) -> Iterator[str]:
+def _claims(claims: Sequence[Claim], pages: Mapping[str, WebSource]) -> Iterator[str]:
     for number, claim in enumerate(claims, 1):
         yield f"{number}. {harmless(claim.text)}"
         yield f"   > {harmless(claim.quote, LONG)}"
@@ -76,7 +76,7 @@ def _claims(claims: Sequence[Claim], pages: Mapping[str, Source]) -> Iterator[st
         yield f"   {_link(pages[claim.url])}"
 
 
-def _pages(sources: Sequence[Source]) -> Iterator[str]:
+def _pages(sources: Sequence[WebSource]) -> Iterator[str]:
     yield from (f"- {_link(source)}" for source in sources)
 
 
@@ -84,13 +84,13 @@ def _unread(unread: Mapping[str, str]) -> Iterator[str]:
     yield from (f"- not read: `{harmless(url)}`: {harmless(why)}" for url, why in unread.items())
 
 
-def _link(source: Source) -> str:
+def _link(source: WebSource) -> str:
     """A link of ours to a page that was read: its words are harmless, and its address holds nothing but an address."""
     written = f", written {harmless(source.written)}" if source.written else ""
     return f"[{_words(source)}](<{address(source.url)}>), read {source.day}{written}"
 
 
-def _words(source: Source) -> str:
+def _words(source: WebSource) -> str:
     return harmless(source.title, 120).translate({ord(mark): " " for mark in "[]<>"}).strip() or harmless(source.url)
 
 

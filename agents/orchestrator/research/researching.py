@@ -17,7 +17,7 @@ from shared.model.errors import (
     TeamError,
     Unavailable,
 )
-from shared.model.research import Findings, Inquiry, Looked, NotRead, Source, inquiry
+from shared.model.research import Findings, Inquiry, Looked, NotRead, WebSource, inquiry
 from shared.system.fault import fault_point
 from shared.system.paths import write_text
 
@@ -82,7 +82,7 @@ def _look_up(desk: Desk, team: Team, day: str, asked: Inquiry) -> None:
 
 def _note(desk: Desk, day: str, asked: Inquiry, findings: Findings) -> str:
     pages = desk.research.pages(asked)
-    sources = [page for page in pages if isinstance(page, Source)]
+    sources = [page for page in pages if isinstance(page, WebSource)]
     unread = {page.url: page.why for page in pages if isinstance(page, NotRead)}
     accepted = desk.plans.accepted()
     goals = accepted.vision.goals if accepted else ()

@@ -73,7 +73,7 @@ class Need:
 
 
 @dataclass(frozen=True)
-class Pin:
+class GoalPin:
     """The owner's word about a goal. `place`: a Monday, LATER, DONE or FREE; `rank`: how many stand there before it."""
 
     goal: str
@@ -82,7 +82,7 @@ class Pin:
 
 
 @dataclass(frozen=True)
-class Entry:
+class RoadmapEntry:
     need: Need
     yours: bool = False  # its place is the owner's choice
 
@@ -99,7 +99,7 @@ class Milestone:
     """
 
     monday: date
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[RoadmapEntry, ...] = ()
     load: int = 0
     room: int = 0
 
@@ -118,7 +118,7 @@ class Roadmap:
 
     pace: Pace
     weeks: tuple[Milestone, ...] = ()
-    later: tuple[Entry, ...] = ()
+    later: tuple[RoadmapEntry, ...] = ()
 
     @property
     def ends(self) -> date | None:
@@ -127,7 +127,7 @@ class Roadmap:
         return max(ends, default=None)
 
     @property
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[RoadmapEntry]:
         """All of them, in their order."""
         yield from (entry for week in self.weeks for entry in week.entries)
         yield from self.later
@@ -147,7 +147,7 @@ def pace(merged: Sequence[tuple[int, float]], room: Room) -> Pace:
     return Pace(max(min(limits), SLOWEST), cost, minutes, known)
 
 
-def lay_out(needs: Iterable[Need], pins: Iterable[Pin], pace: Pace, today: str, used: int = 0) -> Roadmap:
+def lay_out(needs: Iterable[Need], pins: Iterable[GoalPin], pace: Pace, today: str, used: int = 0) -> Roadmap:
     """What the owner has put into a week stands there; the rest in the first week in which its last task fits.
 
     The rest comes by priority, then in the order of `needs`; a goal for which nothing is left to do stands below LATER.
@@ -155,7 +155,7 @@ def lay_out(needs: Iterable[Need], pins: Iterable[Pin], pace: Pace, today: str, 
     """
     own = {pin.goal: pin for pin in pins if pin.place != FREE}
     done, later, free = list[Need](), list[Need](), deque[Need]()
-    fixed, put_off = dict[date, list[tuple[Pin, Need]]](), list[tuple[Pin, Need]]()
+    fixed, put_off = dict[date, list[tuple[GoalPin, Need]]](), list[tuple[GoalPin, Need]]()
     first = monday_of(today)
     for need in sorted(needs, key=lambda need: (need.proposed, need.priority.rank)):
         pin = own.get(need.id)
@@ -183,7 +183,7 @@ def next_goals(roadmap: Roadmap, today: str) -> tuple[str, ...]:
     return tuple(entry.need.id for week, entry in turns if not (entry.yours and week.monday > present))
 
 
-def applied(pins: Mapping[str, Pin], changes: Iterable[Pin]) -> dict[str, Pin]:
+def applied(pins: Mapping[str, GoalPin], changes: Iterable[GoalPin]) -> dict[str, GoalPin]:
     """The pins by goal, after the owner's newest words."""
     now = {**pins, **{change.goal: change for change in changes}}
     return {goal: pin for goal, pin in now.items() if pin.place != FREE}
@@ -192,22 +192,22 @@ def applied(pins: Mapping[str, Pin], changes: Iterable[Pin]) -> dict[str, Pin]:
 # --- details -------------------------------------------------------------------------------------------------
 
 
-def _done(needs: Iterable[Need], first: date) -> dict[date, list[Entry]]:
+def _done(needs: Iterable[Need], first: date) -> dict[date, list[RoadmapEntry]]:
     """What is done, by the week in which it was done: not the very old."""
-    found: dict[date, list[Entry]] = {}
+    found: dict[date, list[RoadmapEntry]] = {}
     for need in sorted(needs, key=lambda need: need.done_on):
         monday = min(monday_of(need.done_on), first)  # a clock that was wrong
         if monday > first - SHOWN:
-            found.setdefault(monday, []).append(Entry(need))
+            found.setdefault(monday, []).append(RoadmapEntry(need))
     return found
 
 
-def _week(pin: Pin, first: date) -> date:
+def _week(pin: GoalPin, first: date) -> date:
     return min(max(monday_of(pin.place), first), first + FARTHEST)
 
 
 def _weeks(
-    free: deque[Need], fixed: Mapping[date, Sequence[tuple[Pin, Need]]], pace: Pace, today: date, used: int
+    free: deque[Need], fixed: Mapping[date, Sequence[tuple[GoalPin, Need]]], pace: Pace, today: date, used: int
 ) -> Iterator[Milestone]:
     """From this one on, until every goal has its place.
 
@@ -232,9 +232,9 @@ def _weeks(
         monday += WEEK
 
 
-def _ordered(others: Iterable[Need], own: Iterable[tuple[Pin, Need]]) -> tuple[Entry, ...]:
+def _ordered(others: Iterable[Need], own: Iterable[tuple[GoalPin, Need]]) -> tuple[RoadmapEntry, ...]:
     """What the owner has put there stands where he has put it, the others around it."""
-    entries = [Entry(need) for need in others]
+    entries = [RoadmapEntry(need) for need in others]
     for pin, need in sorted(own, key=lambda one: (one[0].rank, one[0].place)):
-        entries.insert(pin.rank, Entry(need, yours=True))
+        entries.insert(pin.rank, RoadmapEntry(need, yours=True))
     return tuple(entries)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from agents.orchestrator.roadmap.roadmap import DONE, FREE, SHOWN, Need, Pin
+from agents.orchestrator.roadmap.roadmap import DONE, FREE, SHOWN, GoalPin, Need
 from agents.orchestrator.roadmap.weeks import monday_of
 from shared.model.work import Priority
 from shared.store.database import Database
@@ -15,28 +15,28 @@ from shared.system.fault import fault_point
 
 
 @dataclass(frozen=True)
-class Text:
+class RoadmapText:
     """What the file may hold, and what we had written when the owner began to edit it; empty: nothing."""
 
     holds: str
     base: str
 
 
-class RoadmapBook:
+class RoadmapRepository:
     def __init__(self, db: Database) -> None:
         self._db = db
 
     # -- the owner's words ------------------------------------------------------------------------------------
 
-    def pins(self, wording: Mapping[str, str]) -> dict[str, Pin]:
+    def pins(self, wording: Mapping[str, str]) -> dict[str, GoalPin]:
         """By goal; `wording`: of the goals as they are now (shared.model.board). A goal that is gone has no pin.
 
         What was ticked and is worded anew is not done.
         """
         rows = self._db.rows("select * from roadmap_pins order by rowid")
-        return {row["goal"]: Pin(row["goal"], row["place"], row["rank"]) for row in rows if _counts(row, wording)}
+        return {row["goal"]: GoalPin(row["goal"], row["place"], row["rank"]) for row in rows if _counts(row, wording)}
 
-    def pin(self, changes: Iterable[Pin], wording: Mapping[str, str]) -> tuple[Pin, ...]:
+    def pin(self, changes: Iterable[GoalPin], wording: Mapping[str, str]) -> tuple[GoalPin, ...]:
         """The newest word about each goal counts -> those that say something new. Pins of goals that are gone go."""
         pins = self.pins(wording)
         new = tuple(change for change in changes if change.goal in wording and _is_new(change, pins.get(change.goal)))
@@ -57,12 +57,12 @@ class RoadmapBook:
 
     # -- what we wrote ----------------------------------------------------------------------------------------
 
-    def texts(self) -> tuple[Text, ...]:
+    def texts(self) -> tuple[RoadmapText, ...]:
         """What the file may hold, or did before the owner's edit: one, or after a kill one of two, the newest first."""
         rows = self._db.rows("select * from roadmap_texts order by number desc limit 2")
-        found = [Text(row["text"], row["text"]) for row in rows[:1]]
+        found = [RoadmapText(row["text"], row["text"]) for row in rows[:1]]
         if rows and not rows[0]["stands"]:
-            found.append(Text(rows[0]["replaces"], rows[1]["text"] if rows[1:] else ""))
+            found.append(RoadmapText(rows[0]["replaces"], rows[1]["text"] if rows[1:] else ""))
         return tuple(found)
 
     def intend(self, text: str, replaces: str = "") -> None:
@@ -112,7 +112,7 @@ class RoadmapBook:
         fault_point("roadmap.finished")
 
 
-def _is_new(change: Pin, before: Pin | None) -> bool:
+def _is_new(change: GoalPin, before: GoalPin | None) -> bool:
     """What has no pin is free."""
     return change != before if change.place != FREE else before is not None
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from agents.orchestrator.roadmap.roadmap import DONE, FREE, LATER, Pin
+from agents.orchestrator.roadmap.roadmap import DONE, FREE, LATER, GoalPin
 from agents.orchestrator.roadmap.weeks import monday_of
 from agents.orchestrator.vision.goal_ids import normalised
-from shared.model.work import Line
+from shared.model.work import MarkdownLine
 
 MONTHS = (
     "January",
@@ -87,7 +87,7 @@ NOTHING = Sheet()
 # --- reading -------------------------------------------------------------------------------------------------
 
 
-def read(outline: Sequence[Line], today: str) -> Sheet:
+def read(outline: Sequence[MarkdownLine], today: str) -> Sheet:
     """`today`: weeks that stand below no month are those nearest to it. Text above the first heading is the head."""
     place, near = TOP, date.fromisoformat(today)
     bullets: list[Bullet] = []
@@ -104,7 +104,7 @@ def read(outline: Sequence[Line], today: str) -> Sheet:
     return Sheet(tuple(bullets), frozenset(headings), monday_of(today).isoformat())
 
 
-def _entered(heading: Line, near: date, today: date) -> tuple[str, date]:
+def _entered(heading: MarkdownLine, near: date, today: date) -> tuple[str, date]:
     """The place below a heading, and the day near which weeks below it lie."""
     text = heading.text
     if found := MONTH.match(text):
@@ -189,7 +189,7 @@ def _of_goals(before: Mapping[str, Bullet], found: Sheet) -> Iterator[Bullet]:
 # --- what the owner has changed ------------------------------------------------------------------------------
 
 
-def edits(written: Sheet, found: Sheet) -> tuple[Pin, ...]:
+def edits(written: Sheet, found: Sheet) -> tuple[GoalPin, ...]:
     """What we wrote last, and what stands there now -> the owner's words, one per goal.
 
     None of our goals and none of our headings is there: the file was emptied, which says as little as its deletion.
@@ -198,13 +198,15 @@ def edits(written: Sheet, found: Sheet) -> tuple[Pin, ...]:
     there = {goal: replace(one, place=_place(one.place, found.this_week)) for goal, one in now.goals.items()}
     if not there and not written.headings & found.headings:
         return ()
-    changes = {goal: Pin(goal, LATER, len(before)) for goal, was in before.items() if goal not in there and _open(was)}
+    changes = {
+        goal: GoalPin(goal, LATER, len(before)) for goal, was in before.items() if goal not in there and _open(was)
+    }
     for goal, one in there.items():
         was = before[goal]
         if one.ticked and not was.ticked:
-            changes[goal] = Pin(goal, DONE)
+            changes[goal] = GoalPin(goal, DONE)
         elif (was.ticked and not one.ticked) or (was.yours and not one.yours):
-            changes[goal] = Pin(goal, FREE)
+            changes[goal] = GoalPin(goal, FREE)
     for place in dict.fromkeys(one.place for one in there.values()):
         changes |= _ordered(place, before, [one for one in there.values() if one.place == place and not one.ticked])
     return tuple(changes.values())
@@ -227,7 +229,7 @@ def _open(was: Bullet) -> bool:
     return not was.ticked and was.place != LATER
 
 
-def _ordered(place: str, before: Mapping[str, Bullet], here: Sequence[Bullet]) -> dict[str, Pin]:
+def _ordered(place: str, before: Mapping[str, Bullet], here: Sequence[Bullet]) -> dict[str, GoalPin]:
     """What stands in one place now: what came there, what has changed its turn, and what was the owner's there before.
 
     If nobody moved there, nothing is said about anybody.
@@ -240,7 +242,7 @@ def _ordered(place: str, before: Mapping[str, Bullet], here: Sequence[Bullet]) -
     if not moved:
         return {}
     own = moved | {one.goal for one in here if one.yours}
-    return {one.goal: Pin(one.goal, place, rank) for rank, one in enumerate(here) if one.goal in own}
+    return {one.goal: GoalPin(one.goal, place, rank) for rank, one in enumerate(here) if one.goal in own}
 
 
 def _is_moved(was: Bullet, place: str) -> bool:

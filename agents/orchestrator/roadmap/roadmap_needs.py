@@ -11,16 +11,16 @@ from agents.orchestrator.integration.feature_branches import landings, lands, op
 from agents.orchestrator.integration.partial_goals import Worded, finished, unfinished
 from agents.orchestrator.planning.daily_planner import PROFILE, wordings
 from agents.orchestrator.reports.report_words import counted
-from agents.orchestrator.roadmap.roadmap import DONE, MOST, Need, Pace, Pin, Roadmap, Room, lay_out, pace
-from agents.orchestrator.roadmap.roadmap_book import RoadmapBook
+from agents.orchestrator.roadmap.roadmap import DONE, MOST, GoalPin, Need, Pace, Roadmap, Room, lay_out, pace
+from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
 from agents.orchestrator.team import Desk
 from agents.orchestrator.vision.goal_ids import BULLET, ISSUE, PROSE
 from shared.model.board import wording
 from shared.model.lifecycle import Event, State
 from shared.model.work import Difficulty, Goal, Vision
 from shared.money.ledger import Ledger
-from shared.store.journal import Journal, Known
-from shared.store.plan_book import PlanBook
+from shared.store.journal import Journal, TaskRecord
+from shared.store.plan_book import PlanRepository
 
 MOST_FINISHED = 100  # goals that have left the vision: what we write has to be read again
 OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
@@ -30,10 +30,10 @@ OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 class Sources:
     """All that a roadmap is made from."""
 
-    plans: PlanBook
+    plans: PlanRepository
     journal: Journal
     ledger: Ledger
-    book: RoadmapBook
+    book: RoadmapRepository
     room: Room
 
 
@@ -54,7 +54,7 @@ def wanted(vision: Vision) -> dict[str, str]:
     return {goal.id: wording(goal) for goal in vision.goals}
 
 
-def laid_out(sources: Sources, vision: Vision, day: str, pins: Mapping[str, Pin]) -> Roadmap:
+def laid_out(sources: Sources, vision: Vision, day: str, pins: Mapping[str, GoalPin]) -> Roadmap:
     """`pins`: of this vision's goals."""
     rate = pace_of(sources)
     return lay_out(needs(sources, vision, day, pins), pins.values(), rate, day, _used(sources, day, rate))
@@ -85,7 +85,7 @@ def _merged(sources: Sources) -> Iterator[tuple[int, float]]:
         yield sources.ledger.spent_by(one.id).used, one.tried.minutes
 
 
-def needs(sources: Sources, vision: Vision, day: str, pins: Mapping[str, Pin]) -> tuple[Need, ...]:
+def needs(sources: Sources, vision: Vision, day: str, pins: Mapping[str, GoalPin]) -> tuple[Need, ...]:
     """Of each goal, in the order of the vision; then of the newest that were done and have left it."""
     gather = _Gathering(sources, vision, day)
     over = sources.book.finished()
@@ -111,7 +111,7 @@ class _Gathering:
         self._left = unfinished(sources.plans, sources.journal, day)
         self._finished = finished(sources.plans, sources.journal, day)
         dropped = sources.journal.dropped()
-        self._tasks: dict[tuple[str, str], list[Known]] = {}
+        self._tasks: dict[tuple[str, str], list[TaskRecord]] = {}
         for known in sources.journal.known().values():
             if known.id not in dropped:
                 self._tasks.setdefault((known.goal_id, known.wording), []).append(known)
@@ -159,11 +159,11 @@ class _Gathering:
             return self._usual
         return max(1, self._usual - len(tasks)) if asked or is_left else 0
 
-    def _is_given_up(self, task: Known) -> bool:
+    def _is_given_up(self, task: TaskRecord) -> bool:
         """By the team; what the owner cancelled is no task any more."""
         return _last(self._journal, task.id) is Event.EXHAUSTED
 
-    def _ended(self, task: Known) -> str:
+    def _ended(self, task: TaskRecord) -> str:
         return self._journal.history(task.id)[-1].at[:10]
 
 
@@ -178,7 +178,7 @@ def _notes(goal: Goal, failed: int, asked: bool, is_dropped: bool) -> Iterator[s
         yield "its tasks were cancelled"
 
 
-def _usual(tasks: Mapping[tuple[str, str], Collection[Known]], left: Collection[tuple[str, str]]) -> int:
+def _usual(tasks: Mapping[tuple[str, str], Collection[TaskRecord]], left: Collection[tuple[str, str]]) -> int:
     """How many tasks a goal needed so far, rounded up; what is not planned to its end says nothing."""
     kinds = (BULLET, PROSE, ISSUE)
     planned = {goal: [task for task in known if not lands(task)] for goal, known in tasks.items()}

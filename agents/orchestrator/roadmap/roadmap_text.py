@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
 from agents.orchestrator.reports.report_words import TITLE, counted, dollars, harmless
-from agents.orchestrator.roadmap.roadmap import LATER, Entry, Milestone, Need, Pace, Roadmap
+from agents.orchestrator.roadmap.roadmap import LATER, Milestone, Need, Pace, Roadmap, RoadmapEntry
 from agents.orchestrator.roadmap.roadmap_file import ID, MONTHS, NOTHING, OTHER, TOP, Bullet, Sheet
 
 HEAD = """\
@@ -29,7 +29,7 @@ def render(roadmap: Roadmap, today: str, kept: Sheet = NOTHING) -> str:
     own = tuple(dict.fromkeys(one.place for one in kept.own))
     mondays = sorted({*weeks, *(place for place in own if place[:1].isdecimal())})
 
-    def section(place: str, entries: Iterable[Entry] = ()) -> str:
+    def section(place: str, entries: Iterable[RoadmapEntry] = ()) -> str:
         lines = [_with_notes(bullet_line(one, roadmap.pace), notes.get(one.need.id, ())) for one in entries]
         return _with_own(lines, [one for one in kept.bullets if one.place == place])
 
@@ -93,7 +93,7 @@ def week_line(week: Milestone) -> str:
     return f"Week of {week.monday.day} {MONTHS[week.monday.month - 1]}: {done}"
 
 
-def bullet_line(entry: Entry, pace: Pace) -> str:
+def bullet_line(entry: RoadmapEntry, pace: Pace) -> str:
     need, box = entry.need, "x" if entry.is_done else " "
     mark = " *yours*" if entry.yours else ""
     title = harmless(need.title, TITLE)

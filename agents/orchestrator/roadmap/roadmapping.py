@@ -8,8 +8,8 @@ from pathlib import Path
 
 from agents.orchestrator.reports.account import RoadmapAccount
 from agents.orchestrator.reports.report_words import counted
-from agents.orchestrator.roadmap.roadmap import DONE, FREE, LATER, Milestone, Pin, Roadmap, applied, next_goals
-from agents.orchestrator.roadmap.roadmap_book import RoadmapBook, Text
+from agents.orchestrator.roadmap.roadmap import DONE, FREE, LATER, GoalPin, Milestone, Roadmap, applied, next_goals
+from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository, RoadmapText
 from agents.orchestrator.roadmap.roadmap_file import NOTHING, Sheet, edits, likeness, read, recognised
 from agents.orchestrator.roadmap.roadmap_needs import Sources, laid_out, sources, wanted
 from agents.orchestrator.roadmap.roadmap_text import day_words, pace_words, render
@@ -26,7 +26,7 @@ MOST_NEXT, MOST_OWN = 3, 5  # that a report names
 
 
 @dataclass(frozen=True)
-class Seen:
+class RoadmapOnDisk:
     """ROADMAP.md as it is. `text` None: there is none; `problem`: why it cannot be read.
 
     `base`: what we wrote, that the owner has edited; `changes`: his words. `kept`: the file, goals recognised.
@@ -35,25 +35,25 @@ class Seen:
     text: str | None = None
     base: str = ""
     kept: Sheet = NOTHING
-    changes: tuple[Pin, ...] = ()
+    changes: tuple[GoalPin, ...] = ()
     problem: str = ""
 
 
-def seen(path: Path, book: RoadmapBook, today: str) -> Seen:
+def seen(path: Path, book: RoadmapRepository, today: str) -> RoadmapOnDisk:
     """Looks and changes nothing. After a kill, of the two that it may have been it was the one that it is more like."""
     try:
         text = read_text(path)
         found = read(outline(text), today)
     except FileNotFoundError:
-        return Seen()
+        return RoadmapOnDisk()
     except Refused as problem:
         words = str(problem).removeprefix(f"{path.name}: ")
-        return Seen(
+        return RoadmapOnDisk(
             problem=f"{path.name}: {words}; it stays as it is, and what you have changed there since does not count"
         )
-    was = max(book.texts(), key=lambda one: likeness(one.holds, text), default=Text("", ""))
+    was = max(book.texts(), key=lambda one: likeness(one.holds, text), default=RoadmapText("", ""))
     written = read(outline(was.base), today)
-    return Seen(text, was.base, recognised(written, found), edits(written, found))
+    return RoadmapOnDisk(text, was.base, recognised(written, found), edits(written, found))
 
 
 def turns(desk: Desk, day: str) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ def write(desk: Desk, day: str) -> str:
     return ""
 
 
-def _heeded(desk: Desk, vision: Vision, day: str) -> Seen:
+def _heeded(desk: Desk, vision: Vision, day: str) -> RoadmapOnDisk:
     found, book = seen(desk.home.roadmap, desk.roadmap, day), desk.roadmap
     if found.base:
         book.stands(found.base)
@@ -86,7 +86,7 @@ def _heeded(desk: Desk, vision: Vision, day: str) -> Seen:
     return found
 
 
-def told(changes: Sequence[Pin]) -> tuple[str, ...]:
+def told(changes: Sequence[GoalPin]) -> tuple[str, ...]:
     """One line for whoever watches."""
     later, done = (sum(change.place == place for change in changes) for place in (LATER, DONE))
     words = [f"{counted(later, 'goal')} put off"] if later else []
@@ -131,7 +131,7 @@ def placed(desk: Desk, goal: str, day: str) -> str:
     return f"not before {day_words(monday, day)}" if monday > monday_of(day) else ""
 
 
-def looked_at(sources: Sources, vision: Vision, day: str, changes: Sequence[Pin]) -> Roadmap:
+def looked_at(sources: Sources, vision: Vision, day: str, changes: Sequence[GoalPin]) -> Roadmap:
     """As it would be laid out if these words of the owner had been heeded."""
     return laid_out(sources, vision, day, applied(sources.book.pins(wanted(vision)), changes))
 
@@ -140,7 +140,7 @@ def _laid_out(desk: Desk, vision: Vision, day: str) -> Roadmap:
     return looked_at(sources(desk), vision, day, ())
 
 
-def _is_written(desk: Desk, vision: Vision, day: str, found: Seen) -> bool:
+def _is_written(desk: Desk, vision: Vision, day: str, found: RoadmapOnDisk) -> bool:
     """False: the owner has saved it since it was read."""
     roadmap = _laid_out(desk, vision, day)
     desk.roadmap.finish([entry.need for entry in roadmap.entries if entry.is_done], wanted(vision), day)

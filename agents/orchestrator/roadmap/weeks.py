@@ -21,7 +21,7 @@ ENGINE = "coder"  # the agent whose tokens write code; all others' only arrange 
 
 
 @dataclass(frozen=True)
-class Ending:
+class TaskEnding:
     """How a task stood when a week was over. `sent_back`: attempts, before it was merged; the rest of its whole life.
 
     `cost`: nano-dollars; `minutes`: that agents worked on it, since the owner last gave its attempts back.
@@ -50,7 +50,7 @@ class Week:
     """A calendar week in which tasks came to an end; it begins on a Monday. Averages are None if nothing was merged."""
 
     monday: date
-    endings: tuple[Ending, ...]
+    endings: tuple[TaskEnding, ...]
     tokens: int = 0
     arranging: int = 0  # of these, whatever is not the engine's
 
@@ -63,7 +63,7 @@ class Week:
         return len(self.endings)
 
     @property
-    def merged(self) -> tuple[Ending, ...]:
+    def merged(self) -> tuple[TaskEnding, ...]:
         return tuple(one for one in self.endings if one.merged)
 
     @property
@@ -105,9 +105,9 @@ def first_monday(day: str) -> date:
     return monday_of(day) - timedelta(weeks=MOST_WEEKS - 1)
 
 
-def weeks(endings: Iterable[Ending], burnt: Iterable[Burnt], day: str) -> tuple[Week, ...]:
+def weeks(endings: Iterable[TaskEnding], burnt: Iterable[Burnt], day: str) -> tuple[Week, ...]:
     """Those with endings, up to that day, the newest first."""
-    by_week: dict[date, list[Ending]] = {}
+    by_week: dict[date, list[TaskEnding]] = {}
     for ending in endings:
         if first_monday(day) <= monday_of(ending.day) and ending.day <= day:
             by_week.setdefault(monday_of(ending.day), []).append(ending)
@@ -115,7 +115,7 @@ def weeks(endings: Iterable[Ending], burnt: Iterable[Burnt], day: str) -> tuple[
     return tuple(_week(monday, by_week[monday], spent) for monday in sorted(by_week, reverse=True))
 
 
-def _week(monday: date, endings: Sequence[Ending], burnt: Sequence[Burnt]) -> Week:
+def _week(monday: date, endings: Sequence[TaskEnding], burnt: Sequence[Burnt]) -> Week:
     theirs = [one for one in burnt if monday_of(one.day) == monday]
     arranging = sum(one.tokens for one in theirs if one.agent != ENGINE)
     return Week(monday, tuple(endings), sum(one.tokens for one in theirs), arranging)

@@ -30,7 +30,7 @@ from packaging.version import InvalidVersion, Version
 
 from shared.model.errors import Misconfigured, Refused, Unavailable
 from shared.system.web_address import redirected, shown, web_address
-from shared.system.web_line import Answer, Patience, WebLine
+from shared.system.web_line import WebAnswer, WebLine, WebTimeouts
 
 HTTPS = 443
 JSON = "application/vnd.pypi.simple.v1+json"
@@ -43,7 +43,7 @@ NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
 
 
 @dataclass(frozen=True)
-class Newer:
+class NewerVersion:
     """The newest final version that fits. `behind`: how many final ones are newer than the pinned one."""
 
     version: str
@@ -51,7 +51,7 @@ class Newer:
 
 
 @dataclass(frozen=True)
-class File:
+class ReleaseFile:
     """One file of a release. `python`: which versions it is for, in the words of its author."""
 
     name: str
@@ -79,14 +79,14 @@ class PackageIndex:
         """`seconds`: for all that is asked."""
         self._hosts, self._python, self._port = tuple(host.lower() for host in hosts), python, port
         self._line = line or WebLine()
-        self._patience = Patience(seconds)
+        self._patience = WebTimeouts(seconds)
 
-    def newer(self, name: str, version: str) -> Newer | None:
+    def newer(self, name: str, version: str) -> NewerVersion | None:
         """None: none is newer. Refused: nothing is known of this package. Unavailable: the index does not answer."""
         wanted = _asked(name)
         return newest(name, version, self._python, self._files(wanted))
 
-    def _files(self, name: str) -> Iterator[File]:
+    def _files(self, name: str) -> Iterator[ReleaseFile]:
         if not self._hosts:
             raise Refused("the target names no package index")
         port = "" if self._port == HTTPS else f":{self._port}"
@@ -102,7 +102,7 @@ class PackageIndex:
         raise Refused(f"{shown(at.url)} is not asked: it leads on and on")
 
 
-def _listed(url: str, answer: Answer) -> Iterator[File]:
+def _listed(url: str, answer: WebAnswer) -> Iterator[ReleaseFile]:
     if answer.status >= 500 or answer.status == 429:
         raise Unavailable(f"{shown(url)} answers with status {answer.status}")
     if answer.status != 200 or answer.kind != JSON or not answer.whole:
@@ -114,9 +114,9 @@ def _listed(url: str, answer: Answer) -> Iterator[File]:
         raise Refused(f"{shown(url)} is no list of files") from None
 
 
-def _file(one: Mapping[str, Any]) -> File:
+def _file(one: Mapping[str, Any]) -> ReleaseFile:
     python = one.get("requires-python")
-    return File(str(one["filename"])[:300], python if isinstance(python, str) else "", bool(one.get("yanked")))
+    return ReleaseFile(str(one["filename"])[:300], python if isinstance(python, str) else "", bool(one.get("yanked")))
 
 
 # What reading an archive that is none, or is damaged, may end in.
@@ -134,7 +134,7 @@ class WheelFolder:
     def __init__(self, folder: Path, python: str) -> None:
         self._folder, self._python = folder, python
 
-    def newer(self, name: str, version: str) -> Newer | None:
+    def newer(self, name: str, version: str) -> NewerVersion | None:
         """As PackageIndex.newer. Misconfigured: the folder cannot be read."""
         wanted = _asked(name)
         try:
@@ -142,11 +142,11 @@ class WheelFolder:
         except OSError as error:
             raise Misconfigured(f"{self._folder} cannot be read ({error.strerror}); correct `packages:`") from None
         ours = (path for path in paths if _is_of(path.name, wanted))
-        return newest(name, version, self._python, (File(path.name, _required(path)) for path in ours))
+        return newest(name, version, self._python, (ReleaseFile(path.name, _required(path)) for path in ours))
 
 
 def _is_of(file: str, name: str) -> bool:
-    release = _release(File(file))
+    release = _release(ReleaseFile(file))
     return release is not None and release[0] == name
 
 
@@ -173,7 +173,7 @@ def _asked(name: str) -> str:
     return canonicalize_name(name)
 
 
-def newest(name: str, version: str, python: str, files: Iterable[File]) -> Newer | None:
+def newest(name: str, version: str, python: str, files: Iterable[ReleaseFile]) -> NewerVersion | None:
     """Of what these files offer. Refused: the pinned version is none that can be compared."""
     try:
         pinned, ours = Version(version), Version(python)
@@ -185,13 +185,13 @@ def newest(name: str, version: str, python: str, files: Iterable[File]) -> Newer
         for one in files
         if (found := _release(one)) and found[0] == wanted and _is_offered(one, found, ours) and found[1] > pinned
     }
-    return Newer(str(max(newer)), len(newer)) if newer else None
+    return NewerVersion(str(max(newer)), len(newer)) if newer else None
 
 
 Release = tuple[str, Version, frozenset[Tag]]
 
 
-def _release(file: File) -> Release | None:
+def _release(file: ReleaseFile) -> Release | None:
     """(package, version, tags; none of source code). None: a file of another kind."""
     try:
         if file.name.endswith(".whl"):
@@ -203,7 +203,7 @@ def _release(file: File) -> Release | None:
         return None
 
 
-def _is_offered(file: File, release: Release, python: Version) -> bool:
+def _is_offered(file: ReleaseFile, release: Release, python: Version) -> bool:
     """Final, not taken back, and for this Python."""
     _, version, tags = release
     if file.yanked or version.is_prerelease or version.local:

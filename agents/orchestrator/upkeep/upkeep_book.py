@@ -6,7 +6,7 @@ import sqlite3
 
 from pydantic import TypeAdapter
 
-from agents.orchestrator.upkeep.upkeep import Look, Proposal
+from agents.orchestrator.upkeep.upkeep import UpkeepLook, UpkeepProposal
 from shared.model.work import Goal, TaskSpec
 from shared.store.database import Database
 from shared.system.fault import fault_point
@@ -14,11 +14,11 @@ from shared.system.fault import fault_point
 GOAL, TASK = TypeAdapter(Goal), TypeAdapter(TaskSpec)
 
 
-class UpkeepBook:
+class UpkeepRepository:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def keep(self, look: Look) -> None:
+    def keep(self, look: UpkeepLook) -> None:
         """A day's look with all that it proposes. The first one of a day counts; another changes nothing."""
         with self._db.transaction() as db:
             notes = "\n".join(" ".join(note.split()) for note in look.notes)
@@ -29,15 +29,15 @@ class UpkeepBook:
                 db.execute("insert into upkeep_proposals values (?, ?, ?, ?, ?, ?, ?)", values)
         fault_point("upkeep.looked")
 
-    def look(self, day: str) -> Look | None:
+    def look(self, day: str) -> UpkeepLook | None:
         """None: nobody has looked on that day."""
         row = self._db.row("select * from upkeep_looks where day = ?", (day,))
         if row is None:
             return None
         proposed = self._db.rows("select * from upkeep_proposals where day = ? order by rowid", (day,))
-        return Look(day, tuple(filter(None, row["notes"].split("\n"))), tuple(map(_proposal, proposed)))
+        return UpkeepLook(day, tuple(filter(None, row["notes"].split("\n"))), tuple(map(_proposal, proposed)))
 
-    def proposals(self) -> tuple[Proposal, ...]:
+    def proposals(self) -> tuple[UpkeepProposal, ...]:
         """The oldest first."""
         return tuple(map(_proposal, self._db.rows("select * from upkeep_proposals order by rowid")))
 
@@ -51,6 +51,6 @@ class UpkeepBook:
         return tuple(one.goal for one in self.proposals())
 
 
-def _proposal(row: sqlite3.Row) -> Proposal:
+def _proposal(row: sqlite3.Row) -> UpkeepProposal:
     goal, task = GOAL.validate_json(row["goal_json"]), TASK.validate_json(row["task_json"])
-    return Proposal(row["day"], row["kind"], row["subject"], goal, task)
+    return UpkeepProposal(row["day"], row["kind"], row["subject"], goal, task)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 
-from agents.orchestrator.upkeep.upkeep import Finding
+from agents.orchestrator.upkeep.upkeep import UpkeepFinding
 from shared.model.evidence import Failure, SuiteRun, is_test_file
 from shared.model.protected import PROTECTED, usually_holds_keys
 from shared.model.scope import Scope, judge, matches
@@ -70,14 +70,14 @@ class Reach:
 # --- tests that fail -----------------------------------------------------------------------------------------
 
 
-def failing(run: SuiteRun, reach: Reach, read: Read) -> Iterator[Finding]:
+def failing(run: SuiteRun, reach: Reach, read: Read) -> Iterator[UpkeepFinding]:
     """Each with the files of its trace; where only the test itself is in there, with what that imports."""
     for failure in run.failures:
         if run.outcomes.get(failure.test) == "failed" and (found := _failing(failure, reach, read)):
             yield found
 
 
-def _failing(failure: Failure, reach: Reach, read: Read) -> Finding | None:
+def _failing(failure: Failure, reach: Reach, read: Read) -> UpkeepFinding | None:
     holding = _file_of(failure, reach.paths)
     if not holding or not reach.may_read(holding) or not NAMES_FILE.fullmatch(holding):
         return None
@@ -86,7 +86,7 @@ def _failing(failure: Failure, reach: Reach, read: Read) -> Finding | None:
         return None
     last = re.split(r"::|\.", failure.test.partition("[")[0])[-1]
     test = f"the failing test {last}" if "::" in failure.test and IDENTIFIER.fullmatch(last) else "the failing tests"
-    return Finding(
+    return UpkeepFinding(
         "failing test",
         failure.test,
         f"Fix {test} in {holding}",
@@ -142,13 +142,13 @@ def _product(named: Iterable[str], reach: Reach) -> tuple[str, ...]:
 # --- code that no test runs ----------------------------------------------------------------------------------
 
 
-def uncovered(run: SuiteRun, reach: Reach) -> Iterator[Finding]:
+def uncovered(run: SuiteRun, reach: Reach) -> Iterator[UpkeepFinding]:
     """Modules with lines that no test runs. Where nothing was counted nothing is known."""
     for path in reach.product if run.covered is not None else ():
         lines = run.uncovered.get(path, ())
         new = _test_for(path, reach)
         if len(lines) >= FEW_LINES and new:
-            yield Finding(
+            yield UpkeepFinding(
                 "uncovered code",
                 path,
                 f"Add tests for {path}",
@@ -202,7 +202,7 @@ def _shared(one: str, other: str) -> int:
 # --- what a linter finds -------------------------------------------------------------------------------------
 
 
-def untidy(lints: Sequence[Lint], reach: Reach) -> Iterator[Finding]:
+def untidy(lints: Sequence[Lint], reach: Reach) -> Iterator[UpkeepFinding]:
     """One finding for each file. An import in `__init__.py` may be there for others."""
     able = frozenset(reach.product)
     found: dict[str, list[Lint]] = {}
@@ -213,7 +213,7 @@ def untidy(lints: Sequence[Lint], reach: Reach) -> Iterator[Finding]:
     for path, ones in found.items():
         kinds = Counter(one.code for one in ones)
         codes = ", ".join(code for code, _ in kinds.most_common(6) if re.fullmatch(r"[A-Z]+\d+|invalid-syntax", code))
-        yield Finding(
+        yield UpkeepFinding(
             "lint",
             path,
             f"Tidy {path}: what ruff finds",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from agents.orchestrator.upkeep.upkeep import Finding
+from agents.orchestrator.upkeep.upkeep import UpkeepFinding
 from agents.orchestrator.upkeep.upkeep_findings import SAME, Reach, Read
 from shared.model.errors import Refused
 from shared.model.scope import matches
@@ -21,7 +21,7 @@ MOST_PINS = 80  # that an index is asked about on one day
 
 
 @dataclass(frozen=True)
-class Pin:
+class RequirementPin:
     """A line that holds one version of a package and nothing else that decides on it."""
 
     path: str
@@ -30,7 +30,7 @@ class Pin:
     version: str
 
 
-class Newer(Protocol):
+class NewerRelease(Protocol):
     """The newest version that may be installed. `behind`: how many are newer than the pinned one."""
 
     @property
@@ -42,21 +42,21 @@ class Newer(Protocol):
 class Releases(Protocol):
     """A package index."""
 
-    def newer(self, name: str, version: str) -> Newer | None:
+    def newer(self, name: str, version: str) -> NewerRelease | None:
         """None: there is none. Refused: nothing is known of this package. Unavailable: nothing is known at all."""
 
 
-def pins(path: str, text: str) -> Iterator[Pin]:
+def pins(path: str, text: str) -> Iterator[RequirementPin]:
     """A line with hashes, with another condition or that goes on is left alone: to change it takes a tool."""
     goes_on = False
     for number, line in enumerate(text.splitlines(), 1):
         found = PIN.fullmatch(line.strip())
         if found and not goes_on:
-            yield Pin(path, number, found["name"], found["version"])
+            yield RequirementPin(path, number, found["name"], found["version"])
         goes_on = line.endswith("\\")
 
 
-def outdated(reach: Reach, read: Read, releases: Releases) -> Iterator[Finding]:
+def outdated(reach: Reach, read: Read, releases: Releases) -> Iterator[UpkeepFinding]:
     """Unavailable, as `Releases.newer`; Refused: nothing is known of any of them."""
     listed = [pin for path in sorted(reach.paths) if _is_list(path, reach) for pin in pins(path, read(path))]
     refused: list[Refused] = []
@@ -76,8 +76,8 @@ def _is_list(path: str, reach: Reach) -> bool:
     return bool(matches(path, FILES)) and path.endswith(".txt") and reach.may_pin(path)
 
 
-def _outdated(pin: Pin, newer: Newer) -> Finding:
-    return Finding(
+def _outdated(pin: RequirementPin, newer: NewerRelease) -> UpkeepFinding:
+    return UpkeepFinding(
         "outdated pin",
         f"{re.sub(r'[-_.]+', '-', pin.name).lower()} in {pin.path}",
         f"Update {pin.name} to {newer.version} in {pin.path}",

@@ -7,8 +7,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from agents.orchestrator.planning.planning import due_goals, file_task, write_plan_file
-from agents.orchestrator.team import Desk, Team, Upkeep
-from agents.orchestrator.upkeep.upkeep import KINDS, Finding, Kind, Look, Past, at_rest, chosen, noted, proposal, room
+from agents.orchestrator.team import Desk, Team, UpkeepTools
+from agents.orchestrator.upkeep.upkeep import (
+    KINDS,
+    Kind,
+    Past,
+    UpkeepFinding,
+    UpkeepLook,
+    at_rest,
+    chosen,
+    noted,
+    proposal,
+    room,
+)
 from agents.orchestrator.upkeep.upkeep_findings import Reach, failing, texts, uncovered, untidy
 from agents.orchestrator.upkeep.upkeep_pins import outdated
 from shared.model.board import wording
@@ -16,7 +27,7 @@ from shared.model.errors import Refused, Replaced, Stopping, TeamError
 from shared.model.evidence import SuiteRun
 from shared.model.lifecycle import Event, State
 from shared.model.naming import upkeep_task
-from shared.store.journal import Known
+from shared.store.journal import TaskRecord
 
 OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 NO_MEANS_NO = (Event.CANCELLED, Event.DELETED)
@@ -35,7 +46,7 @@ def look_after(desk: Desk, team: Team, day: str) -> None:
         return
     past, free = tuple(_past(desk)), capacity_left(desk, day)
     if free and (why := at_rest(past, upkeep.rules, upkeep.least)):
-        _told(desk, Look(day, (why,)))
+        _told(desk, UpkeepLook(day, (why,)))
         return
     if not min(free, room(past, upkeep.rules, day)):
         return
@@ -51,10 +62,10 @@ def look_after(desk: Desk, team: Team, day: str) -> None:
     numbers = _numbers(desk, day)
     proposals = tuple(proposal(one, day, next(numbers), eyes.reach.guards) for one in found)
     nothing = [] if proposals else [NOT_SEEN if eyes.left_out else NOTHING]
-    _told(desk, Look(day, (*nothing, *map(noted, eyes.left_out)), proposals))
+    _told(desk, UpkeepLook(day, (*nothing, *map(noted, eyes.left_out)), proposals))
 
 
-def _told(desk: Desk, look: Look) -> None:
+def _told(desk: Desk, look: UpkeepLook) -> None:
     desk.upkeep.keep(look)
     write_proposals(desk)
     for line in (*(f"proposes {one.task.id}: {one.task.title}" for one in look.proposals), *look.notes):
@@ -96,7 +107,7 @@ def _past(desk: Desk) -> Iterable[Past]:
         yield Past(one.kind, one.subject, one.day, is_open, found is not None and _is_rejected(desk, found))
 
 
-def _is_rejected(desk: Desk, known: Known) -> bool:
+def _is_rejected(desk: Desk, known: TaskRecord) -> bool:
     """He cancelled it, or took its file away; what was done before it was tidied away is no such case."""
     history = desk.journal.history(known.id)
     if not history or history[-1].event not in NO_MEANS_NO:
@@ -114,12 +125,12 @@ class _Eyes:
 
     desk: Desk
     team: Team
-    upkeep: Upkeep
+    upkeep: UpkeepTools
     day: str
     commit: str
     left_out: list[str] = field(default_factory=list)
 
-    def look(self, past: Iterable[Past]) -> tuple[Finding, ...]:
+    def look(self, past: Iterable[Past]) -> tuple[UpkeepFinding, ...]:
         """Of the first kind that has anything new; the others are not looked for."""
         past = tuple(past)
         for kind in KINDS:
@@ -129,7 +140,7 @@ class _Eyes:
                 return found
         return ()
 
-    def _found(self, kind: Kind) -> tuple[Finding, ...]:
+    def _found(self, kind: Kind) -> tuple[UpkeepFinding, ...]:
         try:
             return tuple(self._finders[kind]())
         except (Stopping, Replaced):
@@ -139,7 +150,7 @@ class _Eyes:
             return ()
 
     @property
-    def _finders(self) -> Mapping[Kind, Callable[[], Iterable[Finding]]]:
+    def _finders(self) -> Mapping[Kind, Callable[[], Iterable[UpkeepFinding]]]:
         return {
             "failing test": lambda: failing(self._base, self.reach, self._read),
             "uncovered code": lambda: uncovered(self._base, self.reach),
@@ -167,11 +178,11 @@ class _Eyes:
         with desk.journal.running("qa", self.day, desk.clock) as run, desk.chair.left():
             return qa.base(run, self.commit)
 
-    def _outdated(self) -> tuple[Finding, ...]:
+    def _outdated(self) -> tuple[UpkeepFinding, ...]:
         with self.desk.chair.left():
             return tuple(outdated(self.reach, self._read, self.upkeep.releases()))
 
-    def _untidy(self) -> tuple[Finding, ...]:
+    def _untidy(self) -> tuple[UpkeepFinding, ...]:
         with self.desk.chair.left():
             return tuple(untidy(self.upkeep.lint(texts(self.reach, self._read)), self.reach))
 

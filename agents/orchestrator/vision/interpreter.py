@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from agents.orchestrator.vision.goal_ids import note_id
-from agents.orchestrator.vision.reading import Interpretation, Reading, Unread, interpreted, standing, unread
+from agents.orchestrator.vision.reading import Interpretation, Unread, VisionReading, interpreted, standing, unread
 from shared.llm.prompts import Prompt, Prompts, quoted
 from shared.model.work import Guard, Question, Remark, Run, Vision, VisionChange
 
@@ -44,7 +44,7 @@ class Interpreter:
         if asked == Unread():
             return Interpretation(known)
         prompt = self._prompt(vision, asked, facts)
-        answer = self._asker.ask(run, prompt.system, prompt.user, Reading)
+        answer = self._asker.ask(run, prompt.system, prompt.user, VisionReading)
         result = interpreted(answer, asked, vision, change.removed, known, files)
         return Interpretation(result.guards, (*result.questions, *_too_long(asked.prose)), result.goals)
 

@@ -45,7 +45,7 @@ class QuestionAnswer:
 
 
 @dataclass(frozen=True)
-class GoalAnswer:
+class GoalReading:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     line: int
     title: str
@@ -53,13 +53,13 @@ class GoalAnswer:
 
 
 @dataclass(frozen=True)
-class Reading:
+class VisionReading:
     """The whole answer."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     guards: list[GuardAnswer]
     questions: list[QuestionAnswer]
-    goals: list[GoalAnswer]
+    goals: list[GoalReading]
 
 
 # --- what was asked about ------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def standing(vision: Vision, guards: Iterable[Guard]) -> tuple[Guard, ...]:
 
 
 def interpreted(
-    answer: Reading,
+    answer: VisionReading,
     asked: Unread,
     vision: Vision,
     removed: Sequence[Goal],
@@ -132,7 +132,7 @@ def says_no(remark: Remark) -> bool:
 
 
 def _patterns(
-    remark: Remark, answer: Reading, files: Sequence[str], room: int
+    remark: Remark, answer: VisionReading, files: Sequence[str], room: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The patterns for a note that guard something, and those that cannot be used."""
     named = [
@@ -162,7 +162,7 @@ def _lost_no(remark: Remark, patterns: Sequence[str]) -> Question:
     )
 
 
-def _questions(answer: Reading, asked: Iterable[Goal]) -> Iterator[Question]:
+def _questions(answer: VisionReading, asked: Iterable[Goal]) -> Iterator[Question]:
     """One for each goal that was asked about."""
     open_goals = {goal.id for goal in asked}
     for question in answer.questions:
@@ -172,7 +172,7 @@ def _questions(answer: Reading, asked: Iterable[Goal]) -> Iterator[Question]:
             yield Question(question.goal_id, text)
 
 
-def _found(answer: Reading, prose: Iterable[Remark], vision: Vision, removed: Iterable[Goal]) -> tuple[Goal, ...]:
+def _found(answer: VisionReading, prose: Iterable[Remark], vision: Vision, removed: Iterable[Goal]) -> tuple[Goal, ...]:
     """Goals in prose. The prose is kept as the first detail: while it stands, the goal stands."""
     sources = {remark.line: remark for remark in prose}
     seen = {normalised(goal.title) for goal in vision.goals} | {()}

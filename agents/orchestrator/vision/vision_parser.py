@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from agents.orchestrator.vision.goal_ids import ISSUE, PROSE, identified, normalised
 from shared.model.errors import Refused
-from shared.model.work import Goal, Line, Priority, Remark, Vision, VisionChange
+from shared.model.work import Goal, MarkdownLine, Priority, Remark, Vision, VisionChange
 
 MAX_GOALS = 200
 LONGEST_TITLE = 200
@@ -25,25 +25,25 @@ CHECKBOX = re.compile(r"\[([ xX])\](?:\s+|$)")
 
 
 @dataclass(frozen=True)
-class Section:
+class VisionSection:
     kind: str  # goals | ideas | notes | prose
     priority: Priority = Priority.MEDIUM
     warning: str = ""
 
 
-ELSEWHERE = Section("prose")
+ELSEWHERE = VisionSection("prose")
 
 
-def _section(heading: str) -> Section | None:
+def _section(heading: str) -> VisionSection | None:
     """What a heading opens, whatever emoji, capitals and punctuation surround its words; None: nothing we know."""
     words = normalised(heading)
     levels = [Priority(word) for word in words if word in set(Priority)]
     if words[:1] == ("priority",) or words[-1:] == ("priority",) or (levels and len(words) == 1):
-        return Section("goals", levels[0]) if levels else Section("goals", warning=_unknown(heading))
+        return VisionSection("goals", levels[0]) if levels else VisionSection("goals", warning=_unknown(heading))
     if words[:1] in (("idea",), ("ideas",)) or words == ("research", "first"):
-        return Section("ideas")
+        return VisionSection("ideas")
     if words[:1] in (("note",), ("notes",)):
-        return Section("notes")
+        return VisionSection("notes")
     return None
 
 
@@ -58,13 +58,13 @@ def _unknown(heading: str) -> str:
 class Block:
     """A bullet with all that is nested in it, or a piece of text."""
 
-    section: Section
+    section: VisionSection
     group: str  # the heading between the section's own and the block, e.g. "Don't touch"
-    line: Line
+    line: MarkdownLine
     children: list[str] = field(default_factory=list)
 
 
-def _blocks(outline: Sequence[Line]) -> Iterator[Block]:
+def _blocks(outline: Sequence[MarkdownLine]) -> Iterator[Block]:
     section, level, group = ELSEWHERE, 0, ""
     block: Block | None = None
     done_at: int | None = None  # depth of a bullet that is checked off: what is nested in it goes with it
@@ -86,7 +86,7 @@ def _blocks(outline: Sequence[Line]) -> Iterator[Block]:
         yield block
 
 
-def _entered(heading: Line, section: Section, level: int) -> tuple[Section, int, str]:
+def _entered(heading: MarkdownLine, section: VisionSection, level: int) -> tuple[VisionSection, int, str]:
     """Section, its level and the group in it, below this heading. Below Notes, "Critical" does not begin goals."""
     is_inside = heading.level > level and section is not ELSEWHERE
     known = None if is_inside and section.kind != "goals" else _section(heading.text)
@@ -95,7 +95,7 @@ def _entered(heading: Line, section: Section, level: int) -> tuple[Section, int,
     return known or ELSEWHERE, heading.level, "" if known else heading.text
 
 
-def _unchecked(line: Line) -> tuple[bool, str]:
+def _unchecked(line: MarkdownLine) -> tuple[bool, str]:
     """Whether a bullet is checked off, and its text without the box."""
     box = CHECKBOX.match(line.text) if line.kind == "bullet" else None
     return (box.group(1) != " ", line.text[box.end() :]) if box else (False, line.text)
@@ -104,7 +104,7 @@ def _unchecked(line: Line) -> tuple[bool, str]:
 # --- the vision ----------------------------------------------------------------------------------------------
 
 
-def parse(outline: Sequence[Line], previous: Vision | None = None) -> Vision:
+def parse(outline: Sequence[MarkdownLine], previous: Vision | None = None) -> Vision:
     """The vision, for any outline; Refused only above MAX_GOALS. Goals known from `previous` keep their ids.
 
     Goals that a model found in prose stay as long as that prose stays, word for word.
@@ -130,7 +130,7 @@ def with_found(vision: Vision, found: Sequence[Goal]) -> Vision:
     return replace(vision, goals=vision.goals + tuple(found))
 
 
-def _without_title(outline: Sequence[Line]) -> Sequence[Line]:
+def _without_title(outline: Sequence[MarkdownLine]) -> Sequence[MarkdownLine]:
     """The file's title, `# … Vision …`, opens no section."""
     first = outline[0] if outline else None
     is_title = first and first.kind == "heading" and first.level == 1 and not _section(first.text)
@@ -168,7 +168,7 @@ def _prose(blocks: Iterable[Block]) -> Iterator[Remark]:
             yield Remark(block.line.text + _joined(block), block.line.line)
 
 
-def _warnings(outline: Sequence[Line]) -> Iterator[Remark]:
+def _warnings(outline: Sequence[MarkdownLine]) -> Iterator[Remark]:
     section, level = ELSEWHERE, 0
     for line in outline:
         if line.kind == "heading":

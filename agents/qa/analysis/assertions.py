@@ -52,7 +52,7 @@ class Strength:
         return Strength(loops=self.loops, always=self.always, caught=self.caught + self.somewhere, broad=self.broad)
 
 
-class Meter:
+class AssertionMeter:
     """Measures the functions of one file. `lengths`: of its written-out lists, by name."""
 
     def __init__(self, module: ast.Module) -> None:

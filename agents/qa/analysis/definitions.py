@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-class Standing:
+class Definitions:
     """Each definition that a module or class body has under this name, if whatever has the name is the same there."""
 
     def __init__(self, module: ast.Module) -> None:

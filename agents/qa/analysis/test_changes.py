@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from agents.qa.analysis.assertions import SKIPS, Meter, Strength
+from agents.qa.analysis.assertions import SKIPS, AssertionMeter, Strength
 from agents.qa.analysis.expressions import Function, compared, last_name, only_true, own_nodes
 
 LONGEST = 400_000  # characters of a file that is read
@@ -50,7 +50,7 @@ class _File:
 
     def __init__(self, module: ast.Module) -> None:
         self.module = module
-        self.meter = Meter(module)
+        self.meter = AssertionMeter(module)
         self.tests = dict(_tests(module.body, ()))
         self._skipping = {  # names of this file that stand for a mark: `slow = pytest.mark.skip`
             target.id

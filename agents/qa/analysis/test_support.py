@@ -29,14 +29,14 @@ PLUGIN = re.compile(r"-p[ =]([\w.]+)")
 
 
 @dataclass(frozen=True)
-class Repository:
+class SourceTexts:
     """Texts by path, each asked for only where it matters: of tests and what configures them, and of the product."""
 
     tests: Callable[[], Mapping[str, str]]
     product: Callable[[], Mapping[str, str]]
 
 
-def relied_on(changed: Mapping[str, str], repository: Repository) -> frozenset[str]:
+def relied_on(changed: Mapping[str, str], repository: SourceTexts) -> frozenset[str]:
     """`changed`: path -> text before and after, of files that do not look like tests."""
     possible = {path: text for path, text in changed.items() if _may_be_the_tests(path, text)}
     if not possible:

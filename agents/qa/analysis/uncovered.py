@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from agents.qa.analysis.definitions import Definition, Standing, all_lines, first_line, headline, is_code, real_body
+from agents.qa.analysis.definitions import Definition, Definitions, all_lines, first_line, headline, is_code, real_body
 from agents.qa.analysis.encoding import head, is_foreign
 from agents.qa.analysis.expressions import module_of
 
@@ -74,7 +74,7 @@ class _Side:
         self._statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.ExceptHandler)]
         self._definitions = [node for node in self._statements if isinstance(node, Definition)]
         self._outer = [node for node in tree.body if isinstance(node, Definition)]
-        self._standing = Standing(tree)
+        self._standing = Definitions(tree)
         self._at_import = set(_lambdas_at_import(tree))
         self.names = frozenset(node.name for node in self._definitions)
 

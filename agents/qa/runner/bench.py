@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from agents.qa.runner.overlay import lay
-from agents.qa.runner.suite import GATE, JOB, MAX_REPORT, Environment, RawRun, SuiteOrder
+from agents.qa.runner.suite import GATE, JOB, MAX_REPORT, Environment, RawTestRun, SuiteOrder
 from shared.model import change
 from shared.model.errors import Refused
 from shared.repo.mirror import Mirror
-from shared.sandbox.box import Box, Job, Limits, Mount, hand_over
+from shared.sandbox.box import Box, Job, JobLimits, Mount, hand_over
 from shared.sandbox.box_job import MB
 from shared.sandbox.bubblewrap import never
 from shared.system.paths import read_bytes, remove_folder
@@ -42,7 +42,7 @@ exit "$code"
 """
 
 
-class Environments(Protocol):
+class ProvidesEnvironments(Protocol):
     """Where environments come from: what a commit's tests need beside its files."""
 
     def ready(self, commit: str) -> Environment:
@@ -56,11 +56,16 @@ class BoxBench:
     """
 
     def __init__(
-        self, box: Box, mirror: Mirror, environments: Environments, scratch: Path, limits: Limits | None = None
+        self,
+        box: Box,
+        mirror: Mirror,
+        environments: ProvidesEnvironments,
+        scratch: Path,
+        limits: JobLimits | None = None,
     ) -> None:
         self._box, self._mirror, self._environments = box, mirror, environments
         self._scratch = scratch
-        self._limits = limits or Limits()
+        self._limits = limits or JobLimits()
 
     @property
     def quality(self) -> Literal["full", "reduced"]:
@@ -69,12 +74,12 @@ class BoxBench:
     def label(self, commit: str) -> str:
         return f"{self._box.name} {self._box.version}, {self._environments.ready(commit).key}"
 
-    def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawRun:
+    def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawTestRun:
         environment = self._environments.ready(order.commit)
         with self._laid_out(order) as place:
             done = self._box.run(self._job(order, environment, place), stop)
             report, coverage = _left(place / "out/report.jsonl"), _left(place / "out/coverage.json")
-        return RawRun(done.end, done.code, done.seconds, done.text, report, coverage)
+        return RawTestRun(done.end, done.code, done.seconds, done.text, report, coverage)
 
     @contextmanager
     def _laid_out(self, order: SuiteOrder) -> Iterator[Path]:
@@ -83,7 +88,7 @@ class BoxBench:
         place = Path(tempfile.mkdtemp(prefix="suite-", dir=self._scratch))
         try:
             (place / "out/lines").mkdir(parents=True)
-            most = change.Limits(tree_bytes=MOST_FILES, file_bytes=self._limits.file_mb * MB)
+            most = change.ChangeLimits(tree_bytes=MOST_FILES, file_bytes=self._limits.file_mb * MB)
             self._mirror.check_out(order.commit, place / "src", most)
             lay(order.overlay, place / "src")
             hand_over(place)

@@ -22,7 +22,7 @@ from agents.qa.runner.suite import GATE, JOB, BrokenSetup
 from shared.model import change
 from shared.model.errors import Misconfigured, Refused, Unavailable
 from shared.repo.mirror import Mirror
-from shared.sandbox.box import METER_PORT, Box, Finished, Job, Limits, Mount, hand_over, python_mounts
+from shared.sandbox.box import METER_PORT, Box, Finished, Job, JobLimits, Mount, hand_over, python_mounts
 from shared.sandbox.bubblewrap import never
 from shared.sandbox.watchdog import walk
 from shared.system.paths import remove_folder
@@ -30,7 +30,7 @@ from shared.system.paths import remove_folder
 ENV, PACKAGES = "/env", "/packages"
 PLACES = {"env": ENV, "job": JOB, "tmp": "/tmp", "home": "/home/sandbox"}  # noqa: S108  the box's own
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
-INSTALL = Limits(  # no `stall`: what compiles is silent for long
+INSTALL = JobLimits(  # no `stall`: what compiles is silent for long
     seconds=600, memory_mb=2048, address_mb=16_384, processes=256, file_mb=1024, disk_mb=4096, files=400_000
 )
 MOST_LINES, MOST_LINE = 5, 200  # of what a failed command printed
@@ -98,7 +98,7 @@ class Setup:
     command: str = ""
     packages: Path | None = None
     hosts: tuple[str, ...] = HOSTS
-    limits: Limits = INSTALL
+    limits: JobLimits = INSTALL
 
     @property
     def interpreter(self) -> tuple[Mount, ...]:
@@ -144,7 +144,7 @@ class Builder:
     def version(self) -> str:
         """What the interpreter says that it is. Misconfigured: it does not run."""
         setup = self._setup
-        done = self._box.run(Job((str(setup.program), "-I", "-VV"), setup.interpreter, limits=Limits(seconds=30)))
+        done = self._box.run(Job((str(setup.program), "-I", "-VV"), setup.interpreter, limits=JobLimits(seconds=30)))
         if not done.ok:
             raise setup.wrong("python", f"{setup.program} does not run: {_tail(done).strip()}")
         return done.text.strip()
@@ -162,7 +162,7 @@ class Builder:
     def _lay_out(self, commit: str, place: Path) -> None:
         for name in PLACES:
             (place / name).mkdir()
-        self._mirror.check_out(commit, place / "job", change.Limits())
+        self._mirror.check_out(commit, place / "job", change.ChangeLimits())
         for name in PLACES:
             hand_over(place / name)
 

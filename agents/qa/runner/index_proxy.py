@@ -31,7 +31,7 @@ CLOSED = "HTTP/1.1 {} {}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 @dataclass(frozen=True)
-class Bounds:
+class ProxyBounds:
     """What those in the box may take of us altogether."""
 
     connections: int = 32  # at once
@@ -51,7 +51,7 @@ class IndexProxy:
         place: Path,
         hosts: Collection[str] = HOSTS,
         tell: Callable[[str], None] = lambda _line: None,
-        bounds: Bounds = Bounds(),
+        bounds: ProxyBounds = ProxyBounds(),
         dial: Callable[[str, float], socket.socket] | None = None,
     ) -> None:
         """`place`: the socket's path, its folder exists. `dial`: opens the connection to a host that is allowed."""

@@ -55,7 +55,7 @@ class SuiteOrder:
 
 
 @dataclass(frozen=True)
-class RawRun:
+class RawTestRun:
     """What came out of the box. `end`: "exited", or the limit that ended it. `coverage`: as `coverage json` writes."""
 
     end: str
@@ -76,5 +76,5 @@ class Bench(Protocol):
     def label(self, commit: str) -> str:
         """The sandbox and the environment's key, for the record; same label and commit, same result."""
 
-    def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawRun:
+    def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawTestRun:
         """BrokenSetup, NoSandbox, or Refused if the files cannot be laid out. Stopping: see Stoppable."""

@@ -12,10 +12,10 @@ from datetime import timedelta
 
 from agents.researcher.web.search import Search, SearchAway, asked
 from shared.model.errors import Misconfigured, OutOfBudget, TaskCapReached
-from shared.model.research import Hit
+from shared.model.research import SearchHit
 from shared.model.work import Run
 from shared.money.ledger import Ledger
-from shared.money.ticket import Ending, Reservation, Ticket, TicketOrder
+from shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
 from shared.money.token_budget import Ask, Caps, Rates, Refusal
 from shared.system.clock import Clock
 from shared.system.fault import fault_point
@@ -34,7 +34,7 @@ class BookedSearch:
         self._clock = clock
         self._model = f"search/{search.name.lower()}"
 
-    def search(self, run: Run, query: str, most: int) -> tuple[Hit, ...]:
+    def search(self, run: Run, query: str, most: int) -> tuple[SearchHit, ...]:
         """OutOfBudget: a cap does not allow it, or nothing is spent now; it was not sent. Else as `Search.search`."""
         if not asked(query) or most < 1:
             return ()
@@ -60,7 +60,7 @@ class BookedSearch:
             raise (TaskCapReached if answer.code in OF_THE_TASK else OutOfBudget)(answer.text)
         return answer
 
-    def _send(self, reservation: Reservation, query: str, most: int) -> tuple[Hit, ...]:
+    def _send(self, reservation: Reservation, query: str, most: int) -> tuple[SearchHit, ...]:
         try:
             hits = self._search.search(query, most)
         except Misconfigured:
@@ -73,11 +73,11 @@ class BookedSearch:
             self._lose(reservation, "search_cut")
             raise
         fault_point("search.answered")
-        self._ledger.settle(reservation, reservation.grant.reserved, Ending(), self._clock.now())
+        self._ledger.settle(reservation, reservation.grant.reserved, CallEnding(), self._clock.now())
         return hits
 
     def _void(self, reservation: Reservation, code: str) -> None:
-        self._ledger.void(reservation, Ending(code=code), self._clock.now())
+        self._ledger.void(reservation, CallEnding(code=code), self._clock.now())
 
     def _lose(self, reservation: Reservation, code: str) -> None:
-        self._ledger.lost(reservation, reservation.grant.reserved, None, Ending(code=code), self._clock.now())
+        self._ledger.lost(reservation, reservation.grant.reserved, None, CallEnding(code=code), self._clock.now())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agents.researcher.web.search import SearchAway, asked, bounded
-from shared.model.research import Hit
+from shared.model.research import SearchHit
 
 if TYPE_CHECKING:
     from ddgs.results import TextResult
@@ -33,7 +33,7 @@ class DuckDuckGoSearch:
     def price(self) -> int:
         return 0
 
-    def search(self, query: str, most: int) -> tuple[Hit, ...]:
+    def search(self, query: str, most: int) -> tuple[SearchHit, ...]:
         """As `Search.search` says."""
         words = asked(query)
         if not words or most < 1:
@@ -41,7 +41,7 @@ class DuckDuckGoSearch:
         rows = self._ask(words)
         if rows is None:  # any status but 200; too many searches are a 202
             raise SearchAway(f"DuckDuckGo takes no searches now; {TO_DO}", unbilled=True)
-        return bounded((Hit(row.title, row.href, row.body) for row in rows), most)
+        return bounded((SearchHit(row.title, row.href, row.body) for row in rows), most)
 
     def _ask(self, words: str) -> list[TextResult] | None:
         from ddgs.engines.duckduckgo import Duckduckgo

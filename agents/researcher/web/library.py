@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from agents.orchestrator.research.research_book import ResearchBook
+from agents.orchestrator.research.research_book import ResearchRepository
 from shared.model.errors import Refused, Stopping, Unavailable
-from shared.model.research import Hit, Inquiry, NotRead, Source
+from shared.model.research import Inquiry, NotRead, SearchHit, WebSource
 from shared.model.work import Run
 
 MOST_HITS = 8  # of one search
@@ -16,13 +16,13 @@ MOST_HITS = 8  # of one search
 class Searches(Protocol):
     """A search service, with what it costs booked."""
 
-    def search(self, run: Run, query: str, most: int) -> tuple[Hit, ...]: ...
+    def search(self, run: Run, query: str, most: int) -> tuple[SearchHit, ...]: ...
 
 
-class Reads(Protocol):
+class ReadsPage(Protocol):
     """Refused: the page may not or cannot be used. Unavailable: it does not answer now."""
 
-    def read(self, url: str, day: str) -> Source: ...
+    def read(self, url: str, day: str) -> WebSource: ...
 
 
 class Library:
@@ -30,9 +30,9 @@ class Library:
 
     def __init__(
         self,
-        book: ResearchBook,
+        book: ResearchRepository,
         searches: Searches,
-        reads: Reads,
+        reads: ReadsPage,
         clean: Callable[[str], str],
         stopping: Callable[[], bool],
         run: Run,
@@ -46,7 +46,7 @@ class Library:
         self._run = run
         self._inquiry = inquiry
 
-    def search(self, query: str) -> Sequence[Hit]:
+    def search(self, query: str) -> Sequence[SearchHit]:
         """Errors: those of the service, and OutOfBudget."""
         query = self._clean(query)
         self._stop_if_asked()
@@ -56,7 +56,7 @@ class Library:
             self._book.keep_hits(self._inquiry, query, self._run.day, kept)
         return kept
 
-    def read(self, hit: Hit) -> Source | str:
+    def read(self, hit: SearchHit) -> WebSource | str:
         """The page, or why it cannot be used. What does not answer now is not kept: it may answer next time."""
         self._stop_if_asked()
         found = self._book.page(self._inquiry, hit.url)

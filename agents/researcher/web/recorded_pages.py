@@ -13,7 +13,7 @@ from typing import ClassVar
 from pydantic import ConfigDict
 
 from shared.model.errors import Misconfigured, Refused
-from shared.model.research import Source
+from shared.model.research import WebSource
 from shared.system import strict_yaml
 from shared.system.paths import read_text
 
@@ -31,12 +31,12 @@ class RecordedPages:
     def __init__(self, pages: Sequence[RecordedPage]) -> None:
         self._pages: Mapping[str, RecordedPage] = {page.url: page for page in pages}
 
-    def read(self, url: str, day: str) -> Source:
+    def read(self, url: str, day: str) -> WebSource:
         """Refused if it is not recorded."""
         page = self._pages.get(url)
         if page is None:
             raise Refused("this page was not recorded")
-        return Source(page.url, page.title, page.text, day, page.written)
+        return WebSource(page.url, page.title, page.text, day, page.written)
 
 
 def read_pages(path: Path) -> RecordedPages:

@@ -17,7 +17,7 @@ from pydantic import ConfigDict
 
 from agents.researcher.web.search import asked, bounded
 from shared.model.errors import Misconfigured
-from shared.model.research import Hit
+from shared.model.research import SearchHit
 from shared.system import strict_yaml
 from shared.system.paths import read_text
 
@@ -53,13 +53,13 @@ class RecordedSearch:
     def price(self) -> int:
         return 0
 
-    def search(self, query: str, most: int) -> tuple[Hit, ...]:
+    def search(self, query: str, most: int) -> tuple[SearchHit, ...]:
         """The recording that shares the most words with the query, the first among equals; none: nothing is found."""
         wanted = _words(asked(query))
         best = max(self._recordings, key=lambda one: len(wanted & _words(one.query)), default=None)
         if best is None or not wanted & _words(best.query):
             return ()
-        return bounded((Hit(hit.title, hit.url, hit.excerpt) for hit in best.hits), most)
+        return bounded((SearchHit(hit.title, hit.url, hit.excerpt) for hit in best.hits), most)
 
 
 def read_recordings(path: Path) -> RecordedSearch:

@@ -14,7 +14,7 @@ from agents.researcher.web.apart import read_apart
 from shared.model.errors import Refused, Unavailable
 from shared.system.clock import Clock
 from shared.system.web_address import WebAddress, shown
-from shared.system.web_line import Answer
+from shared.system.web_line import WebAnswer
 
 TOKEN = "sisimpur-agents"  # noqa: S105  the name by which a robots.txt speaks to us
 MOST_RULES = 500 * 1024  # bytes; what comes after them is not read
@@ -43,7 +43,7 @@ class Robots:
         self._sites: dict[str, _Site] = {}
         self._read: dict[str, datetime] = {}
 
-    def admit(self, at: WebAddress, fetch: Callable[[WebAddress], Answer]) -> None:
+    def admit(self, at: WebAddress, fetch: Callable[[WebAddress], WebAnswer]) -> None:
         """Returns when the page may be read; before that it sleeps as long as the site asks us to.
 
         `fetch`: gets a robots.txt, redirects followed. Refused: the site does not want it. Unavailable: nobody knows.
@@ -55,7 +55,7 @@ class Robots:
             self._pause(at, _allowed_pause(at, site.rules))
         _keep(self._read, at.origin, self._clock.now())
 
-    def _site(self, at: WebAddress, fetch: Callable[[WebAddress], Answer]) -> _Site:
+    def _site(self, at: WebAddress, fetch: Callable[[WebAddress], WebAnswer]) -> _Site:
         now, known = self._clock.now(), self._sites.get(at.origin)
         if known is None or not timedelta(0) <= now - known.asked < KEPT:
             known = _asked(at, fetch, now)
@@ -70,7 +70,7 @@ class Robots:
                 self._clock.sleep(pause - since)
 
 
-def _asked(at: WebAddress, fetch: Callable[[WebAddress], Answer], now: datetime) -> _Site:
+def _asked(at: WebAddress, fetch: Callable[[WebAddress], WebAnswer], now: datetime) -> _Site:
     try:
         answer = fetch(WebAddress(at.scheme, at.host, at.port, "/robots.txt"))
     except (Refused, Unavailable) as reason:

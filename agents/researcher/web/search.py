@@ -11,7 +11,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from shared.model.errors import Unavailable
-from shared.model.research import Hit
+from shared.model.research import SearchHit
 
 MOST_HITS = 10
 LONGEST_QUERY, LONGEST_TITLE, LONGEST_EXCERPT = 200, 200, 600  # characters
@@ -40,7 +40,7 @@ class Search(Protocol):
     def price(self) -> int:
         """Nano-dollars of one search; 0: free."""
 
-    def search(self, query: str, most: int) -> tuple[Hit, ...]:
+    def search(self, query: str, most: int) -> tuple[SearchHit, ...]:
         """What `asked` makes of the query, sent; at most `most` hits as `bounded` leaves them, the best first.
 
         A query without words finds nothing, and is not sent. SearchAway: see there; nothing else comes of whatever the
@@ -53,15 +53,17 @@ def asked(query: str) -> str:
     return one_line(query, LONGEST_QUERY)
 
 
-def bounded(found: Iterable[Hit], most: int) -> tuple[Hit, ...]:
+def bounded(found: Iterable[SearchHit], most: int) -> tuple[SearchHit, ...]:
     """At most `most`, never more than ten. Each address once, and only one that leads to a host of the web."""
-    kept: dict[str, Hit] = {}
+    kept: dict[str, SearchHit] = {}
     for hit in found:
         if len(kept) >= min(most, MOST_HITS):
             break
         url = hit.url.strip()
         if leads_to_a_host(url):
-            kept.setdefault(url, Hit(one_line(hit.title, LONGEST_TITLE), url, one_line(hit.excerpt, LONGEST_EXCERPT)))
+            kept.setdefault(
+                url, SearchHit(one_line(hit.title, LONGEST_TITLE), url, one_line(hit.excerpt, LONGEST_EXCERPT))
+            )
     return tuple(kept.values())
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from agents.researcher.web.search import MOST_HITS, SearchAway, asked, bounded
 from shared.model.errors import Misconfigured, TeamError
-from shared.model.research import Hit
+from shared.model.research import SearchHit
 from shared.system.clock import Clock
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class TavilySearch:
     def price(self) -> int:
         return self._price
 
-    def search(self, query: str, most: int) -> tuple[Hit, ...]:
+    def search(self, query: str, most: int) -> tuple[SearchHit, ...]:
         """As `Search.search` says."""
         words, most = asked(query), min(most, MOST_HITS)
         if not words or most < 1:
@@ -74,7 +74,7 @@ class TavilySearch:
             raise found
         return bounded(found, most)
 
-    def _ask(self, words: str, most: int) -> list[Hit] | TeamError:
+    def _ask(self, words: str, most: int) -> list[SearchHit] | TeamError:
         """An error is returned: raised here, it would remember the client's own."""
         import tavily  # type: ignore[import-untyped]
 
@@ -116,9 +116,9 @@ class TavilySearch:
         return whole
 
 
-def _hit(row: Mapping[str, Any]) -> Hit:
+def _hit(row: Mapping[str, Any]) -> SearchHit:
     title, url, excerpt = (row.get(name) or "" for name in ("title", "url", "content"))
-    return Hit(str(title), str(url), str(excerpt))
+    return SearchHit(str(title), str(url), str(excerpt))
 
 
 # --- what went wrong -----------------------------------------------------------------------------------------

@@ -10,17 +10,17 @@ from agents.researcher.web.apart import CPU_SECONDS
 from agents.researcher.web.page_text import TASKS, page_text
 from agents.researcher.web.robots import MOST_RULES, Robots
 from shared.model.errors import Refused, Unavailable
-from shared.model.research import Source
+from shared.model.research import WebSource
 from shared.system.clock import Clock
 from shared.system.web_address import PORTS, WebAddress, is_public, redirected, resolved, shown, web_address
-from shared.system.web_line import Answer, Patience, Resolve, WebLine
+from shared.system.web_line import Resolve, WebAnswer, WebLine, WebTimeouts
 
 ACCEPT = "text/html, application/xhtml+xml, text/plain, text/markdown"
 MOST_REDIRECTS = 4
 
 
 @dataclass(frozen=True)
-class Bounds:
+class PageBounds:
     """What one page may take of us."""
 
     size: int = 2 * 1024 * 1024  # bytes, unpacked
@@ -38,7 +38,7 @@ class WebReader:
     def __init__(
         self,
         clock: Clock,
-        bounds: Bounds = Bounds(),
+        bounds: PageBounds = PageBounds(),
         resolve: Resolve = resolved,
         may_reach: Callable[[str], bool] = is_public,
         context: ssl.SSLContext | None = None,
@@ -47,13 +47,13 @@ class WebReader:
         self._robots = Robots(clock)
         self._line = WebLine(resolve, may_reach, context)
 
-    def read(self, url: str, day: str) -> Source:
+    def read(self, url: str, day: str) -> WebSource:
         """The page at an address of the web, found on a day (YYYY-MM-DD), under the address that was asked for.
 
         Refused: it may not be read, or is no page that we can use. Unavailable: its site does not answer now.
         Misconfigured: a library of ours is missing. Nothing else, whatever the site does.
         """
-        patience = Patience(self._bounds.seconds)
+        patience = WebTimeouts(self._bounds.seconds)
         at, answer = self._followed(web_address(url, self._bounds.ports), lambda step: self._page(step, patience))
         self._check(at, answer)
         try:
@@ -61,22 +61,22 @@ class WebReader:
         except Refused as reason:
             raise Refused(f"{shown(at.url)} is not used: {reason}") from None
         written = found.written if found.written <= day else ""  # tomorrow has not been written
-        return Source(url, found.title, found.text, day, written)
+        return WebSource(url, found.title, found.text, day, written)
 
-    def _page(self, at: WebAddress, patience: Patience) -> Answer:
+    def _page(self, at: WebAddress, patience: WebTimeouts) -> WebAnswer:
         """Each step of a redirect asks its own site first."""
         self._robots.admit(at, lambda rules: self._rules(rules, patience))
         with patience.spent(at, self._bounds.seconds) as seconds:
             return self._line.get(at, ACCEPT, self._bounds.size, seconds)
 
-    def _rules(self, at: WebAddress, patience: Patience) -> Answer:
-        def get(step: WebAddress) -> Answer:
+    def _rules(self, at: WebAddress, patience: WebTimeouts) -> WebAnswer:
+        def get(step: WebAddress) -> WebAnswer:
             with patience.spent(step, self._bounds.robots_seconds) as seconds:
                 return self._line.get(step, "text/plain", MOST_RULES, seconds)
 
         return self._followed(at, get)[1]
 
-    def _followed(self, at: WebAddress, get: Callable[[WebAddress], Answer]) -> tuple[WebAddress, Answer]:
+    def _followed(self, at: WebAddress, get: Callable[[WebAddress], WebAnswer]) -> tuple[WebAddress, WebAnswer]:
         first = at
         for _ in range(MOST_REDIRECTS + 1):
             answer = get(at)
@@ -85,7 +85,7 @@ class WebReader:
             at = redirected(at, answer.location, self._bounds.ports)
         raise Refused(f"{shown(first.url)} is not read: it leads on and on, more than {MOST_REDIRECTS} times")
 
-    def _check(self, at: WebAddress, answer: Answer) -> None:
+    def _check(self, at: WebAddress, answer: WebAnswer) -> None:
         """What is no page of ours to read is not even looked at."""
         if answer.status >= 500 or answer.status == 429:
             raise Unavailable(f"{shown(at.url)} answers with status {answer.status}: try again later")

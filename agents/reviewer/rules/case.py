@@ -15,7 +15,7 @@ LONGEST_QUOTE = 200
 
 
 @dataclass(frozen=True)
-class File:
+class ChangedFile:
     """A changed path. `before`, `after`: its texts; None: there is none, or it is not text."""
 
     change: Change
@@ -71,7 +71,7 @@ def _nothing(_: str) -> str | None:
 class Case:
     """`tracked`: all paths of the commit; `read`: the text of one of them, or None; `guards`: the task's patterns."""
 
-    files: tuple[File, ...]
+    files: tuple[ChangedFile, ...]
     tracked: frozenset[str] = frozenset()
     read: Callable[[str], str | None] = _nothing
     guards: tuple[str, ...] = ()
@@ -82,6 +82,6 @@ class Case:
         return frozenset(file.path for file in self.files)
 
     @property
-    def code(self) -> Iterator[File]:
+    def code(self) -> Iterator[ChangedFile]:
         """Changed Python that the product runs, and that parses."""
         return (file for file in self.files if file.tree and not file.is_test)

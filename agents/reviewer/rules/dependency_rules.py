@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
-from agents.reviewer.rules.case import Case, File
+from agents.reviewer.rules.case import Case, ChangedFile
 from shared.model.review import Finding, Severity
 from shared.model.scope import matches
 
@@ -49,7 +49,7 @@ def findings(case: Case) -> Iterator[Finding]:
                 yield _new(file, next((n for n, text in file.added.items() if name.lower() in text.lower()), 0), name)
 
 
-def _requirements(file: File) -> Iterator[Finding]:
+def _requirements(file: ChangedFile) -> Iterator[Finding]:
     known = {_normal(found[1]) for line in (file.before or "").splitlines() if (found := NAME.match(line))}
     for number, text in file.added.items():
         name = NAME.match(text)
@@ -60,7 +60,7 @@ def _requirements(file: File) -> Iterator[Finding]:
             yield _new(file, number, name[1])
 
 
-def _new(file: File, line: int, name: str) -> Finding:
+def _new(file: ChangedFile, line: int, name: str) -> Finding:
     twin = close_to_well_known(name)
     warning = f"; it is one letter away from {twin}: is that what is meant?" if twin else ""
     return file.finding(line, Severity.MEDIUM, RULE, f"{name[:60]} is a new dependency{warning}")

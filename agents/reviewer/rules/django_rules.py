@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from agents.reviewer.rules import migration_rule
-from agents.reviewer.rules.case import Case, File
+from agents.reviewer.rules.case import Case, ChangedFile
 from agents.reviewer.rules.python_tree import Function, PythonTree, is_constant, keyword, span, target_names, text_of
 from shared.model.review import Finding, Severity
 from shared.model.scope import matches
@@ -52,7 +52,7 @@ def findings(case: Case) -> Iterator[Finding]:
 # --- settings ------------------------------------------------------------------------------------------------
 
 
-def _settings(file: File, tree: PythonTree) -> Iterator[Finding]:
+def _settings(file: ChangedFile, tree: PythonTree) -> Iterator[Finding]:
     if matches(file.path.rpartition("/")[2], OTHER_SETTINGS):
         return
     for node in tree.nodes:
@@ -94,7 +94,7 @@ def _default_is_true(value: ast.expr) -> bool:
 # --- views ---------------------------------------------------------------------------------------------------
 
 
-def _view(file: File, tree: PythonTree, function: Function) -> Iterator[Finding]:
+def _view(file: ChangedFile, tree: PythonTree, function: Function) -> Iterator[Finding]:
     line = file.first_added(*span(function))
     if "csrf_exempt" in _decorators(function, tree) and not _checks(function, tree):
         before = _twin(file.tree_before, function)
@@ -123,7 +123,7 @@ def _twin(tree: PythonTree | None, function: Function) -> Function | None:
     return next((one for one in tree.functions if one.name == function.name), None) if tree else None
 
 
-def _redirects(file: File, tree: PythonTree, function: Function) -> Iterator[Finding]:
+def _redirects(file: ChangedFile, tree: PythonTree, function: Function) -> Iterator[Finding]:
     """A redirect to what the visitor sent, in a function that does not ask whether the host is ours."""
     nodes = list(ast.walk(function))
     if any(isinstance(node, ast.Attribute | ast.Name) and "allowed_host" in _last(node) for node in nodes):
@@ -154,7 +154,7 @@ def _from_request(node: ast.AST) -> bool:
     return any(isinstance(one, ast.Attribute) and one.attr in ("GET", "POST", "COOKIES") for one in ast.walk(node))
 
 
-def _gone(file: File, tree: PythonTree) -> Iterator[Finding]:
+def _gone(file: ChangedFile, tree: PythonTree) -> Iterator[Finding]:
     """A protection that stood here before."""
     before = _protected(file.tree_before) if file.tree_before else {}
     for name, (line, now) in _protected(tree).items():

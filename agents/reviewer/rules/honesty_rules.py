@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from agents.reviewer.rules.case import Case, File
+from agents.reviewer.rules.case import Case, ChangedFile
 from agents.reviewer.rules.python_tree import Function, PythonTree, span, text_of
 from shared.model.review import Finding, Severity
 
@@ -55,14 +55,14 @@ def findings(case: Case) -> Iterator[Finding]:
         yield from _patching(file, file.tree)
 
 
-def _hooks(file: File, module: ast.Module) -> Iterator[Finding]:
+def _hooks(file: ChangedFile, module: ast.Module) -> Iterator[Finding]:
     """pytest calls functions by their names, wherever a plugin lies."""
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef) and node.name.startswith("pytest_"):
             yield from _is(file, node, f"{node.name} is called by pytest")
 
 
-def _is(file: File, node: ast.AST, what: str, rank: Severity = HIGH) -> Iterator[Finding]:
+def _is(file: ChangedFile, node: ast.AST, what: str, rank: Severity = HIGH) -> Iterator[Finding]:
     if line := file.first_added(*span(node)):
         yield file.finding(line, rank, RULE, f"{what}; product and tests must run the same way, so take it out")
 
@@ -70,7 +70,7 @@ def _is(file: File, node: ast.AST, what: str, rank: Severity = HIGH) -> Iterator
 # --- in tests and in the product -----------------------------------------------------------------------------
 
 
-def _forging(file: File, tree: PythonTree) -> Iterator[Finding]:
+def _forging(file: ChangedFile, tree: PythonTree) -> Iterator[Finding]:
     for call in tree.calls:
         if what := FORGING.get(name := tree.dotted(call.func)):
             yield from _is(file, call, f"{name} {what}")
@@ -82,7 +82,7 @@ def _forging(file: File, tree: PythonTree) -> Iterator[Finding]:
                 yield from _is(file, node, f"it changes {tree.dotted(target)}")
 
 
-def _switched_off(file: File, tree: PythonTree) -> Iterator[Finding]:
+def _switched_off(file: ChangedFile, tree: PythonTree) -> Iterator[Finding]:
     """A test that need not pass any more. With a condition it may be honest: a comment."""
     for node in tree.nodes:
         name = tree.dotted(node) if isinstance(node, ast.Attribute | ast.Name) else ""
@@ -110,7 +110,7 @@ def _targets(node: ast.AST) -> list[ast.expr]:
 # --- in the product ------------------------------------------------------------------------------------------
 
 
-def _asking(file: File, tree: PythonTree) -> Iterator[Finding]:
+def _asking(file: ChangedFile, tree: PythonTree) -> Iterator[Finding]:
     for statement, name in tree.imports():
         if f"{name}.".startswith(tuple(f"{one}." for one in TEST_IMPORTS)):
             yield from _is(file, statement, f"{name} is for tests")
@@ -144,7 +144,7 @@ def _runs_at_import(call: ast.Call, tree: PythonTree) -> bool:
     return not inside and not any(isinstance(one, ast.If) and "__main__" in ast.dump(one.test) for one in above)
 
 
-def _patching(file: File, tree: PythonTree) -> Iterator[Finding]:
+def _patching(file: ChangedFile, tree: PythonTree) -> Iterator[Finding]:
     for node in tree.nodes:
         for target in _targets(node):
             name = tree.dotted(target)

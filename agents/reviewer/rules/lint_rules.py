@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from agents.reviewer.rules.case import Case, File
+from agents.reviewer.rules.case import Case, ChangedFile
 from shared.model.review import Finding, Severity
 
 BEFORE, AFTER = "before/", "after/"
@@ -20,7 +20,7 @@ UNWANTED = ("S101", "S311", "S404", "S603", "S607")  # more noise than news
 BREAKS_ELSEWHERE = ("F821", "F822", "F823")  # a removed line breaks one that stays
 
 
-class Lint(Protocol):
+class LintFinding(Protocol):
     """What a linter says of a line. `code` may be "invalid-syntax"."""
 
     @property
@@ -34,7 +34,7 @@ class Lint(Protocol):
 
 
 class Linter(Protocol):
-    def lint(self, files: Mapping[str, str]) -> Sequence[Lint]:
+    def lint(self, files: Mapping[str, str]) -> Sequence[LintFinding]:
         """Path -> text of Python files. LinterFailed: nothing is known of them."""
 
 
@@ -49,7 +49,9 @@ def findings(case: Case, linter: Linter) -> tuple[Finding, ...]:
     return tuple(_findings(files, after, known))
 
 
-def _findings(files: Mapping[str, File], lints: Iterable[Lint], known: Counter[tuple[str, str]]) -> Iterator[Finding]:
+def _findings(
+    files: Mapping[str, ChangedFile], lints: Iterable[LintFinding], known: Counter[tuple[str, str]]
+) -> Iterator[Finding]:
     for lint in lints:
         file = files[lint.path.removeprefix(AFTER)]
         if lint.line not in file.added:

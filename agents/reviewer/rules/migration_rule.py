@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from agents.reviewer.rules.case import Case, File
+from agents.reviewer.rules.case import Case, ChangedFile
 from agents.reviewer.rules.python_tree import PythonTree, span, target_names
 from shared.model.review import Finding, Severity
 
@@ -76,5 +76,5 @@ def _dump(value: ast.expr) -> str:
         return ""
 
 
-def _nearest(file: File, line: int) -> int:
+def _nearest(file: ChangedFile, line: int) -> int:
     return min(file.added, key=lambda number: abs(number - line), default=0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from agents.reviewer.rules.case import Case, File
+from agents.reviewer.rules.case import Case, ChangedFile
 from agents.reviewer.rules.python_tree import PythonTree, is_constant, keyword, span, text_of
 from shared.model.review import Finding, Severity
 
@@ -58,7 +58,7 @@ def findings(case: Case) -> Iterator[Finding]:
 # --- calls ---------------------------------------------------------------------------------------------------
 
 
-def _calls(file: File, tree: PythonTree) -> Iterator[Finding]:
+def _calls(file: ChangedFile, tree: PythonTree) -> Iterator[Finding]:
     for call in tree.calls:
         line = file.first_added(*span(call))
         if line is None:
@@ -99,14 +99,14 @@ def _hidden_name(call: ast.Call, tree: PythonTree) -> tuple[Severity, str] | Non
     return None
 
 
-def _prints_for_people(file: File, call: ast.Call) -> bool:
+def _prints_for_people(file: ChangedFile, call: ast.Call) -> bool:
     """Commands speak by printing."""
     if keyword(call, "file") is not None or any(word in file.path for word in COMMANDS):
         return True
     return "__main__" in (file.after or "")
 
 
-def _imports(file: File, tree: PythonTree) -> Iterator[Finding]:
+def _imports(file: ChangedFile, tree: PythonTree) -> Iterator[Finding]:
     for node, name in tree.imports():
         line = file.first_added(*span(node))
         if line and (found := IMPORTS.get(name.split(".")[0])):
@@ -116,7 +116,7 @@ def _imports(file: File, tree: PythonTree) -> Iterator[Finding]:
 # --- exceptions ----------------------------------------------------------------------------------------------
 
 
-def _handlers(file: File, tree: PythonTree) -> Iterator[Finding]:
+def _handlers(file: ChangedFile, tree: PythonTree) -> Iterator[Finding]:
     for node in tree.nodes:
         if not isinstance(node, ast.ExceptHandler) or not (line := file.first_added(*span(node))):
             continue

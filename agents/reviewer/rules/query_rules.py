@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from agents.reviewer.rules.case import Case, File
+from agents.reviewer.rules.case import Case, ChangedFile
 from agents.reviewer.rules.python_tree import PythonTree, span, target_names, text_of
 from shared.model.review import Finding, Severity
 
@@ -31,7 +31,7 @@ def _name(call: ast.Call, tree: PythonTree) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else tree.dotted(call.func).rpartition(".")[2]
 
 
-def _sql(file: File, tree: PythonTree, call: ast.Call, line: int) -> Iterator[Finding]:
+def _sql(file: ChangedFile, tree: PythonTree, call: ast.Call, line: int) -> Iterator[Finding]:
     name, first = _name(call, tree), next(iter(call.args), None)
     if name in ("raw", "execute", "executemany", "RawSQL", "RunSQL") and first and _built_sql(first, call, tree):
         text = "SQL put together from strings; give the values as parameters"
@@ -40,7 +40,7 @@ def _sql(file: File, tree: PythonTree, call: ast.Call, line: int) -> Iterator[Fi
         yield file.finding(line, MEDIUM, "raw SQL", "extra() puts raw SQL into a query; use annotate() or filter()")
 
 
-def _html(file: File, tree: PythonTree, call: ast.Call, line: int) -> Iterator[Finding]:
+def _html(file: ChangedFile, tree: PythonTree, call: ast.Call, line: int) -> Iterator[Finding]:
     name, first = _name(call, tree), next(iter(call.args), None)
     if first is None or _is_clean(first, tree):
         return
@@ -53,7 +53,7 @@ def _html(file: File, tree: PythonTree, call: ast.Call, line: int) -> Iterator[F
         )
 
 
-def _rows(file: File, tree: PythonTree, call: ast.Call, line: int) -> Iterator[Finding]:
+def _rows(file: ChangedFile, tree: PythonTree, call: ast.Call, line: int) -> Iterator[Finding]:
     if _name(call, tree) == "get" and _is_manager(call.func) and _in_view(call, tree):
         yield file.finding(line, LOW, "unhandled get", "what if there is no such row? see get_object_or_404")
     if _is_query(call) and (loop := _loop_over_rows(call, tree)):

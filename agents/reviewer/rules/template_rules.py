@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agents.reviewer.rules.case import Case, File
+from agents.reviewer.rules.case import Case, ChangedFile
 from shared.model.review import Finding, Severity
 
 TEMPLATES = (".html", ".htm", ".djhtml", ".jinja", ".jinja2", ".j2")
@@ -36,7 +36,7 @@ def findings(case: Case) -> Iterator[Finding]:
             yield from _script(file)
 
 
-def _template(file: File) -> Iterator[Finding]:
+def _template(file: ChangedFile) -> Iterator[Finding]:
     for number, text in file.added.items():
         for shape, what in IN_TEMPLATES:
             if shape.search(text[:2000]):
@@ -47,7 +47,7 @@ def _template(file: File) -> Iterator[Finding]:
             yield file.finding(number, Severity.LOW, "value in a script", text)
 
 
-def _inside_scripts(file: File) -> Iterator[int]:
+def _inside_scripts(file: ChangedFile) -> Iterator[int]:
     inside = False
     for number, text in enumerate(file.lines, 1):
         tags = [tag[1] for tag in SCRIPT_TAG.finditer(text[:2000])]
@@ -56,7 +56,7 @@ def _inside_scripts(file: File) -> Iterator[int]:
         inside = tags[-1] == "" if tags else inside
 
 
-def _script(file: File) -> Iterator[Finding]:
+def _script(file: ChangedFile) -> Iterator[Finding]:
     for number, text in file.added.items():
         for shape, rank, what in IN_SCRIPTS:
             if shape.search(text[:2000]):

@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 
-from agents.reviewer.rules.case import Case, File
+from agents.reviewer.rules.case import Case, ChangedFile
 from shared.model.protected import usually_holds_keys
 from shared.model.review import Finding, Severity
 from shared.model.scope import is_plain_path, matches
@@ -55,7 +55,7 @@ def _sizes(case: Case) -> Iterator[Finding]:
 # --- paths ---------------------------------------------------------------------------------------------------
 
 
-def _path(file: File, case: Case, outgoing: Outgoing) -> Iterator[Finding]:
+def _path(file: ChangedFile, case: Case, outgoing: Outgoing) -> Iterator[Finding]:
     change = file.change
     if guard := matches(file.path, case.guards):
         yield file.finding(0, Severity.HIGH, "guarded path", f"the owner guards {guard}; leave this file as it was")
@@ -72,14 +72,14 @@ def _path(file: File, case: Case, outgoing: Outgoing) -> Iterator[Finding]:
         yield file.finding(0, Severity.MEDIUM, "unusual file", f"{reason}: no review can judge it")
 
 
-def _has_text(file: File) -> bool:
+def _has_text(file: ChangedFile) -> bool:
     return file.change.kind != "deleted" and not file.change.is_link
 
 
 # --- secrets -------------------------------------------------------------------------------------------------
 
 
-def _secrets(file: File, outgoing: Outgoing) -> Iterator[Finding]:
+def _secrets(file: ChangedFile, outgoing: Outgoing) -> Iterator[Finding]:
     """The value is in no finding: neither in the text nor in the quote."""
     numbers = list(file.added)
     for hit in outgoing.find("\n".join(file.added.values())):
@@ -90,12 +90,12 @@ def _secrets(file: File, outgoing: Outgoing) -> Iterator[Finding]:
                 yield _secret(file, number, f"{name} is set to what looks like a real value")
 
 
-def _secret(file: File, line: int, what: str) -> Finding:
+def _secret(file: ChangedFile, line: int, what: str) -> Finding:
     text = f"{what}; take it out, let it come from the environment, and consider it known to others"
     return Finding(file.path, line, Severity.HIGH, "rule", "secret", text)
 
 
-def _assigned(file: File, text: str) -> str | None:
+def _assigned(file: ChangedFile, text: str) -> str | None:
     """The name that is set to something random."""
     for name, quote, value in ASSIGNED.findall(text):
         written_out = quote or not file.path.endswith((".py", ".js", ".ts", ".html", ".md"))
@@ -117,7 +117,7 @@ def is_random(value: str) -> bool:
 # --- what the eye does not see -------------------------------------------------------------------------------
 
 
-def _hidden(file: File) -> Iterator[Finding]:
+def _hidden(file: ChangedFile) -> Iterator[Finding]:
     code = file.path.endswith(CODE)
     if file.is_python and file.after and re.search(r"\r(?!\n)", file.after):
         yield file.finding(0, Severity.HIGH, "hidden text", "a lone carriage return, which hides what stands before it")
@@ -155,7 +155,7 @@ def _names(node: object) -> Iterator[str]:
             yield name
 
 
-def _look_alikes(file: File, names: set[str]) -> Iterator[Finding]:
+def _look_alikes(file: ChangedFile, names: set[str]) -> Iterator[Finding]:
     """Python reads some letters as others, and the eye reads Cyrillic ones as Latin ones."""
     for number, text in file.added.items():
         if text.isascii():
@@ -176,7 +176,7 @@ def _mixes(word: str) -> bool:
 # --- left-overs ----------------------------------------------------------------------------------------------
 
 
-def _left_over(file: File) -> Iterator[Finding]:
+def _left_over(file: ChangedFile) -> Iterator[Finding]:
     for number, text in file.added.items():
         if TODO.search(text[:LONGEST_LINE]):
             yield file.finding(number, Severity.LOW, "todo", "a remark about work that is left; do it, or plan it")

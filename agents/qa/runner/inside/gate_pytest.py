@@ -22,11 +22,11 @@ if _others:
 def pytest_configure(config: Any) -> None:
     worker = getattr(config, "workerinput", None)
     if worker is not None:
-        config.pluginmanager.register(Choice(frozenset(worker.get("sisimpur_only", ()))))
+        config.pluginmanager.register(ChosenTests(frozenset(worker.get("sisimpur_only", ()))))
         return
     report = gate_report.claim()
     if report is not None:
-        config.pluginmanager.register(Choice(report.only))
+        config.pluginmanager.register(ChosenTests(report.only))
         config.pluginmanager.register(Reporter(report, config))
 
 
@@ -39,7 +39,7 @@ def pytest_runtest_makereport(call: Any) -> Generator[None, Any, None]:
             outcome.get_result().sisimpur_where = gate_report.place(call.excinfo.tb)
 
 
-class Choice:
+class ChosenTests:
     def __init__(self, only: frozenset[str]) -> None:
         self._only = only
 
