@@ -16,10 +16,11 @@ from pydantic import TypeAdapter
 from agents.qa.agent import Qa
 from agents.qa.runner.bench import BoxBench
 from agents.qa.runner.environment import Environments, Setup
-from agents.qa.runner.suite import BrokenSetup, RawTestRun, SuiteOrder
+from agents.qa.runner.suite import RawTestRun, SuiteOrder
 from agents.reviewer.agent import Reviewer
 from bench.gate_case import OUR_KEY, ROOT, GateCase, sample
 from shared.llm.prompts import Prompts
+from shared.model.errors import BrokenSetup
 from shared.model.evidence import SuiteRun
 from shared.model.scope import Scope
 from shared.model.work import Branch, Run

@@ -113,7 +113,7 @@ def test_the_product_knows_simulators_only_in_the_demo() -> None:
 
 # What speaks to the system or to a library of the outside world; all else asks one of these.
 ADAPTERS = (
-    *("agents.coder.engine", "agents.qa.runner", "agents.researcher.web", "agents.orchestrator.housekeeping"),
+    *("agents.coder.engine", "agents.qa.runner", "agents.researcher.web"),
     *("agents.devops.ci", "agents.devops.compose", "agents.devops.docker", "agents.devops.drivers"),
 )
 ADAPTER_MODULES = {"agents/orchestrator/reports/picture.py", "agents/orchestrator/upkeep/package_index.py"}
@@ -123,7 +123,12 @@ def test_agents_reach_the_world_only_through_adapters() -> None:
     effects = {"subprocess", "socket", "sqlite3", "urllib", "http", "shutil", "os"}
     adapters = within(*ADAPTERS)
     deciding = [path for path in within("agents") if path not in adapters]
-    found = offenders(deciding, lambda path: (third_party(path) - {"pydantic"}) | (tops(path) & effects))
+
+    def wrong(path: Path) -> set[str]:
+        rows = {"sqlite3"} if path.stem.endswith("_book") else set()  # a repository reads rows
+        return (third_party(path) - {"pydantic"}) | (tops(path) & effects - rows)
+
+    found = offenders(deciding, wrong)
     assert set(found) <= ADAPTER_MODULES, found
 
 

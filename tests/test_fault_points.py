@@ -206,9 +206,13 @@ EXEMPT: Mapping[str, str] = {
     "shared/repo/git": "who runs a command passes the points; stale locks go at each start",
     "shared/forge/github_client": "github_pulls.sent passes the points; the rest asks",
     "agents/devops/drivers/owner_command": "who runs a command of the owner's passes the points",
-    "agents/devops/docker/docker_build": "DockerfileDriver.build passes deploy.image after it; a build that nobody listens to ends",
+    "agents/devops/docker/docker_build": (
+        "DockerfileDriver.build passes deploy.image after it; a build that nobody listens to ends"
+    ),
     "agents/devops/docker/docker_manager:DockerManager.tag": "DockerfileDriver.build passes deploy.tagged",
-    "agents/devops/docker/docker_manager:DockerManager.volume": "DockerfileDriver passes deploy.volumes; one that is there is found",
+    "agents/devops/docker/docker_manager:DockerManager.volume": (
+        "DockerfileDriver passes deploy.volumes; one that is there is found"
+    ),
     "agents/devops/docker/docker_manager:DockerManager.create": "DockerfileDriver passes deploy.created",
     "agents/devops/docker/docker_manager:DockerManager.start": "DockerfileDriver passes deploy.running",
     "agents/devops/docker/docker_manager:DockerManager.stop": "DockerfileDriver passes deploy.stopped",
@@ -232,20 +236,30 @@ EXEMPT: Mapping[str, str] = {
     "shared/repo/mirror:Mirror.create": "repeated as a whole at each start",
     "shared/repo/mirror:Mirror.fetch": "asked again by whoever needs it",
     "shared/repo/committer:Committer.commit": "scratch references go at each start",
-    "shared/forge/local_forge_book:Book._migrate": "repeated as a whole each time it is opened",
-    "agents/qa/runner/environment_store:EnvironmentStore._sweep": "half-built ones, swept again before the next is built",
+    "shared/forge/local_forge_book:LocalForgeRepository._migrate": "repeated as a whole each time it is opened",
+    "agents/qa/runner/environment_store:EnvironmentStore._sweep": (
+        "half-built ones, swept again before the next is built"
+    ),
     # in folders that go at start
-    "agents/coder/engine/": "the task's folder and the box's; the commit alone lasts, and the committer passes the points",
+    "agents/coder/engine/": (
+        "the task's folder and the box's; the commit alone lasts, and the committer passes the points"
+    ),
     "agents/devops/ci/workflow_lint": "a scratch folder",
     "shared/repo/mirror_tree": "a check-out in a scratch folder",
     "agents/qa/runner/bench": "a scratch folder; gate_book passes the points before and after the tests",
     "agents/qa/runner/overlay": "a scratch folder",
     "agents/qa/runner/environment_build": "a folder that EnvironmentStore throws away unless it is whole",
+    "agents/orchestrator/coding:Coding.code": "the task's folder, which goes at each start",
+    "agents/orchestrator/loop:Work.recover": "left-over folders, removed again at each start",
+    "agents/orchestrator/planning/planning:write_plan_file": "written anew from the books by each planning and wrap-up",
+    "agents/orchestrator/reports/progress_file:write_progress": "written anew from the books by each wrap-up",
     # money: asked within the points of one call
     "shared/money/ledger:Ledger.reserve": "meter_reserve passes llm.reserve",
     "shared/money/ledger:Ledger._end": "meter_call passes llm.settle",
-    "shared/money/ledger:Ledger.believes": "notes the first look at a clock in this boot; the next look notes it as well",
-    "shared/money/meter_desk:Desk._counted": "counts tokens, which costs nothing",
+    "shared/money/ledger:Ledger.believes": (
+        "notes the first look at a clock in this boot; the next look notes it as well"
+    ),
+    "shared/money/meter_desk:MeterApp._counted": "counts tokens, which costs nothing",
     # services of a test or a demo, which are not ours to kill
     "shared/forge/local_forge:LocalForge.add_issue": "what a person would do there",
     "shared/forge/local_forge:LocalForge.add_comment": "what a person would do there",

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from agents.devops.drivers.driver import Driver, EngineAway, NotTouched, Release, Running
+from agents.devops.drivers.driver import Driver, EngineAway, NotTouched, Release
 from shared.model.deployment import (
     Build,
     ByHand,
@@ -18,6 +18,7 @@ from shared.model.deployment import (
     DeployStage,
     Place,
     RollBack,
+    Running,
     Save,
     Start,
     StepOutcome,

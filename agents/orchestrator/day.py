@@ -10,7 +10,6 @@ from agents.orchestrator.deploys.deploying import Deploying
 from agents.orchestrator.foreground import Foreground
 from agents.orchestrator.loop import Work
 from agents.orchestrator.memory import learning
-from agents.orchestrator.planning.daily_planner import cents
 from agents.orchestrator.planning.integrating import file_due
 from agents.orchestrator.planning.morning import read_vision
 from agents.orchestrator.planning.planning import plan_day, write_plan_file, write_tasks
@@ -23,6 +22,7 @@ from agents.orchestrator.upkeep.upkeeping import look_after, write_proposals
 from agents.orchestrator.workers import WorkerPool
 from shared.model.deployment import Deploy
 from shared.model.errors import ModelAway, Replaced, Stopping, TeamError
+from shared.money.token_budget import cents
 
 DEPLOY = "a deploy/"  # its name among what the crew works on, where no task has such a one; one at a time
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from shared.model.board import Board, Card, is_lost_for_us, waits_for
 from shared.model.gate import AskOwner, Judge, Merge, RunTests, Step, next_step
-from shared.model.lifecycle import Event, State, Tried, owner_moved
+from shared.model.lifecycle import Event, State, owner_moved
 from shared.model.naming import is_upkeep
 
 
@@ -204,8 +204,3 @@ def _why_none(board: Board) -> str:
 def _urgency(card: Card) -> tuple[bool, int, str]:
     """Whatever the owner wants comes before what nobody asked for."""
     return (is_upkeep(card.id), card.spec.priority.rank if card.spec else 99, card.id)
-
-
-def pause_after(tried: Tried) -> timedelta:
-    """How long a task rests after an attempt: what was lost waits longer each time, what failed may go on at once."""
-    return timedelta(seconds=0 if tried.lost < 2 else min(30 * 2.0 ** (tried.lost - 2), 600))

@@ -13,10 +13,9 @@ from agents.orchestrator.publishing import gate_text
 from agents.orchestrator.publishing.publishing import Address
 from agents.orchestrator.team import ChecksChange, Desk, ReviewsChange, Team
 from agents.orchestrator.vision.issue_goals import number_of
-from agents.qa.runner.suite import BrokenSetup
 from shared.forge.forge import ForgeRefused, HeadMoved, MergeBlocked, MergeConflict, NotPermitted
 from shared.model.board import Card
-from shared.model.errors import Misconfigured, OutOfBudget, Stopping, Stumble, TaskCapReached, Unavailable
+from shared.model.errors import BrokenSetup, Misconfigured, OutOfBudget, Stopping, Stumble, TaskCapReached, Unavailable
 from shared.model.evidence import is_test_file
 from shared.model.gate import (
     AskOwner,

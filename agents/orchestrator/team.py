@@ -8,20 +8,19 @@ from pathlib import Path
 from threading import Event
 from typing import Protocol
 
-from agents.devops.drivers.driver import Running
 from agents.orchestrator.deploys.deploy_book import DeployRepository
 from agents.orchestrator.memory.lesson_book import LessonRepository
 from agents.orchestrator.orchestrator_lock import OrchestratorLock
 from agents.orchestrator.publishing.delivery import Delivery
 from agents.orchestrator.publishing.publishing import Publishing
-from agents.orchestrator.research.research_book import ResearchRepository
 from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
-from agents.orchestrator.upkeep.upkeep import UpkeepRules, wanted
+from agents.orchestrator.upkeep.upkeep import wanted
 from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
 from agents.orchestrator.upkeep.upkeep_pins import Releases
 from agents.orchestrator.vision.issue_goals import InboxRules
 from agents.orchestrator.vision.reading import Interpretation
-from shared.model.deployment import ByHand, Deploy, Place, StepOutcome
+from shared.config.settings_upkeep import UpkeepRules
+from shared.model.deployment import ByHand, Deploy, Place, Running, StepOutcome
 from shared.model.evidence import Evidence, SuiteRun
 from shared.model.gate import Policy
 from shared.model.lifecycle import TaskLimits
@@ -48,6 +47,7 @@ from shared.sandbox.linter import Lint
 from shared.store.gate_book import GateRepository
 from shared.store.journal import Journal
 from shared.store.plan_book import PlanRepository
+from shared.store.research_book import ResearchRepository
 from shared.store.task_store import TaskStore
 from shared.system.clock import Clock
 from shared.system.log import Log

@@ -13,9 +13,10 @@ from agents.qa.commit_texts import CommitTexts
 from agents.qa.coverage_checker import drop, newly_run, uncovered_changes
 from agents.qa.evidence_rule import Runs, Texts, is_usable, problems, proving
 from agents.qa.gathering import CommitSource, Gathering, KeptRuns, Subject, text_of
-from agents.qa.runner.suite import Bench, BrokenSetup
+from agents.qa.runner.suite import Bench
 from agents.qa.test_runner import PYTEST_SECTIONS, command_for
 from agents.qa.upkeep_proof import Sought, unproven
+from shared.model.errors import BrokenSetup
 from shared.model.evidence import Evidence, Failure, Problem, SuiteRun
 from shared.model.naming import is_upkeep
 from shared.model.work import Branch, Run, TaskSpec

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from agents.orchestrator.planning.daily_planner import cents
 from cli.terminal.arguments import Arguments
 from cli.views.daemon_state import how_it_goes_on
 from cli.wiring.records import Records, open_records
 from shared.model.errors import Misconfigured
-from shared.money.token_budget import dollars
+from shared.money.token_budget import cents, dollars
 from shared.system.clock import Clock
 
 LONGEST_WHY = 500  # characters

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.orchestrator.housekeeping.log_rotation import cut
-from agents.orchestrator.planning.daily_planner import cents
 from cli.terminal.arguments import CHECKOUT, DONE, Arguments
 from cli.terminal.text import command, plain
 from cli.views.daemon_state import comes_next
@@ -18,11 +16,13 @@ from cli.wiring.config_watch import open_to_others, usable
 from cli.wiring.records import Records, open_records, require_home
 from shared.model.errors import Misconfigured, TeamError
 from shared.money.ledger import Ledger
+from shared.money.token_budget import cents
 from shared.store.activity import Activity
 from shared.store.database import Database
 from shared.store.epochs import Epochs
 from shared.system import lock
 from shared.system.clock import SystemClock
+from shared.system.log_rotation import cut
 from shared.system.paths import Home
 from shared.system.process import Other, detached, other
 

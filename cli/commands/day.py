@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping
 
 from agents.orchestrator.planning.planning import open_goals
-from agents.orchestrator.reports.report_words import counted
 from agents.orchestrator.roadmap.roadmap import next_goals
 from agents.orchestrator.vision.issue_goals import is_from_issue, with_issues
 from agents.orchestrator.vision.vision_parser import difference, parse
@@ -20,6 +19,7 @@ from cli.wiring.records import Records, open_records
 from cli.wiring.shutdown import quitting
 from shared.model.errors import Misconfigured
 from shared.model.lifecycle import Event, State
+from shared.model.text import counted
 from shared.model.work import Vision
 from shared.system.markdown import outline
 from shared.system.paths import read_text

@@ -13,11 +13,10 @@ from agents.orchestrator.inbox import answers
 from cli.terminal.arguments import CHECKOUT, Arguments
 from cli.terminal.text import command, plain
 from cli.views.daemon_state import how_it_goes_on
+from cli.wiring.records import find
 from shared.model.errors import Misconfigured
-from shared.model.lifecycle import State
 from shared.store.database import Database
 from shared.store.plan_book import PlanRepository
-from shared.store.task_store import TaskStore
 from shared.system.clock import Clock, SystemClock
 from shared.system.paths import Home, create_text
 
@@ -174,16 +173,3 @@ def _move(arguments: Arguments, word: Literal["retry", "reject", "cancel"]) -> i
         target = answers.move(records.store, records.gates, id_, source, word, arguments.why, now)
         print(f"{id_}: {source} -> {target}; {how_it_goes_on(records.db, records.home)}")
     return 0
-
-
-def find(store: TaskStore, id_: str) -> tuple[str, State]:
-    """The task with this id, or the only one whose id begins so."""
-    every = [(name, state) for state, names in store.names().items() for name in names]
-    found = [(name, state) for name, state in every if name == id_] or [
-        (name, state) for name, state in every if id_ and name.startswith(id_)
-    ]
-    if not found:
-        raise Misconfigured(f"there is no task {id_!r}; see: python main.py tasks")
-    if len(found) > 1:
-        raise Misconfigured(f"{id_!r} fits {', '.join(sorted(name for name, _ in found)[:5])}; type more of the id")
-    return found[0]

@@ -9,10 +9,10 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from agents.orchestrator.planning.daily_planner import cents
 from cli.terminal.text import plain
 from cli.wiring.records import Records
 from shared.model.errors import TeamError
+from shared.money.token_budget import cents
 from shared.store.activity import Activity
 
 if TYPE_CHECKING:

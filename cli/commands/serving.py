@@ -11,7 +11,6 @@ from functools import partial
 
 from agents.orchestrator.daemon import Daemon, End, Outside
 from agents.orchestrator.day import Orchestrator
-from agents.orchestrator.housekeeping.tidying import tidy
 from agents.orchestrator.team import Desk
 from cli.terminal.arguments import DONE, Arguments
 from cli.terminal.text import pasteable, plain
@@ -20,6 +19,7 @@ from cli.wiring.config_watch import ConfigWatch
 from cli.wiring.records import Records, open_records, require_home
 from cli.wiring.shutdown import Quitting, quitting
 from cli.wiring.ticker import ticking
+from cli.wiring.tidying import tidy
 from shared.config.settings import Settings
 from shared.model.errors import Misconfigured, Refused, Replaced, Stumble, TeamError
 from shared.model.waiting import Wait

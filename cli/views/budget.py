@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from agents.orchestrator.planning.daily_planner import cents
 from agents.orchestrator.reports.report_words import savings
 from cli.terminal.arguments import Arguments
 from cli.terminal.printing import MOST_SHOWN, money, print_json, print_table, short
@@ -17,7 +16,7 @@ from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing
 from shared.money.savings import Saved
 from shared.money.ticket import LostCall, Share
-from shared.money.token_budget import Totals, as_dollars
+from shared.money.token_budget import Totals, as_dollars, cents
 
 DAYS_SHOWN = 31
 GROUPS = ("agent", "task", "model")

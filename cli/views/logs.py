@@ -8,10 +8,10 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from agents.orchestrator.planning.daily_planner import cents
 from cli.terminal.arguments import DONE, INTERRUPTED, Arguments
 from cli.terminal.text import plain
 from cli.wiring.records import require_home
+from shared.money.token_budget import cents
 from shared.system.clock import SystemClock
 from shared.system.log import Line, Tail, moment, newest
 from shared.system.paths import Home

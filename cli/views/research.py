@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from agents.orchestrator.planning.daily_planner import cents
 from agents.orchestrator.research.research_note import note_path
 from agents.orchestrator.research.researching import MOST_TRIES
 from cli.terminal.arguments import Arguments
@@ -14,7 +13,7 @@ from cli.terminal.text import plain
 from cli.views.what_runs import one_line
 from cli.wiring.records import Records, open_records
 from shared.model.research import Looked
-from shared.money.token_budget import as_dollars, dollars
+from shared.money.token_budget import as_dollars, cents, dollars
 
 LONGEST = 300  # characters of a recommendation
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from agents.orchestrator.planning.daily_planner import cents
 from cli.terminal.text import command
 from cli.views.daemon_state import go_on
 from cli.wiring.records import Records
@@ -14,6 +13,7 @@ from shared.model import errors
 from shared.model.board import Board
 from shared.model.lifecycle import State
 from shared.model.schedule import WORK
+from shared.money.token_budget import cents
 from shared.store.activity import Activity, BadEnd, OpenRun, locked_since
 
 CLOCKS_DIFFER = timedelta(seconds=1)  # the file system's and ours

@@ -8,12 +8,11 @@ from typing import Any
 from agents.orchestrator.board.snapshot import Snapshot, load_snapshot
 from agents.orchestrator.integration.feature_branches import own_target
 from agents.orchestrator.publishing import gate_text
-from cli.commands.owner_commands import find
 from cli.terminal.arguments import Arguments
 from cli.terminal.printing import money, print_json, print_list
 from cli.terminal.text import pasteable, plain, plain_block
 from cli.views.pulls import pull_text, pulls
-from cli.wiring.records import Records, open_records
+from cli.wiring.records import Records, find, open_records
 from shared.model.board import Card, waits_for
 from shared.model.lifecycle import State
 from shared.store.journal import Attempt

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agents.devops.drivers.driver import Driver, Running
+from agents.devops.drivers.driver import Driver
 from agents.orchestrator.reports.deploy_text import short, shortened
 from cli.terminal.text import command, plain
 from cli.wiring.records import Records
-from shared.model.deployment import OVER, Deploy, DeployStage, Place, healthy_at, unwatched
+from shared.model.deployment import OVER, Deploy, DeployStage, Place, Running, healthy_at, unwatched
 from shared.model.errors import TeamError, Unavailable
 
 NOBODY_KNOWS = (DeployStage.STUCK, DeployStage.OVERRULED)  # which of the two runs

@@ -11,16 +11,16 @@ from pathlib import Path
 
 from agents.orchestrator.deploys.deploy_book import DeployRepository
 from agents.orchestrator.memory.lesson_book import LessonRepository
-from agents.orchestrator.planning.daily_planner import wordings
-from agents.orchestrator.research.research_book import ResearchRepository
 from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
 from agents.orchestrator.upkeep.upkeep import wanted
 from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
+from agents.orchestrator.vision.goal_ids import wordings
 from cli.terminal.arguments import AIDER
 from cli.wiring.forge import open_forge
 from shared.config.settings import Settings, load
 from shared.forge.forge import Forge
 from shared.model.errors import Misconfigured
+from shared.model.lifecycle import State
 from shared.model.work import Question, Vision
 from shared.money.ledger import Ledger
 from shared.money.uptime import uptime
@@ -28,6 +28,7 @@ from shared.store.database import Database
 from shared.store.gate_book import GateRepository
 from shared.store.journal import Journal
 from shared.store.plan_book import PlanRepository
+from shared.store.research_book import ResearchRepository
 from shared.store.task_store import TaskStore
 from shared.system import lock
 from shared.system.clock import Clock, SystemClock
@@ -138,3 +139,16 @@ def aider_python(configured: str) -> Path:
     if not python.exists():
         raise Misconfigured(f"the coding engine is not installed ({python} is missing); type: make setup")
     return python
+
+
+def find(store: TaskStore, id_: str) -> tuple[str, State]:
+    """The task with this id, or the only one whose id begins so."""
+    every = [(name, state) for state, names in store.names().items() for name in names]
+    found = [(name, state) for name, state in every if name == id_] or [
+        (name, state) for name, state in every if id_ and name.startswith(id_)
+    ]
+    if not found:
+        raise Misconfigured(f"there is no task {id_!r}; see: python main.py tasks")
+    if len(found) > 1:
+        raise Misconfigured(f"{id_!r} fits {', '.join(sorted(name for name, _ in found)[:5])}; type more of the id")
+    return found[0]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pydantic import Field
 
-from agents.orchestrator.upkeep.upkeep import UpkeepRules
 from shared.config.settings_part import SettingsPart
 
 FINE = 10_000  # a share is counted in so many parts: a float never touches an amount
@@ -24,3 +25,16 @@ class UpkeepSettings(SettingsPart):
 
     def rules(self, day: int) -> UpkeepRules:
         return UpkeepRules(self.tasks, self.open, self.cap(day))
+
+
+@dataclass(frozen=True)
+class UpkeepRules:
+    """The owner's (config/policy.yaml, `upkeep`)."""
+
+    tasks: int = 1  # proposed per day; 0: none
+    open: int = 2  # that may be under way or wait for him
+    share: int = 0  # nano-dollars of a day, for all of them together; 0: nothing is proposed
+
+    @property
+    def is_on(self) -> bool:
+        return self.tasks > 0 and self.share > 0

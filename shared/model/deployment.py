@@ -14,6 +14,9 @@ from typing import Literal
 
 from shared.model.errors import ImpossibleTransition
 
+FEWEST = 7  # digits of a commit that say which one it is
+
+
 Place = Literal["staging", "production"]
 PLACES: tuple[Place, ...] = ("staging", "production")  # in this order
 
@@ -301,3 +304,19 @@ def in_vain(place: Place, deploys: Sequence[Deploy], forgiven: int, reverts: Col
         if deploy.place == place and deploy.number > forgiven and not deploy.asked and deploy.commit not in reverts:
             count = 0 if deploy.stage is S.HEALTHY else count + deploy.is_over
     return count
+
+
+@dataclass(frozen=True)
+class Running:
+    """What a place says of itself. `ended`: how it ended, if it does not run; empty: it runs.
+
+    `restarts`: how often it was started again by itself.
+    """
+
+    commit: str
+    ended: str = ""
+    restarts: int = 0
+
+    def is_of(self, commit: str) -> bool:
+        """Whether it is that commit, given in full. A place may know its first digits only, FEWEST or more."""
+        return len(self.commit) >= FEWEST and commit.startswith(self.commit)

@@ -76,3 +76,7 @@ class Replaced(TeamError):
 
 class ImpossibleTransition(Exception):
     """An event that the lifecycle table does not know in this state: a bug of ours."""
+
+
+class BrokenSetup(Misconfigured):
+    """The environment for the tests cannot be built. The text shows the last lines and names the file to mend."""

@@ -7,6 +7,7 @@ the rows that cost an attempt the table has no circle, so no task can spend for 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from typing import Literal
 
@@ -146,3 +147,8 @@ class Tried:
             return f"it has been worked on for {self.minutes:.0f} minutes (config/policy.yaml, attempts.minutes)"
         tried = self.failed >= limits.failed or self.lost >= limits.lost or self.sent_back > limits.rounds
         return "its attempts are used up" if tried or self.stale > limits.refreshed else ""
+
+
+def pause_after(tried: Tried) -> timedelta:
+    """How long a task rests after an attempt: what was lost waits longer each time, what failed may go on at once."""
+    return timedelta(seconds=0 if tried.lost < 2 else min(30 * 2.0 ** (tried.lost - 2), 600))

@@ -54,7 +54,7 @@ from shared.money.token_budget import (
 from shared.store.database import Database
 from shared.system.fault import fault_point
 
-__all__ = ["BudgetWarning", "CallRecord", "CallEnding", "Ledger", "Reservation", "Share", "Ticket", "TicketOrder"]
+__all__ = ["BudgetWarning", "CallEnding", "CallRecord", "Ledger", "Reservation", "Share", "Ticket", "TicketOrder"]
 
 NO_SPENDING = {"pause": "meter_paused", "halt": "meter_halted"}
 

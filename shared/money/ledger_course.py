@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
-from agents.orchestrator.reports.account import Spending
 from shared.store.database import Database
 
 LAST_MINUTE = 24 * 60 - 1
@@ -31,3 +31,11 @@ def _minute(at: str, day: str) -> int:
     if (found := when.date().isoformat()) != day:
         return 0 if found < day else LAST_MINUTE
     return when.hour * 60 + when.minute
+
+
+@dataclass(frozen=True)
+class Spending:
+    """Money that was taken from the cap at some minute of the day (0-1439)."""
+
+    minute: int
+    amount: int

@@ -274,3 +274,14 @@ def clock_jumped(anchor: Moment, now: Moment) -> bool:
     if anchor.uptime.boot != now.uptime.boot:
         return False
     return (now.at - anchor.at) - timedelta(seconds=now.uptime.seconds - anchor.uptime.seconds) > JUMP
+
+
+def cents(nano: int) -> str:
+    """Dollars with two decimals, or with four below ten cents."""
+    dollars = as_dollars(nano)
+    whole, _, decimals = dollars.partition(".")
+    return f"{whole}.{decimals[:2] if nano >= 100_000_000 else decimals[:4]}"
+
+
+def in_dollars(nano: int) -> str:
+    return f"${cents(nano)}" if nano else "$0.00"

@@ -10,7 +10,6 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from agents.orchestrator.reports.account import Trouble
 from shared.model.schedule import Ran
 from shared.model.work import DailyPlan, Goal, Guard, Question, Vision
 from shared.store.database import Database
@@ -220,3 +219,11 @@ def _ask(db: sqlite3.Connection, day: str, questions: Sequence[Question], wordin
 
 def _json(kind: TypeAdapter[Any], value: object) -> str:
     return kind.dump_json(value).decode()
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """A phase of the day that had a problem."""
+
+    phase: str
+    text: str

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from agents.devops.drivers.driver import Driver, EngineAway, NotBuilt, NotTouched, Release, Running
-from shared.model.deployment import PLACES, Place
+from agents.devops.drivers.driver import Driver, EngineAway, NotBuilt, NotTouched, Release
+from shared.model.deployment import PLACES, Place, Running
 from tests.docker_scene import COMPLAINT, App, Kind, Releases, client, occupied, page, within
 from tests.killing import at_length, finishes, killed_at, points, snippet
 

@@ -19,9 +19,9 @@ from agents.devops.compose.compose_command import ComposeCommand
 from agents.devops.compose.compose_driver import ComposeDriver
 from agents.devops.compose.compose_values import MOST_TOLD
 from agents.devops.docker.docker_manager import DockerManager
-from agents.devops.drivers.driver import Driver, EngineAway, NotBuilt, NotStarted, NotTouched, Release, Running
+from agents.devops.drivers.driver import Driver, EngineAway, NotBuilt, NotStarted, NotTouched, Release
 from shared.config.settings_deploy import DeploySettings
-from shared.model.deployment import PLACES
+from shared.model.deployment import PLACES, Running
 from shared.model.errors import Misconfigured
 from tests.docker_scene import (
     App,

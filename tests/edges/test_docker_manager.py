@@ -19,7 +19,8 @@ import pytest
 from agents.devops.docker.docker_engine import EngineRefused, connected
 from agents.devops.docker.docker_manager import DockerManager
 from agents.devops.docker.docker_words import Container, Names, plain, summed_up, why_away
-from agents.devops.drivers.driver import EngineAway, NotBuilt, Release, Running
+from agents.devops.drivers.driver import EngineAway, NotBuilt, Release
+from shared.model.deployment import Running
 from shared.model.errors import Misconfigured, TeamError
 from tests.killing import finishes, snippet
 

@@ -12,9 +12,9 @@ import pytest
 
 from agents.devops.docker.docker_manager import DockerManager
 from agents.devops.docker.dockerfile_driver import DockerfileDriver
-from agents.devops.drivers.driver import Cleaned, Driver, HasPorts, NotBuilt, NotStarted, NotTouched, Release, Running
+from agents.devops.drivers.driver import Cleaned, Driver, HasPorts, NotBuilt, NotStarted, NotTouched, Release
 from shared.config.settings_deploy import DeploySettings
-from shared.model.deployment import PLACES, Place
+from shared.model.deployment import PLACES, Place, Running
 from shared.model.errors import Misconfigured
 from tests.docker_scene import (
     App,

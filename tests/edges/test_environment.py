@@ -18,8 +18,8 @@ import pytest
 from agents.qa.runner.environment import INSTALL, Environments, Setup
 from agents.qa.runner.environment_key import default_setup
 from agents.qa.runner.environment_store import KEPT, EnvironmentStore
-from agents.qa.runner.suite import BrokenSetup, Environment
-from shared.model.errors import Misconfigured, Unavailable
+from agents.qa.runner.suite import Environment
+from shared.model.errors import BrokenSetup, Misconfigured, Unavailable
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
 from shared.sandbox.box import METER_PORT, Box, Finished, Job, Mount, find_box

@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agents.devops.drivers.driver import Cleaned, EngineAway, Release, Running
+from agents.devops.drivers.driver import Cleaned, EngineAway, Release
 from agents.devops.drivers.health_checker import HealthChecker, base_url
 from shared.config.settings_deploy import Page, PlaceSettings
-from shared.model.deployment import Place
+from shared.model.deployment import Place, Running
 from shared.model.health import HealthLook
 from shared.system.clock import ManualClock
 from shared.system.outgoing import Outgoing

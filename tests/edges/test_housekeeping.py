@@ -15,11 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.orchestrator.housekeeping.log_rotation import cut, rotate
-from agents.orchestrator.housekeeping.pruning import prune
-from agents.orchestrator.housekeeping.tidying import tidy
-from agents.orchestrator.research.research_book import ResearchRepository
 from agents.qa.runner.environment_store import EnvironmentStore
+from cli.wiring.pruning import prune
+from cli.wiring.tidying import tidy
 from shared.llm.llm_replies import Replies
 from shared.model.errors import Replaced
 from shared.model.lifecycle import Event
@@ -33,9 +31,11 @@ from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
 from shared.store.database import Database
 from shared.store.epochs import Epochs
+from shared.store.research_book import ResearchRepository
 from shared.system.clock import ManualClock
 from shared.system.keeping import ENVIRONMENT_AGE, FULL_LOG, FULL_OUTPUT, OUTPUT_KEPT, SCATTERED_PACKS, TRACES
 from shared.system.log import Log, Tail
+from shared.system.log_rotation import cut, rotate
 from shared.system.paths import Home
 from tests.killing import REPOSITORY, at_length, killed_at, points, snippet
 from tests.repositories import shell
@@ -48,7 +48,7 @@ TIDY = """
     from datetime import UTC, datetime
     from pathlib import Path
     from shared.store.database import Database
-    from agents.orchestrator.housekeeping.tidying import tidy
+    from cli.wiring.tidying import tidy
     from shared.system.paths import Home
     from shared.repo.mirror import Mirror
     from shared.repo.remote import Remote
@@ -376,7 +376,7 @@ ROTATE = """
     import sys
     from datetime import date
     from pathlib import Path
-    from agents.orchestrator.housekeeping.log_rotation import rotate
+    from shared.system.log_rotation import rotate
     list(rotate(Path(sys.argv[1]), date(2026, 11, 20)))
 """
 

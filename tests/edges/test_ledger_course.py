@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from agents.orchestrator.reports.account import Spending
 from shared.money.ledger import Ledger
-from shared.money.ledger_course import LedgerCourse
+from shared.money.ledger_course import LedgerCourse, Spending
 from shared.money.ticket import CallEnding
 from shared.store.database import Database
 from tests.edges.test_ledger import NOON, opened, refusal, taken

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.orchestrator.reports.account import Trouble
 from shared.model.schedule import Ran
 from shared.store.database import Database
-from shared.store.plan_book import PlanRepository
+from shared.store.plan_book import PlanRepository, Trouble
 from tests.killing import killed_at, snippet
 
 DAY = "2026-11-20"

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from agents.devops.drivers.driver import Driver, EngineAway, Running
+from agents.devops.drivers.driver import Driver, EngineAway
 from agents.orchestrator.day import Orchestrator
 from agents.orchestrator.reports.reporting import Reporting
 from cli.commands.deploy_check import deploy_findings
 from cli.wiring.records import Records
 from cli.wiring.team import open_team
-from shared.model.deployment import Deploy, DeployEvent, Place
+from shared.model.deployment import Deploy, DeployEvent, Place, Running
 from shared.model.errors import Misconfigured, TeamError, Unavailable
 from shared.model.lifecycle import Event as TaskEvent
 from shared.model.lifecycle import State

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from agents.coder.engine.engine import EngineJob, EngineRun, never
-from agents.qa.runner.suite import BrokenSetup
 from cli.commands import owner_commands
 from cli.terminal.arguments import Arguments
 from cli.wiring.records import Records
 from cli.wiring.team import open_team
+from shared.model.errors import BrokenSetup
 from shared.sandbox.box import NoSandbox, refusal
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import BAD, FILES, GOOD, ID, VISION, Coder, fix, suite

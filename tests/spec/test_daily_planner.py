@@ -7,22 +7,15 @@ from dataclasses import replace
 import pytest
 
 from agents.orchestrator.planning import daily_planner
-from agents.orchestrator.planning.daily_planner import (
-    PROFILE,
-    cents,
-    forecast,
-    goals_to_plan,
-    merged,
-    unwanted,
-    wordings,
-)
+from agents.orchestrator.planning.daily_planner import goals_to_plan, merged
 from agents.orchestrator.publishing import pull_text
 from agents.orchestrator.reports import progress_tracker
-from agents.orchestrator.vision.goal_ids import note_id
+from agents.orchestrator.roadmap.roadmap import PROFILE, forecast
+from agents.orchestrator.vision.goal_ids import note_id, unwanted, wordings
 from shared.model.board import Board, Card, wording
 from shared.model.lifecycle import State
 from shared.model.work import Branch, DailyPlan, Difficulty, Goal, Guard, Priority, Question, Remark, TaskSpec, Vision
-from shared.money.token_budget import Totals, dollars
+from shared.money.token_budget import Totals, cents, dollars
 
 LOW = Goal("g-1", "Tidy up", priority=Priority.LOW, line=9)
 HIGH = Goal("g-2", "Fix it", priority=Priority.HIGH, line=5)

@@ -20,12 +20,11 @@ from agents.orchestrator.decide import (
     Rebase,
     Rest,
     next_move,
-    pause_after,
 )
 from shared.model.board import Board, Card, waits_for
 from shared.model.evidence import Evidence
 from shared.model.gate import AskOwner, Judge, ReviewState, RunTests
-from shared.model.lifecycle import Event, State, TaskLimits, Tried
+from shared.model.lifecycle import Event, State, TaskLimits, Tried, pause_after
 from shared.model.review import Escalated, Reviewed
 from shared.model.work import Priority, TaskSpec
 

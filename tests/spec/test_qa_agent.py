@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from agents.qa.agent import Qa
-from agents.qa.runner.suite import BrokenSetup, RawTestRun, SuiteOrder
-from shared.model.errors import Unavailable
+from agents.qa.runner.suite import RawTestRun, SuiteOrder
+from shared.model.errors import BrokenSetup, Unavailable
 from shared.model.evidence import Evidence, SuiteRun, is_test_file, rules
 from shared.model.work import Branch, Run, TaskSpec
 from shared.repo.mirror import Mirror

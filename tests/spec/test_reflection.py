@@ -44,10 +44,9 @@ from agents.qa.evidence_rule import Runs, problems
 from agents.qa.gathering import Gathering, Subject
 from agents.qa.runner.environment_build import Builder, Setup
 from agents.qa.runner.index_proxy import IndexProxy
-from agents.qa.runner.suite import BrokenSetup
 from cli.wiring.records import aider_python
 from shared.model.change import Change, ChangeLimits, refusal
-from shared.model.errors import Misconfigured, Refused, Unavailable
+from shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
 from shared.model.evidence import Evidence, Outcome, Problem, SuiteRun
 from shared.model.gate import AskOwner, Fail, Policy, ReviewState, fingerprint, next_step
 from shared.model.lifecycle import TRANSITIONS, Event, State, TaskLimits, Tried

@@ -10,15 +10,18 @@ import pytest
 from PIL import Image
 
 from agents.orchestrator.reports import morning_text, report_notice
-from agents.orchestrator.reports.account import DayAccount, GoalAccount, PlanAccount, Spending, TaskAccount, Trouble
+from agents.orchestrator.reports.account import DayAccount, GoalAccount, PlanAccount, TaskAccount
 from agents.orchestrator.reports.picture import BAR, BOTTOM, LEFT, PLENTY
 from agents.orchestrator.reports.report_picture import picture
 from agents.orchestrator.reports.report_text import evening
-from agents.orchestrator.reports.report_words import few, harmless, left_by_hour
+from agents.orchestrator.reports.report_words import few, left_by_hour
 from shared.model.lifecycle import Event, State
+from shared.model.text import harmless
 from shared.model.work import Priority
+from shared.money.ledger_course import Spending
 from shared.money.token_budget import NANO, Totals
 from shared.notify.notice import Tone
+from shared.store.plan_book import Trouble
 
 DAY, CALL = "2026-11-20", "python main.py"
 MERGED = TaskAccount(

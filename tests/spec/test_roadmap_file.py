@@ -12,8 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.orchestrator.reports import morning_text
-from agents.orchestrator.reports.account import RoadmapAccount
-from agents.orchestrator.roadmap.roadmap import DONE, FREE, LATER, GoalPin, Need, Pace, Roadmap, applied, lay_out
+from agents.orchestrator.roadmap.roadmap import (
+    DONE,
+    FREE,
+    LATER,
+    GoalPin,
+    Need,
+    Pace,
+    Roadmap,
+    RoadmapAccount,
+    applied,
+    lay_out,
+)
 from agents.orchestrator.roadmap.roadmap_file import NOTHING, TOP, Sheet, edits, likeness, read, recognised
 from agents.orchestrator.roadmap.roadmap_text import day_words, pace_words, render
 from shared.model.errors import Refused

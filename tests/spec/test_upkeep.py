@@ -21,7 +21,6 @@ from agents.orchestrator.upkeep.upkeep import (
     Past,
     UpkeepFinding,
     UpkeepLook,
-    UpkeepRules,
     at_rest,
     chosen,
     goal,
@@ -33,6 +32,7 @@ from agents.orchestrator.upkeep.upkeep import (
     task,
     wanted,
 )
+from shared.config.settings_upkeep import UpkeepRules
 from shared.model.board import Board, Card, waits_for, wording
 from shared.model.lifecycle import State
 from shared.model.naming import is_task_id, is_upkeep, upkeep_task

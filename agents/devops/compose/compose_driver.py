@@ -24,11 +24,11 @@ from agents.devops.docker.docker_engine import GONE, connected, unless
 from agents.devops.docker.docker_manager import DockerManager
 from agents.devops.docker.docker_words import COMMIT, HOME, PORT_TAKEN, Container, summed_up, why_away, without_noise
 from agents.devops.drivers import ports
-from agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release, Running
+from agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release
 from agents.devops.drivers.owner_command import tail
 from agents.devops.drivers.release_env import release_env
 from shared.config.settings_deploy import DeploySettings
-from shared.model.deployment import Place
+from shared.model.deployment import Place, Running
 from shared.model.errors import Refused
 from shared.system.fault import fault_point
 from shared.system.paths import read_text, write_text

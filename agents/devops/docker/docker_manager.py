@@ -11,8 +11,8 @@ from typing import IO, TYPE_CHECKING, Any
 from agents.devops.docker import docker_build
 from agents.devops.docker.docker_engine import GONE, IN_USE, connected, unless
 from agents.devops.docker.docker_words import COMMIT, HOME, PLACE, SHORT, Container, Image, Names, summed_up
-from agents.devops.drivers.driver import Cleaned, Release, Running
-from shared.model.deployment import PLACES, Place
+from agents.devops.drivers.driver import Cleaned, Release
+from shared.model.deployment import PLACES, Place, Running
 from shared.model.errors import Misconfigured
 from shared.system.fault import fault_point
 

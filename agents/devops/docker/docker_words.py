@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agents.devops.drivers.driver import Release, Running
+from agents.devops.drivers.driver import Release
 from shared.model.defuse import HIDDEN
-from shared.model.deployment import PLACES, Place
+from shared.model.deployment import PLACES, Place, Running
 
 HOME, PLACE, COMMIT = "sisimpur.home", "sisimpur.place", "sisimpur.commit"  # labels
 SHORT = 12  # digits of a commit in the name of an image

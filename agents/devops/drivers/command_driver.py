@@ -27,10 +27,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from agents.devops.drivers.driver import FEWEST, Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release, Running
+from agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release
 from agents.devops.drivers.owner_command import OwnerCommand, Surroundings, surroundings
 from shared.config.settings_deploy import DeploySettings
-from shared.model.deployment import Place
+from shared.model.deployment import FEWEST, Place, Running
 from shared.model.errors import Misconfigured
 from shared.model.log_lines import seen_before
 from shared.system.clock import Clock

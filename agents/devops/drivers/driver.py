@@ -10,10 +10,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from shared.model.deployment import Place
+from shared.model.deployment import Place, Running
 from shared.model.errors import Stumble, Unavailable
-
-FEWEST = 7  # digits of a commit that say which one it is
 
 
 class NotBuilt(Stumble):
@@ -39,22 +37,6 @@ class EngineAway(Unavailable):
 class Release:
     place: Place
     commit: str  # in full
-
-
-@dataclass(frozen=True)
-class Running:
-    """What a place says of itself. `ended`: how it ended, if it does not run; empty: it runs.
-
-    `restarts`: how often it was started again by itself.
-    """
-
-    commit: str
-    ended: str = ""
-    restarts: int = 0
-
-    def is_of(self, commit: str) -> bool:
-        """Whether it is that commit, given in full. A place may know its first digits only, FEWEST or more."""
-        return len(self.commit) >= FEWEST and commit.startswith(self.commit)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from agents.devops.drivers.driver import Driver, Running
+from agents.devops.drivers.driver import Driver
 from agents.devops.drivers.page_line import PageAnswer, PageLine
 from shared.config.settings_deploy import Page, PlaceSettings
 from shared.model.defuse import defuse
-from shared.model.deployment import Place
+from shared.model.deployment import Place, Running
 from shared.model.errors import Stopping
 from shared.model.health import HealthLook
 from shared.model.log_lines import seen_before

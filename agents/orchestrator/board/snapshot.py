@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from agents.orchestrator.decide import pause_after
 from agents.orchestrator.integration.feature_branches import landed, too_early
-from agents.orchestrator.planning.daily_planner import unwanted
+from agents.orchestrator.vision.goal_ids import unwanted
 from shared.model.board import Board, Card, is_lost_for_us
 from shared.model.gate import Policy, ReviewState
-from shared.model.lifecycle import State, TaskLimits
+from shared.model.lifecycle import State, TaskLimits, pause_after
 from shared.model.naming import attempt_ref, is_upkeep
 from shared.model.work import TaskSpec, Vision
 from shared.store.journal import Journal, TaskRecord

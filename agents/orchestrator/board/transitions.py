@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from agents.orchestrator.team import Desk
 from shared.model.errors import Unavailable
 from shared.model.lifecycle import Event, State
+from shared.model.work import TaskSpec
 from shared.store.journal import Outcome
 
 FIRST, LONGEST = timedelta(minutes=10), timedelta(hours=6)  # that a task lies aside, twice as long each time
@@ -77,3 +78,16 @@ class Transitions:
                 desk.journal.moved(planned)
             else:
                 desk.journal.overtaken(planned, desk.clock.now())
+
+
+def file_task(desk: Desk, task: TaskSpec, note: str, worded: str, branch: str = "") -> None:
+    """The task's file, then its first line of history; repeatable after a kill. `worded`, `branch`: see Known."""
+    if desk.store.add(task) or _is_ours(desk, task):
+        desk.journal.born(task, State.BACKLOG, note, desk.clock.now(), worded, branch)
+    else:
+        desk.tell(f"{task.id}: a file of yours has this name; the planned task ({task.title}) was not written")
+
+
+def _is_ours(desk: Desk, task: TaskSpec) -> bool:
+    """Written by us before a kill, and still the same."""
+    return any(desk.store.read(state, task.id).spec == task for state in desk.store.find(task.id))

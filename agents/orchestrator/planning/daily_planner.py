@@ -6,21 +6,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from agents.orchestrator.vision.goal_ids import ISSUE, note_id
 from shared.model.board import Board, Card, wording
 from shared.model.lifecycle import State
 from shared.model.research import inquiry
-from shared.model.work import DailyPlan, Difficulty, Goal, Question, Remark, TaskSpec, Vision
-from shared.money.token_budget import as_dollars
+from shared.model.work import DailyPlan, Goal, Question, Remark, Vision
+from shared.money.token_budget import cents
 
 NO_NOTES: Mapping[str, str] = MappingProxyType({})
-
-# Tokens of one task, sent and received, over all its model calls: what a forecast rests on until there is experience.
-PROFILE: Mapping[Difficulty, tuple[int, int]] = {
-    Difficulty.EASY: (12_000, 3_000),
-    Difficulty.MEDIUM: (40_000, 8_000),
-    Difficulty.HARD: (120_000, 20_000),
-}
 
 
 def goals_to_plan(
@@ -40,26 +32,6 @@ def goals_to_plan(
     return tuple(sorted(open_goals, key=lambda goal: (goal.priority.rank, goal.line)))
 
 
-def wordings(vision: Vision) -> dict[str, str]:
-    """What a question can be about, as it is worded now: goals, and notes (another wording is another id)."""
-    remarks = vision.notes + vision.unread
-    return {goal.id: wording(goal) for goal in vision.goals} | {note_id(remark): "" for remark in remarks}
-
-
-def unwanted(goal_id: str, planned_for: str, vision: Vision) -> str:
-    """Why the vision does not want a task any more that was planned for this goal in this wording; empty: it does."""
-    if not goal_id:
-        return ""  # the owner dropped it himself
-    goal = next((goal for goal in vision.goals if goal.id == goal_id), None)
-    is_from_issue = goal_id.startswith(ISSUE)
-    if goal is None:
-        gone = "its issue was closed, or does not count any more"
-        return gone if is_from_issue else "its goal was removed from VISION.md"
-    if wording(goal) == planned_for:
-        return ""
-    return "its issue was reworded" if is_from_issue else "its goal was reworded in VISION.md"
-
-
 def merged(before: DailyPlan | None, plan: DailyPlan) -> DailyPlan:
     """A second planning on the same day (the owner edited VISION.md) adds to the first."""
     if before is None:
@@ -76,18 +48,6 @@ def merged(before: DailyPlan | None, plan: DailyPlan) -> DailyPlan:
         forecast=before.forecast + plan.forecast,
         notes=before.notes + plan.notes,
     )
-
-
-def forecast(tasks: Iterable[TaskSpec], per_token: tuple[int, int], experience: Sequence[int]) -> int:
-    """What the tasks will probably cost, in nano-dollars: from the cost of finished ones, or from the profile.
-
-    `per_token` is the coder's price for a token sent and received; `experience` the cost of each finished task.
-    """
-    tasks = list(tasks)
-    if len(experience) >= 3:
-        return len(tasks) * (sum(experience) // len(experience))
-    sent, received = per_token
-    return sum(PROFILE[task.difficulty][0] * sent + PROFILE[task.difficulty][1] * received for task in tasks)
 
 
 # --- DAILY_PLAN.md -------------------------------------------------------------------------------------------
@@ -170,10 +130,3 @@ def _section(title: str, lines: Iterable[str]) -> str:
 
 def _code(words: Iterable[str]) -> str:
     return ", ".join(f"`{word}`" for word in words)
-
-
-def cents(nano: int) -> str:
-    """Dollars with two decimals, or with four below ten cents."""
-    dollars = as_dollars(nano)
-    whole, _, decimals = dollars.partition(".")
-    return f"{whole}.{decimals[:2] if nano >= 100_000_000 else decimals[:4]}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from agents.orchestrator.board.transitions import file_task
 from agents.orchestrator.integration.feature_branches import OPEN, landings, lands, open_branches
 from agents.orchestrator.integration.partial_goals import is_planned_whole
-from agents.orchestrator.planning.planning import file_task
 from agents.orchestrator.roadmap.roadmap import DONE
 from agents.orchestrator.roadmap.roadmap_needs import wanted
 from agents.orchestrator.team import WHO, Desk

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from agents.orchestrator.planning.daily_planner import wordings
 from agents.orchestrator.team import Desk, Team
+from agents.orchestrator.vision.goal_ids import wordings
 from agents.orchestrator.vision.interpreter import needs_reading
 from agents.orchestrator.vision.issue_goals import (
     goals_in,

@@ -6,20 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agents.orchestrator.board.snapshot import load_snapshot
+from agents.orchestrator.board.transitions import file_task
 from agents.orchestrator.integration.feature_branches import BranchConflict, FeatureBranches, open_branches
 from agents.orchestrator.integration.partial_goals import branches_for, finished, left_before, planned, worded
 from agents.orchestrator.memory import learning
 from agents.orchestrator.planning import daily_planner
-from agents.orchestrator.planning.daily_planner import forecast, goals_to_plan, merged, wordings
-from agents.orchestrator.reports.report_words import counted
+from agents.orchestrator.planning.daily_planner import goals_to_plan, merged
 from agents.orchestrator.research.research_note import note_path
 from agents.orchestrator.roadmap import roadmapping
+from agents.orchestrator.roadmap.roadmap import forecast
 from agents.orchestrator.team import Desk, Team
 from agents.orchestrator.upkeep import upkeep
+from agents.orchestrator.vision.goal_ids import wordings
 from shared.model.board import wording
 from shared.model.errors import Refused, Stumble, TeamError, Unavailable
 from shared.model.lifecycle import State
 from shared.model.research import inquiry
+from shared.model.text import counted
 from shared.model.work import DailyPlan, Goal, PlanAnswer, PlanOrder, TaskSpec, Vision
 from shared.store.journal import Journal
 from shared.store.plan_book import Accepted, PlanRepository
@@ -270,19 +273,6 @@ def write_tasks(desk: Desk, day: str) -> None:
             continue
         goal = goals.get(task.goal_id)
         file_task(desk, task, "planned", wording(goal) if goal else "", branches.get(task.goal_id, ""))
-
-
-def file_task(desk: Desk, task: TaskSpec, note: str, worded: str, branch: str = "") -> None:
-    """The task's file, then its first line of history; repeatable after a kill. `worded`, `branch`: see Known."""
-    if desk.store.add(task) or _is_ours(desk, task):
-        desk.journal.born(task, State.BACKLOG, note, desk.clock.now(), worded, branch)
-    else:
-        desk.tell(f"{task.id}: a file of yours has this name; the planned task ({task.title}) was not written")
-
-
-def _is_ours(desk: Desk, task: TaskSpec) -> bool:
-    """Written by us before a kill, and still the same."""
-    return any(desk.store.read(state, task.id).spec == task for state in desk.store.find(task.id))
 
 
 def write_plan_file(desk: Desk, accepted: Accepted, day: str) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agents.orchestrator.planning.daily_planner import cents
 from shared.model.work import Branch, TaskSpec
+from shared.money.token_budget import cents
 
 LABELS = ("agents",)
 

@@ -9,11 +9,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from agents.orchestrator.reports.reflection import Reflection
+from agents.orchestrator.roadmap.roadmap import RoadmapAccount
 from shared.model.deployment import Deploy, DeployStage, Place
 from shared.model.lifecycle import Event, State
 from shared.model.work import Priority
+from shared.money.ledger_course import Spending
 from shared.money.savings import Saved
 from shared.money.token_budget import Totals
+from shared.store.plan_book import Trouble
 
 # How a day went. "cut off": it has no evening, somebody or something stopped it; "missed": nobody was there at all.
 Kind = Literal["worked", "idle", "failed", "cut off", "missed"]
@@ -83,22 +86,6 @@ class GoalAccount:
 
 
 @dataclass(frozen=True)
-class Trouble:
-    """A phase of the day that had a problem."""
-
-    phase: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Spending:
-    """Money that was taken from the cap at some minute of the day (0-1439)."""
-
-    minute: int
-    amount: int
-
-
-@dataclass(frozen=True)
 class Live:
     """What is healthy at a place; without a commit nothing is, or nobody knows."""
 
@@ -137,21 +124,6 @@ class ResearchAccount:
     question: str
     recommendation: str
     note: str
-
-
-@dataclass(frozen=True)
-class RoadmapAccount:
-    """Where the roadmap stands: this week's milestone, and when all of it is probably done."""
-
-    week: str = ""  # the day on which this week began, in words; empty: there is no roadmap yet
-    done: int = 0  # of this week's goals
-    goals: int = 0
-    next: tuple[str, ...] = ()  # titles, in the order of their turn
-    ends: str = ""  # the day in words; empty: nothing is open
-    pace: str = ""  # in words
-    later: int = 0  # goals that are not planned for now
-    own: tuple[str, ...] = ()  # the owner's bullets that are no goals
-    problem: str = ""  # why the file cannot be read
 
 
 @dataclass(frozen=True)

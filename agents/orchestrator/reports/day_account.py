@@ -8,16 +8,8 @@ from types import MappingProxyType
 
 from agents.orchestrator.board.snapshot import load_snapshot
 from agents.orchestrator.integration.feature_branches import open_branches, own_target
-from agents.orchestrator.planning.daily_planner import question_line, wordings
-from agents.orchestrator.reports.account import (
-    DayAccount,
-    GoalAccount,
-    Kind,
-    PlanAccount,
-    ResearchAccount,
-    TaskAccount,
-    Trouble,
-)
+from agents.orchestrator.planning.daily_planner import question_line
+from agents.orchestrator.reports.account import DayAccount, GoalAccount, Kind, PlanAccount, ResearchAccount, TaskAccount
 from agents.orchestrator.reports.deploy_days import DeployDays
 from agents.orchestrator.reports.reflecting import reflect
 from agents.orchestrator.reports.report_notice import key_of_day
@@ -26,6 +18,7 @@ from agents.orchestrator.roadmap.roadmapping import account as roadmap
 from agents.orchestrator.roadmap.roadmapping import placed
 from agents.orchestrator.team import Desk
 from agents.orchestrator.upkeep import upkeep
+from agents.orchestrator.vision.goal_ids import wordings
 from shared.forge.forge import task_of
 from shared.model.board import Card, wording
 from shared.model.errors import TeamError
@@ -36,6 +29,7 @@ from shared.money.token_budget import Caps, month_of, next_cap
 from shared.notify.notice_book import Slip
 from shared.store.gate_book import AwaitingOwner
 from shared.store.journal import PastEvent, TaskRecord
+from shared.store.plan_book import Trouble
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 

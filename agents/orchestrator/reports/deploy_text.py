@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from agents.orchestrator.reports.account import DayAccount, DeployAccount, Live
-from agents.orchestrator.reports.report_words import NOTE, TITLE, bullets, harmless
 from shared.model.deployment import Deploy, DeployStage
+from shared.model.text import NOTE, TITLE, bullets, harmless
 from shared.notify.notice import Notice, Tone
 
 HEAD = 120  # characters of the begin of a long reason; the rest is its end, where programs say what was wrong

@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from agents.orchestrator.reports.account import DayAccount, RoadmapAccount
+from agents.orchestrator.reports.account import DayAccount
 from agents.orchestrator.reports.deploy_text import deployed
 from agents.orchestrator.reports.report_text import failed, looked_up, waiting, wrong
-from agents.orchestrator.reports.report_words import (
-    MOST,
-    SHORT,
-    brief,
-    counted,
-    dollars,
-    harmless,
-    headline,
-    markdown,
-    named,
-    points,
-    section,
-)
+from agents.orchestrator.reports.report_words import MOST, SHORT, brief, headline, markdown, named, points, section
+from agents.orchestrator.roadmap.roadmap import RoadmapAccount
+from shared.model.text import counted, harmless
+from shared.money.token_budget import in_dollars
 from shared.notify.notice import Section
 
 
@@ -70,7 +61,7 @@ def _deployed(today: DayAccount, yesterday: DayAccount | None, command: str) -> 
 def _plan(today: DayAccount) -> Iterator[str]:
     if today.plan.tasks:
         few = counted(len(today.plan.tasks), "task")
-        yield f"{few}, probably about {dollars(today.plan.forecast)} of {dollars(today.spent.cap)}"
+        yield f"{few}, probably about {in_dollars(today.plan.forecast)} of {in_dollars(today.spent.cap)}"
     yield from (harmless(title) for title in today.plan.tasks)
     yield from (f"left for another day: {harmless(title)}" for title in today.deferred)
     yield from (f"upkeep: {harmless(line)}" for line in today.plan.upkeep)

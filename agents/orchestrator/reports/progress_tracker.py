@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from agents.orchestrator.planning.daily_planner import cents
 from shared.model.board import Board, Card, waits_for
 from shared.model.lifecycle import FOLDERS, State
-from shared.money.token_budget import Totals
+from shared.money.token_budget import Totals, cents
 
 HEADINGS: Mapping[State, str] = {
     State.IN_REVIEW: "At the gates",

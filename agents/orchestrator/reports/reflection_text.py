@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from agents.orchestrator.reports.reflection import Cause, ClassifiedFailure, Reflection, Turn
-from agents.orchestrator.reports.report_words import dollars
 from agents.orchestrator.roadmap.weeks import Figure, Week
+from shared.money.token_budget import in_dollars
 
 MOST_LINES = 6
 MOST_TASKS = 5  # that are named of one cause
@@ -86,7 +86,7 @@ def _merged(week: Week, before: Week | None) -> str:
 def _per_merged(week: Week, before: Week | None) -> str:
     shown: dict[Figure, tuple[str, Callable[[float], str]]] = {
         "sent_back": ("sent back {} times", "{:.1f}".format),
-        "cost": ("{}", lambda nano: dollars(round(nano))),
+        "cost": ("{}", lambda nano: in_dollars(round(nano))),
         "minutes": ("{} minutes", _minutes),
         "tokens": ("{} tokens", "{:,.0f}".format),
     }

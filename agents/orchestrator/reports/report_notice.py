@@ -6,12 +6,14 @@ from dataclasses import replace
 
 from agents.orchestrator.publishing.gate_text import digest
 from agents.orchestrator.reports import morning_text, report_text
-from agents.orchestrator.reports.account import DayAccount, TaskAccount, Trouble
+from agents.orchestrator.reports.account import DayAccount, TaskAccount
 from agents.orchestrator.reports.deploy_text import deployed
 from agents.orchestrator.reports.reflection_text import in_one_line
-from agents.orchestrator.reports.report_words import SHORT, brief, bullets, harmless, headline, named, section
+from agents.orchestrator.reports.report_words import SHORT, brief, headline, named, section
 from shared.model.deployment import DeployStage
+from shared.model.text import bullets, harmless
 from shared.notify.notice import Notice, Picture, Section, Tone
+from shared.store.plan_book import Trouble
 
 
 def key_of_day(day: str) -> str:

@@ -12,17 +12,11 @@ from agents.orchestrator.reports.deploy_text import deployed
 from agents.orchestrator.reports.reflection_text import how_it_goes
 from agents.orchestrator.reports.report_words import (
     COLUMNS,
-    NOTE,
-    TITLE,
     answers,
     at_the_cap,
-    bullets,
     came_of,
-    counted,
-    dollars,
     fate,
     few,
-    harmless,
     headline,
     left_by_hour,
     markdown,
@@ -34,6 +28,8 @@ from agents.orchestrator.reports.report_words import (
     section,
 )
 from shared.model.naming import is_upkeep
+from shared.model.text import NOTE, TITLE, bullets, counted, harmless
+from shared.money.token_budget import in_dollars
 from shared.notify.notice import Section
 
 BAR = 40  # characters of a full bar
@@ -70,7 +66,7 @@ def sections(account: DayAccount, command: str) -> tuple[Section, ...]:
 
 def picture_words(account: DayAccount) -> str:
     """For who cannot see it."""
-    return f"what was left of {dollars(account.spent.cap)} hour by hour, and the task board of {account.day}"
+    return f"what was left of {in_dollars(account.spent.cap)} hour by hour, and the task board of {account.day}"
 
 
 # --- what was asked, and what came of it ---------------------------------------------------------------------
@@ -88,8 +84,8 @@ def asked(account: DayAccount) -> Iterator[str]:
 
 
 def _goal(goal: GoalAccount) -> str:
-    so_far = f"; {dollars(goal.cost)} so far" if goal.cost else ""
-    of_day = f", {dollars(goal.cost_of_day)} of it on this day" if goal.cost_of_day else ""
+    so_far = f"; {in_dollars(goal.cost)} so far" if goal.cost else ""
+    of_day = f", {in_dollars(goal.cost_of_day)} of it on this day" if goal.cost_of_day else ""
     return f"**{harmless(goal.title)}** ({goal.priority}): {came_of(goal)}{so_far}{of_day}"
 
 
@@ -105,7 +101,7 @@ def _shipped(task: TaskAccount) -> str:
 
 
 def _cost(task: TaskAccount) -> str:
-    return f"cost {dollars(task.cost)}"
+    return f"cost {in_dollars(task.cost)}"
 
 
 def looked_up(account: DayAccount, most: int = NOTE) -> Iterator[str]:
@@ -172,14 +168,14 @@ def capped(account: DayAccount, command: str) -> Iterator[str]:
 def money(account: DayAccount, command: str) -> Iterator[str]:
     yield from capped(account, command)
     spent, month = account.spent, account.month
-    lost = f"; {dollars(spent.lost)} of it for calls without an answer, at their worst case" if spent.lost else ""
-    held = f"; {dollars(spent.reserved)} of it reserved" if spent.reserved else ""
-    yield f"this day {dollars(spent.used)} of {dollars(spent.cap)}{lost}{held}"
+    lost = f"; {in_dollars(spent.lost)} of it for calls without an answer, at their worst case" if spent.lost else ""
+    held = f"; {in_dollars(spent.reserved)} of it reserved" if spent.reserved else ""
+    yield f"this day {in_dollars(spent.used)} of {in_dollars(spent.cap)}{lost}{held}"
     if account.overhead:
-        yield f"reading the vision, looking things up and planning {dollars(account.overhead)}"
+        yield f"reading the vision, looking things up and planning {in_dollars(account.overhead)}"
     if account.merged:
-        yield f"per merged task {dollars(account.per_merged)}, over all its attempts"
-    yield f"this month {dollars(month.used)} of {dollars(month.cap)}"
+        yield f"per merged task {in_dollars(account.per_merged)}, over all its attempts"
+    yield f"this month {in_dollars(month.used)} of {in_dollars(month.cap)}"
     if saved := savings(account.saved):
         yield f"in this month, {saved}"
 
@@ -191,7 +187,7 @@ def _burn_down(account: DayAccount) -> str:
         return ""
     last = {spending.minute // 60: spending.minute % 60 for spending in account.course}
     rows = [("before", cap), *((f"{hour:02d}:{minute:02d}", left[hour]) for hour, minute in last.items())]
-    lines = [f"{when:<6} {dollars(amount):>9} {_bar(amount, cap)}" for when, amount in rows]
+    lines = [f"{when:<6} {in_dollars(amount):>9} {_bar(amount, cap)}" for when, amount in rows]
     return "\n".join(("Left of the day's cap:", "", "```", *lines, "```"))
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agents.orchestrator.planning.daily_planner import cents
 from agents.orchestrator.reports.account import DayAccount, GoalAccount, TaskAccount
-from shared.model.defuse import defuse
 from shared.model.deployment import DeployStage
 from shared.model.lifecycle import Event, State
+from shared.model.text import TITLE, bullets, counted, harmless
 from shared.money.savings import Saved
-from shared.money.token_budget import amount
+from shared.money.token_budget import amount, in_dollars
 from shared.notify.notice import Section
 
 HOURS = 24
-TITLE, NOTE = 120, 400  # characters that are shown of a title, and of what was said of a task
 SHORT = 100  # characters of a reason in a message, and on the morning's screen: it was told in one of its own
 MOST, ROOM = 8, 950  # lines and characters of one section there: chats cut what is longer; the report has it all
 
@@ -27,12 +25,6 @@ COLUMNS = {
 }
 
 
-def harmless(text: str, most: int = NOTE) -> str:
-    """One line that ends no code, opens no heading and calls nobody."""
-    line = " ".join(defuse(text).replace("`", "'").split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
-
-
 def named(task: TaskAccount) -> str:
     return f"**{harmless(task.title, TITLE)}** (`{task.id}`)"
 
@@ -42,23 +34,15 @@ def answers(task: str, command: str) -> str:
     return f"`{command} approve {task}`, or `reject` or `retry` with `--why '...'`"
 
 
-def dollars(nano: int) -> str:
-    return f"${cents(nano)}" if nano else "$0.00"
-
-
 def savings(saved: Saved) -> str:
     """A loss is told as one; empty: there is neither."""
     by = {"prompt caching": saved.caching, "the cheaper model on easy tasks": saved.routing}
     told = (
-        f"{name} {'saved' if nano > 0 else 'cost'} {dollars(abs(nano))}{'' if nano > 0 else ' more than it saved'}"
+        f"{name} {'saved' if nano > 0 else 'cost'} {in_dollars(abs(nano))}{'' if nano > 0 else ' more than it saved'}"
         for name, nano in by.items()
         if nano
     )
     return "; ".join(told)
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
 def at_the_cap(waiting: int, is_today: bool = True) -> str:
@@ -76,10 +60,6 @@ def raise_cap(to: int) -> tuple[str, str]:
 def points(change: float) -> str:
     """A change of coverage."""
     return f"coverage {change:+.1f} points"
-
-
-def bullets(lines: Iterable[str]) -> str:
-    return "\n".join(f"- {line}" for line in lines)
 
 
 def few(lines: Iterable[str], most: int = 30, room: int = 20_000) -> str:
@@ -165,4 +145,6 @@ def headline(account: DayAccount) -> str:
     words += ["cut off before its evening"] if account.kind == "cut off" else []
     if account.kind == "idle":
         words = ["nothing to do", *words]
-    return ", ".join([*(words or ["at work"]), f"{dollars(account.spent.used)} of {dollars(account.spent.cap)} spent"])
+    return ", ".join(
+        [*(words or ["at work"]), f"{in_dollars(account.spent.used)} of {in_dollars(account.spent.cap)} spent"]
+    )

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import partial
 
-from agents.orchestrator.planning.daily_planner import cents
 from agents.orchestrator.reports import morning_text, report_notice, report_text
-from agents.orchestrator.reports.account import DayAccount, Trouble
+from agents.orchestrator.reports.account import DayAccount
 from agents.orchestrator.reports.day_account import NOTHING, DayBooks, waiting
 from agents.orchestrator.reports.deploy_days import DeployDays
 from agents.orchestrator.reports.deploy_text import is_told, message
@@ -22,9 +21,10 @@ from agents.orchestrator.team import Desk
 from shared.model.deployment import Deploy, Place
 from shared.model.lifecycle import State, is_over
 from shared.money.ticket import BudgetWarning
-from shared.money.token_budget import month_of
+from shared.money.token_budget import cents, month_of
 from shared.notify.notice import Notice
 from shared.repo.commit_names import subjects
+from shared.store.plan_book import Trouble
 from shared.system.fault import fault_point
 from shared.system.paths import write_bytes, write_text
 

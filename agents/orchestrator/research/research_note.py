@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from agents.orchestrator.reports.report_words import counted, dollars, harmless
 from shared.model.naming import slug
 from shared.model.research import Claim, Findings, Inquiry, Looked, Option, WebSource
+from shared.model.text import counted, harmless
+from shared.money.token_budget import in_dollars
 
 LONG = 1_500  # characters
 UNFIT = re.compile(r"[^A-Za-z0-9/:?#@!$&'*+,;=%._~-]")  # ends a link, or is no part of an address
@@ -37,7 +38,7 @@ def note(
     about = f"about the goal “{harmless(goal)}”" if goal else "from Ideas in VISION.md"
     parts = (
         f"# {harmless(inquiry.text)}",
-        f"Looked up on {day}, {about}; {counted(len(sources), 'page')} read, {dollars(cost)}.",
+        f"Looked up on {day}, {about}; {counted(len(sources), 'page')} read, {in_dollars(cost)}.",
         _section("Recommendation", [harmless(findings.recommendation, LONG), *_doubt(findings)]),
         _section("Options", ["\n".join(_option(option)) for option in findings.options]),
         _section("What it rests on", ["\n".join(_claims(findings.claims, pages))] if findings.claims else []),

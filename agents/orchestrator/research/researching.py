@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from agents.orchestrator.planning.daily_planner import wordings
 from agents.orchestrator.research.research_note import name_of, note
 from agents.orchestrator.team import Desk, Team
+from agents.orchestrator.vision.goal_ids import wordings
 from shared.model.errors import (
     Misconfigured,
     ModelAway,

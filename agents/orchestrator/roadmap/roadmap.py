@@ -12,7 +12,15 @@ from datetime import date, timedelta
 from fractions import Fraction
 
 from agents.orchestrator.roadmap.weeks import monday_of
-from shared.model.work import Priority
+from shared.model.work import Difficulty, Priority, TaskSpec
+
+# Tokens of one task, sent and received, over all its model calls: what a forecast rests on until there is experience.
+PROFILE: Mapping[Difficulty, tuple[int, int]] = {
+    Difficulty.EASY: (12_000, 3_000),
+    Difficulty.MEDIUM: (40_000, 8_000),
+    Difficulty.HARD: (120_000, 20_000),
+}
+
 
 LATER, DONE, FREE = "later", "done", ""  # places of a pin that are no week; FREE: we choose
 
@@ -238,3 +246,30 @@ def _ordered(others: Iterable[Need], own: Iterable[tuple[GoalPin, Need]]) -> tup
     for pin, need in sorted(own, key=lambda one: (one[0].rank, one[0].place)):
         entries.insert(pin.rank, RoadmapEntry(need, yours=True))
     return tuple(entries)
+
+
+def forecast(tasks: Iterable[TaskSpec], per_token: tuple[int, int], experience: Sequence[int]) -> int:
+    """What the tasks will probably cost, in nano-dollars: from the cost of finished ones, or from the profile.
+
+    `per_token` is the coder's price for a token sent and received; `experience` the cost of each finished task.
+    """
+    tasks = list(tasks)
+    if len(experience) >= 3:
+        return len(tasks) * (sum(experience) // len(experience))
+    sent, received = per_token
+    return sum(PROFILE[task.difficulty][0] * sent + PROFILE[task.difficulty][1] * received for task in tasks)
+
+
+@dataclass(frozen=True)
+class RoadmapAccount:
+    """Where the roadmap stands: this week's milestone, and when all of it is probably done."""
+
+    week: str = ""  # the day on which this week began, in words; empty: there is no roadmap yet
+    done: int = 0  # of this week's goals
+    goals: int = 0
+    next: tuple[str, ...] = ()  # titles, in the order of their turn
+    ends: str = ""  # the day in words; empty: nothing is open
+    pace: str = ""  # in words
+    later: int = 0  # goals that are not planned for now
+    own: tuple[str, ...] = ()  # the owner's bullets that are no goals
+    problem: str = ""  # why the file cannot be read

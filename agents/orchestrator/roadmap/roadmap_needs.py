@@ -9,14 +9,13 @@ from datetime import datetime
 
 from agents.orchestrator.integration.feature_branches import landings, lands, open_branches
 from agents.orchestrator.integration.partial_goals import Worded, finished, unfinished
-from agents.orchestrator.planning.daily_planner import PROFILE, wordings
-from agents.orchestrator.reports.report_words import counted
-from agents.orchestrator.roadmap.roadmap import DONE, MOST, GoalPin, Need, Pace, Roadmap, Room, lay_out, pace
+from agents.orchestrator.roadmap.roadmap import DONE, MOST, PROFILE, GoalPin, Need, Pace, Roadmap, Room, lay_out, pace
 from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
 from agents.orchestrator.team import Desk
-from agents.orchestrator.vision.goal_ids import BULLET, ISSUE, PROSE
+from agents.orchestrator.vision.goal_ids import BULLET, ISSUE, PROSE, wordings
 from shared.model.board import wording
 from shared.model.lifecycle import Event, State
+from shared.model.text import counted
 from shared.model.work import Difficulty, Goal, Vision
 from shared.money.ledger import Ledger
 from shared.store.journal import Journal, TaskRecord

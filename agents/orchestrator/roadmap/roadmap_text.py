@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
-from agents.orchestrator.reports.report_words import TITLE, counted, dollars, harmless
 from agents.orchestrator.roadmap.roadmap import LATER, Milestone, Need, Pace, Roadmap, RoadmapEntry
 from agents.orchestrator.roadmap.roadmap_file import ID, MONTHS, NOTHING, OTHER, TOP, Bullet, Sheet
+from shared.model.text import TITLE, counted, harmless
+from shared.money.token_budget import in_dollars
 
 HEAD = """\
 VISION.md says what is wanted, this file when; a goal that you do not want any more ends there: remove it in VISION.md.
@@ -76,7 +77,7 @@ def pace_line(roadmap: Roadmap, today: str) -> str:
 def pace_words(pace: Pace) -> str:
     often = f"at most {counted(int(pace.tasks), 'task')} a day" if pace.tasks >= 1 else _seldom(pace)
     rests = f"by the last {pace.merged} merged" if pace.merged else "by a guess until three are merged"
-    return f"{often}; a task takes about {counted(max(1, pace.minutes), 'minute')} and {dollars(pace.cost)}, {rests}"
+    return f"{often}; a task takes about {counted(max(1, pace.minutes), 'minute')} and {in_dollars(pace.cost)}, {rests}"
 
 
 def _seldom(pace: Pace) -> str:
@@ -104,13 +105,13 @@ def state_words(need: Need, pace: Pace) -> Iterator[str]:
     """How far it is; what it cost, or will probably cost more."""
     known = need.merged + need.open
     if need.done_on:
-        yield f"{counted(need.merged, 'task')} merged, {dollars(need.cost)}" if need.merged else "ticked by you"
+        yield f"{counted(need.merged, 'task')} merged, {in_dollars(need.cost)}" if need.merged else "ticked by you"
     elif known:
         yield f"{need.merged} of {counted(known + need.to_come, 'task')} merged"
     elif need.to_come:
         yield f"about {counted(need.to_come, 'task')}"
     if not need.done_on and need.size:
-        yield f"about {dollars(need.size * pace.cost)}{' more' if known else ''}"
+        yield f"about {in_dollars(need.size * pace.cost)}{' more' if known else ''}"
     if need.note:
         yield need.note
 

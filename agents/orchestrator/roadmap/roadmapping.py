@@ -6,9 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.orchestrator.reports.account import RoadmapAccount
-from agents.orchestrator.reports.report_words import counted
-from agents.orchestrator.roadmap.roadmap import DONE, FREE, LATER, GoalPin, Milestone, Roadmap, applied, next_goals
+from agents.orchestrator.roadmap.roadmap import (
+    DONE,
+    FREE,
+    LATER,
+    GoalPin,
+    Milestone,
+    Roadmap,
+    RoadmapAccount,
+    applied,
+    next_goals,
+)
 from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository, RoadmapText
 from agents.orchestrator.roadmap.roadmap_file import NOTHING, Sheet, edits, likeness, read, recognised
 from agents.orchestrator.roadmap.roadmap_needs import Sources, laid_out, sources, wanted
@@ -16,6 +24,7 @@ from agents.orchestrator.roadmap.roadmap_text import day_words, pace_words, rend
 from agents.orchestrator.roadmap.weeks import monday_of
 from agents.orchestrator.team import Desk
 from shared.model.errors import Refused
+from shared.model.text import counted
 from shared.model.work import Vision
 from shared.system.fault import fault_point
 from shared.system.markdown import outline

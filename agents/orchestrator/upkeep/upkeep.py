@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Literal
 
+from shared.config.settings_upkeep import UpkeepRules
 from shared.model.defuse import defuse
 from shared.model.naming import upkeep_task
 from shared.model.work import Difficulty, Goal, Priority, TaskSpec, Vision
@@ -44,19 +45,6 @@ class UpkeepFinding:
     edit: tuple[str, ...] = ()
     create: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class UpkeepRules:
-    """The owner's (config/policy.yaml, `upkeep`)."""
-
-    tasks: int = 1  # proposed per day; 0: none
-    open: int = 2  # that may be under way or wait for him
-    share: int = 0  # nano-dollars of a day, for all of them together; 0: nothing is proposed
-
-    @property
-    def is_on(self) -> bool:
-        return self.tasks > 0 and self.share > 0
 
 
 @dataclass(frozen=True)

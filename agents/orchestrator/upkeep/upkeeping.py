@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from agents.orchestrator.planning.planning import due_goals, file_task, write_plan_file
+from agents.orchestrator.board.transitions import file_task
+from agents.orchestrator.planning.planning import due_goals, write_plan_file
 from agents.orchestrator.team import Desk, Team, UpkeepTools
 from agents.orchestrator.upkeep.upkeep import (
     KINDS,

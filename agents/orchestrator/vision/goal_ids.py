@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 
-from shared.model.work import Goal, Remark
+from shared.model.board import wording
+from shared.model.work import Goal, Remark, Vision
 
 BULLET, PROSE, NOTE, ISSUE = "g-", "p-", "n-", "i-"  # where the thing was found that an id stands for
 SAME_GOAL = 0.6  # of the words of two titles
@@ -106,3 +107,23 @@ def _id(prefix: str, words: str, number: int = 0) -> str:
 def note_id(note: Remark) -> str:
     """What a question about a note refers to; another wording is another note."""
     return _id(NOTE, note.text)
+
+
+def wordings(vision: Vision) -> dict[str, str]:
+    """What a question can be about, as it is worded now: goals, and notes (another wording is another id)."""
+    remarks = vision.notes + vision.unread
+    return {goal.id: wording(goal) for goal in vision.goals} | {note_id(remark): "" for remark in remarks}
+
+
+def unwanted(goal_id: str, planned_for: str, vision: Vision) -> str:
+    """Why the vision does not want a task any more that was planned for this goal in this wording; empty: it does."""
+    if not goal_id:
+        return ""  # the owner dropped it himself
+    goal = next((goal for goal in vision.goals if goal.id == goal_id), None)
+    is_from_issue = goal_id.startswith(ISSUE)
+    if goal is None:
+        gone = "its issue was closed, or does not count any more"
+        return gone if is_from_issue else "its goal was removed from VISION.md"
+    if wording(goal) == planned_for:
+        return ""
+    return "its issue was reworded" if is_from_issue else "its goal was reworded in VISION.md"

@@ -15,7 +15,8 @@ from pathlib import Path
 from agents.qa.runner.environment_build import ENV, INSTALL, SEEN, Builder, Setup
 from agents.qa.runner.environment_key import default_setup, dependency_files, key_of
 from agents.qa.runner.environment_store import EnvironmentStore
-from agents.qa.runner.suite import BrokenSetup, Environment
+from agents.qa.runner.suite import Environment
+from shared.model.errors import BrokenSetup
 from shared.repo.git import GitFailed
 from shared.repo.mirror import Mirror
 from shared.sandbox.box import Box, Mount

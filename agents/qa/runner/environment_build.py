@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents.qa.runner.index_proxy import HOSTS, IndexProxy
-from agents.qa.runner.suite import GATE, JOB, BrokenSetup
+from agents.qa.runner.suite import GATE, JOB
 from shared.model import change
-from shared.model.errors import Misconfigured, Refused, Unavailable
+from shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
 from shared.repo.mirror import Mirror
 from shared.sandbox.box import METER_PORT, Box, Finished, Job, JobLimits, Mount, hand_over, python_mounts
 from shared.sandbox.bubblewrap import never

@@ -17,17 +17,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from shared.model.errors import Misconfigured
 from shared.sandbox.box import Mount
 from shared.sandbox.bubblewrap import never
 
 MAX_REPORT = 50_000_000  # bytes; a report or a coverage file beyond that is none
 JOB = "/job"  # where the target's files lie in the box, at setup and at test time
 GATE = "/run/gate"  # where our reporters lie in the box of the tests
-
-
-class BrokenSetup(Misconfigured):
-    """The environment for the tests cannot be built. The text shows the last lines and names the file to mend."""
 
 
 @dataclass(frozen=True)

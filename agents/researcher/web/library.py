@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from agents.orchestrator.research.research_book import ResearchRepository
 from shared.model.errors import Refused, Stopping, Unavailable
 from shared.model.research import Inquiry, NotRead, SearchHit, WebSource
 from shared.model.work import Run
+from shared.store.research_book import ResearchRepository
 
 MOST_HITS = 8  # of one search
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
-from agents.orchestrator.housekeeping.log_rotation import cut, drop_old, drop_traces, rotate
-from agents.orchestrator.housekeeping.pruning import compact, prune
 from agents.qa.runner.environment_store import EnvironmentStore
+from cli.wiring.pruning import compact, prune
 from shared.model.errors import Refused, Stumble
 from shared.repo.mirror import Mirror
 from shared.store.database import Database
 from shared.store.journal import Journal
 from shared.system.fault import fault_point
 from shared.system.keeping import ENVIRONMENT_AGE, is_long_over
+from shared.system.log_rotation import cut, drop_old, drop_traces, rotate
 from shared.system.paths import Home
 
 Step = Callable[[], Iterator[str]]

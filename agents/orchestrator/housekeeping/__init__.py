@@ -1,1 +1,0 @@
-"""What a home keeps, and what is packed or thrown away once a day."""
