@@ -16,7 +16,7 @@ from shared.edge.process import attached
 
 BEFORE = (("ruff", "format", "--check", "."), ("ruff", "check", "."), ("mypy",))
 TESTS = {
-    "fast": ("-n", "auto", "tests/spec", "tests/test_architecture.py"),
+    "fast": ("-n", "auto", "--leave-out", "tests/spec", "tests/test_architecture.py"),
     "usual": ("-n", "6", "--dist", "worksteal", "--leave-out"),
     "all": ("-n", "6", "--dist", "worksteal", "--hypothesis-profile=many"),
 }
