@@ -1,6 +1,6 @@
 # Every target is one line; `make help` shows what it is for.
 PY := .venv/bin/python
-.PHONY: help setup demo test check start stop status logs budget doctor bench bench-gates house soak crash lock
+.PHONY: help setup demo test test-fast test-all check start stop status logs budget doctor bench bench-gates house soak crash lock
 
 help:     ## this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 22
@@ -8,8 +8,12 @@ setup:    ## build both environments and check the machine (again: nothing to do
 	@python3 main.py setup
 demo: setup  ## one whole working day, offline, on a sample project (FORGE=github: against a local GitHub)
 	@$(PY) main.py demo $(if $(FORGE),--forge $(FORGE))
-test:     ## everything: format, lint, types, tests
+test:     ## format, lint, types, tests; at its end it says what it left out, and why
 	@python3 main.py setup --dev && $(PY) main.py check
+test-fast:  ## format, lint, types, and of the tests the laws of the pure code (a minute)
+	@python3 main.py setup --dev && $(PY) main.py check --fast
+test-all:  ## as `test`, also what that leaves out, with more examples (all but `crash`)
+	@python3 main.py setup --dev && $(PY) main.py check --all
 start:    ## begin the daemon: it wakes up and works by itself (ARGS=--foreground)
 	@$(PY) main.py start $(ARGS)
 stop:     ## end the daemon; what is cut off goes on with the next start

@@ -72,10 +72,14 @@ def _function(command: str) -> Callable[[Arguments], int]:
             "resume-deploys": deploys.resume_deploys,
         }
         return hands_on[command]
-    if command in ("demo", "model", "check"):
+    if command in ("demo", "model"):
         from cli.commands import offline
 
-        return {"demo": offline.demo, "model": offline.model, "check": offline.check}[command]
+        return {"demo": offline.demo, "model": offline.model}[command]
+    if command == "check":
+        from cli.commands.check import check
+
+        return check
     if command == "propose-ci":
         from cli.commands.ci import propose_ci
 

@@ -16,6 +16,8 @@ from typing import Any
 import hypothesis
 import pytest
 
+from tests.left_out import left_out
+
 OWNERS = ("ANTHROPIC", "GITHUB", "DISCORD", "APPRISE", "TAVILY", "PING", "SISIMPUR")
 OURS = ("SISIMPUR_EVERY_POINT", "SISIMPUR_ACCEPT")  # `make crash`; what is accepted is written (accepted.py)
 
@@ -57,16 +59,24 @@ def _is_address(host: str) -> bool:
 sys.addaudithook(_stay_here)
 
 
-# --- where a test has its folder -----------------------------------------------------------------------------
+# --- which tests are run, and where they have their folder ---------------------------------------------------
 
 DIES = re.compile("kill|crash")  # in the name of a test or of its file; `make crash` finds them so, too
 MEMORY, DISK = Path("/dev/shm"), Path("/var/tmp")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--leave-out", action="store_true", help="skip what tests/left_out.toml names")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    rows = left_out() if config.getoption("leave_out") else []
     for item in items:
         if DIES.search(item.nodeid):
             item.add_marker("disk")
+        for row in rows:
+            if row.names(item.nodeid):
+                item.add_marker(pytest.mark.skip(reason=f"left out: {row.why}"))
 
 
 @pytest.fixture

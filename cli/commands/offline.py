@@ -1,4 +1,4 @@
-"""What needs no network and no key: `demo`, `model` and, for developers, `check`."""
+"""What needs no network and no key: `demo` and `model`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -17,7 +16,7 @@ from cli.terminal.arguments import CHECKOUT, Arguments
 from cli.terminal.text import plain
 from shared.model.errors import Misconfigured
 from shared.system.paths import Home
-from shared.system.process import attached, run
+from shared.system.process import run
 
 DAY = CHECKOUT / "examples" / "exam_site_day"
 PROJECT = CHECKOUT / "examples" / "exam_site"
@@ -137,23 +136,4 @@ def model(arguments: Arguments) -> int:
     from simulators.model.scripted_model import serve
 
     serve(Path(arguments.script), arguments.port, lambda url: print(f"serving: {url}", flush=True), _heard)
-    return 0
-
-
-# --- check ---------------------------------------------------------------------------------------------------
-
-
-def check(arguments: Arguments) -> int:
-    """Format, lint, strict types, tests; ends at the first that fails."""
-    del arguments
-    programs = Path(sys.executable).parent
-    for words in (
-        ("ruff", "format", "--check", "."),
-        ("ruff", "check", "."),
-        ("mypy",),
-        ("pytest", "-n", "6", "--dist", "worksteal"),
-    ):
-        print(f"== {' '.join(words)}", flush=True)
-        if attached((str(programs / words[0]), *words[1:]), cwd=CHECKOUT, env=os.environ):
-            return 1
     return 0

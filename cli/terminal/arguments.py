@@ -39,6 +39,7 @@ class Arguments:
     amount: str = ""
     call: int = 0
     forge: str = "local"
+    scope: str = "usual"
     dev: bool = False
     lock: bool = False
     foreground: bool = False
@@ -135,7 +136,11 @@ def _parser() -> argparse.ArgumentParser:
     model.add_argument("--port", type=int, default=0)
     demo = commands.add_parser("demo", help="one whole working day, offline, on a sample project")
     demo.add_argument("--forge", choices=("local", "github"), default="local", help="where its pull requests are made")
-    commands.add_parser("check", help="for developers: format, lint, types, tests")
+    check = commands.add_parser("check", help="for developers: format, lint, types, tests")
+    scope = check.add_mutually_exclusive_group()
+    scope.add_argument("--fast", dest="scope", action="store_const", const="fast", help="of the tests, only the laws")
+    scope.add_argument("--all", dest="scope", action="store_const", const="all", help="also what is left out usually")
+    check.set_defaults(scope="usual")
     setup = commands.add_parser("setup", help="build both environments and check the machine")
     setup.add_argument("--dev", action="store_true", help="with the developers' tools")
     setup.add_argument("--lock", action="store_true", help="compile the pinned requirements anew")
