@@ -197,7 +197,7 @@ class Soak:
         """After a calm day each task is over, or it waits for the owner."""
         names = life.records.store.names()
         self.states = {str(state): len(ids) for state, ids in names.items()}
-        for known in life.records.journal.known().values():
+        for known in life.records.journal.every_task().values():
             if known.seen_in in (State.BACKLOG, State.IN_PROGRESS):
                 self._breaks(f"{known.id} is still in {known.seen_in}")
 
@@ -222,7 +222,7 @@ class Soak:
             files=sum("objects" not in path.parts for path in home.state.rglob("*")),
             database=home.database.stat().st_size,
             logs=sum(path.stat().st_size for path in home.logs.rglob("*")),
-            tasks=len(life.records.journal.known()),
+            tasks=len(life.records.journal.every_task()),
             tick=self._idle_tick(life),
         )
         self.figures.append(found)

@@ -35,7 +35,7 @@ from shared.model.work import TaskSpec
 from shared.repo.mirror import BranchMoved
 from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
 from shared.repo.remote import RemoteAway
-from shared.store.journal import TaskRecord
+from shared.store.task_records import TaskRecord
 
 ENDS_A_PULL = (Event.CANCELLED, Event.DELETED, Event.DONE_BY_OWNER)
 
@@ -131,7 +131,7 @@ class Acts:
     def _deliver(self, task: str, sight: Snapshot) -> None:
         desk, card = self._desk, _card(task, sight)
         assert card.open_attempt
-        goal, cost = self._goal_title(_spec(card)), self._cost(sight.known[task], sight)
+        goal, cost = self._goal_title(_spec(card)), self._cost(sight.known[task])
         try:
             branch = self._gate_sight.seen(sight.known[task], card.commit).branch
             into = target(desk, sight.known[task])
@@ -149,10 +149,10 @@ class Acts:
             note = f"pull request #{pull.number}"
             self._mover.move(task, State.IN_PROGRESS, Event.SUBMITTED, note, outcome="ok")
 
-    def _cost(self, known: TaskRecord, sight: Snapshot) -> int:
+    def _cost(self, known: TaskRecord) -> int:
         """A landing brings the work of all tasks of its goal's branch."""
-        of = [one.id for one in sight.known.values() if one.branch == known.branch] if lands(known) else [known.id]
-        return sum(self._desk.ledger.spent_by(task).used for task in of)
+        of = self._desk.journal.tasks_on(known.branch) if lands(known) else [known.id]
+        return sum(self._desk.ledger.spent_by_each(of).values())
 
     def _rebase(self, task: str, sight: Snapshot) -> None:
         """The same change on top of what the branch is now; where that is not possible it is the coder's turn."""

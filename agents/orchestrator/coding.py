@@ -19,7 +19,7 @@ from shared.model.naming import attempt_ref
 from shared.model.work import Coded, Correction, NotCoded, TaskSpec
 from shared.repo.mirror_rebase import AlreadyThere
 from shared.store.gate_book import Ruling
-from shared.store.journal import Attempt, Outcome, TaskRecord
+from shared.store.task_records import Attempt, Outcome, TaskRecord
 from shared.system.paths import remove_folder
 
 

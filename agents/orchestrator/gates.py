@@ -34,7 +34,7 @@ from shared.model.lifecycle import Event, State
 from shared.model.review import Escalated, Reviewed
 from shared.model.work import Branch, TaskSpec
 from shared.store.gate_book import AwaitingOwner
-from shared.store.journal import TaskRecord
+from shared.store.task_records import TaskRecord
 
 
 class Gatekeeper:
@@ -210,7 +210,7 @@ class Gatekeeper:
     def _gone(self, known: TaskRecord, found: ReviewState) -> str:
         if found.goal != "early":
             return "its goal is gone: removed from VISION.md, or its issue was closed"
-        is_more = too_early(known, self._desk.journal.known())
+        is_more = too_early(known, self._desk.journal.tasks_on(known.branch))
         words = "to do for its goal" if is_more else f"on {known.branch} now than it was made of"
         return f"there is more {words}: it is made anew when that is done"
 
@@ -218,9 +218,9 @@ class Gatekeeper:
         """When the last task of its goal is done. A token that may not write there costs the word, nothing else."""
         if self._into(known) != self._desk.rules.branch:
             return
-        issue, tasks = number_of(known.goal_id), self._desk.journal.known().values()
-        dropped = {known.id, *self._desk.journal.dropped()}
-        others = (one for one in tasks if one.goal_id == known.goal_id and one.id not in dropped)
+        issue = number_of(known.goal_id)
+        tasks = self._desk.journal.tasks_of([known.goal_id]).values() if issue else ()
+        others = (one for one in tasks if one.id != known.id and not one.is_dropped)
         if not issue or any(one.seen_in is not State.COMPLETED for one in others):
             return
         told = f"Done by pull request {to.number}. Close this if it is what you wanted."

@@ -21,8 +21,6 @@ from shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Replaced,
 from shared.model.lifecycle import State
 from shared.system.paths import remove_folder, remove_half_written
 
-OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
-
 
 class Work:
     """Everything is done on the chair; what takes long is given to the crew.
@@ -98,7 +96,7 @@ class Work:
 
     def hear(self) -> None:
         """What happened at the forge and to the branch since we looked last."""
-        tasks = [known for known in self._desk.journal.known().values() if known.seen_in in OPEN]
+        tasks = list(self._desk.journal.open_tasks().values())
         begun = [known for known in tasks if known.last]
         if begun or any(known.branch for known in tasks):
             self._team.sync()
@@ -133,7 +131,7 @@ class Work:
             busy=self._crew.on_tasks,
             free_hands=free_hands,
             held=held,
-            tokens=desk.ledger.tokens_by_task(),
+            tokens=desk.ledger.tokens_by_task,
             waits=self._waits(),
             no_share=self._pauses.no_share(),
         )

@@ -86,8 +86,9 @@ class _DeploysView:
         mirror = records.home.mirror(records.settings.target.name)
         named = (healthy_at(place, deploys) for place in records.settings.target.file.deploy.places)
         shown = [sha for sha in (*named, *(deploy.commit for deploy in deploys[-2 * MOST_SHOWN :])) if sha]
-        titles = {known.id: known.title for known in records.journal.known().values()}
-        return cls(deploys, records.journal.merges(), titles, subjects(mirror, shown))
+        tasks = records.journal.merged_as((*shown, *(deploy.commit for deploy in deploys)))
+        titles = {known.id: known.title for known in records.journal.tasks(tasks.values()).values()}
+        return cls(deploys, tasks, titles, subjects(mirror, shown))
 
     def about(self, commit: str) -> dict[str, str]:
         """Whose change a commit is, in the form of `--json`."""

@@ -15,14 +15,15 @@ from cli.views.pulls import pull_text, pulls
 from cli.wiring.records import Records, find, open_records
 from shared.model.board import Card, waits_for
 from shared.model.lifecycle import State
-from shared.store.journal import Attempt
+from shared.store.task_records import Attempt
 
 LONGEST_NOTE = 300  # on the screen
 
 
 def sight(records: Records) -> Snapshot:
-    """The tasks as they lie there, beside what history says of them."""
-    return load_snapshot(records.store, records.journal, records.wanted(), records.settings.policy.attempts.limits)
+    """All tasks as they lie there, beside what history says of them."""
+    limits = records.settings.policy.attempts.limits
+    return load_snapshot(records.store, records.journal, records.wanted(), limits, every=True)
 
 
 # --- tasks ---------------------------------------------------------------------------------------------------
@@ -84,7 +85,7 @@ def show(arguments: Arguments) -> int:
 
 def _facts(records: Records, id_: str, state: State) -> dict[str, Any]:
     journal, spent = records.journal, records.ledger.spent_by(id_)
-    spec, known = records.store.read(state, id_).spec, journal.known().get(id_)
+    spec, known = records.store.read(state, id_).spec, journal.task(id_)
     return {
         "id": id_,
         "state": state.value,

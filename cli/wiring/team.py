@@ -281,7 +281,7 @@ def _team(
     researcher = Researcher(
         asker,
         prompts,
-        lambda task: records.ledger.tokens_by_task().get(task, 0),
+        lambda task: records.ledger.tokens_by_task([task]).get(task, 0),
         bounds,
         lambda turn: caching.goes_on("researcher", asking["researcher"].model, turn),
     )

@@ -55,10 +55,11 @@ def _steps(home: Home, db: Database, mirror: Mirror, now: datetime) -> Mapping[s
 
 def _over(journal: Journal, now: datetime) -> Callable[[str], bool]:
     """Whether the attempts of a task are needed no more. What has no history is not ours to judge."""
-    known = journal.known()
 
     def is_over(task: str) -> bool:
-        history = journal.history(task) if task in known else []
-        return bool(history) and is_long_over(known[task].seen_in, datetime.fromisoformat(history[-1].at), now)
+        known = journal.task(task)
+        if known is None or known.newest is None:
+            return False
+        return is_long_over(known.seen_in, datetime.fromisoformat(known.newest.at), now)
 
     return is_over

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -49,13 +50,16 @@ class Board:
     busy: frozenset[str] = frozenset()  # tasks that somebody is working on
     free_hands: int = 1  # how many more may be worked on
     held: str = ""  # why nothing may be begun or merged now
+    closed: Mapping[State, AbstractSet[str]] = field(default_factory=dict)  # tasks that are over, and have no card
 
     @cached_property
     def by_id(self) -> Mapping[str, Card]:
         return {card.id: card for card in self.cards}
 
     def card(self, id_: str) -> Card | None:
-        return self.by_id.get(id_)
+        """Of one that is over, what its place says: its file is not read."""
+        closed = next((state for state, ids in self.closed.items() if id_ in ids), None)
+        return Card(id_, closed, None, closed) if closed else self.by_id.get(id_)
 
     @cached_property
     def under_way(self) -> tuple[Card, ...]:

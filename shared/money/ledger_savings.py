@@ -30,8 +30,8 @@ FIRST_TRIES = """
     ), known as (
         select first.*, a.outcome,
             (select min(opened_at) from tickets where id = next) as until,
-            (select min(at) from task_events where task = first.task and event = ?1 and done) as merged_at,
-            (select min(at) from task_events where task = first.task and event = ?2) as sick_at
+            (select min(at) from task_events where task = first.task and +event = ?1 and done) as merged_at,
+            (select min(at) from task_events where task = first.task and +event = ?2) as sick_at
         from first join attempts a on a.task = first.task and a.number = first.attempt
     )
     select *, case

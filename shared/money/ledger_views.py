@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+from collections.abc import Iterable
 from datetime import datetime
 
 from shared.model.work import Run
@@ -75,13 +76,30 @@ class LedgerViews:
         )
         return self._db.row(sql, (since.date().isoformat(), since.isoformat(timespec="milliseconds"))) is not None
 
-    def tokens_by_task(self) -> dict[str, int]:
-        """Sent and received, of each task over all its attempts."""
-        rows = self._db.rows(
-            "select task, sum(input + write_5m + write_1h + read + output) tokens from calls"
-            " where task <> '' and state <> 'refused' group by task"
+    def spent_by_each(self, tasks: Iterable[str]) -> dict[str, int]:
+        """What is taken from the caps for each of these tasks, over all its attempts; 0: nothing."""
+        every = tuple(tasks)
+        return dict.fromkeys(every, 0) | self._of_each("amount", every)
+
+    def tokens_by_task(self, tasks: Iterable[str]) -> dict[str, int]:
+        """Sent and received, of each of these tasks over all its attempts; one without any call is left out."""
+        return self._of_each("input + write_5m + write_1h + read + output", tasks)
+
+    def settled_for(self, tasks: Iterable[str]) -> int:
+        """What is known to have been billed for all these tasks together."""
+        row = self._db.row(
+            "select sum(amount) from calls where state = 'settled' and task in (select value from json_each(?))",
+            (json.dumps(list(tasks)),),
         )
-        return {row["task"]: row["tokens"] for row in rows}
+        return (row[0] if row else 0) or 0
+
+    def _of_each(self, what: str, tasks: Iterable[str]) -> dict[str, int]:
+        rows = self._db.rows(
+            f"select task, sum({what}) amount from calls where state <> 'refused'"  # noqa: S608
+            " and task in (select value from json_each(?)) group by task",
+            (json.dumps(sorted(tasks)),),
+        )
+        return {row["task"]: row["amount"] for row in rows}
 
     def by_day(self) -> tuple[tuple[str, Totals], ...]:
         """Every day with calls, the oldest first, against the cap that was in force at its last call."""

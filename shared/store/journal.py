@@ -5,21 +5,25 @@ Order rule: what is going to happen is written here first (durably), the file is
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
-from shared.model.lifecycle import Event, State, Tried, after
-from shared.model.naming import attempt_ref
+from shared.model.lifecycle import Event, State, after
+from shared.model.naming import attempt_ref, is_landing
 from shared.model.work import Run, TaskSpec
 from shared.store.database import Database
+from shared.store.task_records import Attempt, Happened, Outcome, Places, TaskRecord, attempt_of, find_records, happened
 from shared.system.clock import Clock
 from shared.system.fault import fault_point
 
-Outcome = Literal["ok", "failed", "lost", "void", "sent back", "stale"]
+OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
+LAST = "not exists (select 1 from task_events l where l.task = e.task and l.id > e.id)"  # of an event `e`
+ATTEMPT = "number, outcome, note, ended_at, round, refreshes"
 
 
 @dataclass(frozen=True)
@@ -33,41 +37,10 @@ class Planned:
     target: State
 
 
-@dataclass(frozen=True)
-class PastEvent:
-    at: str
-    event: Event
-    target: State
-    note: str
-
-
-@dataclass(frozen=True)
-class Attempt:
-    number: int
-    outcome: Outcome | None  # None: open
-    note: str
-    ended_at: datetime | None
-    round: int = 0  # +1 whenever the owner gives the attempts back
-    refreshes: str = ""  # the commit that it brings up to date; empty: the coder works anew
-
-
-@dataclass(frozen=True)
-class TaskRecord:
-    """What history says of a task: where its file should lie, and how often it was tried."""
-
-    id: str
-    title: str  # when it was first seen
-    goal_id: str
-    wording: str
-    seen_in: State
-    tried: Tried
-    last: Attempt | None
-    branch: str = ""  # of its goal, that it was planned for; empty: the target's
-
-
 class Journal:
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._places = Places(db)
 
     # -- tasks: events and moves ------------------------------------------------------------------------------
 
@@ -161,86 +134,139 @@ class Journal:
             Planned(r["id"], r["task"], Event(r["event"]), State(r["from_state"]), State(r["to_state"])) for r in rows
         ]
 
-    def known(self) -> dict[str, TaskRecord]:
-        """Every task that was ever seen, by id."""
-        rows = self._db.rows(
-            "select t.*, e.to_state from tasks t join task_events e on e.id ="
-            " (select max(id) from task_events where task = t.id)"
-        )
-        tried, last = self._tried(), self._last_attempts()
-        return {
-            r["id"]: TaskRecord(
-                r["id"],
-                r["title"],
-                r["goal_id"],
-                r["wording"],
-                State(r["to_state"]),
-                tried.get(r["id"], Tried()),
-                last.get(r["id"]),
-                r["branch"],
-            )
-            for r in rows
-        }
+    # -- tasks: what is known of them -------------------------------------------------------------------------
 
-    def dropped(self) -> set[str]:
-        """Tasks whose goal was taken away, and nothing since: the same goal again is new."""
-        rows = self._db.rows(
-            "select task from task_events where event = ? and id in (select max(id) from task_events group by task)",
-            (Event.GOAL_REMOVED.value,),
+    def places(self) -> Mapping[State, AbstractSet[str]]:
+        """Where history puts each task that was ever seen, by id. No more is read than what was booked since."""
+        return self._places.now()
+
+    def open_tasks(self) -> dict[str, TaskRecord]:
+        """Those that are to be done, or in work. Here and below: by id, in the order in which they were first seen."""
+        places = self.places()
+        return self.tasks(id_ for state in OPEN for id_ in places[state])
+
+    def tasks(self, ids: Iterable[str]) -> dict[str, TaskRecord]:
+        """Of these, those that were ever seen."""
+        wanted = _json(ids)
+        return find_records(self._db, "t.id in (select value from json_each(?))", (wanted,)) if wanted != "[]" else {}
+
+    def task(self, id_: str) -> TaskRecord | None:
+        return self.tasks([id_]).get(id_)
+
+    def every_task(self) -> dict[str, TaskRecord]:
+        """That was ever seen: for whoever shows them all. It takes the longer the older a home is."""
+        return find_records(self._db)
+
+    def tasks_of(self, goals: Iterable[str], others: Iterable[str] = ()) -> dict[str, TaskRecord]:
+        """That were made for these goals, however they were worded; and `others`, by their own ids."""
+        where = (
+            "t.rowid in (select rowid from tasks where goal_id in (select value from json_each(?))"
+            " union select rowid from tasks where id in (select value from json_each(?)))"
         )
-        return {row["task"] for row in rows}
+        return find_records(self._db, where, (_json(goals), _json(others)))
+
+    def tasks_on(self, branch: str) -> dict[str, TaskRecord]:
+        """That were planned for a goal's branch."""
+        return find_records(self._db, "t.branch = ? and t.branch <> ''", (branch,))
+
+    def tasks_on_branches(self) -> dict[str, TaskRecord]:
+        """That were planned for the branch of any goal. Most homes have none."""
+        return find_records(self._db, "t.branch <> ''")
+
+    def ids_beginning(self, begin: str) -> set[str]:
+        """The ids of tasks that begin so."""
+        rows = self._db.rows("select id from tasks where id >= ?1 and id < ?1 || '~'", (begin,))
+        return {row["id"] for row in rows}
+
+    def sizes(self, goals: tuple[str, ...]) -> tuple[int, int]:
+        """(tasks, landings left out; goals) of all that is not dropped, for goals whose ids begin with one of these."""
+        where = " or ".join(["goal_id >= ? and goal_id < ? || '~'"] * len(goals))
+        row = self._db.row(
+            f"select count(*) tasks, count(distinct goal_id || ' ' || wording) goals from tasks where ({where})"  # noqa: S608
+            f" and id not in (select task from task_events e where {LAST} and event = ?)",
+            (*(begin for goal in goals for begin in (goal, goal)), Event.GOAL_REMOVED.value),
+        )
+        landings = [one for one in self.tasks_on_branches().values() if is_landing(one.id) and not one.is_dropped]
+        return (row["tasks"] - sum(one.goal_id.startswith(goals) for one in landings), row["goals"]) if row else (0, 0)
 
     def lost(self) -> dict[str, str]:
         """The dropped ones for whose goal, as it was worded, no task was made since -> the day of it, YYYY-MM-DD."""
         rows = self._db.rows(
-            "select t.id, e.at from tasks t join task_events e on e.task = t.id and e.event = ?"
-            " and e.id = (select max(id) from task_events where task = t.id) where not exists"
-            " (select 1 from tasks o join task_events c on c.task = o.id and c.event = 'created'"
-            " where o.goal_id = t.goal_id and o.wording = t.wording and c.id > e.id)",
+            f"select t.id, e.at from task_events e join tasks t on t.id = e.task where e.event = ? and {LAST}"  # noqa: S608
+            " and not exists (select 1 from tasks o join task_events c on c.task = o.id and c.event = 'created'"
+            " where o.goal_id = t.goal_id and o.wording = t.wording and c.id > e.id) order by t.rowid",
             (Event.GOAL_REMOVED.value,),
         )
         return {row["id"]: row["at"][:10] for row in rows}
 
-    def history(self, task: str) -> list[PastEvent]:
+    # -- tasks: what happened to them -------------------------------------------------------------------------
+
+    def history(self, task: str) -> list[Happened]:
         rows = self._db.rows("select * from task_events where task = ? and event <> 'created' order by id", (task,))
-        return [PastEvent(r["at"], Event(r["event"]), State(r["to_state"]), r["note"]) for r in rows]
+        return [happened(row) for row in rows]
+
+    def histories(self, tasks: Iterable[str]) -> dict[str, list[Happened]]:
+        """As `history`, of many; a task to which nothing has happened is there too."""
+        found: dict[str, list[Happened]] = {task: [] for task in tasks}
+        rows = self._db.rows(
+            "select * from task_events where task in (select value from json_each(?)) and event <> 'created'"
+            " order by id",
+            (_json(found),),
+        )
+        for row in rows if found else ():
+            found[row["task"]].append(happened(row))
+        return found
+
+    def told(self) -> dict[str, tuple[str, str]]:
+        """Each task that was ever seen: its title then, and the note of what happened to it last; empty: nothing."""
+        rows = self._db.rows(
+            "select t.id, t.title, case event when 'created' then '' else e.note end from tasks t"
+            " join task_events e on e.id = (select max(id) from task_events where task = t.id)"
+        )
+        return {id_: (title, note) for id_, title, note in rows}
+
+    def touched(self, first: str, last: str = "") -> set[str]:
+        """Tasks to which anything happened between two days, these among them; no `last`: until now."""
+        rows = self._db.rows("select distinct task from task_events where at >= ? and at < ?", (first, f"{last}~"))
+        return {row["task"] for row in rows}
+
+    def newest(self) -> int:
+        """The number of what was booked last; 0: nothing was."""
+        row = self._db.row("select max(id) from task_events")
+        return (row[0] if row else 0) or 0
+
+    def touched_after(self, number: int) -> dict[str, int]:
+        """Tasks to which anything happened after what has this number -> the number of what happened last."""
+        rows = self._db.rows("select task, id from task_events where id > ? order by id", (number,))
+        return {row["task"]: row["id"] for row in rows}
+
+    def times_of(self, event: Event, first: str = "") -> dict[str, str]:
+        """When it last happened to each task to which it did, from that day on. In the order of `tasks`."""
+        rows = self._db.rows(
+            "select task, max(at) at from task_events where event = ? and at >= ? group by task"
+            " order by (select rowid from tasks where id = task)",
+            (event.value, first),
+        )
+        return {row["task"]: row["at"] for row in rows}
+
+    def merged_last(self, most: int) -> dict[str, str]:
+        """The tasks that were merged last and are so still -> when; at most so many, the newest first."""
+        rows = self._db.rows(
+            f"select task, at from task_events e where event = ? and to_state = ? and {LAST}"  # noqa: S608
+            " order by at desc, id desc limit ?",
+            (Event.MERGED.value, State.COMPLETED.value, most),
+        )
+        return {row["task"]: row["at"] for row in rows}
 
     # -- attempts ---------------------------------------------------------------------------------------------
 
     def attempts(self, task: str) -> list[Attempt]:
-        rows = self._db.rows("select * from attempts where task = ? order by number", (task,))
-        return [_attempt(row) for row in rows]
+        rows = self._db.rows(f"select {ATTEMPT} from attempts where task = ? order by number", (task,))  # noqa: S608
+        return [attempt_of(row) for row in rows]
 
     def attempt_refs(self, task: str) -> list[str]:
         """Where the commits of its attempts would stand in our mirror."""
         return [attempt_ref(task, attempt.number) for attempt in self.attempts(task)]
-
-    def _last_attempts(self) -> dict[str, Attempt]:
-        rows = self._db.rows("select *, max(number) from attempts group by task")
-        return {row["task"]: _attempt(row) for row in rows}
-
-    def _tried(self) -> dict[str, Tried]:
-        """Of the newest round; an open attempt counts as lost until it ends."""
-        rows = self._db.rows(
-            "select task, sum(outcome is 'failed') failed, sum(coalesce(outcome, 'lost') = 'lost') lost,"
-            " sum(outcome is 'sent back') sent_back, sum(outcome is 'stale') stale from attempts a"
-            " where round = (select max(round) from attempts b where b.task = a.task) group by task"
-        )
-        minutes = self._minutes()
-        return {
-            r["task"]: Tried(r["failed"], r["lost"], r["sent_back"], r["stale"], minutes.get(r["task"], 0.0))
-            for r in rows
-        }
-
-    def _minutes(self) -> dict[str, float]:
-        """That agents worked on a task in its newest round. A run that was cut off ended when nobody knows."""
-        rows = self._db.rows(
-            "select task_id, sum(julianday(ended_at) - julianday(started_at)) * 1440 minutes from agent_runs"
-            " where task_id <> '' and ended_at is not null and result not like 'cut off%' and started_at >="
-            " (select min(started_at) from attempts a where a.task = task_id"
-            " and round = (select max(round) from attempts b where b.task = a.task)) group by task_id"
-        )
-        return {row["task_id"]: row["minutes"] for row in rows}
 
     def _close(self, db: sqlite3.Connection, task: str, outcome: Outcome, note: str, now: datetime) -> None:
         """An open attempt ends so; one that had led to a pull request ("ok") is judged anew by the gates."""
@@ -344,15 +370,19 @@ class Journal:
         row = self._db.row(sql, (task,))
         return row["payload"] if row else ""
 
-    def merges(self) -> dict[str, str]:
-        """The commits on the target's branch that we merged -> the tasks whose changes they are."""
-        rows = self._db.rows("select external_id, task from intents where kind = 'merge' and state = 'done'")
+    def merged_as(self, commits: Iterable[str]) -> dict[str, str]:
+        """Those of these commits on the target's branch that we merged -> the tasks whose changes they are."""
+        rows = self._db.rows(
+            "select external_id, task from intents where kind = 'merge' and state = 'done'"
+            " and external_id in (select value from json_each(?)) order by rowid",
+            (_json(commits),),
+        )
         return {row["external_id"]: row["task"] for row in rows}
 
     def reverts(self) -> frozenset[str]:
         """The commits on the target's branch by which we took others back."""
-        rows = self._db.rows("select external_id from intents where kind = 'merge of a revert' and state = 'done'")
-        return frozenset(row["external_id"] for row in rows)
+        sql = "select external_id from intents where task = '' and kind = 'merge of a revert' and state = 'done'"
+        return frozenset(row["external_id"] for row in self._db.rows(sql))
 
     def achieved(self, key: str, external_id: str) -> None:
         with self._db.transaction() as db:
@@ -360,10 +390,5 @@ class Journal:
         fault_point("intent.done")
 
 
-def _attempt(row: sqlite3.Row) -> Attempt:
-    ended = _when(row["ended_at"])
-    return Attempt(row["number"], row["outcome"], row["note"], ended, row["round"], row["refreshes"])
-
-
-def _when(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
+def _json(names: Iterable[str]) -> str:
+    return json.dumps(sorted(set(names)))

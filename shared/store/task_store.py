@@ -11,7 +11,8 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,7 +29,6 @@ from shared.system.fault import fault_point
 from shared.system.paths import Home, create_text, move, read_text
 
 MAX_TASK = 64 * 1024
-IGNORED = re.compile(r"^\.|~$|\.(tmp|part|swp)$")
 YOUNG = 1.0  # seconds; a file that was just written may be half of one
 ACCEPTANCE = "## Acceptance criteria"
 
@@ -74,15 +74,23 @@ class Filed:
     spec: TaskSpec | UnreadableFile
 
 
+@dataclass(frozen=True)
+class Survey:
+    """The tasks as they lie in the folders. `resting`: those that lie where they were expected: these were not read."""
+
+    files: tuple[Filed, ...]
+    resting: Mapping[State, AbstractSet[str]]
+
+
 Stamp = tuple[int, int, int, int]
 
 
 class TaskStore:
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._understood: dict[
-            tuple[State, str], tuple[Stamp, Filed]
-        ] = {}  # a home of years has thousands, and looks often
+        # a home of years has thousands of files, and looks often
+        self._understood: dict[tuple[State, str], tuple[Stamp, Filed]] = {}
+        self._listed: dict[State, tuple[Stamp, frozenset[str]]] = {}
 
     def names(self) -> dict[State, list[str]]:
         """The ids in each folder, without reading the files."""
@@ -90,11 +98,18 @@ class TaskStore:
 
     def all(self, *states: State) -> list[Filed]:
         """Every task in these folders (default: all)."""
-        found = [self.read(state, id_) for state in states or FOLDERS for id_ in sorted(self._ids(state))]
-        if not states:
-            there = {(file.state, file.id) for file in found}
-            self._understood = {key: kept for key, kept in self._understood.items() if key in there}
-        return found
+        return [self.read(state, id_) for state in states or FOLDERS for id_ in sorted(self._ids(state))]
+
+    def survey(self, expected: Mapping[State, AbstractSet[str]]) -> Survey:
+        """Every task. Of one that lies where it is expected, and nowhere else, the file is not read."""
+        there: dict[State, frozenset[str]] = {state: self._ids(state) for state in FOLDERS}
+        resting = {
+            state: (there[state] & ids).difference(*(there[other] for other in FOLDERS if other is not state))
+            for state, ids in expected.items()
+        }
+        found = [(state, id_) for state in FOLDERS for id_ in sorted(there[state] - resting.get(state, frozenset()))]
+        self._understood = {key: self._understood[key] for key in found if key in self._understood}
+        return Survey(tuple(self.read(state, id_) for state, id_ in found), resting)
 
     def find(self, id_: str) -> list[State]:
         """The folders that hold the task: none, one, or (after a copy by the owner) several."""
@@ -156,12 +171,20 @@ class TaskStore:
     def _path(self, state: State, id_: str) -> Path:
         return self._home.tasks(state) / f"{id_}.md"
 
-    def _ids(self, state: State) -> Iterator[str]:
+    def _ids(self, state: State) -> frozenset[str]:
+        folder = self._home.tasks(state)
+        stamp = _stamp(folder)  # before it is listed, as with a file
+        kept = self._listed.get(state)
+        if kept and kept[0] == stamp:
+            return kept[1]
         try:
-            entries = os.listdir(self._home.tasks(state))
+            entries = os.listdir(folder)
         except FileNotFoundError:
-            return iter(())
-        return (name.removesuffix(".md") for name in entries if name.endswith(".md") and not IGNORED.search(name))
+            return frozenset()
+        ids = frozenset([name[:-3] for name in entries if name.endswith(".md") and not name.startswith(".")])
+        if stamp:
+            self._listed[state] = stamp, ids
+        return ids
 
 
 def _stamp(path: Path) -> Stamp | None:

@@ -13,7 +13,8 @@ from shared.model.errors import ImpossibleTransition, Misconfigured
 from shared.model.lifecycle import Event, State, Tried
 from shared.model.work import TaskSpec
 from shared.store.database import Database
-from shared.store.journal import Journal, Outcome
+from shared.store.journal import Journal
+from shared.store.task_records import Outcome
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 SPEC = TaskSpec("t", "Fix it", "do it", goal_id="g-1", files=("a.py",))
@@ -33,12 +34,12 @@ def go(journal: Journal, source: State, event: Event, outcome: Outcome | None = 
 
 
 def tried(journal: Journal) -> Tried:
-    return journal.known()["t"].tried
+    return journal.every_task()["t"].tried
 
 
 def test_a_task_is_born_once(journal: Journal) -> None:
     journal.born(SPEC, State.FAILED, "again", NOW)
-    assert journal.known()["t"].seen_in is State.BACKLOG
+    assert journal.every_task()["t"].seen_in is State.BACKLOG
 
 
 def test_many_that_come_at_once_are_born_together_or_not_at_all(journal: Journal) -> None:
@@ -50,10 +51,10 @@ def test_many_that_come_at_once_are_born_together_or_not_at_all(journal: Journal
 
     with pytest.raises(RuntimeError):
         journal.all_born(cut(), "dropped", NOW)
-    assert set(journal.known()) == {"t"}
+    assert set(journal.every_task()) == {"t"}
     journal.all_born(((spec, State.BACKLOG) for spec in (*specs, SPEC)), "dropped", NOW)
-    assert set(journal.known()) == {"t", "u", "v"}
-    assert journal.known()["t"].wording == "wording"
+    assert set(journal.every_task()) == {"t", "u", "v"}
+    assert journal.every_task()["t"].wording == "wording"
 
 
 def test_an_attempt_is_counted_before_the_run(journal: Journal) -> None:
@@ -104,7 +105,7 @@ def test_a_move_that_the_owner_overtook_costs_nothing(journal: Journal) -> None:
     planned = journal.plan_move("t", State.BACKLOG, Event.STARTED, "", NOW)
     journal.overtaken(planned, NOW)
     assert journal.unfinished_moves() == []
-    assert journal.known()["t"].seen_in is State.BACKLOG
+    assert journal.every_task()["t"].seen_in is State.BACKLOG
     assert tried(journal) == Tried()
 
 
@@ -130,7 +131,7 @@ def test_the_same_intent_with_another_payload_is_a_bug(journal: Journal) -> None
 def test_history_survives_a_second_opening(journal: Journal, tmp_path: Path) -> None:
     go(journal, State.BACKLOG, Event.STARTED)
     again = Database(tmp_path / "agents.db")
-    assert Journal(again).known() == journal.known()
+    assert Journal(again).every_task() == journal.every_task()
     again.close()
 
 

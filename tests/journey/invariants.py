@@ -121,7 +121,7 @@ def no_task_is_lost(scene: Scene) -> None:
     """What was planned is there, with a history that ends where its file lies."""
     names = scene.records.store.names()
     where = {id_: state for state, ids in names.items() for id_ in ids}
-    known = scene.records.journal.known()
+    known = scene.records.journal.every_task()
     assert set(scene.tasks) <= set(where)
     assert {task: known[task].seen_in for task in scene.tasks} == {task: where[task] for task in scene.tasks}
     assert scene.records.journal.unfinished_moves() == []
@@ -146,7 +146,7 @@ def attempts_are_bounded(scene: Scene) -> None:
     """No task was tried more often than it may be; each death costs it one attempt at most."""
     limits = scene.records.settings.policy.attempts.limits
     for task in scene.tasks:
-        tried = scene.records.journal.known()[task].tried
+        tried = scene.records.journal.every_task()[task].tried
         assert tried.lost <= min(limits.lost, len(scene.died_at))
         assert tried.failed <= limits.failed and tried.sent_back <= limits.rounds + 1
 

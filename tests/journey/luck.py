@@ -195,7 +195,7 @@ class Owner:
     def answers(self, days: Days, throw: Random) -> None:
         """Whatever waits for him, soon or later."""
         records = days.records
-        for known in records.journal.known().values():
+        for known in records.journal.every_task().values():
             if known.seen_in is State.IN_REVIEW and records.gates.parked(known.id) and throw.random() < 0.5:
                 self._answers(days, known.id, throw.random() < 0.7)
 

@@ -360,7 +360,7 @@ def test_many_files_that_are_dropped_at_once_keep_nobody_from_the_chair(stage: S
             ended.set()
         other.join()
         assert sat == [True]
-        assert len(day.records.journal.known()) == 100
+        assert len(day.records.journal.every_task()) == 100
 
 
 # --- what it waits for, for whoever asks from outside ----------------------------------------------------------
@@ -673,7 +673,7 @@ def test_a_word_of_the_owner_ends_a_tasks_rest(stage: Stage, clock: ManualClock,
         day.until(at(8.1))
         cancel(Arguments("cancel", stage.home.root, id=ID))
         day.tick()
-        assert day.records.journal.known()[ID].seen_in is State.FAILED
+        assert day.records.journal.every_task()[ID].seen_in is State.FAILED
 
 
 def test_who_was_replaced_writes_nothing(stage: Stage) -> None:

@@ -25,7 +25,7 @@ from shared.model.lifecycle import State
 from shared.model.review import Approved, ChangesRequested, Reviewed
 from shared.model.work import Goal, TaskSpec
 from shared.store.gate_book import Ruling
-from shared.store.journal import TaskRecord
+from shared.store.task_records import TaskRecord
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.deployed import sick, site
 from tests.journey.gated import BAD, FILES, GOOD, ID, LAST, VISION, WORSE, WORST, Coder, fix, suite
@@ -121,7 +121,7 @@ def at_work(stage: Stage) -> Iterator[tuple[Desk, Records]]:
 
 def born(desk: Desk, goal: str) -> TaskRecord:
     desk.journal.born(TaskSpec("t", "Open the door", "", goal_id=goal), State.BACKLOG, "", desk.clock.now())
-    return desk.journal.known()["t"]
+    return desk.journal.every_task()["t"]
 
 
 def report(stage: Stage, day: str) -> str:
@@ -359,7 +359,7 @@ def taught_again(stage: Stage) -> list[int]:
 
     with at_work(stage) as (desk, records):
         commit = records.journal.attempt_refs(ID)[-1]
-        learning.merged(desk, records.journal.known()[ID], desk.mirror.attempt(commit) or "")
+        learning.merged(desk, records.journal.every_task()[ID], desk.mirror.attempt(commit) or "")
         return [lesson.number for lesson in records.memory.all()]
 
 

@@ -65,7 +65,7 @@ def questions(model: ScriptedModel) -> list[str]:
 def goals(day: GitHubStage) -> dict[str, str]:
     """Task id -> the goal it belongs to."""
     with day.records() as records:
-        return {known.id: known.goal_id for known in records.journal.known().values()}
+        return {known.id: known.goal_id for known in records.journal.every_task().values()}
 
 
 def attempts(day: GitHubStage) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from shared.model.lifecycle import State
 from shared.notify.discord_notifier import DiscordNotifier
 from shared.notify.notifier import DeliveryUnknown
 from shared.store.gate_book import Ruling
-from shared.store.task_store import Filed, TaskStore
+from shared.store.task_store import Survey, TaskStore
 from simulators.discord.local_webhook import LocalWebhook
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import BAD, FILES, GOOD, ID, LAST, VISION, WORSE, WORST, Coder, fix, suite
@@ -225,9 +225,9 @@ def test_what_was_dropped_at_the_gates_names_both_places_where_goals_come_from(
 class CountedStore(TaskStore):
     looks = 0
 
-    def all(self, *states: State) -> list[Filed]:
+    def survey(self, expected: Mapping[State, Set[str]]) -> Survey:
         self.looks += 1
-        return super().all(*states)
+        return super().survey(expected)
 
 
 def test_what_was_asked_of_an_earlier_attempt_does_not_wait_any_more(stage: Stage, model: ScriptedModel) -> None:

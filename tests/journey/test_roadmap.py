@@ -534,7 +534,7 @@ PLAN = """
 def books(stage: Stage) -> tuple[object, ...]:
     with stage.records() as records:
         pins = records.db.rows("select goal, place, rank from roadmap_pins order by goal")
-        tasks = sorted(known.goal_id for known in records.journal.known().values())
+        tasks = sorted(known.goal_id for known in records.journal.every_task().values())
         return [tuple(row) for row in pins], tasks, len(records.roadmap.texts())
 
 

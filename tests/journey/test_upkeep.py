@@ -393,7 +393,7 @@ def test_it_is_never_merged_without_him_whatever_its_goal_is_taken_for(make: Mak
     stage = make()
     stage.run_day()
     with stage.records() as records, at_work(stage, records) as team:
-        (known,), vision = records.journal.known().values(), team.desk.wanted()
+        (known,), vision = records.journal.every_task().values(), team.desk.wanted()
         assert vision
         his = Vision((Goal(known.goal_id, "His own"),))
         sight = ReviewFacts(team.desk)
@@ -453,7 +453,7 @@ def test_a_share_that_is_reached_ends_its_turn_for_today_and_nobody_elses(make: 
     with stage.records() as records:
         rows = records.db.rows("select task, code from calls where state = 'refused'")
         assert [tuple(row) for row in rows] == [(ID, "meter_upkeep_cap")]
-        tried = records.journal.known()[ID].tried
+        tried = records.journal.every_task()[ID].tried
         assert (tried.failed, tried.lost) == (0, 0), "nothing is wrong with it"
     stage.given_config("policy", upkeep="{tasks: 1}")
     stage.change = Coder({"app.py": RIGHT})
@@ -564,7 +564,7 @@ def test_a_kill_leaves_one_proposal(pinned: Stage, point: str) -> None:
     assert proposed(pinned) == ["toml in requirements.txt"]
     assert [(is_upkeep(id_), state) for id_, state in pinned.states().items()] == [(True, "backlog")]
     with pinned.records() as records:
-        (known,) = records.journal.known().values()
+        (known,) = records.journal.every_task().values()
         assert known.goal_id == records.upkeep.goals()[0].id and known.wording
 
 

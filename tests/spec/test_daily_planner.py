@@ -62,8 +62,8 @@ def test_a_question_can_be_about_a_goal_or_a_note() -> None:
 
 def test_a_forecast_rests_on_the_profile_until_there_is_experience() -> None:
     sent, received = PROFILE[Difficulty.MEDIUM]
-    assert forecast([TASK], (2_000, 10_000), []) == sent * 2_000 + received * 10_000
-    assert forecast([TASK, TASK], (2_000, 10_000), [100, 200, 300]) == 400
+    assert forecast([TASK], (2_000, 10_000), (2, 200)) == sent * 2_000 + received * 10_000
+    assert forecast([TASK, TASK], (2_000, 10_000), (3, 600)) == 400
 
 
 def test_a_second_plan_on_a_day_adds_to_the_first() -> None:
@@ -88,8 +88,11 @@ def test_the_plan_says_what_why_and_what_it_will_cost() -> None:
 def test_progress_counts_and_names_what_needs_the_owner() -> None:
     board = Board((Card(TASK.id, State.FAILED, TASK, State.FAILED),))
     spent = Totals(dollars("5"), spent=dollars("1"))
-    text = progress_tracker.render("2026-11-20", board, {TASK.id: "no edits"}, {}, spent, ["x.md: is empty"])
-    assert "1 failed. Spent today: $1.00 of $5.00." in text
+    facts = progress_tracker.Facts({"t-2": "Mend it"}, {TASK.id: "no edits", "t-2": "merged"}, {})
+    board = replace(board, closed={State.COMPLETED: {"t-2"}})
+    text = progress_tracker.render("2026-11-20", board, facts, spent, ["x.md: is empty"])
+    assert "1 completed, 1 failed. Spent today: $1.00 of $5.00." in text
+    assert "## Done\n\n- **Mend it** (`t-2`) — merged" in text
     assert "## Failed: these need you\n\n- **Fix it** (`20261120-01`) — no edits" in text
     assert "- x.md: is empty" in text
 

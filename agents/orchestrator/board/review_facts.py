@@ -17,7 +17,7 @@ from shared.model.naming import attempt_ref, branch_name, is_upkeep
 from shared.model.protected import needs_owner
 from shared.model.scope import matches
 from shared.model.work import Branch, Vision
-from shared.store.journal import Attempt, TaskRecord
+from shared.store.task_records import Attempt, TaskRecord
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,10 @@ class ReviewFacts:
         )
 
     def _wish(self, known: TaskRecord, vision: Vision | None) -> Wish:
-        if lands(known) and (too_early(known, self._desk.journal.known()) or is_outdated(self._desk, known)):
-            return "early"
+        if lands(known):
+            others = self._desk.journal.tasks_on(known.branch)
+            if too_early(known, others) or is_outdated(self._desk, known):
+                return "early"
         return _goal(known, vision)
 
     # -- attempts ---------------------------------------------------------------------------------------------

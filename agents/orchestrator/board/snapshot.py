@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from agents.orchestrator.integration.feature_branches import landed, too_early
+from agents.orchestrator.integration.feature_branches import has_landed, too_early
 from agents.orchestrator.vision.goal_ids import unwanted
 from shared.model.board import Board, Card, is_lost_for_us
 from shared.model.gate import Policy, ReviewState
-from shared.model.lifecycle import State, TaskLimits, pause_after
+from shared.model.lifecycle import FOLDERS, State, TaskLimits, pause_after
 from shared.model.naming import attempt_ref, is_upkeep
 from shared.model.work import TaskSpec, Vision
-from shared.store.journal import Journal, TaskRecord
-from shared.store.task_store import Filed, TaskStore, UnreadableFile
+from shared.store.journal import Journal
+from shared.store.task_records import TaskRecord
+from shared.store.task_store import Filed, Survey, TaskStore, UnreadableFile
 
 POLICY = Policy()
+CLOSED = (State.COMPLETED, State.FAILED)
 MORE_TO_DO = "there is more to do for its goal: it lands when that is done"
 
 
@@ -24,7 +26,7 @@ MORE_TO_DO = "there is more to do for its goal: it lands when that is done"
 class Snapshot:
     board: Board
     unreadable: tuple[str, ...]  # one line per file that the owner must mend
-    known: Mapping[str, TaskRecord]
+    known: Mapping[str, TaskRecord]  # of each card; and of what it depends on
 
 
 def load_snapshot(
@@ -41,16 +43,20 @@ def load_snapshot(
     busy: frozenset[str] = frozenset(),
     free_hands: int = 1,
     held: str = "",
-    tokens: Mapping[str, int] = MappingProxyType({}),
+    tokens: Callable[[Collection[str]], Mapping[str, int]] = lambda _: {},
     waits: Mapping[str, str] = MappingProxyType({}),
     no_share: str = "",
+    every: bool = False,
 ) -> Snapshot:
     """`vision`: what is wanted, proposals of ours among it; `commit_at` asks our mirror for a reference.
 
-    `no_share`: why no model is asked for upkeep now. The rest as in Board and Card.
+    `tokens`: of these tasks. `no_share`: why no model is asked for upkeep now. `every`: also what is over and lies
+    where history put it has a card, for whoever shows it. The rest as in Board and Card.
     """
-    known = {id_: _with_tokens(one, tokens.get(id_, 0)) for id_, one in journal.known().items()}
-    filed, doubles = _one_per_id(store.all(), known)
+    places = journal.places()
+    survey = store.survey({} if every else {state: places[state] for state in CLOSED})
+    known = _records(survey, places, journal, tokens)
+    filed, doubles = _one_per_id(survey.files, known)
     moved = {id_ for id_, file in filed.items() if id_ in known and known[id_].seen_in is not file.state}
     reasons = {id_: why for id_, why in aside.items() if id_ not in moved}  # the owner's hand comes first
     reasons |= dict.fromkeys(doubles, "it has two files")
@@ -59,12 +65,31 @@ def load_snapshot(
     cards = [replace(card, unwanted=MORE_TO_DO) if _too_early(card, known) else card for card in cards]
     cards = [replace(card, no_model=no_share) if is_upkeep(card.id) else card for card in cards]
     cards = [_with_submission(card, known, at_the_gates) for card in cards]
-    cards += [_gone(one) for one in known.values() if one.id not in filed and one.seen_in is not State.GONE]
+    cards += [_gone(known[id_]) for id_ in _missing(survey, places)]
     unreadable = [file.spec.reason for file in filed.values() if isinstance(file.spec, UnreadableFile)]
     unreadable += [_meaningless(card) for card in cards if is_lost_for_us(card)]
-    every = tuple(sorted(cards, key=lambda card: card.id))
-    board = Board(every, limits, no_model, policy, open_pulls, busy, free_hands, held)
+    shown = tuple(sorted(cards, key=lambda card: card.id))
+    board = Board(shown, limits, no_model, policy, open_pulls, busy, free_hands, held, survey.resting)
     return Snapshot(board, (*unreadable, *doubles.values()), known)
+
+
+def _records(
+    survey: Survey,
+    places: Mapping[State, Collection[str]],
+    journal: Journal,
+    tokens: Callable[[Collection[str]], Mapping[str, int]],
+) -> dict[str, TaskRecord]:
+    """Of what has a file that was read, or has none any more, and of what these depend on."""
+    needed = (id_ for file in survey.files if isinstance(file.spec, TaskSpec) for id_ in file.spec.depends_on)
+    ids = {*(file.id for file in survey.files), *_missing(survey, places), *needed}
+    used = tokens(ids)
+    return {id_: _with_tokens(one, used.get(id_, 0)) for id_, one in journal.tasks(ids).items()}
+
+
+def _missing(survey: Survey, places: Mapping[State, Collection[str]]) -> set[str]:
+    """Whose file is nowhere, and history does not know it yet."""
+    ids = set().union(*(places[state] for state in FOLDERS))
+    return ids.difference((file.id for file in survey.files), *survey.resting.values())
 
 
 def _not_landed(card: Card, known: Mapping[str, TaskRecord], journal: Journal) -> str:
@@ -72,7 +97,7 @@ def _not_landed(card: Card, known: Mapping[str, TaskRecord], journal: Journal) -
     own = known[card.id].branch if card.id in known else ""
     for needed in card.spec.depends_on if card.spec else ():
         branch = known[needed].branch if needed in known else ""
-        if branch not in ("", own) and branch not in landed(journal):
+        if branch not in ("", own) and not has_landed(journal, branch):
             return f"waits for {branch}, which has not landed"
     return ""
 
@@ -85,7 +110,7 @@ def _with_tokens(known: TaskRecord, tokens: int) -> TaskRecord:
     return replace(known, tried=replace(known.tried, tokens=tokens)) if tokens else known
 
 
-def _one_per_id(found: list[Filed], known: Mapping[str, TaskRecord]) -> tuple[dict[str, Filed], dict[str, str]]:
+def _one_per_id(found: Iterable[Filed], known: Mapping[str, TaskRecord]) -> tuple[dict[str, Filed], dict[str, str]]:
     """A copy by the owner gives a task two files: the one where history put it counts, the other is named."""
     filed: dict[str, Filed] = {}
     doubles: dict[str, str] = {}

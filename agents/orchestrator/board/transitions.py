@@ -10,7 +10,7 @@ from agents.orchestrator.team import Desk
 from shared.model.errors import Unavailable
 from shared.model.lifecycle import Event, State
 from shared.model.work import TaskSpec
-from shared.store.journal import Outcome
+from shared.store.task_records import Outcome
 
 FIRST, LONGEST = timedelta(minutes=10), timedelta(hours=6)  # that a task lies aside, twice as long each time
 
@@ -81,7 +81,7 @@ class Transitions:
 
 
 def file_task(desk: Desk, task: TaskSpec, note: str, worded: str, branch: str = "") -> None:
-    """The task's file, then its first line of history; repeatable after a kill. `worded`, `branch`: see Known."""
+    """The task's file, then its first line of history; repeatable after a kill. `worded`, `branch`: see TaskRecord."""
     if desk.store.add(task) or _is_ours(desk, task):
         desk.journal.born(task, State.BACKLOG, note, desk.clock.now(), worded, branch)
     else:

@@ -127,8 +127,9 @@ class Deploying:
         live = healthy_at(self._rules.places[0], deploys)
         if not tip or tip == live:
             return ()
-        ours = desk.journal.merges()
-        return tuple(sha for sha in desk.mirror.line(live, tip) if sha in ours or sha == tip)
+        line = desk.mirror.line(live, tip)
+        ours = desk.journal.merged_as(line)
+        return tuple(sha for sha in line if sha in ours or sha == tip)
 
     def _orders(self) -> tuple[Order, ...]:
         return tuple(order for order in self._book.orders() if order.place in self._rules.places)
@@ -188,7 +189,7 @@ class Deploying:
 
     def _task(self, deploy: Deploy) -> str:
         """The task whose change the commit is; empty: it is the owner's own."""
-        return self._desk.journal.merges().get(deploy.commit, "")
+        return self._desk.journal.merged_as([deploy.commit]).get(deploy.commit, "")
 
     def _take_back(self, deploy: Deploy, task: str) -> Deploy:
         match self._taking_back.ensure(deploy, task):
@@ -207,7 +208,7 @@ class Deploying:
 
     def _again(self, deploy: Deploy, task: str) -> None:
         """The task goes back to the coder, with what was seen. Whatever the owner did with it meanwhile stands."""
-        known = self._desk.journal.known().get(task)
+        known = self._desk.journal.task(task)
         if known and known.seen_in is State.COMPLETED and self._desk.store.find(task) == [State.COMPLETED]:
             note = sick(deploy.place, deploy.why)[:2_000]
             learning.rolled_back(self._desk, known, deploy.commit, note)

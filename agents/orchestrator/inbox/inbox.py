@@ -14,7 +14,7 @@ from shared.forge.forge import Comment, ForgeError, Pull, RateLimited
 from shared.model.errors import Misconfigured, TeamError
 from shared.model.lifecycle import State
 from shared.store.gate_book import Ruling
-from shared.store.journal import TaskRecord
+from shared.store.task_records import TaskRecord
 from shared.system.fault import fault_point
 
 SHORTEST = 7  # digits of a commit's name

@@ -11,7 +11,8 @@ from shared.model.errors import Stumble, TeamError
 from shared.model.lifecycle import State
 from shared.model.naming import goal_branch, is_landing
 from shared.repo.mirror_rebase import Conflict
-from shared.store.journal import Journal, TaskRecord
+from shared.store.journal import Journal
+from shared.store.task_records import TaskRecord
 
 MOST_NAMED = 5  # files of a conflict, tasks that are missing
 OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
@@ -43,7 +44,7 @@ def target(desk: Desk, task: TaskRecord) -> str:
 
 def own_target(journal: Journal, task: TaskRecord) -> str:
     """The branch of its goal, if its change goes there; empty: it does not."""
-    return task.branch if task.branch and not lands(task) and task.branch not in landed(journal) else ""
+    return task.branch if task.branch and not lands(task) and not has_landed(journal, task.branch) else ""
 
 
 def lands(task: TaskRecord) -> bool:
@@ -51,13 +52,9 @@ def lands(task: TaskRecord) -> bool:
     return bool(task.branch) and is_landing(task.id)
 
 
-def landed(journal: Journal) -> frozenset[str]:
-    """Branches of goals all of which is on the target's branch."""
-    return frozenset(one.branch for one in journal.known().values() if lands(one) and _is_done(journal, one))
-
-
-def landings(known: Iterable[TaskRecord], branch: str) -> list[TaskRecord]:
-    return [one for one in known if one.branch == branch and lands(one)]
+def has_landed(journal: Journal, branch: str) -> bool:
+    """Whether all that is on a goal's branch is on the target's."""
+    return any(_is_done(journal, one) for one in journal.tasks_on(branch).values() if lands(one))
 
 
 def _is_done(journal: Journal, task: TaskRecord) -> bool:
@@ -69,18 +66,22 @@ def _is_done(journal: Journal, task: TaskRecord) -> bool:
 
 def open_branches(journal: Journal) -> Mapping[str, str]:
     """Goal -> the branch of its own that its tasks go into. Most homes have none."""
-    over = landed(journal)
-    return {one.goal_id: one.branch for one in journal.known().values() if one.branch and one.branch not in over}
+    tasks = journal.tasks_on_branches().values()
+    over = {one.branch for one in tasks if lands(one) and _is_done(journal, one)}
+    return {one.goal_id: one.branch for one in tasks if one.branch not in over}
 
 
 def new_branch(journal: Journal, goal: str) -> str:
     """The name of the next one that this goal may begin."""
-    had = {one.branch for one in journal.known().values() if one.goal_id == goal and one.branch}
+    had = {one.branch for one in journal.tasks_of([goal]).values() if one.branch}
     return goal_branch(goal, len(had) + 1)
 
 
 def too_early(task: TaskRecord, known: Mapping[str, TaskRecord]) -> bool:
-    """A landing whose goal has other tasks to do again: it is dropped, and made anew when they are done."""
+    """A landing whose goal has other tasks to do again: it is dropped, and made anew when they are done.
+
+    `known`: at least the open ones of its branch.
+    """
     others = (one for one in known.values() if one.branch == task.branch and not lands(one))
     return lands(task) and any(one.seen_in in OPEN for one in others)
 
@@ -131,8 +132,9 @@ class FeatureBranches:
 
     def hear(self, tasks: Iterable[TaskRecord]) -> frozenset[str]:
         """The branches of goals to which the owner has pushed; one that is not there yet begins with its first task."""
-        branches = {task.branch for task in tasks if task.branch} - landed(self.desk.journal)
-        before = {branch: self.desk.mirror.head(branch) for branch in sorted(branches)}
+        branches = {task.branch for task in tasks if task.branch}
+        still = [branch for branch in sorted(branches) if not has_landed(self.desk.journal, branch)]
+        before = {branch: self.desk.mirror.head(branch) for branch in still}
         return frozenset(branch for branch, head in before.items() if self.look(branch) != head)
 
     def fresh(self, branch: str, tip: str) -> str:
@@ -182,7 +184,7 @@ class FeatureBranches:
 
     def _check_whole(self, branch: str, newest: str) -> None:
         """A rewritten history is whole if it has the same commits by their first lines."""
-        known, titles = self.desk.journal.known(), self.desk.mirror.titles(newest)
+        known, titles = self.desk.journal.tasks_on(branch), self.desk.mirror.titles(newest)
         missing = [
             task
             for task, sha in self.desk.journal.merged_into(branch).items()

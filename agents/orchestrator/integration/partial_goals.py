@@ -6,12 +6,12 @@ must not land before all of it is there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from agents.orchestrator.integration.feature_branches import lands, new_branch, open_branches
 from shared.model.board import wording
 from shared.model.work import DailyPlan, Goal, PlanAnswer
-from shared.store.journal import Journal, TaskRecord
+from shared.store.journal import Journal
 from shared.store.plan_book import PlanRepository
 
 Worded = tuple[str, str]  # a goal's id and its wording
@@ -21,15 +21,18 @@ def worded(goal: Goal) -> Worded:
     return goal.id, wording(goal)
 
 
-def planned(journal: Journal) -> set[Worded]:
-    """Goals that have tasks. What went with its goal does not count when the goal is back."""
-    dropped = journal.dropped()
-    return {(known.goal_id, known.wording) for known in journal.known().values() if known.id not in dropped}
+def planned(journal: Journal, goals: Iterable[Goal]) -> set[Worded]:
+    """Those of these goals that have tasks. What went with its goal does not count when the goal is back."""
+    return {worded(goal) for goal in goals} & _have_tasks(journal, (goal.id for goal in goals))
+
+
+def _have_tasks(journal: Journal, ids: Iterable[str]) -> set[Worded]:
+    return {(one.goal_id, one.wording) for one in journal.tasks_of(ids).values() if not one.is_dropped}
 
 
 def is_planned_whole(plans: PlanRepository, journal: Journal, goal: Worded, day: str) -> bool:
     """Whether all of it has tasks, or is there."""
-    is_begun = goal in planned(journal) or goal in finished(plans, journal, day)
+    is_begun = goal in _have_tasks(journal, goal[:1]) or goal in finished(plans, journal, day)
     return is_begun and goal not in unfinished(plans, journal, day)
 
 
@@ -46,7 +49,7 @@ def left_before(plans: PlanRepository, journal: Journal, day: str) -> set[Worded
     """Goals of which the plans before that day have left a part that is not in that day's."""
     today, words = plans.plan(day), _last_words(plans, journal, day)
     ids = {task.goal_id for task in today.tasks} | {goal.id for goal in today.finished} if today else set()
-    taken_up = _taken_up(today, journal.known()) if today else set()
+    taken_up = _taken_up(today, journal) if today else set()
     left = {worded(goal) for goal in plans.left_over(day) if goal.id not in ids}
     left |= {goal for goal, plan in words.items() if goal in _rest(plan) - taken_up}
     return left | _lost(plans, journal, day)
@@ -56,17 +59,17 @@ def finished(plans: PlanRepository, journal: Journal, day: str) -> dict[Worded, 
     """Goals on branches of their own of which nothing was left to plan -> the day on which that was seen."""
     words, today = _last_words(plans, journal, day), plans.plan(day)
     if today:
-        words |= dict.fromkeys(_named(today, journal.known()), today)
+        words |= dict.fromkeys(_named(today, journal), today)
     return {goal: plan.day for goal, plan in words.items() if goal in map(worded, plan.finished)}
 
 
 def _lost(plans: PlanRepository, journal: Journal, day: str) -> set[Worded]:
     """Goals on branches whose tasks went with them: should they come back, these are planned anew."""
-    branches, known = open_branches(journal), journal.known()
+    branches = open_branches(journal)
     if not branches:
         return set()
-    seen = finished(plans, journal, day)
-    lost = ((known[task], on) for task, on in journal.lost().items())
+    seen, gone = finished(plans, journal, day), journal.lost()
+    lost = ((task, gone[task.id]) for task in journal.tasks(gone).values())
     return {
         (task.goal_id, task.wording)
         for task, on in lost
@@ -78,23 +81,22 @@ def _lost(plans: PlanRepository, journal: Journal, day: str) -> set[Worded]:
 def _last_words(plans: PlanRepository, journal: Journal, day: str) -> dict[Worded, DailyPlan]:
     """Goals on branches of their own -> the last plan before that day that names them."""
     found: dict[Worded, DailyPlan] = {}
-    known = journal.known()
     for id_ in open_branches(journal):
         for plan in plans.naming(id_, day):
-            found |= {goal: plan for goal in _named(plan, known) if goal[0] == id_ and goal not in found}
+            found |= {goal: plan for goal in _named(plan, journal) if goal[0] == id_ and goal not in found}
     return found
 
 
-def _named(plan: DailyPlan, known: Mapping[str, TaskRecord]) -> set[Worded]:
-    return _rest(plan) | _taken_up(plan, known)
+def _named(plan: DailyPlan, journal: Journal) -> set[Worded]:
+    return _rest(plan) | _taken_up(plan, journal)
 
 
 def _rest(plan: DailyPlan) -> set[Worded]:
     return {worded(goal) for goal in (*plan.deferred, *plan.held)}
 
 
-def _taken_up(plan: DailyPlan, known: Mapping[str, TaskRecord]) -> set[Worded]:
-    tasks = (known[task.id] for task in plan.tasks if task.id in known)
+def _taken_up(plan: DailyPlan, journal: Journal) -> set[Worded]:
+    tasks = journal.tasks(task.id for task in plan.tasks).values()
     return {*map(worded, plan.finished), *((task.goal_id, task.wording) for task in tasks)}
 
 
@@ -107,7 +109,7 @@ def branches_for(journal: Journal, answer: PlanAnswer, goals: Sequence[Goal]) ->
     Not if a task of another goal needs one of it: that would wait until all of the goal has landed, and the goal
     perhaps for that.
     """
-    begun, needed = planned(journal), _needed_by_others(answer)
+    begun, needed = planned(journal, goals), _needed_by_others(answer)
     whose = {task.goal_id for task in answer.tasks}
     return tuple(
         (goal.id, new_branch(journal, goal.id))

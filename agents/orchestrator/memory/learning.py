@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import date
 from itertools import islice, takewhile
 
 from agents.orchestrator.memory import lesson_text
@@ -22,7 +23,7 @@ from shared.model.lifecycle import Event
 from shared.model.naming import attempt_ref
 from shared.model.review import ChangesRequested
 from shared.model.work import Goal, TaskSpec
-from shared.store.journal import Attempt, TaskRecord
+from shared.store.task_records import Attempt, TaskRecord
 from shared.system.fault import fault_point
 from shared.system.paths import Home, write_text
 
@@ -216,12 +217,8 @@ def keep(desk: Desk, day: str) -> None:
 
 def _complaints(desk: Desk, day: str) -> Iterator[ReviewComplaint]:
     """Of the tasks that the reviewer has sent back of late; nothing if none was today."""
-    last = {
-        task: found.at[:10]
-        for task in desk.journal.known()
-        for found in desk.journal.history(task)
-        if found.event is Event.CHANGES
-    }
+    first = (date.fromisoformat(day) - lesson_text.WINDOW).isoformat()
+    last = {task: at[:10] for task, at in desk.journal.times_of(Event.CHANGES, first).items()}
     for task, sent in last.items() if day in last.values() else ():
         for reviewed in desk.gates.reviews(task) if lesson_text.is_of_late(sent, day) else ():
             if isinstance(reviewed.verdict, ChangesRequested):

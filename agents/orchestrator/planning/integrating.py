@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from agents.orchestrator.board.transitions import file_task
-from agents.orchestrator.integration.feature_branches import OPEN, landings, lands, open_branches
+from agents.orchestrator.integration.feature_branches import OPEN, lands, open_branches
 from agents.orchestrator.integration.partial_goals import is_planned_whole
 from agents.orchestrator.roadmap.roadmap import DONE
 from agents.orchestrator.roadmap.roadmap_needs import wanted
@@ -17,7 +17,7 @@ from shared.model.lifecycle import Event, State
 from shared.model.naming import attempt_ref, landing_task
 from shared.model.work import Goal, TaskSpec, Vision
 from shared.repo.mirror_rebase import AlreadyThere, Rebased
-from shared.store.journal import TaskRecord
+from shared.store.task_records import TaskRecord
 
 MOST_CRITERIA = 30
 MOST_FILES = 50  # that a task's file may name; the gates look at the change itself
@@ -40,40 +40,34 @@ def file_due(desk: Desk) -> bool:
 
 
 def _is_due(desk: Desk, vision: Vision, goal: Goal, branch: str) -> bool:
-    tasks, dropped = _tasks(desk, branch), desk.journal.dropped()
-    merged = max((_ended(desk, one) for one in tasks if one.seen_in is State.COMPLETED), default="")
-    made = [one for one in landings(desk.journal.known().values(), branch) if one.id not in dropped]
-    if not merged or any(_is_in_work(one) or _ended(desk, one) >= merged for one in made):
+    every = desk.journal.tasks_on(branch).values()
+    tasks = [one for one in every if not lands(one)]
+    made = [one for one in every if lands(one) and not one.is_dropped]
+    merged = max((_ended(one) for one in tasks if one.seen_in is State.COMPLETED), default="")
+    if not merged or any(_is_in_work(one) or _ended(one) >= merged for one in made):
         return False  # nothing is there, it is on its way, or the owner does not want what is there
     now, day = (goal.id, wording(goal)), desk.day()
     pin = desk.roadmap.pins(wanted(vision)).get(goal.id)
     if pin and pin.place == DONE:
         return not any(map(_is_in_work, tasks))
-    if any(_is_in_work(one) or _is_given_up(desk, one) for one in tasks):
+    if any(_is_in_work(one) or _is_given_up(one) for one in tasks):
         return False
     is_asked = any(one.goal_id == goal.id for one in desk.plans.asked({goal.id: wording(goal)}))
     return not is_asked and is_planned_whole(desk.plans, desk.journal, now, day)
-
-
-def _tasks(desk: Desk, branch: str) -> list[TaskRecord]:
-    known = desk.journal.known().values()
-    return [one for one in known if one.branch == branch and not lands(one)]
 
 
 def _is_in_work(task: TaskRecord) -> bool:
     return task.seen_in in OPEN
 
 
-def _is_given_up(desk: Desk, task: TaskRecord) -> bool:
+def _is_given_up(task: TaskRecord) -> bool:
     """By the team: it waits for the owner."""
-    history = desk.journal.history(task.id)
-    return task.seen_in is State.FAILED and bool(history) and history[-1].event is Event.EXHAUSTED
+    return task.seen_in is State.FAILED and task.newest is not None and task.newest.event is Event.EXHAUSTED
 
 
-def _ended(desk: Desk, task: TaskRecord) -> str:
+def _ended(task: TaskRecord) -> str:
     """When; empty: nothing has happened to it yet."""
-    history = desk.journal.history(task.id)
-    return history[-1].at if history else ""
+    return task.newest.at if task.newest else ""
 
 
 # --- the task ------------------------------------------------------------------------------------------------
@@ -106,10 +100,11 @@ def _task(desk: Desk, goal: Goal, branch: str) -> TaskSpec | None:
 
 def _done(desk: Desk, branch: str) -> Iterator[TaskSpec]:
     """As their files say now."""
-    ids = {one.id for one in _tasks(desk, branch)}
-    for filed in desk.store.all(State.COMPLETED):
-        if filed.id in ids and isinstance(filed.spec, TaskSpec):
-            yield filed.spec
+    ids = [one.id for one in desk.journal.tasks_on(branch).values() if not lands(one)]
+    for id_ in sorted(ids):
+        spec = desk.store.read(State.COMPLETED, id_).spec  # none if its file lies elsewhere
+        if isinstance(spec, TaskSpec):
+            yield spec
 
 
 def _description(goal: Goal, branch: str, done: Sequence[TaskSpec]) -> str:
@@ -123,9 +118,12 @@ def _description(goal: Goal, branch: str, done: Sequence[TaskSpec]) -> str:
 
 def _with_id(desk: Desk, task: TaskSpec) -> TaskSpec:
     """One that no other task has: the owner may have dropped a file of such a name, or we before a kill this one."""
-    known, files = desk.journal.known(), {filed.id: filed.spec for filed in desk.store.all()}
     named = (replace(task, id=landing_task(desk.day(), number)) for number in range(1, 10_000))
-    return next(one for one in named if one.id not in known and files.get(one.id, one) == one)
+    return next(one for one in named if desk.journal.task(one.id) is None and _is_free(desk, one))
+
+
+def _is_free(desk: Desk, task: TaskSpec) -> bool:
+    return all(desk.store.read(state, task.id).spec == task for state in desk.store.find(task.id))
 
 
 # --- its commit ----------------------------------------------------------------------------------------------

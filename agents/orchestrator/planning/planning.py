@@ -45,9 +45,9 @@ def plan_day(desk: Desk, team: Team, day: str) -> None:
     goals = due_goals(desk, accepted.vision, day)
     proposals = tuple(goal for goal in goals if goal.proposed_by)
     his = tuple(goal for goal in goals if not goal.proposed_by)
-    put_off = (one for one in open_goals(desk.plans, desk.journal, accepted.vision, day) if one not in goals)
+    put_off = [one for one in open_goals(desk.plans, desk.journal, accepted.vision, day) if one not in goals]
     branches = open_branches(desk.journal)
-    planning = _Planning(desk, team, day, accepted, branches, held=_begun(desk.journal, tuple(put_off)))
+    planning = _Planning(desk, team, day, accepted, branches, held=_begun(desk.journal, put_off))
     if his or not proposals:
         planning.plan(his, waiting=_begun(desk.journal, proposals))
         _write(desk, accepted, day)
@@ -64,7 +64,7 @@ def due_goals(desk: Desk, vision: Vision, day: str) -> tuple[Goal, ...]:
 
 def _begun(journal: Journal, goals: Goals) -> Goals:
     """Those that have tasks already: that there is more to do is known from the last plan alone."""
-    begun = planned(journal)
+    begun = planned(journal, goals)
     return tuple(goal for goal in goals if worded(goal) in begun)
 
 
@@ -76,7 +76,8 @@ def _write(desk: Desk, accepted: Accepted, day: str) -> None:
 def open_goals(plans: PlanRepository, journal: Journal, vision: Vision, day: str) -> tuple[Goal, ...]:
     """What is to be planned on that day; also the rest of what an earlier plan cut in half."""
     before = plans.plan(day)
-    whole = (planned(journal) | finished(plans, journal, day).keys()) - left_before(plans, journal, day)
+    begun = planned(journal, vision.goals) | finished(plans, journal, day).keys()
+    whole = begun - left_before(plans, journal, day)
     asked = plans.asked(wordings(vision))
     return goals_to_plan(vision, whole, asked, before.deferred if before else ())
 
@@ -247,15 +248,16 @@ def _open_tasks(desk: Desk) -> tuple[TaskSpec, ...]:
 
 def _first_number(desk: Desk, day: str) -> int:
     prefix = day.replace("-", "") + "-"
-    seen = {*desk.journal.known(), *(id_ for ids in desk.store.names().values() for id_ in ids)}
+    seen = {*desk.journal.ids_beginning(prefix), *(id_ for ids in desk.store.names().values() for id_ in ids)}
     taken = [id_.removeprefix(prefix) for id_ in seen if id_.startswith(prefix)]
     return max((int(number) for number in taken if number.isdecimal()), default=0) + 1
 
 
-def _experience(desk: Desk) -> list[int]:
-    """What each finished task has cost."""
-    over = (State.IN_REVIEW, State.COMPLETED)
-    return [desk.ledger.spent_by(known.id).spent for known in desk.journal.known().values() if known.seen_in in over]
+def _experience(desk: Desk) -> tuple[int, int]:
+    """How many tasks are finished, and what they have cost."""
+    places = desk.journal.places()
+    over = places[State.IN_REVIEW] | places[State.COMPLETED]
+    return len(over), desk.ledger.settled_for(over)
 
 
 # --- the plan's files ----------------------------------------------------------------------------------------
@@ -267,7 +269,7 @@ def write_tasks(desk: Desk, day: str) -> None:
     if plan is None or accepted is None:
         return
     goals = {goal.id: goal for goal in accepted.vision.goals}
-    known, branches = desk.journal.known(), dict(plan.branches)
+    known, branches = desk.journal.tasks(task.id for task in plan.tasks), dict(plan.branches)
     for task in plan.tasks:
         if task.id in known:
             continue

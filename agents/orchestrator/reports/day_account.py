@@ -22,14 +22,14 @@ from agents.orchestrator.vision.goal_ids import wordings
 from shared.forge.forge import task_of
 from shared.model.board import Card, wording
 from shared.model.errors import TeamError
-from shared.model.lifecycle import State, is_over
+from shared.model.lifecycle import Event, State, is_over
 from shared.model.naming import attempt_ref
-from shared.model.work import DailyPlan, Goal, Question, Vision
+from shared.model.work import DailyPlan, Goal, Question, TaskSpec, Vision
 from shared.money.token_budget import Caps, month_of, next_cap
 from shared.notify.notice_book import Slip
 from shared.store.gate_book import AwaitingOwner
-from shared.store.journal import PastEvent, TaskRecord
 from shared.store.plan_book import Trouble
+from shared.store.task_records import Happened, TaskRecord
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -50,6 +50,9 @@ class DayBooks:
         self._deploys = deploys
         self._vision = accepted.vision if accepted else Vision()
         self._sight = load_snapshot(desk.store, desk.journal, desk.wanted(), desk.rules.limits)
+        self._known = self._told()
+        self._histories = desk.journal.histories(self._known)
+        self._spent = desk.ledger.spent_by_each(self._known)
         self._cost = _cost_per_task(desk, day)
 
     def account(self, kind: Kind | None = None, missed: Sequence[str] = ()) -> DayAccount:
@@ -90,7 +93,7 @@ class DayBooks:
             learned=self._clean(f"{one.agent}: {one.text}" for one in lessons if one.learned == day),
             lessons_used=sum(one.used for one in lessons),
             lessons_passed=sum(one.passed for one in lessons),
-            reflection=reflect(desk, day, self._sight.known.values(), self._aside),
+            reflection=reflect(desk, day, self._aside),
         )
 
     def _plan(self, plan: DailyPlan) -> PlanAccount:
@@ -99,17 +102,32 @@ class DayBooks:
         return PlanAccount(titles, plan.forecast, self._clean(plan.notes), self._clean(proposed))
 
     def tasks(self, pulls: Mapping[str, str] = NOTHING) -> Iterable[TaskAccount]:
-        """Every task that history knows or that lies in a folder; `pulls`: addresses by task."""
-        cards = self._sight.board.by_id
-        for known in self._sight.known.values():
-            yield self._task(known, cards.get(known.id), pulls.get(known.id, ""))
+        """Every task that there may be something to tell of, today or that day; `pulls`: addresses by task."""
+        for known in self._known.values():
+            yield self._task(known, self._card(known.id), pulls.get(known.id, ""))
         for card in self._sight.board.cards:
-            if card.id not in self._sight.known:
+            if card.id not in self._known:
                 yield TaskAccount(card.id, self._title(card, card.id), card.state)
+
+    def _told(self) -> Mapping[str, TaskRecord]:
+        """Of all that is not over, of the vision's goals, of that day, or given up by the team."""
+        journal, cards = self._desk.journal, self._sight.board.by_id
+        given_up = journal.times_of(Event.EXHAUSTED).keys() & journal.places()[State.FAILED]
+        others = {*cards, *given_up, *journal.touched(self._day, self._day)}
+        return journal.tasks_of((goal.id for goal in self._vision.goals), others)
+
+    def _card(self, task: str) -> Card | None:
+        """Of one that is over, too: with what its file says."""
+        board = self._sight.board
+        card = board.card(task)
+        if card is None or task in board.by_id:
+            return card
+        spec = self._desk.store.read(card.state, task).spec
+        return replace(card, spec=spec if isinstance(spec, TaskSpec) else None)
 
     def attempt(self, task: str) -> int:
         """The number of its last attempt; 0: none was begun."""
-        known = self._sight.known.get(task)
+        known = self._known.get(task)
         return known.last.number if known and known.last else 0
 
     # -- goals ------------------------------------------------------------------------------------------------
@@ -125,7 +143,7 @@ class DayBooks:
     ) -> GoalAccount:
         """The tasks of its present wording."""
         now = (goal.id, wording(goal))
-        ids = [known.id for known in self._sight.known.values() if (known.goal_id, known.wording) == now]
+        ids = [known.id for known in self._known.values() if (known.goal_id, known.wording) == now]
         return GoalAccount(
             title=self._desk.delivery.clean(goal.title),
             priority=goal.priority,
@@ -139,7 +157,7 @@ class DayBooks:
     # -- tasks ------------------------------------------------------------------------------------------------
 
     def _task(self, known: TaskRecord, card: Card | None, pull: str) -> TaskAccount:
-        history = [event for event in self._desk.journal.history(known.id) if event.at[:10] <= self._day]
+        history = [event for event in self._histories[known.id] if event.at[:10] <= self._day]
         last = history[-1] if history else None
         state = card.state if card and card.state is not State.GONE else known.seen_in
         ended = last.event if last and last.target is state and is_over(state) else None
@@ -151,7 +169,7 @@ class DayBooks:
             is_of_the_day=bool(last and last.at[:10] == self._day),
             note=self._note(last),
             pull=pull,
-            cost=self._desk.ledger.spent_by(known.id).used,
+            cost=self._spent[known.id],
             cost_of_day=self._cost.get(known.id, 0),
             asks=self._asks(known, state),
             into=own_target(self._desk.journal, known),
@@ -161,7 +179,7 @@ class DayBooks:
     def _title(self, card: Card | None, title: str) -> str:
         return self._desk.delivery.clean(card.spec.title if card and card.spec else title)
 
-    def _note(self, last: PastEvent | None) -> str:
+    def _note(self, last: Happened | None) -> str:
         return self._desk.delivery.clean(last.note or str(last.event)) if last else ""
 
     def _asks(self, known: TaskRecord, state: State) -> tuple[str, ...]:
@@ -173,7 +191,7 @@ class DayBooks:
 
     def _with_evidence(self, task: TaskAccount) -> TaskAccount:
         """What the tests said of exactly the commit that was merged: the newest one that counts."""
-        attempts = [one for one in self._desk.journal.attempts(task.id) if one.outcome == "ok"]
+        attempts = [one for one in self._known[task.id].attempts if one.outcome == "ok"]
         commit = self._desk.mirror.attempt(attempt_ref(task.id, attempts[-1].number)) if attempts else None
         found = self._desk.gates.evidence(task.id, commit) if commit else None
         if found is None:

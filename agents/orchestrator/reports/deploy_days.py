@@ -33,12 +33,12 @@ class DeployDays:
     def of(self, day: str) -> tuple[DeployAccount, ...]:
         """Begun or ended on that day; what is under way belongs to each day until its end."""
         found = [deploy for deploy in self.book.deploys() if _is_of(deploy, day)]
-        merges = self.journal.merges() if found else {}
+        merges = self.journal.merged_as(deploy.commit for deploy in found)
         return tuple(self.account(deploy, merges.get(deploy.commit, "")) for deploy in found)
 
     def account(self, deploy: Deploy, task: str) -> DeployAccount:
         """`task`: whose change it is; empty: nobody's of ours."""
-        known = self.journal.known().get(task) if task else None
+        known = self.journal.task(task) if task else None
         deploys = self.book.deploys()
         return DeployAccount(
             replace(deploy, why=self.clean(deploy.why)),

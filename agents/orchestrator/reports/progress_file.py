@@ -9,18 +9,20 @@ from agents.orchestrator.reports.report_words import answers
 from agents.orchestrator.team import Desk
 from shared.model.board import Card
 from shared.model.lifecycle import State
-from shared.store.journal import TaskRecord
+from shared.store.task_records import TaskRecord
 from shared.system.paths import write_text
 
 
 def write_progress(desk: Desk, day: str) -> None:
     """A forge that is away costs the addresses of pull requests, nothing else."""
     sight = load_snapshot(desk.store, desk.journal, desk.wanted(), desk.rules.limits)
-    last = {id_: history[-1].note for id_ in sight.known if (history := desk.journal.history(id_))}
-    last |= {card.id: words for card in sight.board.cards if (words := _waiting(desk, card, sight.known.get(card.id)))}
+    told = desk.journal.told()
+    titles, notes = ({id_: words[which] for id_, words in told.items()} for which in (0, 1))
+    notes |= {card.id: words for card in sight.board.cards if (words := _waiting(desk, card, sight.known.get(card.id)))}
     spent = desk.ledger.totals(day, desk.ledger.cap_of(day, desk.rules.day_cap))
     pulls = DayBooks(desk, day).pulls()
-    text = progress_tracker.render(day, sight.board, last, pulls, spent, sight.unreadable)
+    facts = progress_tracker.Facts(titles, notes, pulls)
+    text = progress_tracker.render(day, sight.board, facts, spent, sight.unreadable)
     write_text(desk.home.progress, desk.delivery.clean(text))
 
 

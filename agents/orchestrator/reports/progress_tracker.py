@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from shared.model.board import Board, Card, waits_for
 from shared.model.lifecycle import FOLDERS, State
@@ -17,37 +19,46 @@ HEADINGS: Mapping[State, str] = {
 }
 
 
-def render(
-    day: str, board: Board, notes: Mapping[str, str], pulls: Mapping[str, str], spent: Totals, unreadable: Sequence[str]
-) -> str:
-    """`notes` and `pulls` by task id: the last event's note, the pull request's address. Generated: edits are lost."""
+@dataclass(frozen=True)
+class Facts:
+    """Of tasks, by id. `titles`: of those that have no card; `notes`: the last event's; `pulls`: the addresses."""
+
+    titles: Mapping[str, str]
+    notes: Mapping[str, str]
+    pulls: Mapping[str, str]
+
+
+def render(day: str, board: Board, facts: Facts, spent: Totals, unreadable: Sequence[str]) -> str:
+    """Generated: edits are lost."""
     parts = [
         f"# Progress on {day}",
         _counts(board) + f" Spent today: ${cents(spent.spent)} of ${cents(spent.cap)}.",
-        *(_group(state, board, notes, pulls) for state in HEADINGS),
+        *(_group(state, board, facts) for state in HEADINGS),
         _unreadable(unreadable),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _counts(board: Board) -> str:
-    counted = ((state, sum(card.state is state for card in board.cards)) for state in FOLDERS)
-    return ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in counted) + "."
+    counted = Counter(card.state for card in board.cards)
+    counted.update({state: len(ids) for state, ids in board.closed.items()})
+    return ", ".join(f"{counted[state]} {state.replace('_', ' ')}" for state in FOLDERS) + "."
 
 
-def _group(state: State, board: Board, notes: Mapping[str, str], pulls: Mapping[str, str]) -> str:
-    cards = [card for card in board.cards if card.state is state]
-    if not cards:
-        return ""
-    lines = (_line(card, board, notes.get(card.id, ""), pulls.get(card.id, "")) for card in cards)
-    return f"## {HEADINGS[state]}\n\n" + "\n".join(lines)
+def _group(state: State, board: Board, facts: Facts) -> str:
+    lines = {card.id: _of_card(card, board, facts) for card in board.cards if card.state is state}
+    lines |= {id_: _line(id_, facts.titles.get(id_, ""), "", facts) for id_ in board.closed.get(state, ())}
+    return f"## {HEADINGS[state]}\n\n" + "\n".join(lines[id_] for id_ in sorted(lines)) if lines else ""
 
 
-def _line(card: Card, board: Board, note: str, pull: str) -> str:
+def _of_card(card: Card, board: Board, facts: Facts) -> str:
     title = card.spec.title if card.spec else "(cannot be read)"
-    waiting = waits_for(card, board) if card.state is State.BACKLOG else ""
-    facts: Iterable[str] = (text for text in (pull, waiting, note) if text)
-    return " — ".join((f"- **{title}** (`{card.id}`)", *facts))
+    return _line(card.id, title, waits_for(card, board) if card.state is State.BACKLOG else "", facts)
+
+
+def _line(task: str, title: str, waiting: str, facts: Facts) -> str:
+    words = filter(None, (facts.pulls.get(task), waiting, facts.notes.get(task)))
+    return " — ".join((f"- **{title}** (`{task}`)", *words))
 
 
 def _unreadable(reasons: Sequence[str]) -> str:

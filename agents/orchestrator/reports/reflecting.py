@@ -24,7 +24,8 @@ from shared.model.evidence import Evidence
 from shared.model.lifecycle import Event, is_over
 from shared.model.naming import attempt_ref
 from shared.money.token_budget import month_of
-from shared.store.journal import Attempt, TaskRecord
+from shared.store.journal import OPEN
+from shared.store.task_records import Attempt, Happened, TaskRecord
 
 STANDINGS: Mapping[Event, Standing] = {
     Event.MERGED: "mended",
@@ -33,14 +34,16 @@ STANDINGS: Mapping[Event, Standing] = {
 }
 
 
-def reflect(desk: Desk, day: str, known: Iterable[TaskRecord], aside: Mapping[str, str]) -> Reflection:
+def reflect(desk: Desk, day: str, aside: Mapping[str, str]) -> Reflection:
     """`aside`: tasks that nobody touches for a while, and why."""
-    begun = [one for one in known if one.last]
-    lives = [_Life(desk, day, one) for one in begun]
+    places, first = desk.journal.places(), first_monday(day).isoformat()
+    known = desk.journal.tasks(set().union(desk.journal.touched(first), *(places[state] for state in OPEN)))
+    begun, histories = [one for one in known.values() if one.last], desk.journal.histories(known)
+    lives = [_Life(desk, day, one, histories[one.id]) for one in begun]
     brought = {one.id for one in begun if lands(one)}  # the work of others: no task by which the team is measured
     setbacks = [ClassifiedFailure(life.id, classify(one), life.standing) for life in lives for one in life.failures()]
     setbacks += _not_begun(desk, day, lives, aside)
-    tokens = desk.ledger.tokens_by_task()
+    tokens = desk.ledger.tokens_by_task(known)
     measured = [life for life in lives if life.id not in brought]
     endings = [ending for life in measured for ending in life.endings(tokens.get(life.id, 0))]
     return reflected(setbacks, weeks(endings, _burnt(desk, day), day), day)
@@ -49,13 +52,13 @@ def reflect(desk: Desk, day: str, known: Iterable[TaskRecord], aside: Mapping[st
 class _Life:
     """What the books say of a task that was begun, up to the end of a day."""
 
-    def __init__(self, desk: Desk, day: str, known: TaskRecord) -> None:
+    def __init__(self, desk: Desk, day: str, known: TaskRecord, history: Iterable[Happened]) -> None:
         self.id = known.id
         self._desk = desk
         self._day = day
         self._minutes = known.tried.minutes
-        self._history = [event for event in desk.journal.history(known.id) if event.at[:10] <= day]
-        self._attempts = [one for one in desk.journal.attempts(known.id) if one.ended_at and _day(one.ended_at) <= day]
+        self._history = [event for event in history if event.at[:10] <= day]
+        self._attempts = [one for one in known.attempts if one.ended_at and _day(one.ended_at) <= day]
 
     @property
     def standing(self) -> Standing:

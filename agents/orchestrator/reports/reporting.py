@@ -50,7 +50,9 @@ class Reporting:
         self._aside = aside
         named = partial(subjects, desk.mirror.path)
         self._deploys = DeployDays(desk.deploys, desk.journal, places, desk.delivery.clean, named)
-        self._seen: set[EndedTask] = set()  # what was told at once, where there was somebody to tell
+        self._ended: dict[str, EndedTask] = {}  # tasks that came to an end since we are here
+        self._read = desk.journal.newest()  # up to here history was asked which
+        self._seen: set[EndedTask] | None = None  # what was told at once; None: nobody has looked yet
         self._shown: set[EndedTask] = set()  # what the day's message shows
         self._shown_at: datetime | None = None
 
@@ -92,22 +94,25 @@ class Reporting:
         if not self._desk.messages.notifiers:
             return standing
         today = self._desk.day()  # midnight may have come since the day's phases began
-        if standing - self._seen:
+        if self._seen is None or standing - self._seen:
             self._tell_urgent(today)
             self._seen = standing
         self._desk.messages.flush(today, self._desk.clock.now())
         return standing
 
     def _standing(self) -> set[EndedTask]:
-        """Tasks that are over, and those that were put before the owner, by the books alone."""
-        found = set()
-        for known in self._desk.journal.known().values():
+        """Tasks that are over since we are here, and those that were put before the owner, by the books alone."""
+        journal, found = self._desk.journal, set()
+        touched = journal.touched_after(self._read)
+        self._read = max(touched.values(), default=self._read)
+        for known in journal.tasks(touched.keys() | journal.places()[State.IN_REVIEW]).values():
             attempt = known.last.number if known.last else 0
+            self._ended.pop(known.id, None)
             if is_over(known.seen_in):
-                found.add(EndedTask(known.id, attempt))
+                self._ended[known.id] = EndedTask(known.id, attempt)
             elif known.seen_in is State.IN_REVIEW and (parked := waiting(self._desk, known)):
                 found.add(EndedTask(known.id, attempt, parked.reasons))
-        return found
+        return found | set(self._ended.values())
 
     def _tell_urgent(self, day: str) -> None:
         books = self._books(day)

@@ -248,14 +248,16 @@ def _ordered(others: Iterable[Need], own: Iterable[tuple[GoalPin, Need]]) -> tup
     return tuple(entries)
 
 
-def forecast(tasks: Iterable[TaskSpec], per_token: tuple[int, int], experience: Sequence[int]) -> int:
+def forecast(tasks: Iterable[TaskSpec], per_token: tuple[int, int], experience: tuple[int, int]) -> int:
     """What the tasks will probably cost, in nano-dollars: from the cost of finished ones, or from the profile.
 
-    `per_token` is the coder's price for a token sent and received; `experience` the cost of each finished task.
+    `per_token` is the coder's price for a token sent and received; `experience`: how many tasks are finished, and what
+    they have cost together.
     """
     tasks = list(tasks)
-    if len(experience) >= 3:
-        return len(tasks) * (sum(experience) // len(experience))
+    finished, cost = experience
+    if finished >= 3:
+        return len(tasks) * (cost // finished)
     sent, received = per_token
     return sum(PROFILE[task.difficulty][0] * sent + PROFILE[task.difficulty][1] * received for task in tasks)
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from agents.orchestrator.integration.feature_branches import landings, lands, open_branches
+from agents.orchestrator.integration.feature_branches import lands, open_branches
 from agents.orchestrator.integration.partial_goals import Worded, finished, unfinished
 from agents.orchestrator.roadmap.roadmap import DONE, MOST, PROFILE, GoalPin, Need, Pace, Roadmap, Room, lay_out, pace
 from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
@@ -18,8 +18,9 @@ from shared.model.lifecycle import Event, State
 from shared.model.text import counted
 from shared.model.work import Difficulty, Goal, Vision
 from shared.money.ledger import Ledger
-from shared.store.journal import Journal, TaskRecord
+from shared.store.journal import Journal
 from shared.store.plan_book import PlanRepository
+from shared.store.task_records import TaskRecord
 
 MOST_FINISHED = 100  # goals that have left the vision: what we write has to be read again
 OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
@@ -63,9 +64,9 @@ def _used(sources: Sources, day: str, rate: Pace) -> int:
     """How much of the day's room is gone: tasks of its plan that are over; all of it when the day is summed up."""
     if "wrap_up" in sources.plans.phases_of(day):
         return rate.room(1)
-    plan, known = sources.plans.plan(day), sources.journal.known()
-    tasks = [known[task.id] for task in plan.tasks if task.id in known] if plan else []
-    return min(rate.room(1), sum(task.seen_in not in OPEN for task in tasks))
+    plan = sources.plans.plan(day)
+    tasks = sources.journal.tasks(task.id for task in plan.tasks) if plan else {}
+    return min(rate.room(1), sum(task.seen_in not in OPEN for task in tasks.values()))
 
 
 def pace_of(sources: Sources) -> Pace:
@@ -74,14 +75,12 @@ def pace_of(sources: Sources) -> Pace:
 
 def _merged(sources: Sources) -> Iterator[tuple[int, float]]:
     """(cost, minutes) of the tasks that were merged last. A task of the owner's own may have any id."""
-    known = sources.journal.known().values()
-    done = (one for one in known if one.seen_in is State.COMPLETED and not lands(one))
-    completed = [(sources.journal.history(one.id)[-1:], one) for one in done]
-    merged = [
-        (datetime.fromisoformat(last.at), one) for ends, one in completed for last in ends if last.event is Event.MERGED
-    ]
-    for _, one in sorted(merged, key=lambda found: (found[0], found[1].id))[-MOST:]:
-        yield sources.ledger.spent_by(one.id).used, one.tried.minutes
+    ends = sources.journal.merged_last(2 * MOST)  # a landing comes after one task at least, and counts for none
+    done = [one for one in sources.journal.tasks(ends).values() if not lands(one)]
+    done.sort(key=lambda one: (datetime.fromisoformat(ends[one.id]), one.id))
+    spent = sources.ledger.spent_by_each(one.id for one in done)
+    for one in done[-MOST:]:
+        yield spent[one.id], one.tried.minutes
 
 
 def needs(sources: Sources, vision: Vision, day: str, pins: Mapping[str, GoalPin]) -> tuple[Need, ...]:
@@ -105,23 +104,24 @@ class _Gathering:
     """What the books say of goals, as they are worded now."""
 
     def __init__(self, sources: Sources, vision: Vision, day: str) -> None:
-        self._journal, self._ledger = sources.journal, sources.ledger
+        self._journal = sources.journal
         self._asked = {question.goal_id for question in sources.plans.asked(wordings(vision))}
         self._left = unfinished(sources.plans, sources.journal, day)
         self._finished = finished(sources.plans, sources.journal, day)
-        dropped = sources.journal.dropped()
-        self._tasks: dict[tuple[str, str], list[TaskRecord]] = {}
-        for known in sources.journal.known().values():
-            if known.id not in dropped:
+        self._tasks: dict[Worded, list[TaskRecord]] = {}
+        goals = {*(goal.id for goal in vision.goals), *(goal for goal, _ in self._left)}
+        for known in sources.journal.tasks_of(goals).values():
+            if not known.is_dropped:
                 self._tasks.setdefault((known.goal_id, known.wording), []).append(known)
-        self._usual = _usual(self._tasks, self._left)
+        self._spent = sources.ledger.spent_by_each(one.id for tasks in self._tasks.values() for one in tasks)
+        self._usual = _usual(sources.journal, self._tasks, self._left)
         self._branches = open_branches(sources.journal)
 
     def need(self, goal: Goal) -> Need:
         now = (goal.id, wording(goal))
         tasks, asked = self._tasks.get(now, []), goal.id in self._asked
         merged = [task for task in tasks if task.seen_in is State.COMPLETED]
-        failed = [task for task in tasks if task.seen_in is State.FAILED and self._is_given_up(task)]
+        failed = [task for task in tasks if task.seen_in is State.FAILED and _is_given_up(task)]
         open_ = [*failed, *(task for task in tasks if task.seen_in in OPEN)]
         branch = self._branches.get(goal.id, "")
         to_come = self._to_come(now, asked)
@@ -133,20 +133,19 @@ class _Gathering:
             merged=len(merged),
             open=len(open_) + is_to_land,
             to_come=to_come,
-            cost=sum(self._ledger.spent_by(task.id).used for task in tasks),
+            cost=sum(self._spent[task.id] for task in tasks),
             proposed=bool(goal.proposed_by),
             asked=asked,
             note=", ".join((*_notes(goal, len(failed), asked, bool(tasks) and not (merged or open_)), *self.on(goal))),
         )
         is_done = merged and not need.size
-        return replace(need, done_on=max(self._ended(task) for task in merged)) if is_done else need
+        return replace(need, done_on=max(_ended(task) for task in merged)) if is_done else need
 
     def on(self, goal: Goal) -> Iterator[str]:
         """Where it is, as long as it is not on the target's branch."""
         if branch := self._branches.get(goal.id, ""):
-            dropped = self._journal.dropped()
-            made = (one for one in landings(self._journal.known().values(), branch) if one.id not in dropped)
-            is_rejected = any(one.seen_in in (State.FAILED, State.GONE) and not self._is_given_up(one) for one in made)
+            made = (one for one in self._journal.tasks_on(branch).values() if lands(one) and not one.is_dropped)
+            is_rejected = any(one.seen_in in (State.FAILED, State.GONE) and not _is_given_up(one) for one in made)
             yield (
                 f"its landing was cancelled, it stays on {branch}" if is_rejected else f"on {branch} until it is whole"
             )
@@ -157,13 +156,6 @@ class _Gathering:
         if not tasks and goal not in self._finished:
             return self._usual
         return max(1, self._usual - len(tasks)) if asked or is_left else 0
-
-    def _is_given_up(self, task: TaskRecord) -> bool:
-        """By the team; what the owner cancelled is no task any more."""
-        return _last(self._journal, task.id) is Event.EXHAUSTED
-
-    def _ended(self, task: TaskRecord) -> str:
-        return self._journal.history(task.id)[-1].at[:10]
 
 
 def _notes(goal: Goal, failed: int, asked: bool, is_dropped: bool) -> Iterator[str]:
@@ -177,14 +169,25 @@ def _notes(goal: Goal, failed: int, asked: bool, is_dropped: bool) -> Iterator[s
         yield "its tasks were cancelled"
 
 
-def _usual(tasks: Mapping[tuple[str, str], Collection[TaskRecord]], left: Collection[tuple[str, str]]) -> int:
-    """How many tasks a goal needed so far, rounded up; what is not planned to its end says nothing."""
+def _usual(journal: Journal, tasks: Mapping[Worded, Collection[TaskRecord]], left: Collection[Worded]) -> int:
+    """How many tasks a goal needed so far, rounded up; what is not planned to its end says nothing.
+
+    `tasks`: at least those of the goals that are `left`.
+    """
     kinds = (BULLET, PROSE, ISSUE)
-    planned = {goal: [task for task in known if not lands(task)] for goal, known in tasks.items()}
-    sizes = [len(known) for goal, known in planned.items() if goal[0].startswith(kinds) and goal not in left]
-    return max(1, math.ceil(sum(sizes) / len(sizes))) if sizes else 1
+    made, goals = journal.sizes(kinds)
+    halves = [tasks[goal] for goal in left if goal in tasks and goal[0].startswith(kinds)]
+    made -= sum(not lands(task) for half in halves for task in half)
+    goals -= len(halves)
+    return max(1, math.ceil(made / goals)) if goals else 1
 
 
-def _last(journal: Journal, task: str) -> Event | None:
-    history = journal.history(task)
-    return history[-1].event if history else None
+def _is_given_up(task: TaskRecord) -> bool:
+    """By the team; what the owner cancelled is no task any more."""
+    return task.newest is not None and task.newest.event is Event.EXHAUSTED
+
+
+def _ended(task: TaskRecord) -> str:
+    """The day of it, YYYY-MM-DD."""
+    assert task.newest
+    return task.newest.at[:10]

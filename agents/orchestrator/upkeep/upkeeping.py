@@ -28,7 +28,7 @@ from shared.model.errors import Refused, Replaced, Stopping, TeamError
 from shared.model.evidence import SuiteRun
 from shared.model.lifecycle import Event, State
 from shared.model.naming import upkeep_task
-from shared.store.journal import TaskRecord
+from shared.store.task_records import TaskRecord
 
 OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 NO_MEANS_NO = (Event.CANCELLED, Event.DELETED)
@@ -77,8 +77,9 @@ def _told(desk: Desk, look: UpkeepLook) -> None:
 
 def write_proposals(desk: Desk) -> None:
     """A file for each proposal that history does not know yet; repeatable after a kill."""
-    known = desk.journal.known()
-    for one in desk.upkeep.proposals():
+    proposals = desk.upkeep.proposals()
+    known = desk.journal.tasks(one.task.id for one in proposals)
+    for one in proposals:
         if one.task.id not in known:
             file_task(desk, one.task, "proposed: nobody asked for it", wording(one.goal))
 
@@ -93,7 +94,8 @@ def capacity_left(desk: Desk, day: str) -> int:
 
 def _numbers(desk: Desk, day: str) -> Iterator[int]:
     """Those of the day that no task has: the owner may have dropped a file of such a name."""
-    taken = {*desk.journal.known(), *(id_ for ids in desk.store.names().values() for id_ in ids)}
+    begin = upkeep_task(day, 1)[:-1]
+    taken = {*desk.journal.ids_beginning(begin), *(id_ for ids in desk.store.names().values() for id_ in ids)}
     return (number for number in range(1, 10_000) if upkeep_task(day, number) not in taken)
 
 
@@ -101,8 +103,9 @@ def _numbers(desk: Desk, day: str) -> Iterator[int]:
 
 
 def _past(desk: Desk) -> Iterable[Past]:
-    known = desk.journal.known()
-    for one in desk.upkeep.proposals():
+    proposals = desk.upkeep.proposals()
+    known = desk.journal.tasks(one.task.id for one in proposals)
+    for one in proposals:
         found = known.get(one.task.id)
         is_open = found is None or found.seen_in in OPEN
         yield Past(one.kind, one.subject, one.day, is_open, found is not None and _is_rejected(desk, found))

@@ -1,0 +1,159 @@
+"""Door to task records. The only module that sums up what history says of tasks: of those that are asked for alone."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import datetime
+from threading import Lock
+from typing import Literal
+
+from shared.model.lifecycle import Event, State, Tried
+from shared.store.database import Database
+
+Outcome = Literal["ok", "failed", "lost", "void", "sent back", "stale"]
+
+# A task's minutes are those of its newest round. A run that was cut off ended when nobody knows.
+RECORDS = """
+    select t.*, e.at, e.event, e.to_state, e.note,
+        (select json_group_array(json_array(number, outcome, note, ended_at, round, refreshes))
+            from attempts where task = t.id) as attempts,
+        (select sum(julianday(ended_at) - julianday(started_at)) * 1440 from agent_runs
+            where task_id = t.id and task_id <> '' and ended_at is not null and result not like 'cut off%'
+            and started_at >= (select min(started_at) from attempts where task = t.id
+                and round = (select max(round) from attempts where task = t.id))) as minutes
+    from tasks t join task_events e on e.id = (select max(id) from task_events where task = t.id)"""
+
+
+@dataclass(frozen=True)
+class Happened:
+    at: str
+    event: Event
+    target: State
+    note: str
+
+
+@dataclass(frozen=True)
+class Attempt:
+    number: int
+    outcome: Outcome | None  # None: open
+    note: str
+    ended_at: datetime | None
+    round: int = 0  # +1 whenever the owner gives the attempts back
+    refreshes: str = ""  # the commit that it brings up to date; empty: the coder works anew
+
+
+@dataclass(frozen=True)
+class TaskRecord:
+    """What history says of a task: where its file should lie, and how often it was tried."""
+
+    id: str
+    title: str  # when it was first seen
+    goal_id: str
+    wording: str
+    seen_in: State
+    tried: Tried
+    attempts: tuple[Attempt, ...] = ()
+    branch: str = ""  # of its goal, that it was planned for; empty: the target's
+    newest: Happened | None = None  # what happened to it last; None: nothing yet
+
+    @property
+    def last(self) -> Attempt | None:
+        return self.attempts[-1] if self.attempts else None
+
+    @property
+    def is_dropped(self) -> bool:
+        """Its goal was taken away, and nothing has happened since: the same goal again is new."""
+        return self.newest is not None and self.newest.event is Event.GOAL_REMOVED
+
+
+def find_records(db: Database, where: str = "", values: Sequence[object] = ()) -> dict[str, TaskRecord]:
+    """By id, in the order in which they were first seen. `where`: SQL on `t`, a row of `tasks`; empty: all of them."""
+    rows = db.rows(f"{RECORDS} {f'where {where}' if where else ''} order by +t.rowid", values)
+    return {row["id"]: _record(row) for row in rows}
+
+
+def attempt_of(row: Sequence[object] | sqlite3.Row) -> Attempt:
+    """`row`: number, outcome, note, ended_at, round, refreshes."""
+    number, outcome, note, ended, round_, refreshes = row
+    return Attempt(number, outcome, note, _when(ended), round_, refreshes)  # type: ignore[arg-type]
+
+
+def happened(row: sqlite3.Row) -> Happened:
+    return Happened(row["at"], Event(row["event"]), State(row["to_state"]), row["note"])
+
+
+class Places:
+    """Where history puts each task: read once, then only what was booked since."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._lock = Lock()
+        self._place: dict[str, State] = {}
+        self._tasks: dict[State, set[str]] = {state: set() for state in State}
+        self._settled = -1  # events up to this number are read, and change no more; -1: none is read yet
+
+    def now(self) -> Mapping[State, AbstractSet[str]]:
+        """The tasks that history puts into each folder, by id, and those that have no file any more."""
+        with self._lock:
+            if self._settled < 0:
+                self._begin()
+            self._go_on()
+            return {state: frozenset(tasks) for state, tasks in self._tasks.items()}
+
+    def _begin(self) -> None:
+        row = self._db.row(
+            "select coalesce((select min(id) - 1 from task_events where done = 0), max(id), 0) from task_events"
+        )
+        self._settled = row[0] if row else 0
+        sql = "select task, to_state, max(id) from task_events where id <= ? group by task"
+        for row in self._db.rows(sql, (self._settled,)):
+            self._put(row["task"], State(row["to_state"]))
+
+    def _go_on(self) -> None:
+        """A move that is not known to be done may still be overtaken: it is read again the next time."""
+        settled = True
+        for row in self._db.rows("select * from task_events where id > ? order by id", (self._settled,)):
+            self._put(row["task"], State(row["to_state"]))
+            settled = settled and bool(row["done"])
+            if settled:
+                self._settled = row["id"]
+
+    def _put(self, task: str, state: State) -> None:
+        if (before := self._place.get(task)) is not None:
+            self._tasks[before].discard(task)
+        self._tasks[state].add(task)
+        self._place[task] = state
+
+
+# --- details -------------------------------------------------------------------------------------------------
+
+
+def _record(row: sqlite3.Row) -> TaskRecord:
+    attempts = tuple(attempt_of(one) for one in sorted(json.loads(row["attempts"])))
+    return TaskRecord(
+        row["id"],
+        row["title"],
+        row["goal_id"],
+        row["wording"],
+        State(row["to_state"]),
+        _tried(attempts, row["minutes"] or 0.0),
+        attempts,
+        row["branch"],
+        None if row["event"] == "created" else happened(row),
+    )
+
+
+def _tried(attempts: Iterable[Attempt], minutes: float) -> Tried:
+    """Of the newest round; an open attempt counts as lost until it ends."""
+    newest = max((one.round for one in attempts), default=0)
+    ends = [one.outcome or "lost" for one in attempts if one.round == newest]
+    failed, lost, sent_back, stale = (ends.count(end) for end in ("failed", "lost", "sent back", "stale"))
+    return Tried(failed, lost, sent_back, stale, minutes)
+
+
+def _when(text: object) -> datetime | None:
+    return datetime.fromisoformat(str(text)) if text else None
