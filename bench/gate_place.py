@@ -6,7 +6,7 @@ import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -45,7 +45,7 @@ T = TypeVar("T")
 class Obedient:
     """A reviewer's model that approves of everything."""
 
-    def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T:  # noqa: ARG002
+    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:  # noqa: ARG002
         return TypeAdapter(answer).validate_python({"decision": "approve", "reason": "", "findings": []})
 
 

@@ -15,7 +15,7 @@ from agents.orchestrator.decide import Rest
 from agents.orchestrator.vision.vision_watch import REST, VisionWatch
 from shared.model.errors import Replaced, Stopping, TeamError
 from shared.model.schedule import WORK, Due, Outlook, Ran, Schedule, Standing, clock_is_behind, outlook
-from shared.model.waiting import Wait
+from shared.model.waiting import Wait, back_off
 
 REST_ON_THE_MORNING = ("research", "planning")  # what a vision that was read anew leads to
 PHASE = "a phase/"  # its name among what the crew works on, where no task has such a one; one at a time
@@ -24,6 +24,7 @@ HEARING = timedelta(minutes=2)  # between two looks at the forge, while nothing 
 TROUBLE_RESTS = timedelta(minutes=1)  # after a tick that failed, twice as long each time
 TROUBLE_RESTS_MOST = timedelta(minutes=15)
 PHASE_RESTS, MOST_TRIES = timedelta(minutes=30), 4  # of a phase that failed, on its day; twice as long each time
+PHASE_RESTS_MOST = timedelta(days=1)
 WORTH_TELLING = timedelta(minutes=10)  # late by more than this is told
 
 End = Literal["ended", "reload"]
@@ -204,7 +205,8 @@ class Daemon:
         times = self._failed.get((day, name), Failed()).times + 1
         of_the_day = {key: failed for key, failed in self._failed.items() if key[0] == day}
         now = self.desk.clock.now()
-        self._failed = of_the_day | {(day, name): Failed(times, now, now + PHASE_RESTS * 2 ** (times - 1))}
+        rest = back_off(times - 1, PHASE_RESTS, PHASE_RESTS_MOST)
+        self._failed = of_the_day | {(day, name): Failed(times, now, now + rest)}
 
     # -- work -------------------------------------------------------------------------------------------------
 
@@ -269,7 +271,7 @@ class Daemon:
 
     def _troubled(self, words: str) -> None:
         """Told once; tried again later, and later each time."""
-        rest = min(TROUBLE_RESTS * 2 ** min(self._troubles, 10), TROUBLE_RESTS_MOST)
+        rest = back_off(self._troubles, TROUBLE_RESTS, TROUBLE_RESTS_MOST)
         self._troubles += 1
         now = self.desk.clock.now()
         self._rests = now, now + rest

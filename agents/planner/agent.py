@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, replace
-from typing import Protocol, TypeVar
 
 from agents.planner import evidence
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
@@ -17,23 +16,15 @@ from agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
 from agents.planner.settling import settled
 from agents.planner.source import SourceTree
 from agents.planner.task_spec import GoalVerdict, PlanReply
-from agents.planner.texts import one_line
-from shared.llm.prompts import Prompts, quoted
+from shared.llm.prompts import Asker, Prompts, quoted
 from shared.model.errors import OutOfBudget, Stumble
+from shared.model.text import one_line
 from shared.model.work import Goal, PlanAnswer, PlanOrder, Question, Run, TaskSpec
-
-T = TypeVar("T")
 
 MAX_BLOCK = 12_000  # characters of one block of the prompt
 MAX_LINE = 1_000
 MAX_CORRECTIONS = 40
 LONGEST_UNKNOWN = 200
-
-
-class Asker(Protocol):
-    """Whoever answers a prompt in the form that is asked for."""
-
-    def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T: ...
 
 
 class Planner:

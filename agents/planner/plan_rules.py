@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.planner.task_spec import Draft, GoalReply, GoalVerdict, PlanReply
-from agents.planner.texts import LONGEST_CRITERION, alike, body, criteria, headline, one_line
+from agents.planner.texts import LONGEST_CRITERION, alike, body, criteria, headline
 from shared.model.scope import is_plain_path, matches
+from shared.model.text import one_line
 from shared.model.work import Goal, PlanOrder
 
 MAX_TASKS = 50  # that are looked at

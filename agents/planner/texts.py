@@ -6,15 +6,11 @@ import difflib
 import re
 from collections.abc import Sequence
 
+from shared.model.text import one_line, printable
+
 LONGEST_TITLE = 100
 LONGEST_CRITERION = 300
 ALIKE = 0.8  # of the words of two titles
-
-
-def one_line(text: str, limit: int) -> str:
-    """Without line breaks and control characters, at most `limit` long."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def headline(text: str) -> str:
@@ -25,7 +21,7 @@ def headline(text: str) -> str:
 def body(text: str) -> str:
     """Lines without control characters. The first must not read as an option or as a command of a coding engine."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    clean = ("".join(c if c.isprintable() or c == "\t" else " " for c in line).rstrip() for line in lines)
+    clean = (printable(line, keep="\t").rstrip() for line in lines)
     return "\n".join(clean).strip().lstrip("-/! ")
 
 

@@ -14,7 +14,7 @@ from agents.qa.analysis.touched import Places, Touched, chosen
 from agents.qa.evidence_rule import Runs, is_usable, refused
 from agents.qa.runner.suite import Bench, SuiteOrder
 from agents.qa.test_runner import read_run
-from shared.model.change import Change
+from shared.model.change import Change, HasPath
 from shared.model.errors import Refused, Unavailable
 from shared.model.evidence import Outcome, SuiteRun
 from shared.model.work import Branch, Run
@@ -25,15 +25,10 @@ LARGEST = 20_000_000  # bytes of a file of the tests, data included
 NOT_THEIRS = ("stopped", "machine")  # the run was ended for a reason that is not its own
 
 
-class CommitFile(Protocol):
-    @property
-    def path(self) -> str: ...
-
-
 class CommitSource(Protocol):
     """The target's commits: the mirror."""
 
-    def tree(self, sha: str) -> Sequence[CommitFile]: ...
+    def tree(self, sha: str) -> Sequence[HasPath]: ...
     def tree_id(self, sha: str) -> str: ...
     def read(self, sha: str, path: str, limit: int = ...) -> bytes | None: ...
     def changed(self, old: str, new: str) -> tuple[Change, ...]: ...

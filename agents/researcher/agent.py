@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol
 
-from agents.researcher.answer import ResearchReply, one_line, queries, settled, wanted
+from agents.researcher.answer import ResearchReply, queries, settled, wanted
 from agents.researcher.passages import passages
-from shared.llm.prompts import Prompt, Prompts, quoted
+from shared.llm.prompts import Asker, Prompt, Prompts, quoted
 from shared.model.errors import Stumble
 from shared.model.research import Findings, Inquiry, SearchHit, WebSource
+from shared.model.text import one_line
 from shared.model.work import Run
-
-T = TypeVar("T")
 
 MOST_RESULTS, MOST_LATER = 8, 4  # of the first search, and of each later one
 LONGEST_URL = 200  # characters that are shown of an address
@@ -22,12 +21,6 @@ LEAST = 1_000  # and each has at least this much
 LONGEST_QUESTION, LONGEST_PROJECT = 2_000, 1_500  # characters
 LAST = "This is the last turn: answer now with what you have."
 GO_ON = "Look further, or answer."
-
-
-class Asker(Protocol):
-    """Whoever answers a prompt in the form that is asked for."""
-
-    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T: ...
 
 
 class WebLibrary(Protocol):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, get_args
 
 from shared.model.research import Claim, Effort, Findings, Option, WebSource, supported
+from shared.model.text import one_line
 
 MOST_SEARCHES, MOST_PAGES = 2, 3  # per turn
 LONGEST_QUERY = 200  # characters
@@ -94,8 +95,3 @@ def _lines(texts: Sequence[str]) -> tuple[str, ...]:
 
 def _by_url(sources: Sequence[WebSource]) -> Mapping[str, WebSource]:
     return {source.url: source for source in sources}
-
-
-def one_line(text: str, most: int) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= most else plain[: most - 1].rstrip() + "…"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
 
 from agents.reviewer import answer
 from agents.reviewer.answer import Read, ReviewReply
@@ -15,25 +14,17 @@ from agents.reviewer.rules.lint_rules import Linter
 from agents.reviewer.settling import History, history, settle
 from agents.reviewer.source import ReviewSource, case_of
 from agents.reviewer.texts import evidence_text, findings_text, part_text, task_text
-from shared.llm.prompts import Prompts, quoted
+from shared.llm.prompts import Asker, Prompts, quoted
 from shared.model.errors import ReplyDeclined
 from shared.model.evidence import Evidence
 from shared.model.review import ChangesRequested, Escalated, Finding, Reviewed, Severity, Verdict
 from shared.model.work import Branch, Run, TaskSpec
 from shared.system.outgoing import Outgoing
 
-T = TypeVar("T")
-
 EARLIER = """\
 # Earlier findings
 
 `unresolved`: the numbers of those that still hold; do not repeat them in `findings`."""
-
-
-class Asker(Protocol):
-    """Whoever answers a prompt in the form that is asked for."""
-
-    def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T: ...
 
 
 @dataclass(frozen=True)

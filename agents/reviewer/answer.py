@@ -9,6 +9,7 @@ from typing import ClassVar
 from agents.reviewer.diff_analyzer import Chunk
 from agents.reviewer.rules.case import LONGEST_QUOTE, ChangedFile
 from shared.model.review import MOST_KEYWORDS, Approved, ChangesRequested, Escalated, Finding, Severity, Verdict
+from shared.model.text import one_line
 from shared.model.work import Choice
 
 MOST_FINDINGS = 20
@@ -89,12 +90,6 @@ def verdict(reads: Sequence[Read], findings: Sequence[Finding], floor: Severity)
 
 def _no_line(reason: str) -> str:
     return "the reviewer asks for changes but names no line" + (f": {reason}" if reason else "")
-
-
-def one_line(text: str, limit: int) -> str:
-    """Without line breaks and control characters, at most `limit` long."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def _keyword(text: str) -> str:

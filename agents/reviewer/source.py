@@ -7,14 +7,9 @@ from functools import partial
 from typing import Protocol
 
 from agents.reviewer.rules.case import Case, ChangedFile
-from shared.model.change import LINK, SUBMODULE, Change
+from shared.model.change import LINK, SUBMODULE, Change, HasPath
 from shared.model.errors import Refused
 from shared.model.work import Branch, TaskSpec
-
-
-class ReviewedFile(Protocol):
-    @property
-    def path(self) -> str: ...
 
 
 class ReviewSource(Protocol):
@@ -23,7 +18,7 @@ class ReviewSource(Protocol):
     def changed(self, old: str, new: str) -> tuple[Change, ...]: ...
     def diff(self, old: str, new: str) -> bytes: ...
     def read(self, sha: str, path: str) -> bytes | None: ...
-    def tree(self, sha: str) -> Sequence[ReviewedFile]: ...
+    def tree(self, sha: str) -> Sequence[HasPath]: ...
 
 
 def case_of(source: ReviewSource, branch: Branch, task: TaskSpec) -> Case:

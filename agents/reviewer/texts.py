@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
 
-from agents.reviewer.answer import one_line
 from shared.model.evidence import Evidence
 from shared.model.review import Finding
+from shared.model.text import one_line
 from shared.model.work import TaskSpec
 
 LONGEST = 6_000  # characters of a block

@@ -6,6 +6,7 @@ from cli.terminal.arguments import Arguments
 from cli.views.daemon_state import how_it_goes_on
 from cli.wiring.records import Records, open_records
 from shared.model.errors import Misconfigured
+from shared.model.text import one_line
 from shared.money.token_budget import cents, dollars
 from shared.system.clock import Clock
 
@@ -44,7 +45,7 @@ def _amount(typed: str) -> int:
 
 
 def _why(typed: str) -> str:
-    return " ".join(typed.split())[:LONGEST_WHY]
+    return one_line(typed, LONGEST_WHY)
 
 
 def _used(records: Records, period: str, cap: int) -> str:

@@ -26,9 +26,9 @@ from cli.wiring.forge import TargetCode, open_code
 from cli.wiring.records import Records, open_records
 from cli.wiring.team import AUTHOR
 from shared.forge.forge import Pull, marked
-from shared.model.defuse import defuse
 from shared.model.errors import Misconfigured, Refused
 from shared.model.scope import Scope
+from shared.model.text import defuse
 from shared.repo.committer import Committed, Committer
 from shared.repo.mirror import Mirror
 from shared.system import lock

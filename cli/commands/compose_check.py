@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agents.devops.drivers.driver import Release
-from cli.views.what_runs import one_line
+from cli.views.what_runs import on_screen
 from cli.wiring.records import Records
 from shared.forge.github_check import SetupFinding
 from shared.model.errors import Misconfigured, TeamError
@@ -29,7 +29,7 @@ def compose_findings(records: Records) -> Iterator[SetupFinding]:
         if head := mirror.head(target.file.branch):
             yield _finding(list(dict.fromkeys(_problems(records, mirror, head))), target.file.deploy.compose_file, head)
     except (TeamError, OSError) as problem:
-        yield SetupFinding("compose file", False, f"it cannot be read: {one_line(str(problem))}")
+        yield SetupFinding("compose file", False, f"it cannot be read: {on_screen(str(problem))}")
 
 
 def _finding(problems: list[str], name: str, head: str) -> SetupFinding:
@@ -53,6 +53,6 @@ def _problems(records: Records, mirror: Mirror, commit: str) -> Iterator[str]:
             try:
                 driver.look(Release(place, commit))
             except NotToRun as problem:
-                yield one_line(str(problem), MOST)
+                yield on_screen(str(problem), MOST)
             except Misconfigured:  # its env_file: that is told for the place
                 continue

@@ -15,12 +15,13 @@ from cli.terminal.arguments import DONE, PROBLEM, Arguments
 from cli.terminal.text import command, pasteable, plain
 from cli.views.daemon_state import daemon_facts, how_it_goes_on
 from cli.views.deploys import configured
-from cli.views.what_runs import one_line
+from cli.views.what_runs import on_screen
 from cli.wiring.forge import open_code
 from cli.wiring.records import Records, open_records
 from cli.wiring.shutdown import Quitting, quitting
 from shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, left_behind
 from shared.model.errors import Misconfigured, TeamError
+from shared.model.text import one_line
 from shared.repo.commit_names import commits_like
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
@@ -113,7 +114,7 @@ def _commit(records: Records, typed: str) -> str:
     begin = typed.strip().lower()
     known = commits_like(repository, begin) or (_has_looked_anew(records) and commits_like(repository, begin))
     if not known:
-        raise Misconfigured(f"{one_line(typed, 80)} is no commit that is known here; see what there is: {look}")
+        raise Misconfigured(f"{on_screen(typed, 80)} is no commit that is known here; see what there is: {look}")
     mirror = Mirror(repository, Remote(str(repository)))
     deployed, head = {one.commit for one in records.deploys.deploys()}, mirror.head(branch)
     fit = [sha for sha in known if sha in deployed or (head and mirror.is_ancestor(sha, head))]
@@ -161,7 +162,7 @@ def _now(records: Records, place: Place, commit: str, word: str, open_team: Open
         print(f"{place} {short(commit)}: healthy{then}")
         return DONE
     problems = [*(f"{one.stage}: {one.why}" for one in tried[-1:] if one.why), *problems] or ["it was not begun"]
-    told = "; ".join(one_line(problem) for problem in problems[:MOST_NAMED])
+    told = "; ".join(on_screen(problem) for problem in problems[:MOST_NAMED])
     see = command(records.home.root, "deploys")
     print(f"{word}: {place} {short(commit)}: {pasteable(told, records.home.root)}; see: {see}", file=sys.stderr)
     return PROBLEM
@@ -192,10 +193,10 @@ def pause_deploys(arguments: Arguments, clock: Clock | None = None) -> int:
     """Paused already: the first reason stays."""
     with open_records(arguments.home, clock=clock) as records:
         configured(records)
-        records.deploys.pause(" ".join(arguments.why.split())[:LONGEST_WHY] or "you asked for it", records.clock.now())
+        records.deploys.pause(one_line(arguments.why, LONGEST_WHY) or "you asked for it", records.clock.now())
         found = records.deploys.paused()
     if found:
-        print(f"deploys are paused since {found.at:%Y-%m-%d %H:%M}: {one_line(found.why)}")
+        print(f"deploys are paused since {found.at:%Y-%m-%d %H:%M}: {on_screen(found.why)}")
     print("what merges is not deployed; what was begun is brought to its end, and what is sick still goes back")
     print(f"your own `deploy` and `rollback` count all the same; to go on, type: {_resume(arguments)}")
     return DONE
@@ -208,7 +209,7 @@ def resume_deploys(arguments: Arguments, clock: Clock | None = None) -> int:
         before = records.deploys.paused()
         records.deploys.resume(records.clock.now())
         goes_on = how_it_goes_on(records.db, records.home)
-    print(f"deploys were paused: {one_line(before.why)}" if before else "deploys were not paused")
+    print(f"deploys were paused: {on_screen(before.why)}" if before else "deploys were not paused")
     print("what merges is deployed again, and what was sick or failed may be tried once more")
     print(goes_on)
     return DONE

@@ -22,6 +22,7 @@ from shared.forge.github_check import SetupFinding
 from shared.model.errors import Misconfigured, TeamError
 from shared.money.token_budget import as_dollars
 from shared.system.clock import SystemClock
+from shared.system.http import Http, HttpCall, NoAnswer, is_configured
 from shared.system.paths import Home
 
 DISK_AT_LEAST = 1 << 30  # bytes
@@ -177,21 +178,15 @@ def _keys(home: Home, secrets: Secrets | None) -> str:
 
 def _endpoint(home: Home, settings: Settings) -> str:
     """Asks for the list of models: free, and it shows whether the key is taken."""
-    import httpx2
-
     url, path = settings.secrets.base_url, home.config / ".env"
-    key = settings.secrets.get("ANTHROPIC_API_KEY")
-    headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
-    try:
-        answer = httpx2.get(f"{url}/v1/models", headers=headers, timeout=PATIENCE, trust_env=False)
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-        raise Misconfigured(
-            f"{url} does not answer ({type(error).__name__}); check ANTHROPIC_BASE_URL in {path}"
-        ) from None
-    if answer.status_code in (401, 403):
-        raise Misconfigured(f"{url} does not take the key ({answer.status_code}); check ANTHROPIC_API_KEY in {path}")
-    if answer.status_code >= 500:
-        raise Misconfigured(f"{url} answers {answer.status_code}; try again later")
+    headers = {"x-api-key": settings.secrets.get("ANTHROPIC_API_KEY"), "anthropic-version": "2023-06-01"}
+    answer = Http(is_configured).ask(f"{url}/v1/models", HttpCall(headers, 0, PATIENCE))
+    if isinstance(answer, NoAnswer):
+        raise Misconfigured(f"{url} does not answer ({answer.error}); check ANTHROPIC_BASE_URL in {path}")
+    if answer.status in (401, 403):
+        raise Misconfigured(f"{url} does not take the key ({answer.status}); check ANTHROPIC_API_KEY in {path}")
+    if answer.status >= 500:
+        raise Misconfigured(f"{url} answers {answer.status}; try again later")
     return f"{url} answers"
 
 

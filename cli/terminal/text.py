@@ -9,18 +9,19 @@ import shutil
 from pathlib import Path
 
 from cli.terminal.arguments import CHECKOUT
+from shared.model.text import printable
 
 HINT = re.compile(r"\bpython main\.py(?=\s)(?P<named>(?= --home\b))?")
 
 
 def plain(text: str) -> str:
     """One line without control characters: no text can move the cursor, ring, or recolour the screen."""
-    return "".join(c if c.isprintable() else " " for c in text)
+    return printable(text)
 
 
 def plain_block(text: str) -> str:
     """As plain(), but lines and tabs stay."""
-    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
+    return printable(text, "\ufffd", keep="\n\t")
 
 
 # --- commands that can be pasted -------------------------------------------------------------------------------

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from agents.orchestrator.reports.deploy_text import UNDER_WAY, clock, short, shortened
+from agents.orchestrator.reports.deploy_text import UNDER_WAY, begin_and_end, clock, short
 from cli.terminal.arguments import Arguments
 from cli.terminal.printing import MOST_SHOWN, print_groups, print_json, print_list
 from cli.terminal.text import command, pasteable, plain
 from cli.views.pulls import pulls
-from cli.views.what_runs import LONGEST_WHY, MakeDriver, asked, in_words, make_driver, one_line, runs
+from cli.views.what_runs import LONGEST_WHY, MakeDriver, asked, in_words, make_driver, on_screen, runs
 from cli.wiring.records import Records, open_records
 from shared.config.settings_deploy import DeploySettings
 from shared.model.deployment import OVER, Deploy, DeployStage, Place, healthy_at, unwatched, waiting_for_revert
@@ -64,7 +64,7 @@ def pause(records: Records) -> tuple[str, str] | None:
     found = records.deploys.paused() if records.settings.target.file.deploy.driver != "none" else None
     if found is None:
         return None
-    told = f"nothing new is deployed since {clock(found.at, records.day())}: {one_line(found.why)}"
+    told = f"nothing new is deployed since {clock(found.at, records.day())}: {on_screen(found.why)}"
     return told, command(records.home.root, "resume-deploys")
 
 
@@ -94,7 +94,7 @@ class _DeploysView:
         """Whose change a commit is, in the form of `--json`."""
         task = self.tasks.get(commit, "")
         subject = self.titles.get(task) or self.subjects.get(commit, "")
-        return {"commit": commit, "subject": one_line(subject), "task": task}
+        return {"commit": commit, "subject": on_screen(subject), "task": task}
 
 
 def _facts(records: Records, make: MakeDriver) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _place(book: _DeploysView, place: Place) -> dict[str, Any]:
         "place": place,
         **book.about(live),
         "since": _iso(came[-1].ended_at) if live and came else "",
-        "stuck": one_line(over[-1].why, 2_000) if over and over[-1].stage is DeployStage.STUCK else "",
+        "stuck": on_screen(over[-1].why, 2_000) if over and over[-1].stage is DeployStage.STUCK else "",
         "unwatched": unwatched(over[-1], here) if over else "",
         "under_way": _row(under_way, book) if under_way else None,
     }
@@ -139,7 +139,7 @@ def _row(deploy: Deploy, book: _DeploysView) -> dict[str, Any]:
         "place": deploy.place,
         **book.about(deploy.commit),
         "stage": deploy.stage.value,
-        "why": one_line(deploy.why, 2_000),
+        "why": on_screen(deploy.why, 2_000),
         "back_to": deploy.back_to,
         "asked": deploy.asked,
         "reverted_by": deploy.reverts or None,
@@ -159,7 +159,7 @@ def _paused(records: Records) -> dict[str, str] | None:
     if found is None:
         return None
     typed = command(records.home.root, "resume-deploys")
-    return {"since": _iso(found.at), "why": one_line(found.why, 2_000), "command": typed}
+    return {"since": _iso(found.at), "why": on_screen(found.why, 2_000), "command": typed}
 
 
 def _held(records: Records, deploys: Sequence[Deploy]) -> Iterator[tuple[str, str]]:
@@ -181,7 +181,7 @@ def _held(records: Records, deploys: Sequence[Deploy]) -> Iterator[tuple[str, st
 
 def _stands(place: dict[str, Any], now: datetime) -> str:
     if place["stuck"]:
-        told = f"may be down: {shortened(place['stuck'], LONGEST_WHY)}"
+        told = f"may be down: {begin_and_end(place['stuck'], LONGEST_WHY)}"
     elif place["unwatched"]:
         before = f"; {_named(place)} was healthy before" if place["commit"] else ""
         told = f"{short(place['unwatched'])} runs there still, and nobody watched it to its end{before}"
@@ -197,7 +197,7 @@ def _stands(place: dict[str, Any], now: datetime) -> str:
 
 
 def _named(row: dict[str, Any]) -> str:
-    what = "; ".join(part for part in (shortened(row["subject"], LONGEST_TITLE), row["task"]) if part)
+    what = "; ".join(part for part in (begin_and_end(row["subject"], LONGEST_TITLE), row["task"]) if part)
     return f"{short(row['commit'])} ({what})" if what else short(row["commit"])
 
 
@@ -207,7 +207,7 @@ def _lines(row: dict[str, Any], now: datetime) -> Iterator[str]:
     when = _at(row["ended"] or row["begun"], now)
     yield f"#{row['number']:<4} {row['place']:<10} {when:<16} {stage}{asked}: {_named(row)}"
     if row["why"]:
-        yield shortened(row["why"], LONGEST_WHY)
+        yield begin_and_end(row["why"], LONGEST_WHY)
     if row["stage"] == DeployStage.RETURNED.value:
         yield f"{short(row['back_to'])} runs there again"
     if row["reverted_by"]:

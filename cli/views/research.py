@@ -10,7 +10,7 @@ from agents.orchestrator.research.researching import MOST_TRIES
 from cli.terminal.arguments import Arguments
 from cli.terminal.printing import print_groups, print_json
 from cli.terminal.text import plain
-from cli.views.what_runs import one_line
+from cli.views.what_runs import on_screen
 from cli.wiring.records import Records, open_records
 from shared.model.research import Looked
 from shared.money.token_budget import as_dollars, cents, dollars
@@ -54,12 +54,12 @@ def _row(records: Records, looked: Looked) -> dict[str, Any]:
 
 
 def _lines(row: dict[str, Any]) -> Iterator[str]:
-    yield plain(one_line(row["question"], LONGEST))
+    yield plain(on_screen(row["question"], LONGEST))
     if row["answered"]:
-        yield plain(f"{row['answered']}, ${cents(dollars(row['cost']))}: {one_line(row['recommendation'], LONGEST)}")
+        yield plain(f"{row['answered']}, ${cents(dollars(row['cost']))}: {on_screen(row['recommendation'], LONGEST)}")
         yield plain(row["note"])
     elif row["problem"]:
         again = "tried again on another day" if row["tries"] < MOST_TRIES else "not tried again; reword it to ask anew"
-        yield plain(f"not looked up: {one_line(row['problem'], LONGEST)} ({again})")
+        yield plain(f"not looked up: {on_screen(row['problem'], LONGEST)} ({again})")
     else:
         yield "not looked up yet"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from agents.devops.drivers.driver import Driver
-from agents.orchestrator.reports.deploy_text import short, shortened
+from agents.orchestrator.reports.deploy_text import begin_and_end, short
 from cli.terminal.text import command, plain
 from cli.wiring.records import Records
 from shared.model.deployment import OVER, Deploy, DeployStage, Place, Running, healthy_at, unwatched
@@ -24,9 +24,9 @@ def make_driver(records: Records) -> Driver | None:
     return deployment.make_driver(records)
 
 
-def one_line(text: str, most: int = LONGEST_WHY) -> str:
-    """What programs and people said, for the screen."""
-    return shortened(" ".join(plain(text).split()), most)
+def on_screen(text: str, most: int = LONGEST_WHY) -> str:
+    """What programs and people said, on one line; of a long text its begin and its end."""
+    return begin_and_end(" ".join(plain(text).split()), most)
 
 
 def asked(records: Records, make: MakeDriver) -> dict[Place, Running | str | None]:
@@ -38,14 +38,14 @@ def asked(records: Records, make: MakeDriver) -> dict[Place, Running | str | Non
             driver = None if away else make(records)
             found[place] = driver.running(place) if driver else away
         except TeamError as problem:
-            found[place] = one_line(str(problem))
-            away = one_line(str(problem)) if isinstance(problem, Unavailable) else ""
+            found[place] = on_screen(str(problem))
+            away = on_screen(str(problem)) if isinstance(problem, Unavailable) else ""
     return found
 
 
 def runs(deploys: Sequence[Deploy], place: Place, said: Running | str | None, records: Records) -> dict[str, Any]:
     """`told`: all of it in words. `is_other`: it is not what was deployed there."""
-    commit, ended = (said.commit, one_line(said.ended)) if isinstance(said, Running) else ("", "")
+    commit, ended = (said.commit, on_screen(said.ended)) if isinstance(said, Running) else ("", "")
     live = healthy_at(place, deploys)
     is_other = not isinstance(said, str) and not _is_meant(said, _meant(deploys, place))
     typed = command(records.home.root, "deploy", "--place", place, "--commit", short(live))

@@ -270,9 +270,3 @@ def clipped(text: str, limit: int = MAX_BODY) -> str:
     """Well-formed text of at most `limit` characters; a longer one says that it was cut."""
     text = text.encode("utf-8", "replace").decode().replace("\0", "")
     return text if len(text) <= limit else text[: limit - len(CUT)] + CUT
-
-
-def one_line(text: str, limit: int = MAX_TITLE) -> str:
-    """A title: printable, without line breaks, at most `limit` characters."""
-    words = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return words if len(words) <= limit else words[: limit - 1] + "…"

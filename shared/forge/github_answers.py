@@ -14,8 +14,8 @@ from shared.forge.forge import (
     ForgeUnavailable,
     NotPermitted,
     RateLimited,
-    one_line,
 )
+from shared.model.text import one_line
 
 LONGEST = 300  # characters of somebody else's words in an error
 WAIT_UNSAID = 60.0  # seconds; GitHub's advice where it gives no number

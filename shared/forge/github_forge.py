@@ -13,6 +13,7 @@ from typing import Any
 
 from shared.forge.forge import (
     MAX_NOTE,
+    MAX_TITLE,
     REVIEW_CONTEXT,
     STATUS_OF_VERDICT,
     CheckResult,
@@ -29,7 +30,6 @@ from shared.forge.forge import (
     clipped,
     key_of,
     marked,
-    one_line,
     summary,
 )
 from shared.forge.github_answers import GitHubRefused
@@ -50,6 +50,7 @@ from shared.forge.github_values import (
     review_key,
     worst,
 )
+from shared.model.text import one_line
 from shared.system.clock import Clock
 from shared.system.fault import fault_point
 
@@ -151,7 +152,7 @@ class GitHubForge:
     def ensure_pull(
         self, head: str, base: str, title: str, body: str, labels: Sequence[str] = (), draft: bool = False
     ) -> Pull:
-        title, body = one_line(title), clipped(body)
+        title, body = one_line(title, MAX_TITLE), clipped(body)
         if not title:
             raise ForgeRefused("a pull request needs a title")
         found = self._open(head, base)
@@ -159,7 +160,7 @@ class GitHubForge:
         if (pull.title, pull.body) != (title, body):
             given = self._write("pr", "PATCH", f"/pulls/{pull.number}", {"title": title, "body": body})
             pull = self._team.shaped(RawPull, given).pull
-        missing = lacking([one_line(label) for label in labels], pull.labels)
+        missing = lacking([one_line(label, MAX_TITLE) for label in labels], pull.labels)
         if draft and not pull.draft and (missing or not found):  # without its labels it was not quite made
             missing.append(WIP)
         if missing:
@@ -216,7 +217,7 @@ class GitHubForge:
         return Review(us, verdict, sha, clipped(body), formal)
 
     def set_status(self, sha: str, context: str, state: CheckResult, note: str = "") -> None:
-        fields = {"state": state, "context": one_line(context), "description": one_line(note, MAX_NOTE)}
+        fields = {"state": state, "context": one_line(context, MAX_TITLE), "description": one_line(note, MAX_NOTE)}
         self._write("status", "POST", f"/statuses/{sha}", fields)
 
     def merge(self, number: int, sha: str, method: MergeMethod = "squash", into: str = "") -> str:

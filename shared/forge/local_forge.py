@@ -17,6 +17,7 @@ from pathlib import Path
 
 from shared.forge.forge import (
     MAX_NOTE,
+    MAX_TITLE,
     REVIEW_CONTEXT,
     STATUS_OF_VERDICT,
     CheckResult,
@@ -33,13 +34,13 @@ from shared.forge.forge import (
     Verdict,
     clipped,
     marked,
-    one_line,
     same_base,
     summary,
 )
 from shared.forge.local_forge_book import LocalForgeRepository, PlannedMerge
 from shared.forge.local_forge_git import Commits
 from shared.model.errors import Misconfigured
+from shared.model.text import one_line
 from shared.repo.git import git, remove_stale_locks
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
@@ -188,7 +189,7 @@ class LocalForge:
     def ensure_pull(
         self, head: str, base: str, title: str, body: str, labels: Sequence[str] = (), draft: bool = False
     ) -> Pull:
-        title, body = one_line(title), clipped(body)
+        title, body = one_line(title, MAX_TITLE), clipped(body)
         if not title:
             raise ForgeRefused("a pull request needs a title")
         self._up_to_date()
@@ -203,7 +204,7 @@ class LocalForge:
             else:
                 number = pull.number
                 self._book.reword(db, number, title, body)
-            self._book.label(db, number, [one_line(label) for label in labels])
+            self._book.label(db, number, [one_line(label, MAX_TITLE) for label in labels])
             fault_point("pr.written")
         fault_point("pr.created")
         return _as_it_is(self._book.pull(number), self._commits.branches())
@@ -239,7 +240,7 @@ class LocalForge:
             raise ForgeRefused(f"there is no commit {sha[:80]!r}")
         fault_point("status.planned")
         with self._book.transaction() as db:
-            self._book.set_status(db, sha, one_line(context), state, one_line(note, MAX_NOTE))
+            self._book.set_status(db, sha, one_line(context, MAX_TITLE), state, one_line(note, MAX_NOTE))
         fault_point("status.written")
 
     def merge(self, number: int, sha: str, method: MergeMethod = "squash", into: str = "") -> str:
@@ -294,14 +295,14 @@ class LocalForge:
 
     def add_issue(self, title: str, body: str = "", labels: Collection[str] = ()) -> int:
         with self._book.transaction() as db:
-            number = self._book.add_issue(db, one_line(title), clipped(body), self._actor)
-            self._book.label(db, number, [one_line(label) for label in labels])
+            number = self._book.add_issue(db, one_line(title, MAX_TITLE), clipped(body), self._actor)
+            self._book.label(db, number, [one_line(label, MAX_TITLE) for label in labels])
         return number
 
     def add_comment(self, number: int, author: str, body: str) -> None:
         """What somebody else has to say."""
         with self._book.transaction() as db:
-            self._book.add_comment(db, number, one_line(author), clipped(body), self._clock.now())
+            self._book.add_comment(db, number, one_line(author, MAX_TITLE), clipped(body), self._clock.now())
 
     # -- what happened behind our back ------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shared.model.errors import Misconfigured, OutOfBudget, ShareReached, Stumble, TaskCapReached, Unavailable
+from shared.model.text import one_line
 
 if TYPE_CHECKING:
     import anthropic
@@ -175,7 +176,7 @@ def _outcome(message: anthropic.types.Message, question: ModelQuestion) -> Outco
 
 def _refused(error: anthropic.APIStatusError, question: ModelQuestion) -> Outcome:
     """The table of what the meter says instead of an answer."""
-    code, text = error.error_code or "", _one_line(error.api_message or f"status {error.status_code}")
+    code, text = error.error_code or "", one_line(error.api_message or f"status {error.status_code}", 400)
     if code in ("meter_task_cap", "meter_ticket_cap"):
         raise TaskCapReached(text)
     if code == "meter_upkeep_cap":
@@ -196,7 +197,3 @@ def _refused(error: anthropic.APIStatusError, question: ModelQuestion) -> Outcom
 def _sendable(text: str) -> str:
     """File names can hold bytes that are no character."""
     return text.encode("utf-8", "replace").decode()
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())[:400]

@@ -8,16 +8,21 @@ a missing hole and one too many are both errors.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
+from typing import Protocol, TypeVar
 from unicodedata import category
 
 from shared.model.errors import Misconfigured
+from shared.model.work import Run
 from shared.system.paths import read_text
 
 NAME = re.compile(r"([a-z_]+)/([a-z_]+)")
 LABEL = re.compile(r"[a-z0-9 _-]{0,40}")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,14 @@ class Prompt:
 
     system: str
     user: str
+
+
+class Asker(Protocol):
+    """Whoever answers a prompt in the form that is asked for."""
+
+    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
+        """`kept`: see LlmClient.ask, which is the one that asks a model; its errors, too."""
+        ...
 
 
 class Prompts:

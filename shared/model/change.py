@@ -5,12 +5,19 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from shared.model.scope import Scope, judge
 
 EXECUTABLE, LINK, SUBMODULE = "100755", "120000", "160000"
 MARKERS = ("<<<<<<< ", ">>>>>>> ")  # what a failed edit or merge leaves behind
+
+
+class HasPath(Protocol):
+    """One file of a commit."""
+
+    @property
+    def path(self) -> str: ...
 
 
 @dataclass(frozen=True)

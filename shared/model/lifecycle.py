@@ -12,6 +12,9 @@ from enum import StrEnum
 from typing import Literal
 
 from shared.model.errors import ImpossibleTransition
+from shared.model.waiting import back_off
+
+FIRST_REST, LONGEST_REST = timedelta(seconds=30), timedelta(minutes=10)  # of a task whose attempts were lost
 
 
 class State(StrEnum):
@@ -151,4 +154,4 @@ class Tried:
 
 def pause_after(tried: Tried) -> timedelta:
     """How long a task rests after an attempt: what was lost waits longer each time, what failed may go on at once."""
-    return timedelta(seconds=0 if tried.lost < 2 else min(30 * 2.0 ** (tried.lost - 2), 600))
+    return back_off(tried.lost - 2, FIRST_REST, LONGEST_REST) if tried.lost >= 2 else timedelta()

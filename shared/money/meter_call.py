@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from shared.model.waiting import back_off
 from shared.money.meter_answer import STOPPING, NotReached, Rejected, Then, judge, no_answer, read_complaint
 from shared.money.meter_parts import CallerSide, MeterParts
 from shared.money.meter_request import Asked
@@ -204,7 +205,7 @@ class MeteredCall:
         if failure.then != "retry" or self._reply.started or retry + 1 >= patience.tries:
             return failure, None
         told = failure.retry_after
-        wait = told if told is not None else _chance.uniform(0, min(patience.longest, patience.first * 2**retry))
+        wait = told if told is not None else _chance.uniform(0, back_off(retry, patience.first, patience.longest))
         if wait <= patience.told and waited + wait <= self._ticket.order.retry_s:
             return failure, wait
         return (failure if told is None else replace(failure, rejected=self._not_before(wait))), None

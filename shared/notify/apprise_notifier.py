@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterator
 from types import ModuleType
 from typing import Any
 
-from shared.model.defuse import defuse
 from shared.model.errors import Misconfigured
+from shared.model.text import defuse
 from shared.notify.notice import Notice, Tone
 from shared.notify.notifier import DeliveryUnknown
 

@@ -1,28 +1,20 @@
-"""Door to Discord's API. The only module that holds a webhook's address, and that speaks to it.
+"""Calls of Discord's API. The only module that holds a webhook's address.
 
-The address is a secret: it stands in no error, no log, no text of an object. So there is no client but a bare
-transport, which writes no log lines, follows no redirects and asks the environment for no proxy; and what goes wrong
-is a value, not an exception that remembers the request. No connection is kept: one that the other side has closed
-since would look like an answer that was lost.
+The address is a secret: it stands in no error, no log, no text of an object.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+from typing import Any
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from shared.model.errors import Misconfigured
 from shared.notify.notice import Picture
-from shared.system.clock import Clock
-
-if TYPE_CHECKING:
-    import httpx2
+from shared.system.http import Http, HttpCall, NoAnswer, is_configured
 
 HOSTS = frozenset({"discord.com", "ptb.discord.com", "canary.discord.com"})
 HOSTS |= {host.replace("discord.com", "discordapp.com") for host in HOSTS}  # its old name
@@ -60,79 +52,37 @@ class DiscordAnswer:
         return code if isinstance(code, int) else None
 
 
-@dataclass(frozen=True)
-class Lost:
-    """There is no answer. `sent`: the call may have arrived."""
-
-    reason: str
-    sent: bool
-
-
-class DiscordWebhook:
+class DiscordLine:
     """Misconfigured if the address is none of a Discord webhook."""
 
-    def __init__(self, url: str, clock: Clock) -> None:
+    def __init__(self, url: str) -> None:
         self._address, self._query = _checked(url)
-        self._clock = clock
-        self._way: httpx2.HTTPTransport | None = None
+        self._http = Http(is_configured)
 
-    def ask(self, call: DiscordCall, seconds: float) -> DiscordAnswer | Lost:
+    def ask(self, call: DiscordCall, seconds: float) -> DiscordAnswer | NoAnswer:
         """`seconds`: the longest silence, and the longest that an answer may take to come in once it has begun."""
-        import httpx2
-
-        request = self._request(call, seconds)
-        try:
-            response = self._transport().handle_request(request)
-        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
-            return Lost(type(error).__name__, sent=False)
-        except httpx2.TransportError as error:
-            return Lost(type(error).__name__, sent=True)
-        body = _read(response, self._clock, seconds)
-        return DiscordAnswer(response.status_code, response.headers, _object(body))
+        query = self._query | ({"wait": "true"} if call.method == "POST" else {})
+        url = f"{self._address}{call.path}?{urlencode(query)}"
+        answer = self._http.ask(url, _call(call, seconds))
+        if isinstance(answer, NoAnswer):
+            return answer
+        return DiscordAnswer(answer.status, answer.headers, _object(answer.body))
 
     def hide(self, text: str) -> str:
         """The text without our address, should the other side repeat it."""
         return text.replace(self._address.rpartition("/")[2], "***")
 
-    def _request(self, call: DiscordCall, seconds: float) -> httpx2.Request:
-        import httpx2
 
-        body: dict[str, Any] = {"content": json.dumps(call.payload).encode()}
-        headers = {"user-agent": AGENT, "accept-encoding": "identity"}
-        if call.picture:
-            body = {"files": {"payload_json": (None, body["content"], "application/json"), **_file(call.picture)}}
-        else:
-            headers["content-type"] = "application/json"
-        url, query = self._address + call.path, self._query | ({"wait": "true"} if call.method == "POST" else {})
-        extensions = {"timeout": httpx2.Timeout(seconds).as_dict()}
-        return httpx2.Request(call.method, url, params=query, headers=headers, extensions=extensions, **body)
-
-    def _transport(self) -> httpx2.HTTPTransport:
-        import httpx2
-
-        if self._way is None:
-            once = httpx2.Limits(max_keepalive_connections=0)
-            here = self._address.startswith("http:")  # no authorities are needed, and to load them takes long
-            verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if here else True
-            self._way = httpx2.HTTPTransport(verify=verify, trust_env=False, limits=once)
-        return self._way
-
-
-def _read(response: httpx2.Response, clock: Clock, seconds: float) -> bytes:
-    """As much as comes in time and is worth reading; the status counts also if the rest is lost."""
-    import httpx2
-
-    body, until = b"", clock.now() + timedelta(seconds=seconds)
-    try:
-        for chunk in response.iter_raw():
-            body += chunk
-            if len(body) > MAX_ANSWER or clock.now() > until:
-                break
-    except httpx2.TransportError:
-        return body
-    finally:
-        response.close()
-    return body
+def _call(call: DiscordCall, seconds: float) -> HttpCall:
+    payload = json.dumps(call.payload).encode()
+    headers = {"user-agent": AGENT, "accept-encoding": "identity"}
+    body: dict[str, Any] = {"content": payload}
+    if call.picture:
+        picture = (call.picture.name, call.picture.png, "image/png")
+        body = {"files": {"payload_json": (None, payload, "application/json"), "files[0]": picture}}
+    else:
+        headers["content-type"] = "application/json"
+    return HttpCall(headers, MAX_ANSWER, seconds, call.method, body, patient=True)
 
 
 def _object(body: bytes) -> Mapping[str, Any] | None:
@@ -141,10 +91,6 @@ def _object(body: bytes) -> Mapping[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _file(picture: Picture) -> dict[str, Any]:
-    return {"files[0]": (picture.name, picture.png, "image/png")}
 
 
 # --- which addresses are taken -------------------------------------------------------------------------------

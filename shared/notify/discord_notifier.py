@@ -15,11 +15,13 @@ from datetime import datetime, timedelta
 from typing import Any, NoReturn
 
 from shared.model.errors import Misconfigured, Refused, Unavailable
-from shared.notify.discord_line import HOW, DiscordAnswer, DiscordCall, DiscordWebhook, Lost
+from shared.model.text import one_line
+from shared.notify.discord_line import HOW, DiscordAnswer, DiscordCall, DiscordLine
 from shared.notify.discord_text import attachment, changed_message, new_message
 from shared.notify.notice import Notice
 from shared.notify.notifier import DeliveryUnknown, TryLater
 from shared.system.clock import Clock
+from shared.system.http import NoAnswer
 
 PATIENCE = 10.0  # seconds
 SHORTEST_WAIT, LONGEST_WAIT, UNTOLD_WAIT = 0.5, 86_400.0, 5.0  # seconds, between one 429 and the next call
@@ -38,7 +40,7 @@ class DiscordNotifier:
     def __init__(
         self, webhook_url: str, clock: Clock, *, budget: float = 20.0, hosts: Collection[str] = ("github.com",)
     ) -> None:
-        self._line = DiscordWebhook(webhook_url, clock)
+        self._line = DiscordLine(webhook_url)
         self._clock = clock
         self._budget = budget
         self._hosts = tuple(hosts)
@@ -71,7 +73,7 @@ class DiscordNotifier:
         while True:
             self._wait_for_turn(until)
             answer = self._line.ask(call, min(PATIENCE, self._budget))
-            if isinstance(answer, Lost):
+            if isinstance(answer, NoAnswer):
                 _lost(call, answer)
             self._free_at = self._next_turn(answer)
             if answer.status != 429:
@@ -121,15 +123,15 @@ class DiscordNotifier:
             return "it does not say why"
         said = [str(answer.body.get("message", "")), *_complaints(answer.body.get("errors"), "")]
         words = self._line.hide("; ".join(part for part in said if part))
-        return " ".join("".join(c if c.isprintable() else " " for c in words).split())[:LONGEST_WORDS]
+        return one_line(words, LONGEST_WORDS)
 
 
-def _lost(call: DiscordCall, lost: Lost) -> NoReturn:
+def _lost(call: DiscordCall, lost: NoAnswer) -> NoReturn:
     if not lost.sent:
-        raise Unavailable(f"Discord cannot be reached ({lost.reason})")
+        raise Unavailable(f"Discord cannot be reached ({lost.error})")
     if call.method == "POST":
-        raise DeliveryUnknown(f"Discord did not answer ({lost.reason}); perhaps it has the message")
-    raise Unavailable(f"Discord did not answer ({lost.reason})")
+        raise DeliveryUnknown(f"Discord did not answer ({lost.error}); perhaps it has the message")
+    raise Unavailable(f"Discord did not answer ({lost.error})")
 
 
 def _confirmed(answer: DiscordAnswer, sent: str) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from shared.model.defuse import BREAK, defuse
+from shared.model.text import BREAK, defuse, printable
 from shared.notify.notice import Notice, Picture, Section, Tone
 
 USERNAME = "sisimpur agents"  # neither "discord" nor "clyde" may be part of it
@@ -102,8 +102,7 @@ def _footer(dropped: int, without_picture: bool) -> str:
 
 
 def _line(text: str, limit: int, hosts: Collection[str]) -> str:
-    words = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    line = clip(harmless(words, hosts), limit)
+    line = clip(harmless(" ".join(printable(text).split()), hosts), limit)
     return line if _is_seen(line) else NOTHING
 
 

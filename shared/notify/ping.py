@@ -1,23 +1,18 @@
-"""Door to the dead man's switch. The only module that tells a service outside that we are still alive.
+"""The dead man's switch: tells a service outside that we are still alive.
 
 Such a service (healthchecks.io, or one of your own) waits for our call, and tells the owner when none comes: the one
-failure that we cannot tell him ourselves. Its address is a secret: it stands in no error and no text of an object,
-and a bare transport writes no log lines, follows no redirects and asks the environment for no proxy.
+failure that we cannot tell ourselves. Its address is a secret: it stands in no error and no text of an object.
 """
 
 from __future__ import annotations
 
-import ssl
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from shared.system.fault import fault_point
-
-if TYPE_CHECKING:
-    import httpx2
+from shared.system.http import Http, HttpCall, NoAnswer, is_configured
 
 PATIENCE = 5.0
-AGENT = "sisimpur-agents/0.1"
+HEADERS = {"user-agent": "sisimpur-agents/0.1", "accept-encoding": "identity"}
 
 
 class Ping:
@@ -27,8 +22,8 @@ class Ping:
     """
 
     def __init__(self, url: str, patience: float = PATIENCE) -> None:
-        self._url = url
-        self._patience = patience
+        self._url, self._http = url, Http(is_configured)
+        self._asked = HttpCall(HEADERS, 0, patience, patient=True)
 
     def phase_ended(self, name: str, ok: bool) -> str:
         """One call, with /fail after the path if it did not go well -> why it did not arrive; empty: it did.
@@ -43,25 +38,14 @@ class Ping:
 
     def _call(self, ok: bool) -> str:
         """Of the answer only its number counts -> what went wrong, without the address."""
-        import httpx2
-
-        headers, timeout = {"user-agent": AGENT, "accept-encoding": "identity"}, httpx2.Timeout(self._patience)
         try:
             url = self._url if ok else _failed(self._url)
-            request = httpx2.Request("GET", url, headers=headers, extensions={"timeout": timeout.as_dict()})
-            with _transport(url) as way:
-                response = way.handle_request(request)
-                response.close()
-        except (httpx2.TransportError, httpx2.InvalidURL, OSError, ValueError) as error:
+        except ValueError as error:
             return type(error).__name__
-        return "" if response.is_success else f"it answers with {response.status_code}"
-
-
-def _transport(url: str) -> httpx2.HTTPTransport:
-    import httpx2
-
-    here = url.startswith("http:")  # no authorities are needed, and to load them takes long
-    return httpx2.HTTPTransport(verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if here else True, trust_env=False)
+        answer = self._http.ask(url, self._asked)
+        if isinstance(answer, NoAnswer):
+            return answer.error
+        return "" if 200 <= answer.status < 300 else f"it answers with {answer.status}"
 
 
 def _failed(url: str) -> str:

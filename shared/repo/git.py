@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from shared.model.errors import CommandFailed, Misconfigured, Unavailable
-from shared.repo.remote import Remote, access, one_line
+from shared.repo.remote import Remote, access, telling_line
 from shared.system.process import Finished, run
 
 LIMIT = 64_000_000  # bytes of one answer
@@ -62,7 +62,7 @@ def git(
     """What git prints on the bare repository, whole, or GitFailed."""
     done = try_git(repository, *arguments, data=data, timeout=timeout, limit=limit, remote=remote)
     if done.code:
-        raise GitFailed(f"git {arguments[0]}: {one_line(done.complaint)}")
+        raise GitFailed(f"git {arguments[0]}: {telling_line(done.complaint)}")
     return done.output
 
 

@@ -26,7 +26,7 @@ from shared.repo import (
 from shared.repo.git import LIMIT, GitFailed, git, remove_stale_locks, try_git
 from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
 from shared.repo.mirror_tree import TreeEntry, commit_id
-from shared.repo.remote import WHERE, Remote, explain, one_line
+from shared.repo.remote import WHERE, Remote, explain, telling_line
 from shared.system.fault import fault_point
 from shared.system.process import Finished
 
@@ -211,7 +211,7 @@ class Mirror:
         options = ("--fixed-strings", "-I", "--line-number", "--null", "--full-name", f"--max-count={limit}")
         done = try_git(self.path, "grep", *options, "-e", needle, commit_id(sha))
         if done.code > 1:
-            raise GitFailed(f"git grep: {one_line(done.complaint)}")
+            raise GitFailed(f"git grep: {telling_line(done.complaint)}")
         return tuple(_match(row) for row in done.output.split(b"\n")[:limit] if row)
 
     def check_out(self, sha: str, target: Path, limits: ChangeLimits | None = None) -> None:
@@ -235,14 +235,14 @@ class Mirror:
     def _remote_branches(self, *names: str) -> dict[str, str]:
         done = try_git(self.path, "ls-remote", "--heads", "--", self.remote.url, *names, timeout=60, remote=self.remote)
         if done.code:
-            raise explain(done.complaint, self.remote) or GitFailed(f"git ls-remote: {one_line(done.complaint)}")
+            raise explain(done.complaint, self.remote) or GitFailed(f"git ls-remote: {telling_line(done.complaint)}")
         rows = (row.split("\t") for row in done.text.splitlines() if "\t" in row)
         return {name.removeprefix("refs/heads/"): sha for sha, name in rows}
 
     def _cannot_fetch(self, branch: str, done: Finished) -> Exception:
         if "couldn't find remote ref" not in done.complaint:
             reason = explain(done.complaint, self.remote)
-            return reason or GitFailed(f"git fetch: {one_line(done.complaint)}")
+            return reason or GitFailed(f"git fetch: {telling_line(done.complaint)}")
         there = sorted(self._remote_branches())
         if not there:
             return Misconfigured(f"{self.remote.url} is empty; push a first commit to its branch {branch}")
@@ -257,15 +257,15 @@ class Mirror:
         if found != expected:
             raise BranchMoved(branch, found)
         if rejected := re.search(r"^!\t.*\[(?:remote )?rejected\] \((.*)\)$", done.text, re.MULTILINE):
-            raise Refused(f"the forge does not take {branch}: {one_line(rejected[1])}")
-        raise explain(done.complaint, self.remote) or GitFailed(f"git push: {one_line(done.complaint)}")
+            raise Refused(f"the forge does not take {branch}: {telling_line(rejected[1])}")
+        raise explain(done.complaint, self.remote) or GitFailed(f"git push: {telling_line(done.complaint)}")
 
 
 def default_branch(folder: Path, remote: Remote) -> str:
     """The branch that the repository itself calls its main one; `folder`: any. Misconfigured if it is empty."""
     done = try_git(folder, "ls-remote", "--symref", "--", remote.url, "HEAD", remote=remote)
     if done.code:
-        raise explain(done.complaint, remote) or GitFailed(f"git ls-remote: {one_line(done.complaint)}")
+        raise explain(done.complaint, remote) or GitFailed(f"git ls-remote: {telling_line(done.complaint)}")
     head = re.search(r"^ref: refs/heads/(\S+)\tHEAD$", done.text, re.MULTILINE)
     if head is None:
         raise Misconfigured(

@@ -14,7 +14,7 @@ from pathlib import Path
 from shared.model.errors import Refused
 from shared.repo.git import GitFailed, git, try_git
 from shared.repo.mirror_tree import commit_id
-from shared.repo.remote import one_line
+from shared.repo.remote import telling_line
 from shared.system.fault import fault_point
 
 MOST_PATHS = 50  # of a conflict that are named
@@ -79,7 +79,7 @@ def merged_tree(repository: Path, onto: str, commit: str) -> str | Conflict:
     """The id of the tree of both."""
     done = try_git(repository, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, commit)
     if done.code > 1:
-        raise GitFailed(f"git merge-tree: {one_line(done.complaint)}")
+        raise GitFailed(f"git merge-tree: {telling_line(done.complaint)}")
     tree, *paths = done.text.split("\0")
     return _conflict(set(paths) - {""}) if done.code else tree.strip()
 
@@ -87,7 +87,7 @@ def merged_tree(repository: Path, onto: str, commit: str) -> str | Conflict:
 def is_ancestor(repository: Path, older: str, newer: str) -> bool:
     done = try_git(repository, "merge-base", "--is-ancestor", commit_id(older), commit_id(newer))
     if done.code > 1:
-        raise GitFailed(f"git merge-base: {one_line(done.complaint)}")
+        raise GitFailed(f"git merge-base: {telling_line(done.complaint)}")
     return done.ok
 
 
@@ -121,7 +121,7 @@ def stand(repository: Path, ref: str, sha: str) -> str:
         return sha
     found = try_git(repository, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
     if not found.ok:
-        raise GitFailed(f"git update-ref: {one_line(done.complaint)}")
+        raise GitFailed(f"git update-ref: {telling_line(done.complaint)}")
     there = found.text.strip()
     if _files_and_base(repository, there) != _files_and_base(repository, sha):
         raise Refused(f"{ref} is at {there} already: it cannot take another commit")

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from shared.model.errors import Misconfigured, TeamError, Unavailable
+from shared.model.text import one_line
 
 ASKPASS = Path(__file__).with_name("askpass.sh")
 WHERE = "config/targets"
@@ -82,17 +83,17 @@ def explain(complaint: str, remote: Remote) -> TeamError | None:
     if "dubious ownership" in said:
         return Misconfigured(f"{remote.url} belongs to another user; run as its owner, or give another `repo:`")
     if any(word in said for word in ("unable to access", "could not resolve", "hung up", "early eof", "timed out")):
-        return RemoteAway(f"{remote.url} does not answer: {one_line(complaint)}")
+        return RemoteAway(f"{remote.url} does not answer: {telling_line(complaint)}")
     return None
 
 
-def one_line(text: str, longest: int = 200) -> str:
-    """The first telling line of what a program complained, printable."""
+def telling_line(text: str) -> str:
+    """The first line that says what git complains of, in at most 200 characters."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     telling = next(
         (line for line in lines if line.startswith(("fatal:", "error:"))), lines[0] if lines else "no reason"
     )
-    return "".join(c if c.isprintable() else "?" for c in telling)[:longest]
+    return one_line(telling, 200)
 
 
 # --- which URLs are taken ------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from shared.model.errors import Misconfigured, Stumble
+from shared.model.text import one_line
 from shared.sandbox.box import Box, Job, JobLimits, Mount, hand_over
 from shared.system.process import Finished
 
@@ -103,5 +104,5 @@ def _lints(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> Itera
         path = names[row["filename"]]
         seen[path] = seen.get(path, 0) + 1
         if seen[path] <= MOST_PER_FILE:
-            text = " ".join("".join(c if c.isprintable() else " " for c in str(row["message"])).split())
-            yield Lint(path, int(row["location"]["row"]), str(row["code"] or "invalid-syntax"), text[:LONGEST_TEXT])
+            text = one_line(str(row["message"]), LONGEST_TEXT)
+            yield Lint(path, int(row["location"]["row"]), str(row["code"] or "invalid-syntax"), text)

@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from shared.model.errors import Refused
+from shared.model.text import printable
 from shared.model.work import MarkdownLine
 
 MAX_CHARACTERS = 100_000
@@ -97,4 +98,4 @@ def _number(token: Token) -> int:
 
 def _clean(text: str) -> str:
     """One line without control characters."""
-    return " ".join("".join(c if c.isprintable() or c in JOINERS else " " for c in text).split())
+    return " ".join(printable(text, keep=JOINERS).split())

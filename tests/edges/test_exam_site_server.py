@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.devops.drivers.page_line import PageAnswer, PageLine
+from agents.devops.drivers.page_line import PageLine
+from shared.system.http import HttpAnswer
 from shared.system.process import Finished, run
 
 SERVE = Path(__file__).parents[2] / "examples" / "exam_site_day" / "serve.py"
@@ -59,7 +60,7 @@ class Place:
         """As soon as it answers."""
         for _ in range(100):
             answer = PageLine(f"http://127.0.0.1:{self.port}").ask("/", 5)
-            if isinstance(answer, PageAnswer):
+            if isinstance(answer, HttpAnswer):
                 return answer.text
             time.sleep(0.1)
         raise AssertionError((self.root / "site" / "log").read_text())

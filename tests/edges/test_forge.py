@@ -33,7 +33,6 @@ from shared.forge.forge import (
     key_of,
     marked,
     marker,
-    one_line,
     summary,
     task_of,
 )
@@ -41,6 +40,7 @@ from shared.forge.local_forge import BranchesDiverged, LocalForge, create, follo
 from shared.forge.local_forge_book import LocalForgeRepository
 from shared.forge.local_forge_git import Commits
 from shared.model.errors import Misconfigured, Refused, Stumble, TeamError, Unavailable
+from shared.model.text import one_line
 from shared.repo.git import git
 from shared.repo.remote import Remote
 from shared.system.clock import ManualClock
@@ -705,7 +705,7 @@ def test_clipped_text_fits_and_can_be_written(text: str, limit: int) -> None:
 def test_short_text_stays_as_it_is() -> None:
     assert clipped("  a\n\n b \n") == "  a\n\n b \n"
     assert one_line("Añade «x»") == "Añade «x»"
-    assert len(one_line("x" * 1000)) == MAX_TITLE
+    assert len(one_line("x" * 1000, MAX_TITLE)) == MAX_TITLE
     assert len(marked("k", "x" * 100_000)) == MAX_BODY
 
 

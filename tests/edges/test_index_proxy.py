@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.qa.runner.client_hello import named_host
-from agents.qa.runner.index_address import is_public
 from agents.qa.runner.index_proxy import MOST_TOLD, IndexProxy, ProxyBounds
+from shared.system.http import is_outside
 
 INDEX = "index.example"
 ASK = f"CONNECT {INDEX}:443 HTTP/1.1\r\nHost: {INDEX}:443\r\n\r\n".encode()
@@ -290,7 +290,7 @@ def test_a_socket_below_a_long_path_is_open_to_the_box_alone(tmp_path: Path) -> 
     ],
 )
 def test_only_public_addresses_are_connected(address: str, public: bool) -> None:
-    assert is_public(address) == public
+    assert is_outside(address) == public
 
 
 @given(st.binary(max_size=400), st.integers(0, len(HELLO)))

@@ -23,7 +23,7 @@ from agents.orchestrator.upkeep.package_index import (
     newest,
 )
 from shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
-from shared.system.web_line import WebLine
+from shared.system.http import Http
 from tests.edges.test_web_page import Authority
 from tests.edges.web_scene import OTHER, SITE, Names, Reply, Web, hangs, leads, may_reach, says, web
 
@@ -53,8 +53,8 @@ def index(
     authority: Authority, pages: Mapping[str, Reply | Sequence[Reply]], seconds: float = 20
 ) -> Iterator[tuple[PackageIndex, Web]]:
     with web(pages, authority.server(SITE)) as site:
-        line = WebLine(Names(), may_reach, authority.believed())
-        yield PackageIndex((SITE,), PYTHON, line, site.port, seconds), site
+        http = Http(may_reach, Names(), authority.believed())
+        yield PackageIndex((SITE,), PYTHON, http, site.port, seconds), site
 
 
 # --- an index on the web -------------------------------------------------------------------------------------
@@ -125,9 +125,9 @@ def test_a_host_of_the_list_may_be_led_to(authority: Authority) -> None:
 
 
 def test_a_machine_of_our_own_networks_is_no_index(authority: Authority) -> None:
-    line = WebLine(lambda *_: ["192.168.1.1"], context=authority.believed())
+    http = Http(resolve=lambda *_: ["192.168.1.1"], context=authority.believed())
     with pytest.raises(Refused, match="not public"):
-        PackageIndex((SITE,), PYTHON, line).newer("shop-tools", "1.0")
+        PackageIndex((SITE,), PYTHON, http).newer("shop-tools", "1.0")
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "a b", "-a", "a" * 101, "a?b", "а"])  # the last one is Cyrillic

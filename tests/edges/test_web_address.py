@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.model.errors import Refused
-from shared.system.web_address import is_public, redirected, resolved, web_address
+from shared.system.http import is_public, resolved
+from shared.system.web_line import redirected, web_address
 
 
 @pytest.mark.parametrize(

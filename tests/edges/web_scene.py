@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 from agents.researcher.web.web_page import PageBounds, WebReader
 from shared.system.clock import ManualClock
-from shared.system.web_address import is_public
+from shared.system.http import Http, is_public
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAY = "2026-11-20"
@@ -92,8 +92,8 @@ class Web:
 
     def _talk(self, wire: socket.socket) -> None:
         request = wire.recv(65536).decode("latin-1")
-        if not request:
-            return  # its time was over before it could ask
+        if not request:  # the other side has gone already
+            return
         path = request.split(" ")[1]
         host = request.partition("host: ")[2].partition("\r\n")[0].rpartition(":")[0]
         self.requests.append(request)
@@ -156,4 +156,4 @@ def reader(
 ) -> WebReader:
     ports = frozenset({80, 443} | {site.port for site in sites})
     bounds = PageBounds(seconds=seconds, robots_seconds=seconds, ports=ports)
-    return WebReader(clock or ManualClock(NOON), bounds, names or Names(), reachable, context)
+    return WebReader(clock or ManualClock(NOON), bounds, Http(reachable, names or Names(), context))

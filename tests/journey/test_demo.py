@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from agents.devops.drivers.page_line import PageAnswer, PageLine
+from agents.devops.drivers.page_line import PageLine
 from bench.demo import GOAL_SHARE, arranging, on_tasks
 from cli.wiring.records import open_records
+from shared.system.http import HttpAnswer
 from shared.system.process import Finished, run, running
 from tests.journey.stage import git
 
@@ -125,7 +126,7 @@ def nothing_runs_any_more_and_the_site_can_be_seen_again(demo: Demo) -> None:
     assert "nobody takes the call" in str(line.ask("/", 5))
     with running(shlex.split(typed[1]), env={"PATH": "/usr/bin:/bin"}):
         answers = (line.ask("/accounts/sign-in/", 5) for _ in beats(30))
-        assert next(answer.status for answer in answers if isinstance(answer, PageAnswer)) == 200
+        assert next(answer.status for answer in answers if isinstance(answer, HttpAnswer)) == 200
 
 
 def test_nothing_in_the_pipeline_knows_of_a_demo_or_of_a_simulator() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.model.health import HealthLook, Healthy, Rule, Sick, Unsure, judge
-from shared.model.log_lines import seen_before
+from shared.model.text import seen_before
 
 RULE = Rule(grace=30, watch=100, flaps=2, restarts=1)
 WRONG, DEAD, LOGGED = "GET / answered 500, not 200", "it exited with 3", "Traceback"

@@ -66,7 +66,7 @@ class ScriptedModel:
         self.answers = list(answers)
         self.asked: list[str] = []
 
-    def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T:
+    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
         self.asked.append(user)
         reply = self.answers.pop(0)
         if isinstance(reply, TeamError):

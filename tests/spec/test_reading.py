@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -70,7 +71,7 @@ class ScriptedModel:
         self.answers = list(answers)
         self.asked: list[str] = []
 
-    def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T:
+    def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
         self.asked.append(user)
         reply = self.answers.pop(0)
         assert isinstance(reply, answer)

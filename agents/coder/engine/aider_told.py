@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from agents.coder.engine import aider_command, aider_launcher
 from agents.coder.engine.engine import End, EngineJob, EngineRun, nothing_happened
 from shared.model.errors import Refused
+from shared.model.text import one_line
 from shared.sandbox.box import Finished
 from shared.system.paths import read_bytes
 
@@ -55,7 +56,7 @@ def answer(done: Finished, folder: Path, job: EngineJob, launcher: str) -> Engin
     """`folder`: where the launcher's result is, if it wrote one."""
     end, detail, edited = _told(done, _result(folder / RESULT_FILE), job, launcher)
     output = (done.output + done.errors).decode("utf-8", "replace")
-    return EngineRun(end, _one_line(detail), edited, output, done.seconds)
+    return EngineRun(end, one_line(detail, LONGEST_DETAIL), edited, output, done.seconds)
 
 
 def _result(path: Path) -> Result | None:
@@ -111,7 +112,3 @@ def _by_words(done: Finished, who: str) -> Told:
 
 def _last_line(done: Finished) -> str:
     return (done.complaint.splitlines() or ["it printed nothing"])[-1]
-
-
-def _one_line(text: str) -> str:
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:LONGEST_DETAIL]

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shared.model.text import one_line
 from shared.system.process import Finished, run
 
 SCHEMA, AUDIT = "check-jsonschema", "zizmor"
@@ -82,7 +83,7 @@ def _findings(tool: str, done: Finished) -> list[WorkflowFinding]:
         rows = [(0, f"has not read the file ({done.end}, exit code {done.code}): {_telling(done)}")]
     if not rows and not done.ok:
         rows = [(0, f"{done.end}, exit code {done.code}: {_telling(done)}")]
-    return [WorkflowFinding(tool, line, _plain(text)) for line, text in rows[:MOST_FINDINGS]]
+    return [WorkflowFinding(tool, line, one_line(text, LONGEST_TEXT)) for line, text in rows[:MOST_FINDINGS]]
 
 
 def _schema(answer: Any) -> Iterator[tuple[int, str]]:
@@ -106,7 +107,3 @@ def _telling(done: Finished) -> str:
     return next(
         (line for line in lines if line.startswith(("error", "fatal", "WARN"))), lines[-1] if lines else "nothing"
     )
-
-
-def _plain(text: str) -> str:
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:LONGEST_TEXT]

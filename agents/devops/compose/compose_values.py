@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from shared.model.text import printable
+
 MOST_TOLD = 40  # problems of one file
 LONGEST_VALUE = 64_000  # characters of one text, with what was put in
 MOST_PUT_IN = 1_000_000  # characters of all texts of one service
@@ -56,7 +58,7 @@ class Problems:
 
 def shown(key: object) -> str:
     """A key of the file, as it may stand in a message."""
-    text = "".join(c if c.isprintable() else "?" for c in str(key))
+    text = printable(str(key), "?")
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 

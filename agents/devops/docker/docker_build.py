@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 from agents.devops.docker.docker_engine import EngineRefused, broken, connected, lost
-from agents.devops.docker.docker_words import one_line, plain, why_away, without_noise
+from agents.devops.docker.docker_words import plain, plain_line, why_away, without_noise
 from agents.devops.drivers.driver import EngineAway, NotBuilt
 
 if TYPE_CHECKING:
@@ -110,4 +110,4 @@ class _Told:
         if away := why_away(why):
             return EngineAway(away)
         lines = [*self._lines, *([plain(self._open)[:LONGEST_LINE]] if self._open.strip() else [])]
-        return NotBuilt("\n".join((f"it could not be built: {one_line(why)}", *lines[-TAIL:])))
+        return NotBuilt("\n".join((f"it could not be built: {plain_line(why)}", *lines[-TAIL:])))

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from agents.devops.docker.docker_words import one_line, why_away
+from agents.devops.docker.docker_words import plain_line, why_away
 from agents.devops.drivers.driver import EngineAway
 from shared.model.errors import Misconfigured, Stumble
 
@@ -39,7 +39,7 @@ class EngineRefused(EngineAway):
     """
 
     def __init__(self, said: str, status: int) -> None:
-        super().__init__(f"Docker says: {one_line(said)}")
+        super().__init__(f"Docker says: {plain_line(said)}")
         self.said = said
         self.status = status
 
@@ -57,7 +57,7 @@ def connected(environment: Mapping[str, str], seconds: int = SECONDS) -> Iterato
         raise _refused(error) from None
     except StoreError as error:
         raise Misconfigured(
-            f"Docker's passwords cannot be had, see ~/.docker/config.json: {one_line(str(error))}"
+            f"Docker's passwords cannot be had, see ~/.docker/config.json: {plain_line(str(error))}"
         ) from None
     except broken() as error:
         raise lost(error) from None
@@ -66,16 +66,14 @@ def connected(environment: Mapping[str, str], seconds: int = SECONDS) -> Iterato
 def broken() -> tuple[type[Exception], ...]:
     """What is raised when an engine does not answer, or stops in the middle of it."""
     import docker
-    import requests
     import urllib3
 
-    sdk = (docker.errors.DockerException, requests.RequestException, urllib3.exceptions.HTTPError)
-    half_an_answer = (http.client.HTTPException, docker.errors.StreamParseError)
-    return (*sdk, *half_an_answer, OSError)
+    sdk = (docker.errors.DockerException, docker.errors.StreamParseError)
+    return (*sdk, urllib3.exceptions.HTTPError, http.client.HTTPException, OSError)  # errors of requests are OSErrors
 
 
 def lost(error: Exception) -> EngineAway:
-    said = why_away(str(error)) or f"Docker does not answer any more ({one_line(str(error), 200)})"
+    said = why_away(str(error)) or f"Docker does not answer any more ({plain_line(str(error), 200)})"
     return EngineAway(f"{said}; see: systemctl status docker")
 
 

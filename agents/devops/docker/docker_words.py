@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agents.devops.drivers.driver import Release
-from shared.model.defuse import HIDDEN
 from shared.model.deployment import PLACES, Place, Running
+from shared.model.text import HIDDEN, one_line
 
 HOME, PLACE, COMMIT = "sisimpur.home", "sisimpur.place", "sisimpur.commit"  # labels
 SHORT = 12  # digits of a commit in the name of an image
@@ -132,15 +132,14 @@ def why_away(said: str) -> str:
     if NO_ROOM.search(said):
         return "Docker has no room left; see: docker system df; make room, e.g. with: docker image prune"
     if NO_REGISTRY.search(said):
-        return f"the registry of the base image does not answer: {one_line(said)}"
+        return f"the registry of the base image does not answer: {plain_line(said)}"
     if ENGINE_ENDS.search(said):
-        return f"Docker is being stopped, or not whole: {one_line(said)}; see: systemctl status docker containerd"
+        return f"Docker is being stopped, or not whole: {plain_line(said)}; see: systemctl status docker containerd"
     return ""
 
 
-def one_line(said: str, limit: int = 300) -> str:
-    text = " ".join(plain(said).split())
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+def plain_line(said: str, longest: int = 300) -> str:
+    return one_line(plain(said), longest)
 
 
 def without_noise(said: str) -> str:

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
-from shared.model.defuse import HIDDEN
+from shared.model.text import HIDDEN
 
 MAGIC = b"SQLite format 3\0"
 STEPS = 100_000  # of SQLite's machine between two looks at the time

@@ -32,7 +32,7 @@ from agents.devops.drivers.owner_command import OwnerCommand, Surroundings, surr
 from shared.config.settings_deploy import DeploySettings
 from shared.model.deployment import FEWEST, Place, Running
 from shared.model.errors import Misconfigured
-from shared.model.log_lines import seen_before
+from shared.model.text import seen_before
 from shared.system.clock import Clock
 from shared.system.fault import fault_point
 from shared.system.paths import read_text, write_text

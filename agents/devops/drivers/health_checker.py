@@ -9,14 +9,14 @@ import re
 from collections.abc import Callable, Sequence
 
 from agents.devops.drivers.driver import Driver
-from agents.devops.drivers.page_line import PageAnswer, PageLine
+from agents.devops.drivers.page_line import PageLine
 from shared.config.settings_deploy import Page, PlaceSettings
-from shared.model.defuse import defuse
 from shared.model.deployment import Place, Running
 from shared.model.errors import Stopping
 from shared.model.health import HealthLook
-from shared.model.log_lines import seen_before
+from shared.model.text import defuse, one_line, seen_before
 from shared.system.clock import Clock
+from shared.system.http import HttpAnswer
 
 LINES = 500  # of the log, at each look
 LONGEST_LINE = 2_000  # characters that are searched
@@ -95,7 +95,7 @@ class HealthChecker:
             return ""
         return f"GET {page.path[:LONGEST_QUOTE]} {wrong} ({WHERE})"
 
-    def _whither(self, answer: PageAnswer) -> str:
+    def _whither(self, answer: HttpAnswer) -> str:
         return " " + self._quoted(f"(to {answer.location})") if answer.location else ""
 
     # --- its log ---------------------------------------------------------------------------------------------
@@ -120,9 +120,7 @@ class HealthChecker:
 
     def _quoted(self, text: str) -> str:
         """Words from outside, on one line, short and harmless; cleaned before they are cut."""
-        harmless = defuse(self._clean(text[: 10 * LONGEST_LINE]))
-        line = " ".join("".join(c if c.isprintable() else " " for c in harmless).split())
-        return line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
+        return one_line(defuse(self._clean(text[: 10 * LONGEST_LINE])), LONGEST_QUOTE)
 
 
 def base_url(place: PlaceSettings) -> str:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from agents.devops.drivers.release_env import release_env
 from shared.config.settings_deploy import PlaceSettings
-from shared.model.defuse import HIDDEN
 from shared.model.errors import Misconfigured, Stopping
+from shared.model.text import HIDDEN
 from shared.system import process
 from shared.system.outgoing import Outgoing
 from shared.system.process import Finished

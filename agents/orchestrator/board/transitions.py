@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from agents.orchestrator.team import Desk
 from shared.model.errors import Unavailable
 from shared.model.lifecycle import Event, State
+from shared.model.waiting import back_off
 from shared.model.work import TaskSpec
 from shared.store.task_records import Outcome
 
@@ -43,7 +44,7 @@ class Transitions:
         if before is None or before.why != why:
             self._desk.tell(f"{task}: {why}")
         now = self._desk.clock.now()
-        self._aside[task] = BackedOff(why, times, now, now + min(FIRST * 2 ** min(times, 10), LONGEST))
+        self._aside[task] = BackedOff(why, times, now, now + back_off(times, FIRST, LONGEST))
 
     def begins_anew(self, task: str) -> None:
         """It got on, or the owner has moved it: what stood in its way is over."""

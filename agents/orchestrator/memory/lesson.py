@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Literal
 
+from shared.model.text import one_line
+
 Learner = Literal["planner", "coder", "qa", "reviewer"]
 LEARNERS: tuple[Learner, ...] = ("planner", "coder", "qa", "reviewer")
 
@@ -64,11 +66,11 @@ def bounded(lesson: Lesson) -> Lesson:
     """Cut to size; each text is one line that can be stored and shown."""
     return replace(
         lesson,
-        text=_one_line(lesson.text, 500),
-        signature=_one_line(lesson.signature, 200),
+        text=one_line(lesson.text, 500),
+        signature=one_line(lesson.signature, 200),
         keywords=_some(lesson.keywords, 12, 40),
         files=_some(lesson.files, 10, 200),
-        origin=_one_line(lesson.origin, 100),
+        origin=one_line(lesson.origin, 100),
     )
 
 
@@ -81,13 +83,8 @@ def fading(lessons: Sequence[Lesson], day: str, most: int = MOST_KEPT) -> tuple[
 
 
 def _some(words: Sequence[str], most: int, longest: int) -> tuple[str, ...]:
-    found = dict.fromkeys(_one_line(word, longest) for word in words)
+    found = dict.fromkeys(one_line(word, longest) for word in words)
     return tuple(word for word in found if word)[:most]
-
-
-def _one_line(text: str, longest: int) -> str:
-    """Without control characters, and without halves of characters that no file can hold."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * longest]).split())[:longest].strip()
 
 
 def for_prompt(lessons: Sequence[Lesson]) -> tuple[Lesson, ...]:

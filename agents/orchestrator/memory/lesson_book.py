@@ -24,8 +24,8 @@ from agents.orchestrator.memory.lesson import (
     is_kept,
 )
 from agents.orchestrator.memory.synonyms import kindred, telling
-from shared.model.defuse import defuse
 from shared.model.errors import Refused
+from shared.model.text import defuse
 from shared.store.database import Database
 from shared.system.fault import fault_point
 

@@ -12,6 +12,7 @@ from agents.orchestrator.memory.signature import signature
 from agents.orchestrator.memory.synonyms import telling
 from shared.model.evidence import Evidence, rules
 from shared.model.review import MOST_KEYWORDS, ChangesRequested, Finding, Reviewed, Severity
+from shared.model.text import one_line
 
 WINDOW = timedelta(days=30)  # in which a finding has to come back
 ENOUGH_TASKS = 2  # that it comes back in
@@ -129,18 +130,18 @@ def begins(rule: str) -> str:
 
 
 def rejected(agent: Learner, title: str, why: str, origin: str, keywords: Sequence[str] = ()) -> Lesson:
-    text = f"The owner did not want {_named(title)}: {_one_line(why, LONGEST_WHAT)}"
+    text = f"The owner did not want {_named(title)}: {one_line(why, LONGEST_WHAT)}"
     return Lesson(0, agent, text, "", (*keywords, *title_words(title), *title_words(why)), (), origin)
 
 
 def gave_up(title: str, files: Sequence[str], why: str, origin: str, keywords: Sequence[str] = ()) -> Lesson:
     where = f" ({', '.join(files[:5])})" if files else ""
-    text = f"{_named(title)}{where} used up its attempts: {_one_line(why, LONGEST_WHAT)}"
+    text = f"{_named(title)}{where} used up its attempts: {one_line(why, LONGEST_WHAT)}"
     return Lesson(0, "planner", text, "", (*keywords, *title_words(title)), tuple(files), origin)
 
 
 def rolled_back(title: str, note: str, files: Sequence[str], origin: str, keywords: Sequence[str] = ()) -> Lesson:
-    text = f"{_named(title)}: {_one_line(note, LONGEST_WHAT)}"
+    text = f"{_named(title)}: {one_line(note, LONGEST_WHAT)}"
     words = (*keywords, *title_words(title))
     return Lesson(0, "coder", text, signature(_seen_there(note)), words, tuple(files), origin)
 
@@ -180,20 +181,15 @@ def named_files(text: str) -> tuple[str, ...]:
 def line(lesson: Lesson) -> str:
     """For a prompt: what, since when, and from where."""
     source = f" (learned on {lesson.learned} from {taught_by(lesson) or 'nobody knows where'})"
-    return f"{_one_line(lesson.text, LONGEST_LINE - len(source))}{source}"
+    return f"{one_line(lesson.text, LONGEST_LINE - len(source))}{source}"
 
 
 def _named(title: str) -> str:
-    return f"“{_one_line(title, LONGEST_TITLE)}”"
+    return f"“{one_line(title, LONGEST_TITLE)}”"
 
 
 def _first_line(text: str) -> str:
-    return _one_line(next((line for line in text.splitlines() if line.strip()), ""), LONGEST_WHAT)
-
-
-def _one_line(text: str, most: int) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= most else words[: most - 1].rstrip() + "…"
+    return one_line(next((line for line in text.splitlines() if line.strip()), ""), LONGEST_WHAT)
 
 
 _WEAK = frozenset(WEAK.split())

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from agents.orchestrator.publishing import pull_text
 from shared.forge.forge import Forge, Pull, marked
-from shared.model.defuse import defuse
 from shared.model.errors import Refused
+from shared.model.text import defuse
 from shared.model.work import Branch, TaskSpec
 from shared.repo.mirror import Mirror
 from shared.store.journal import Journal

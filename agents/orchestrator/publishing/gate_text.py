@@ -6,12 +6,13 @@ Whatever tests printed or models said is quoted; it is data for whoever reads it
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from shared.forge.forge import CheckResult
 from shared.llm.prompts import quoted
 from shared.model.evidence import Evidence, Failure, Problem
 from shared.model.review import Approved, ChangesRequested, Escalated, Finding, Reviewed, Verdict
+from shared.model.text import bullets
 
 MOST = 10  # failures or findings that are shown one by one
 TRACE = 1_500  # characters of one trace for the coder
@@ -59,8 +60,8 @@ def evidence(found: Evidence) -> str:
     parts = [
         f"### Tests: {word}",
         f"{summary(found)}; {found.seconds:.1f} s; `{found.command or 'no tests'}` in {found.box}",
-        _bullets(problem.text for problem in found.problems),
-        _bullets(f"`{failure.test}` at {failure.where or 'an unknown place'}" for failure in found.failures[:MOST]),
+        bullets(problem.text for problem in found.problems),
+        bullets(f"`{failure.test}` at {failure.where or 'an unknown place'}" for failure in found.failures[:MOST]),
         _coverage(found),
         f"flaky: {', '.join(found.flaky[:MOST])}" if found.flaky else "",
         f"commit {found.commit}, tree {found.tree}, on top of {found.base}; report {found.digest[:16] or 'none'}",
@@ -83,7 +84,7 @@ def _numbers(lines: Sequence[int]) -> str:
 
 
 def review(verdict: Verdict) -> str:
-    lines = _bullets(_finding(finding) for finding in verdict.findings[: 2 * MOST])
+    lines = bullets(_finding(finding) for finding in verdict.findings[: 2 * MOST])
     return "\n\n".join(part for part in (f"### Review: {verdict_line(verdict)}", lines) if part)
 
 
@@ -94,7 +95,7 @@ def _finding(finding: Finding) -> str:
 def waiting(task: str, reasons: Sequence[str], commit: str = "") -> str:
     """`commit`: if the owner's words below the pull request are heeded."""
     below = answers_below(commit) if commit else ""
-    return "\n\n".join(filter(None, ("### Waits for the owner", _bullets(reasons), answers(task), below)))
+    return "\n\n".join(filter(None, ("### Waits for the owner", bullets(reasons), answers(task), below)))
 
 
 def answers(task: str) -> str:
@@ -105,10 +106,6 @@ def answers(task: str) -> str:
 def answers_below(commit: str) -> str:
     """What the owner can write below the pull request."""
     return f"Or write here: `/approve {commit[:12]}`, `/reject why`, or `/retry what to do differently`."
-
-
-def _bullets(lines: Iterable[str]) -> str:
-    return "\n".join(f"- {line}" for line in lines)
 
 
 # --- for the coder -------------------------------------------------------------------------------------------
@@ -127,7 +124,7 @@ def _owner(said: Sequence[str]) -> str:
 def _problems(found: Evidence | None) -> str:
     if found is None or not found.problems:
         return ""
-    told = _bullets(_problem(problem) for problem in found.problems[:MOST])
+    told = bullets(_problem(problem) for problem in found.problems[:MOST])
     traces = "\n\n".join(_failure(failure) for failure in found.failures[:5])
     printed = f"The end of what was printed:\n{quoted(found.output[-TRACE:], 'output')}" if found.output else ""
     return "\n\n".join(part for part in ("The tests say:", quoted(told, "tests"), traces, printed) if part)
@@ -144,7 +141,7 @@ def _failure(failure: Failure) -> str:
 def _review(reviewed: Reviewed | None) -> str:
     if reviewed is None or not isinstance(reviewed.verdict, ChangesRequested):
         return ""
-    lines = _bullets(_finding(finding) for finding in reviewed.verdict.findings[: 2 * MOST])
+    lines = bullets(_finding(finding) for finding in reviewed.verdict.findings[: 2 * MOST])
     return f"The reviewer asks for changes:\n{quoted(lines, 'findings')}"
 
 

@@ -8,9 +8,9 @@ from datetime import datetime
 
 from agents.orchestrator.publishing import gate_text
 from shared.forge.forge import REVIEW_CONTEXT, Forge, Verdict
-from shared.model.defuse import defuse
 from shared.model.evidence import Evidence
 from shared.model.review import Approved, ChangesRequested, Reviewed
+from shared.model.text import defuse
 from shared.store.journal import Journal
 from shared.system.fault import fault_point
 

@@ -203,10 +203,10 @@ def _by_hand(deploy: Deploy, command: str) -> str:
 
 def cut(why: str, most: int = NOTE) -> str:
     """One harmless line; of a long one its begin and its end. Never nothing."""
-    return shortened(harmless(why, max(len(why) * 2, 1)), most) or "nobody knows why"
+    return begin_and_end(harmless(why, max(len(why) * 2, 1)), most) or "nobody knows why"
 
 
-def shortened(line: str, most: int) -> str:
+def begin_and_end(line: str, most: int) -> str:
     """Its begin and its end: programs say last what was wrong."""
     return line if len(line) <= most else f"{line[:HEAD]} … {line[-(most - HEAD - 3) :]}"
 

@@ -29,15 +29,15 @@ from packaging.utils import (
 from packaging.version import InvalidVersion, Version
 
 from shared.model.errors import Misconfigured, Refused, Unavailable
-from shared.system.web_address import redirected, shown, web_address
-from shared.system.web_line import WebAnswer, WebLine, WebTimeouts
+from shared.system.http import Http, HttpAddress, HttpAnswer, shown
+from shared.system.web_line import WebLine, followed, web_address
 
 HTTPS = 443
 JSON = "application/vnd.pypi.simple.v1+json"
 MOST_BYTES = 16_000_000  # of one package's page: some have thousands of files
 MOST_FILES = 50_000
 MOST_METADATA = 1_000_000
-MOST_REDIRECTS = 3
+MOST_REDIRECTS = 2
 SECONDS, SECONDS_EACH = 120.0, 20.0  # for all that is asked on a day, and for one package
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
 
@@ -72,14 +72,13 @@ class PackageIndex:
         self,
         hosts: Sequence[str],
         python: str,
-        line: WebLine | None = None,
+        http: Http | None = None,
         port: int = HTTPS,
         seconds: float = SECONDS,
     ) -> None:
         """`seconds`: for all that is asked."""
         self._hosts, self._python, self._port = tuple(host.lower() for host in hosts), python, port
-        self._line = line or WebLine()
-        self._patience = WebTimeouts(seconds)
+        self._line = WebLine(http or Http(), seconds)
 
     def newer(self, name: str, version: str) -> NewerVersion | None:
         """None: none is newer. Refused: nothing is known of this package. Unavailable: the index does not answer."""
@@ -91,18 +90,16 @@ class PackageIndex:
             raise Refused("the target names no package index")
         port = "" if self._port == HTTPS else f":{self._port}"
         at = web_address(f"https://{self._hosts[0]}{port}/simple/{name}/", (self._port,))
-        for _ in range(MOST_REDIRECTS):
-            with self._patience.spent(at, SECONDS_EACH) as seconds:
-                answer = self._line.get(at, JSON, MOST_BYTES, seconds)
-            if not answer.location:
-                return _listed(at.url, answer)
-            at = redirected(at, answer.location, (self._port,))
-            if at.host not in self._hosts:
-                raise Refused(f"{shown(at.url)} is not asked: it is no host of the target's `index`")
-        raise Refused(f"{shown(at.url)} is not asked: it leads on and on")
+        at, answer = followed(at, self._get, MOST_REDIRECTS, (self._port,))
+        return _listed(at.url, answer)
+
+    def _get(self, at: HttpAddress) -> HttpAnswer:
+        if at.host not in self._hosts:
+            raise Refused(f"{shown(at.url)} is not asked: it is no host of the target's `index`")
+        return self._line.get(at, JSON, MOST_BYTES, SECONDS_EACH)
 
 
-def _listed(url: str, answer: WebAnswer) -> Iterator[ReleaseFile]:
+def _listed(url: str, answer: HttpAnswer) -> Iterator[ReleaseFile]:
     if answer.status >= 500 or answer.status == 429:
         raise Unavailable(f"{shown(url)} answers with status {answer.status}")
     if answer.status != 200 or answer.kind != JSON or not answer.whole:

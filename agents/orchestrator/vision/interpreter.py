@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol, TypeVar
 
 from agents.orchestrator.vision.goal_ids import note_id
 from agents.orchestrator.vision.reading import Interpretation, Unread, VisionReading, interpreted, standing, unread
-from shared.llm.prompts import Prompt, Prompts, quoted
+from shared.llm.prompts import Asker, Prompt, Prompts, quoted
 from shared.model.work import Guard, Question, Remark, Run, Vision, VisionChange
-
-T = TypeVar("T")
 
 MAX_BLOCK = 20_000  # characters of one block of the prompt
 LONGEST_LINE = 2_000
-
-
-class Asker(Protocol):
-    """Whoever answers a prompt in the form that is asked for."""
-
-    def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T: ...
 
 
 def needs_reading(change: VisionChange, vision: Vision, guards: Iterable[Guard]) -> bool:

@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from agents.orchestrator.vision.goal_ids import ISSUE
-from shared.forge.forge import Issue, one_line
+from shared.forge.forge import Issue
+from shared.model.text import one_line
 from shared.model.work import Goal, Priority, Vision, VisionChange
 
 MOST = 20  # issues that are looked at

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from agents.orchestrator.vision.goal_ids import PROSE, identified, normalised, note_id
 from shared.model.scope import is_plain_path, matches
+from shared.model.text import one_line
 from shared.model.work import Goal, Guard, Priority, Question, Remark, Vision, VisionChange
 
 MAX_PATTERNS = 50  # of all guards together
@@ -154,9 +155,9 @@ def is_guard(pattern: str, files: Sequence[str]) -> bool:
 def _lost_no(remark: Remark, patterns: Sequence[str]) -> Question:
     return Question(
         note_id(remark),
-        f'I could not find what not to touch: "{short(remark.text, 200)}" (VISION.md, line {remark.line}). '
+        f'I could not find what not to touch: "{one_line(remark.text, 200)}" (VISION.md, line {remark.line}). '
         "I follow it as a wish, but it protects no further file until it names files or folders.",
-        f"not used, they match no file, every file, or are too many: {short(', '.join(patterns), 200)}"
+        f"not used, they match no file, every file, or are too many: {one_line(', '.join(patterns), 200)}"
         if patterns
         else "",
     )
@@ -166,7 +167,7 @@ def _questions(answer: VisionReading, asked: Iterable[Goal]) -> Iterator[Questio
     """One for each goal that was asked about."""
     open_goals = {goal.id for goal in asked}
     for question in answer.questions:
-        text = short(question.text, LONGEST_QUESTION)
+        text = one_line(question.text, LONGEST_QUESTION)
         if text and question.goal_id in open_goals:
             open_goals.remove(question.goal_id)
             yield Question(question.goal_id, text)
@@ -178,15 +179,9 @@ def _found(answer: VisionReading, prose: Iterable[Remark], vision: Vision, remov
     seen = {normalised(goal.title) for goal in vision.goals} | {()}
     drafts = []
     for found in answer.goals[:MAX_FOUND]:
-        title, source = short(found.title, LONGEST_TITLE), sources.get(found.line)
+        title, source = one_line(found.title, LONGEST_TITLE), sources.get(found.line)
         if source and normalised(title) not in seen:
             seen.add(normalised(title))
             drafts.append(Goal("", title, (source.text,), found.priority, source.line))
     gone = [goal for goal in removed if goal.id.startswith(PROSE)]
     return identified(drafts, gone, [goal.id for goal in vision.goals], PROSE)
-
-
-def short(text: str, limit: int) -> str:
-    """One line without control characters, at most `limit` long."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -21,6 +21,7 @@ from agents.qa.runner.index_proxy import HOSTS, IndexProxy
 from agents.qa.runner.suite import GATE, JOB
 from shared.model import change
 from shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
+from shared.model.text import one_line
 from shared.repo.mirror import Mirror
 from shared.sandbox.box import METER_PORT, Box, Finished, Job, JobLimits, Mount, hand_over, python_mounts
 from shared.sandbox.bubblewrap import never
@@ -151,7 +152,8 @@ class Builder:
 
     def build(self, commit: str, command: str, place: Path) -> None:
         """Fill `place`, an empty folder, with `env`. Errors: see Environments.ready. Stopping: see Stoppable."""
-        self._tell(f"{self._setup.name}: installing what the tests need ({_short(command) or 'our own tools only'})")
+        needs = one_line(command, MOST_LINE) or "our own tools only"
+        self._tell(f"{self._setup.name}: installing what the tests need ({needs})")
         self._lay_out(commit, place)
         with self._way_out(place) as index:
             for step in _steps(command, self._setup.program):
@@ -213,7 +215,7 @@ class Builder:
 
     def _broken(self, step: Step, how: str) -> BrokenSetup:
         return BrokenSetup(
-            f"the tests of {self._setup.name} have no environment: `{_short(step.name)}` {how}\n"
+            f"the tests of {self._setup.name} have no environment: `{one_line(step.name, MOST_LINE)}` {how}\n"
             f"mend `{step.mend}:` in {self._setup.file}"
         )
 
@@ -231,7 +233,3 @@ def _tail(done: Finished) -> str:
     said = re.sub(r"\x1b\[[0-9;]*m", "", (done.output + b"\n" + done.errors).decode("utf-8", "replace"))
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     return "\n".join("  " + "".join(filter(str.isprintable, line[:MOST_LINE])) for line in lines[-MOST_LINES:])
-
-
-def _short(command: str) -> str:
-    return " ".join(command.split())[:MOST_LINE]

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.qa.runner.client_hello import RECORD_HEAD, named_host, record_length
-from agents.qa.runner.index_address import HTTPS, dialled
 from shared.model.errors import Refused
 from shared.sandbox.box import hand_over
+from shared.system.http import is_outside, resolved
 
+HTTPS = 443
 HOSTS = ("pypi.org", "files.pythonhosted.org")
 CHUNK = 1 << 16
 MOST_TOLD = 10  # refusals that are told one by one; who is refused for ever shall not fill the log
@@ -170,6 +171,24 @@ class IndexProxy:
             number = self._refused
         if number <= MOST_TOLD:
             self._tell(line + ("; more are not listed" if number == MOST_TOLD else ""))
+
+
+# --- the way out ---------------------------------------------------------------------------------------------
+
+
+def dialled(host: str, seconds: float) -> socket.socket:
+    """A connection to a host's https port. Refused: it is on this machine or its networks. OSError: no answer.
+
+    What is connected is the address that was looked at, not the name once more.
+    """
+    addresses = resolved(host, HTTPS)
+    for address in addresses:
+        if not is_outside(address):
+            raise Refused(f"{host} is at {address}, which is no public address; the set-up does not reach it")
+    for address in addresses[:-1]:
+        with suppress(OSError):
+            return socket.create_connection((address, HTTPS), seconds)
+    return socket.create_connection((addresses[-1], HTTPS), seconds)
 
 
 # --- sockets -------------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from agents.researcher.web.apart import CPU_SECONDS, read_apart
-from shared.model.defuse import HIDDEN
 from shared.model.errors import Refused
+from shared.model.text import HIDDEN
 
 TASKS = {
     "text/html": "html",

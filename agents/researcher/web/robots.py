@@ -13,8 +13,7 @@ from typing import TypeVar
 from agents.researcher.web.apart import read_apart
 from shared.model.errors import Refused, Unavailable
 from shared.system.clock import Clock
-from shared.system.web_address import WebAddress, shown
-from shared.system.web_line import WebAnswer
+from shared.system.http import HttpAddress, HttpAnswer, shown
 
 TOKEN = "sisimpur-agents"  # noqa: S105  the name by which a robots.txt speaks to us
 MOST_RULES = 500 * 1024  # bytes; what comes after them is not read
@@ -43,7 +42,7 @@ class Robots:
         self._sites: dict[str, _Site] = {}
         self._read: dict[str, datetime] = {}
 
-    def admit(self, at: WebAddress, fetch: Callable[[WebAddress], WebAnswer]) -> None:
+    def admit(self, at: HttpAddress, fetch: Callable[[HttpAddress], HttpAnswer]) -> None:
         """Returns when the page may be read; before that it sleeps as long as the site asks us to.
 
         `fetch`: gets a robots.txt, redirects followed. Refused: the site does not want it. Unavailable: nobody knows.
@@ -55,14 +54,14 @@ class Robots:
             self._pause(at, _allowed_pause(at, site.rules))
         _keep(self._read, at.origin, self._clock.now())
 
-    def _site(self, at: WebAddress, fetch: Callable[[WebAddress], WebAnswer]) -> _Site:
+    def _site(self, at: HttpAddress, fetch: Callable[[HttpAddress], HttpAnswer]) -> _Site:
         now, known = self._clock.now(), self._sites.get(at.origin)
         if known is None or not timedelta(0) <= now - known.asked < KEPT:
             known = _asked(at, fetch, now)
             _keep(self._sites, at.origin, known)
         return known
 
-    def _pause(self, at: WebAddress, pause: float) -> None:
+    def _pause(self, at: HttpAddress, pause: float) -> None:
         last = self._read.get(at.origin)
         if last is not None:
             since = max(0.0, (self._clock.now() - last).total_seconds())
@@ -70,9 +69,9 @@ class Robots:
                 self._clock.sleep(pause - since)
 
 
-def _asked(at: WebAddress, fetch: Callable[[WebAddress], WebAnswer], now: datetime) -> _Site:
+def _asked(at: HttpAddress, fetch: Callable[[HttpAddress], HttpAnswer], now: datetime) -> _Site:
     try:
-        answer = fetch(WebAddress(at.scheme, at.host, at.port, "/robots.txt"))
+        answer = fetch(HttpAddress(at.scheme, at.host, at.port, "/robots.txt"))
     except (Refused, Unavailable) as reason:
         return _Site(now, problem=reason.with_traceback(None))
     if answer.status >= 500 or answer.status == 429:
@@ -81,7 +80,7 @@ def _asked(at: WebAddress, fetch: Callable[[WebAddress], WebAnswer], now: dateti
     return _Site(now, rules)
 
 
-def _allowed_pause(at: WebAddress, rules: bytes) -> float:
+def _allowed_pause(at: HttpAddress, rules: bytes) -> float:
     try:
         found = read_apart("robots", rules, at.url, TOKEN, cpu_seconds=CPU_SECONDS)
         allowed, pause = found["allowed"] is True, float(found["pause"])

@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 
 from shared.model.errors import Unavailable
 from shared.model.research import SearchHit
+from shared.model.text import one_line
 
 MOST_HITS = 10
 LONGEST_QUERY, LONGEST_TITLE, LONGEST_EXCERPT = 200, 200, 600  # characters
 LONGEST_URL, LONGEST_HOST = 2000, 253
-MOST_LOOKED_AT = 10  # times the longest: a title of a megabyte is not read to its end
 NO_PART_OF_A_URL = re.compile(r"""[\s<>"\\]""")  # programs do not agree where such an address leads
 
 
@@ -50,7 +50,7 @@ class Search(Protocol):
 
 def asked(query: str) -> str:
     """One line of at most 200 characters, without control characters; empty: there is nothing to ask."""
-    return one_line(query, LONGEST_QUERY)
+    return one_line(query, LONGEST_QUERY, end="")
 
 
 def bounded(found: Iterable[SearchHit], most: int) -> tuple[SearchHit, ...]:
@@ -61,9 +61,8 @@ def bounded(found: Iterable[SearchHit], most: int) -> tuple[SearchHit, ...]:
             break
         url = hit.url.strip()
         if leads_to_a_host(url):
-            kept.setdefault(
-                url, SearchHit(one_line(hit.title, LONGEST_TITLE), url, one_line(hit.excerpt, LONGEST_EXCERPT))
-            )
+            title, excerpt = one_line(hit.title, LONGEST_TITLE, end=""), one_line(hit.excerpt, LONGEST_EXCERPT, end="")
+            kept.setdefault(url, SearchHit(title, url, excerpt))
     return tuple(kept.values())
 
 
@@ -77,8 +76,3 @@ def leads_to_a_host(url: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and 0 < len(host or "") <= LONGEST_HOST and "@" not in parts.netloc
-
-
-def one_line(text: str, longest: int) -> str:
-    looked_at = text[: MOST_LOOKED_AT * longest]
-    return " ".join("".join(c if c.isprintable() else " " for c in looked_at).split())[:longest].rstrip()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,8 +11,8 @@ from agents.researcher.web.robots import MOST_RULES, Robots
 from shared.model.errors import Refused, Unavailable
 from shared.model.research import WebSource
 from shared.system.clock import Clock
-from shared.system.web_address import PORTS, WebAddress, is_public, redirected, resolved, shown, web_address
-from shared.system.web_line import Resolve, WebAnswer, WebLine, WebTimeouts
+from shared.system.http import Http, HttpAddress, HttpAnswer, shown
+from shared.system.web_line import PORTS, WebLine, followed, web_address
 
 ACCEPT = "text/html, application/xhtml+xml, text/plain, text/markdown"
 MOST_REDIRECTS = 4
@@ -31,21 +30,11 @@ class PageBounds:
 
 
 class WebReader:
-    """`resolve`: name, port -> IP addresses; `may_reach`: whether one of them may be connected; `context`: whom to
-    believe that a site is who it says. For one thread at a time.
-    """
+    """For one thread at a time."""
 
-    def __init__(
-        self,
-        clock: Clock,
-        bounds: PageBounds = PageBounds(),
-        resolve: Resolve = resolved,
-        may_reach: Callable[[str], bool] = is_public,
-        context: ssl.SSLContext | None = None,
-    ) -> None:
-        self._bounds = bounds
+    def __init__(self, clock: Clock, bounds: PageBounds = PageBounds(), http: Http | None = None) -> None:
+        self._bounds, self._http = bounds, http or Http()
         self._robots = Robots(clock)
-        self._line = WebLine(resolve, may_reach, context)
 
     def read(self, url: str, day: str) -> WebSource:
         """The page at an address of the web, found on a day (YYYY-MM-DD), under the address that was asked for.
@@ -53,8 +42,8 @@ class WebReader:
         Refused: it may not be read, or is no page that we can use. Unavailable: its site does not answer now.
         Misconfigured: a library of ours is missing. Nothing else, whatever the site does.
         """
-        patience = WebTimeouts(self._bounds.seconds)
-        at, answer = self._followed(web_address(url, self._bounds.ports), lambda step: self._page(step, patience))
+        line = WebLine(self._http, self._bounds.seconds)
+        at, answer = self._followed(web_address(url, self._bounds.ports), lambda step: self._page(step, line))
         self._check(at, answer)
         try:
             found = page_text(answer.body, answer.kind, answer.charset, self._bounds.cpu_seconds)
@@ -63,29 +52,19 @@ class WebReader:
         written = found.written if found.written <= day else ""  # tomorrow has not been written
         return WebSource(url, found.title, found.text, day, written)
 
-    def _page(self, at: WebAddress, patience: WebTimeouts) -> WebAnswer:
+    def _page(self, at: HttpAddress, line: WebLine) -> HttpAnswer:
         """Each step of a redirect asks its own site first."""
-        self._robots.admit(at, lambda rules: self._rules(rules, patience))
-        with patience.spent(at, self._bounds.seconds) as seconds:
-            return self._line.get(at, ACCEPT, self._bounds.size, seconds)
+        self._robots.admit(at, lambda rules: self._rules(rules, line))
+        return line.get(at, ACCEPT, self._bounds.size, self._bounds.seconds)
 
-    def _rules(self, at: WebAddress, patience: WebTimeouts) -> WebAnswer:
-        def get(step: WebAddress) -> WebAnswer:
-            with patience.spent(step, self._bounds.robots_seconds) as seconds:
-                return self._line.get(step, "text/plain", MOST_RULES, seconds)
+    def _rules(self, at: HttpAddress, line: WebLine) -> HttpAnswer:
+        seconds = self._bounds.robots_seconds
+        return self._followed(at, lambda step: line.get(step, "text/plain", MOST_RULES, seconds))[1]
 
-        return self._followed(at, get)[1]
+    def _followed(self, at: HttpAddress, get: Callable[[HttpAddress], HttpAnswer]) -> tuple[HttpAddress, HttpAnswer]:
+        return followed(at, get, MOST_REDIRECTS, self._bounds.ports)
 
-    def _followed(self, at: WebAddress, get: Callable[[WebAddress], WebAnswer]) -> tuple[WebAddress, WebAnswer]:
-        first = at
-        for _ in range(MOST_REDIRECTS + 1):
-            answer = get(at)
-            if not answer.location:
-                return at, answer
-            at = redirected(at, answer.location, self._bounds.ports)
-        raise Refused(f"{shown(first.url)} is not read: it leads on and on, more than {MOST_REDIRECTS} times")
-
-    def _check(self, at: WebAddress, answer: WebAnswer) -> None:
+    def _check(self, at: HttpAddress, answer: HttpAnswer) -> None:
         """What is no page of ours to read is not even looked at."""
         if answer.status >= 500 or answer.status == 429:
             raise Unavailable(f"{shown(at.url)} answers with status {answer.status}: try again later")

@@ -1,15 +1,16 @@
-"""Markdown of strangers, made harmless."""
+"""Text of strangers: Markdown made harmless, and one line of whatever somebody wrote."""
 
 from __future__ import annotations
 
 import re
 import time
+import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.model.defuse import defuse
+from shared.model.text import defuse, one_line, printable
 
 HOSTS = ("github.com",)
 ACTS = re.compile(
@@ -74,3 +75,60 @@ def test_a_long_text_does_not_take_long(text: str) -> None:
     began = time.process_time()
     defuse(text * (500_000 // len(text)), HOSTS)
     assert time.process_time() - began < 1
+
+
+# --- one line ------------------------------------------------------------------------------------------------
+
+UNSEEN = (
+    "\0",
+    "\x07",
+    "\x1b[31m",
+    "\x85",
+    "\u2028",
+    "\u202e",
+    "\u2066",
+    "\u200b",
+    "\u200d",
+    "\u2060",
+    "\ufeff",
+    "\ud83d",
+)
+LINES = st.lists(st.sampled_from([*UNSEEN, "\r\n", "\t", " ", "word", "…", "ß", "\U0001f600"]) | st.text()).map("".join)
+
+
+@given(LINES, st.integers(1, 400))
+def test_whatever_was_written_it_is_one_bounded_line_of_what_can_be_seen(text: str, longest: int) -> None:
+    line = one_line(text, longest)
+    assert len(line) <= longest
+    assert len(line.splitlines()) <= 1
+    assert not {unicodedata.category(c) for c in line} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    assert one_line(line, longest) == line
+    line.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        pytest.param("", "", id="nothing"),
+        pytest.param(" a \r\n\t b ", "a b", id="one blank between two words"),
+        pytest.param("Añ «x» 😀", "Añ «x» 😀", id="what can be seen stays"),
+        pytest.param("pass\u200bword", "pass word", id="two words do not become one"),
+        pytest.param("\x1b[2Jgone", "[2Jgone", id="a screen is not cleared"),
+        pytest.param("\u202egnp.exe", "gnp.exe", id="letters keep their order"),
+        pytest.param("0123456789", "0123456789", id="as long as it may be"),
+        pytest.param("0123456789a", "012345678…", id="a long one says that it was cut"),
+        pytest.param("01234567 9a", "01234567…", id="no blank before the end"),
+    ],
+)
+def test_one_line_reads(text: str, line: str) -> None:
+    assert one_line(text, 10) == line
+
+
+@pytest.mark.parametrize("unseen", UNSEEN)
+def test_no_character_that_cannot_be_seen_is_left(unseen: str) -> None:
+    assert one_line(f"a{unseen}b").isprintable()
+    assert printable(unseen, "").isprintable()
+
+
+def test_what_is_kept_is_named() -> None:
+    assert printable("a\tb\nc\0", "?", keep="\n\t") == "a\tb\nc?"
