@@ -152,7 +152,7 @@ class Acts:
     def _cost(self, known: TaskRecord) -> int:
         """A landing brings the work of all tasks of its goal's branch."""
         of = self._desk.journal.tasks_on(known.branch) if lands(known) else [known.id]
-        return sum(self._desk.ledger.spent_by_each(of).values())
+        return sum(used.amount for used in self._desk.ledger.used_by(of).values())
 
     def _rebase(self, task: str, sight: Snapshot) -> None:
         """The same change on top of what the branch is now; where that is not possible it is the coder's turn."""

@@ -131,7 +131,7 @@ class Work:
             busy=self._crew.on_tasks,
             free_hands=free_hands,
             held=held,
-            tokens=desk.ledger.tokens_by_task,
+            used=desk.ledger.used_by,
             waits=self._waits(),
             no_share=self._pauses.no_share(),
         )

@@ -48,7 +48,7 @@ def _row(records: Records, looked: Looked) -> dict[str, Any]:
         "recommendation": looked.findings.recommendation if looked.findings else "",
         "claims": len(looked.findings.claims) if looked.findings else 0,
         "cost": as_dollars(records.ledger.spent_by(looked.inquiry.id).used),
-        "tokens": records.ledger.tokens_by_task([looked.inquiry.id]).get(looked.inquiry.id, 0),
+        "tokens": records.ledger.used_by([looked.inquiry.id])[looked.inquiry.id].tokens,
         "note": note_path(looked),
     }
 

@@ -281,7 +281,7 @@ def _team(
     researcher = Researcher(
         asker,
         prompts,
-        lambda task: records.ledger.tokens_by_task([task]).get(task, 0),
+        lambda task: records.ledger.used_by([task])[task].tokens,
         bounds,
         lambda turn: caching.goes_on("researcher", asking["researcher"].model, turn),
     )

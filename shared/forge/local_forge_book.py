@@ -46,14 +46,23 @@ class LocalForgeRepository(Database):
         super().__init__(path)
 
     def _migrate(self) -> None:
-        if not self.rows("select 1 from sqlite_master where name = 'merge_plan'"):
+        if not self._has()["plans"]:
             with self.transaction() as db:
                 for statement in statements(SCHEMA.read_text("utf-8")):
                     db.execute(statement)
+        has = self._has()
         for table in ("comment", "review"):  # books of the first days do not say when something was said
-            if not self.rows("select 1 from pragma_table_info(?) where name = 'at'", (table,)):
+            if not has[table]:
                 with self.transaction() as db:
                     self._add_time(db, table)
+
+    def _has(self) -> sqlite3.Row:
+        (row,) = self.rows(
+            "select (select 1 from sqlite_master where name = 'merge_plan') plans,"
+            " (select 1 from pragma_table_info('comment') where name = 'at') comment,"
+            " (select 1 from pragma_table_info('review') where name = 'at') review"
+        )
+        return row
 
     def _add_time(self, db: sqlite3.Connection, table: str) -> None:
         known = db.execute("select 1 from pragma_table_info(?) where name = 'at'", (table,)).fetchone()

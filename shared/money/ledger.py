@@ -64,6 +64,7 @@ class Ledger(LedgerOwner):
 
     def __init__(self, db: Database, uptime: Callable[[], Uptime] | None = None, warn_at: float = 0.8) -> None:
         super().__init__(db)
+        self._database = db
         self._uptime = uptime
         self._warn_percent = round(warn_at * 100)
 
@@ -177,7 +178,7 @@ class Ledger(LedgerOwner):
 
     def close(self) -> None:
         """This thread's connection."""
-        self._db.close()
+        self._database.close()
 
     # --- the parts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.store.database import Database
+from shared.store.database import Database, Tables
 
 LAST_MINUTE = 24 * 60 - 1
 
@@ -14,7 +14,7 @@ class LedgerCourse:
     """`db` is the database of the home."""
 
     def __init__(self, db: Database) -> None:
-        self._db = db
+        self._db = Tables(db, "money")
 
     def of(self, day: str) -> tuple[Spending, ...]:
         """What was booked on that day, in order. Its sum is what the day's cap has lost."""

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from shared.model.work import Run
-from shared.money.ticket import BudgetWarning, CallRecord, LostCall, Share, Ticket, TicketOrder
+from shared.money.ticket import BudgetWarning, CallRecord, LostCall, Share, Ticket, TicketOrder, Used
 from shared.money.token_budget import TokenUsage, Totals, budget_day, month_of
-from shared.store.database import Database
+from shared.store.database import Database, Tables
 
 SUMS = """
     coalesce(sum(amount) filter (where state = 'settled'), 0) as spent,
@@ -23,7 +23,7 @@ class LedgerViews:
     """`db` is the database of the home."""
 
     def __init__(self, db: Database) -> None:
-        self._db = db
+        self._db = Tables(db, "money")
 
     def ticket(self, token: str) -> Ticket | None:
         row = self._db.row("select * from tickets where token_sha256 = ?", (digest(token),))
@@ -76,14 +76,17 @@ class LedgerViews:
         )
         return self._db.row(sql, (since.date().isoformat(), since.isoformat(timespec="milliseconds"))) is not None
 
-    def spent_by_each(self, tasks: Iterable[str]) -> dict[str, int]:
-        """What is taken from the caps for each of these tasks, over all its attempts; 0: nothing."""
-        every = tuple(tasks)
-        return dict.fromkeys(every, 0) | self._of_each("amount", every)
-
-    def tokens_by_task(self, tasks: Iterable[str]) -> dict[str, int]:
-        """Sent and received, of each of these tasks over all its attempts; one without any call is left out."""
-        return self._of_each("input + write_5m + write_1h + read + output", tasks)
+    def used_by(self, tasks: Iterable[str]) -> dict[str, Used]:
+        """What each of these tasks has used over all its attempts."""
+        found = dict.fromkeys(tasks, Used())
+        if not found:
+            return found
+        rows = self._db.rows(
+            "select task, sum(amount) amount, sum(input + write_5m + write_1h + read + output) tokens from calls"
+            " where state <> 'refused' and task in (select value from json_each(?)) group by task",
+            (json.dumps(sorted(found)),),
+        )
+        return found | {row["task"]: Used(row["amount"], row["tokens"]) for row in rows}
 
     def settled_for(self, tasks: Iterable[str]) -> int:
         """What is known to have been billed for all these tasks together."""
@@ -92,14 +95,6 @@ class LedgerViews:
             (json.dumps(list(tasks)),),
         )
         return (row[0] if row else 0) or 0
-
-    def _of_each(self, what: str, tasks: Iterable[str]) -> dict[str, int]:
-        rows = self._db.rows(
-            f"select task, sum({what}) amount from calls where state <> 'refused'"  # noqa: S608
-            " and task in (select value from json_each(?)) group by task",
-            (json.dumps(sorted(tasks)),),
-        )
-        return {row["task"]: row["amount"] for row in rows}
 
     def by_day(self) -> tuple[tuple[str, Totals], ...]:
         """Every day with calls, the oldest first, against the cap that was in force at its last call."""
@@ -116,17 +111,17 @@ class LedgerViews:
         )
         return tuple((row["month"], _as_totals(row, row["month_cap"])) for row in rows)
 
-    def breakdown(self, period: str = "") -> tuple[Share, ...]:
+    def breakdown(self, period: str = "", last: str = "") -> tuple[Share, ...]:
         """Who spent what on which task with which model, day by day: of a day or a month (default: of all times).
 
-        The oldest day first, on each day the dearest first.
+        Or from one of these to the `last`. The oldest day first, on each day the dearest first.
         """
         rows = self._db.rows(
             f"""select day, agent, task, model, count(*) as calls, {SUMS},
                 sum(input + write_5m + write_1h + read) as tokens_in, sum(output) as tokens_out
                 from calls where state <> 'refused' and day between ? and ? || '~'
                 group by day, agent, task, model order by day, sum(amount) desc, agent, task, model""",  # noqa: S608
-            (period, period),
+            (period, last or period),
         )
         return tuple(Share(**dict(row)) for row in rows)
 

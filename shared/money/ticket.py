@@ -5,12 +5,13 @@ Amounts are nano-dollars.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
 from shared.model.work import Run
-from shared.money.token_budget import Ask, Grant, TokenUsage
+from shared.money.token_budget import Ask, Grant, TokenUsage, Totals
 
 State = Literal["open", "settled", "void", "lost", "refused"]
 
@@ -97,6 +98,14 @@ class LostCall:
 
 
 @dataclass(frozen=True)
+class Used:
+    """What one task has used. `amount`: taken from every cap now; `tokens`: sent and received."""
+
+    amount: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True)
 class Share:
     """What one agent took on one day for one task (empty: for none) from one model."""
 
@@ -110,6 +119,12 @@ class Share:
     lost: int
     tokens_in: int
     tokens_out: int
+
+
+def totals(shares: Iterable[Share], period: str, cap: int) -> Totals:
+    """Of a day (`2026-11-20`) or a month (`2026-11`), against its cap."""
+    of = [one for one in shares if one.day.startswith(period)]
+    return Totals(cap, sum(one.spent for one in of), sum(one.reserved for one in of), sum(one.lost for one in of))
 
 
 @dataclass(frozen=True)

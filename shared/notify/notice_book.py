@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import TypeAdapter, ValidationError
 
 from shared.notify.notice import Notice
-from shared.store.database import Database
+from shared.store.database import Database, Tables
 from shared.system.fault import fault_point
 
 NOTICE = TypeAdapter(Notice)
@@ -51,7 +51,7 @@ class Slip:
 
 class NoticeRepository:
     def __init__(self, db: Database) -> None:
-        self._db = db
+        self._db = Tables(db, "notices")
 
     def intend(self, notice: Notice, service: str, now: datetime) -> Slip:
         """What is to stand there from now on. The same again changes nothing; other words are a new intention.

@@ -1,7 +1,8 @@
 """Door to memory. The only module that opens agents.db and brings its schema up to date.
 
-One connection per thread, WAL with `synchronous=FULL`: what is acknowledged survives a power cut. The schema grows by
-the numbered files in schema/, each applied once, in order, in one transaction.
+One connection per thread, WAL with `synchronous=FULL`: what is acknowledged survives a power cut. What was read is not
+read again before somebody has written. The schema grows by the numbered files in schema/, each applied once, in order,
+in one transaction.
 """
 
 from __future__ import annotations
@@ -9,21 +10,50 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 from shared.model.errors import Misconfigured, Replaced, Unavailable
 from shared.system.fault import fault_point
 
+READS = ("select ", "with ")
+MOST_ANSWERS = 500  # that are kept of one book
+Answers = dict[tuple[str, tuple[Any, ...]], list[sqlite3.Row]]
 SCHEMA = Path(__file__).parent / "schema"
 
 
 class _Held:
-    """A thread's connection: closed when the thread ends, not when somebody collects garbage months later."""
+    """A thread's connection: closed when the thread ends, not when somebody collects garbage months later.
+
+    It keeps the answers to each book's questions: SQLite counts what other connections write, and we tell it of ours.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
+        self._answers: dict[str, Answers] = {}
+        self._version = -1
+
+    def rows(self, book: str, sql: str, values: tuple[Any, ...]) -> list[sqlite3.Row]:
+        if self.connection.in_transaction:
+            return self.connection.execute(sql, values).fetchall()
+        if not sql.lstrip().startswith(READS):
+            self._answers.clear()
+            return self.connection.execute(sql, values).fetchall()
+        (version,) = self.connection.execute("pragma data_version").fetchone()
+        if version != self._version:
+            self._answers, self._version = {}, version
+        kept = self._answers.setdefault(book, {})
+        if (sql, values) not in kept:
+            if len(kept) >= MOST_ANSWERS:
+                kept.clear()
+            kept[sql, values] = self.connection.execute(sql, values).fetchall()
+        return kept[sql, values]
+
+    def forget(self, book: str) -> None:
+        """What was read of this book, and what nobody knows the book of; without a name: all."""
+        for name in (book, "") if book else tuple(self._answers):
+            self._answers.pop(name, None)
 
     def close(self) -> None:
         self.connection.close()
@@ -41,10 +71,14 @@ class Database:
         self._migrate()
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """A write transaction: taken at once, so that what is read inside is still true when it is written."""
+    def transaction(self, book: str = "") -> Iterator[sqlite3.Connection]:
+        """A write transaction: taken at once, so that what is read inside is still true when it is written.
+
+        `book`: it writes the tables of that one alone; see Tables.
+        """
         with self._named():
-            connection = self._connection()
+            held = self._connection()
+            connection = held.connection
             connection.execute("begin immediate")
             try:
                 self._check_guard(connection)
@@ -54,14 +88,17 @@ class Database:
                 if connection.in_transaction:  # also when the commit itself failed: a full disk
                     connection.execute("rollback")
                 raise
+            finally:
+                held.forget(book)
 
     def guard(self, epoch: int) -> None:
         """From now on each transaction asks first whether this is still the newest epoch; else it is Replaced."""
         self._epoch = epoch
 
-    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+    def rows(self, sql: str, values: Sequence[Any] = (), book: str = "") -> list[sqlite3.Row]:
+        """`book`: it reads the tables of that one alone; see Tables."""
         with self._named():
-            return self._connection().execute(sql, values).fetchall()
+            return list(self._connection().rows(book, sql, tuple(values)))
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Row | None:
         found = self.rows(sql, values)
@@ -79,11 +116,11 @@ class Database:
             if newest != self._epoch:
                 raise Replaced("another daemon has taken over this home; this one ends, and changes nothing any more")
 
-    def _connection(self) -> sqlite3.Connection:
+    def _connection(self) -> _Held:
         if not hasattr(self._local, "held"):
             self._local.held = _Held(self._connect())
         held: _Held = self._local.held
-        return held.connection
+        return held
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, isolation_level=None, timeout=10, check_same_thread=False)  # see _Held
@@ -120,6 +157,24 @@ class Database:
                 f"{self.path} cannot be used ({error}); put a copy back, or move it away and lower today's cap by what "
                 "was spent: a new one knows of nothing"
             ) from None
+
+
+class Tables:
+    """Some tables of the database, which one module alone writes and reads: its answers last until it writes again."""
+
+    def __init__(self, db: Database, name: str) -> None:
+        self._db = db
+        self._name = name
+
+    def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
+        return self._db.transaction(self._name)
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        return self._db.rows(sql, values, self._name)
+
+    def row(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Row | None:
+        found = self.rows(sql, values)
+        return found[0] if found else None
 
 
 def statements(script: str) -> Iterator[str]:

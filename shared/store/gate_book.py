@@ -5,6 +5,7 @@ Everything is kept by commit or by the digest of a change: nothing that was foun
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from shared.model.evidence import Evidence, SuiteRun
 from shared.model.review import Reviewed
-from shared.store.database import Database
+from shared.store.database import Database, Tables
 from shared.system.clock import Clock
 from shared.system.fault import fault_point
 
@@ -48,7 +49,7 @@ class AwaitingOwner:
 
 class GateRepository:
     def __init__(self, db: Database) -> None:
-        self._db = db
+        self._db = Tables(db, "gates")
 
     # -- tests and reviews ------------------------------------------------------------------------------------
 
@@ -74,9 +75,7 @@ class GateRepository:
         fault_point(f"{kind}.not-begun")
 
     def begun(self, kind: Kind, task: str, commit: str) -> int:
-        row = self._db.row(
-            "select begun from gate_runs where task = ? and commit_id = ? and kind = ?", (task, commit, kind)
-        )
+        row = self._run(kind, task, commit)
         return row["begun"] if row else 0
 
     def keep_evidence(self, task: str, evidence: Evidence) -> None:
@@ -121,10 +120,13 @@ class GateRepository:
         fault_point(f"{kind}.kept")
 
     def _find(self, form: TypeAdapter[T], kind: Kind, task: str, commit: str) -> T | None:
-        row = self._db.row(
-            "select answer_json from gate_runs where task = ? and commit_id = ? and kind = ?", (task, commit, kind)
-        )
+        row = self._run(kind, task, commit)
         return _read(form, row["answer_json"]) if row and row["answer_json"] else None
+
+    def _run(self, kind: Kind, task: str, commit: str) -> sqlite3.Row | None:
+        """Both kinds are read at once: who asks for one asks for the other next."""
+        rows = self._db.rows("select * from gate_runs where task = ? and commit_id = ?", (task, commit))
+        return next((row for row in rows if row["kind"] == kind), None)
 
     # -- runs of a base ---------------------------------------------------------------------------------------
 

@@ -16,8 +16,18 @@ from datetime import datetime
 from shared.model.lifecycle import Event, State, after
 from shared.model.naming import attempt_ref, is_landing
 from shared.model.work import Run, TaskSpec
-from shared.store.database import Database
-from shared.store.task_records import Attempt, Happened, Outcome, Places, TaskRecord, attempt_of, find_records, happened
+from shared.store.database import Database, Tables
+from shared.store.task_records import (
+    NEWS,
+    Attempt,
+    Happened,
+    Outcome,
+    Places,
+    TaskRecord,
+    attempt_of,
+    find_records,
+    happened,
+)
 from shared.system.clock import Clock
 from shared.system.fault import fault_point
 
@@ -39,8 +49,9 @@ class Planned:
 
 class Journal:
     def __init__(self, db: Database) -> None:
-        self._db = db
-        self._places = Places(db)
+        self._db = Tables(db, "history")
+        self._places = Places(self._db)
+        self._has_branches: bool | None = None  # whether any task was planned for one; None: nobody has asked
 
     # -- tasks: events and moves ------------------------------------------------------------------------------
 
@@ -57,6 +68,7 @@ class Journal:
         branch: str = "",
     ) -> None:
         """As `born`, of many that came at once: the disk is waited for once."""
+        self._has_branches = True if branch else self._has_branches
         with self._db.transaction() as db:
             for spec, state in tasks:
                 self._born(db, spec, state, note, now, wording, branch)
@@ -147,8 +159,9 @@ class Journal:
 
     def tasks(self, ids: Iterable[str]) -> dict[str, TaskRecord]:
         """Of these, those that were ever seen."""
-        wanted = _json(ids)
-        return find_records(self._db, "t.id in (select value from json_each(?))", (wanted,)) if wanted != "[]" else {}
+        if (wanted := _json(ids)) == "[]":
+            return {}
+        return find_records(self._db, "t.id in (select value from json_each(?))", (wanted,))
 
     def task(self, id_: str) -> TaskRecord | None:
         return self.tasks([id_]).get(id_)
@@ -170,8 +183,10 @@ class Journal:
         return find_records(self._db, "t.branch = ? and t.branch <> ''", (branch,))
 
     def tasks_on_branches(self) -> dict[str, TaskRecord]:
-        """That were planned for the branch of any goal. Most homes have none."""
-        return find_records(self._db, "t.branch <> ''")
+        """That were planned for the branch of any goal. Most homes have none, and are asked once."""
+        if self._has_branches is None:
+            self._has_branches = self._db.row("select 1 from tasks where branch <> '' limit 1") is not None
+        return find_records(self._db, "t.branch <> ''") if self._has_branches else {}
 
     def ids_beginning(self, begin: str) -> set[str]:
         """The ids of tasks that begin so."""
@@ -208,12 +223,10 @@ class Journal:
     def histories(self, tasks: Iterable[str]) -> dict[str, list[Happened]]:
         """As `history`, of many; a task to which nothing has happened is there too."""
         found: dict[str, list[Happened]] = {task: [] for task in tasks}
-        rows = self._db.rows(
-            "select * from task_events where task in (select value from json_each(?)) and event <> 'created'"
-            " order by id",
-            (_json(found),),
-        )
-        for row in rows if found else ():
+        if not found:
+            return found
+        among = "task in (select value from json_each(?)) and event <> 'created'"
+        for row in self._db.rows(f"select * from task_events where {among} order by id", (_json(found),)):  # noqa: S608
             found[row["task"]].append(happened(row))
         return found
 
@@ -237,8 +250,7 @@ class Journal:
 
     def touched_after(self, number: int) -> dict[str, int]:
         """Tasks to which anything happened after what has this number -> the number of what happened last."""
-        rows = self._db.rows("select task, id from task_events where id > ? order by id", (number,))
-        return {row["task"]: row["id"] for row in rows}
+        return {row["task"]: row["id"] for row in self._db.rows(NEWS, (number,))}
 
     def times_of(self, event: Event, first: str = "") -> dict[str, str]:
         """When it last happened to each task to which it did, from that day on. In the order of `tasks`."""
@@ -372,10 +384,12 @@ class Journal:
 
     def merged_as(self, commits: Iterable[str]) -> dict[str, str]:
         """Those of these commits on the target's branch that we merged -> the tasks whose changes they are."""
+        if (wanted := _json(commits)) == "[]":
+            return {}
         rows = self._db.rows(
             "select external_id, task from intents where kind = 'merge' and state = 'done'"
             " and external_id in (select value from json_each(?)) order by rowid",
-            (_json(commits),),
+            (wanted,),
         )
         return {row["external_id"]: row["task"] for row in rows}
 

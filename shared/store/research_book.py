@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pydantic import TypeAdapter
 
 from shared.model.research import Findings, Inquiry, Looked, NotRead, SearchHit, WebSource
-from shared.store.database import Database
+from shared.store.database import Database, Tables
 from shared.system.fault import fault_point
 
 HITS, FINDINGS = TypeAdapter(tuple[SearchHit, ...]), TypeAdapter(Findings)
@@ -19,7 +19,7 @@ HITS, FINDINGS = TypeAdapter(tuple[SearchHit, ...]), TypeAdapter(Findings)
 
 class ResearchRepository:
     def __init__(self, db: Database) -> None:
-        self._db = db
+        self._db = Tables(db, "research")
 
     # -- inquiries --------------------------------------------------------------------------------------------
 

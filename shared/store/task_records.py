@@ -12,10 +12,11 @@ from threading import Lock
 from typing import Literal
 
 from shared.model.lifecycle import Event, State, Tried
-from shared.store.database import Database
+from shared.store.database import Tables
 
 Outcome = Literal["ok", "failed", "lost", "void", "sent back", "stale"]
 
+NEWS = "select * from task_events where id > ? order by id"
 # A task's minutes are those of its newest round. A run that was cut off ended when nobody knows.
 RECORDS = """
     select t.*, e.at, e.event, e.to_state, e.note,
@@ -70,7 +71,7 @@ class TaskRecord:
         return self.newest is not None and self.newest.event is Event.GOAL_REMOVED
 
 
-def find_records(db: Database, where: str = "", values: Sequence[object] = ()) -> dict[str, TaskRecord]:
+def find_records(db: Tables, where: str = "", values: Sequence[object] = ()) -> dict[str, TaskRecord]:
     """By id, in the order in which they were first seen. `where`: SQL on `t`, a row of `tasks`; empty: all of them."""
     rows = db.rows(f"{RECORDS} {f'where {where}' if where else ''} order by +t.rowid", values)
     return {row["id"]: _record(row) for row in rows}
@@ -89,7 +90,7 @@ def happened(row: sqlite3.Row) -> Happened:
 class Places:
     """Where history puts each task: read once, then only what was booked since."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Tables) -> None:
         self._db = db
         self._lock = Lock()
         self._place: dict[str, State] = {}
@@ -116,7 +117,7 @@ class Places:
     def _go_on(self) -> None:
         """A move that is not known to be done may still be overtaken: it is read again the next time."""
         settled = True
-        for row in self._db.rows("select * from task_events where id > ? order by id", (self._settled,)):
+        for row in self._db.rows(NEWS, (self._settled,)):
             self._put(row["task"], State(row["to_state"]))
             settled = settled and bool(row["done"])
             if settled:

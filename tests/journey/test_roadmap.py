@@ -14,12 +14,12 @@ import pytest
 from agents.coder.engine.engine import EngineJob
 from agents.orchestrator.roadmap import roadmapping
 from agents.orchestrator.roadmap.roadmap import MOST, Room
-from agents.orchestrator.roadmap.roadmap_needs import Sources, pace_of
+from agents.orchestrator.roadmap.roadmap_needs import Sources, laid_out
 from cli.app import main
 from cli.wiring.records import Records
 from cli.wiring.team import open_team
 from shared.model.lifecycle import Event, State
-from shared.model.work import TaskSpec
+from shared.model.work import TaskSpec, Vision
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, KEY, ScriptedWorkshop, Stage, goals_of, plans, reads, task
 from tests.killing import EVERY_POINT, finishes, killed_at, points, snippet
@@ -187,7 +187,8 @@ def test_the_pace_is_of_what_was_merged_last_whatever_its_name_is(stage: Stage, 
             move(records, id_, State.IN_PROGRESS, Event.SUBMITTED)
             move(records, id_, State.IN_REVIEW, Event.MERGED)
         room = Room(tasks=5, cap=100, minutes=600, guess=10)
-        found = pace_of(Sources(records.plans, records.journal, records.ledger, records.roadmap, room))
+        books = Sources(records.plans, records.journal, records.ledger, records.roadmap, room)
+        found = laid_out(books, Vision(), "2026-11-21", {}).pace
     assert (found.minutes, found.merged) == (10, MOST)
 
 

@@ -57,7 +57,7 @@ class CircuitBreaker:
     def broke(self) -> str:
         """Why nothing more can be spent today; empty: it can."""
         *when, words = self._broke
-        return words if tuple(when) == self._today() else ""
+        return words if words and tuple(when) == self._today() else ""
 
     def share_spent(self, problem: TeamError) -> None:
         """Upkeep rests until the next day; a raised cap is meant for what the owner wants."""

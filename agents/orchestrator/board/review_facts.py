@@ -45,7 +45,7 @@ class ReviewFacts:
 
     def _turned(self, known: TaskRecord, branch: str) -> Pull | None:
         """The one that we made, if somebody has turned it to another base; at another forge its number is another's."""
-        attempts = reversed(self._desk.journal.attempts(known.id))
+        attempts = reversed(known.attempts)
         numbers = (self._desk.journal.outcome_of(f"{known.id}.a{attempt.number}:pr") for attempt in attempts)
         number = next(filter(None, numbers), "")
         try:
@@ -77,7 +77,7 @@ class ReviewFacts:
             subject=seen.subject,
             is_current=seen.branch.base == desk.mirror.head(target(desk, known)),
             in_full_box=evidence is None or not evidence.box.startswith("reduced"),
-            in_budget=desk.ledger.spent_by(known.id).used <= desk.rules.task_cap,
+            in_budget=desk.ledger.used_by([known.id])[known.id].amount <= desk.rules.task_cap,
             approved=desk.gates.is_approved(known.id, seen.subject),
             goal=self._wish(known, vision),
             protected=seen.branch.protected,
@@ -104,7 +104,7 @@ class ReviewFacts:
 
     def commit(self, known: TaskRecord) -> str:
         """The newest commit that led to a pull request; empty: none that we know."""
-        attempts = (one for one in reversed(self._desk.journal.attempts(known.id)) if one.outcome != "void")
+        attempts = (one for one in reversed(known.attempts) if one.outcome != "void")
         return next((commit for one in attempts if (commit := self.commit_of(known, one))), "")
 
     def commit_of(self, known: TaskRecord, attempt: Attempt) -> str:
@@ -112,9 +112,8 @@ class ReviewFacts:
 
     def sent_back(self, known: TaskRecord) -> list[Attempt]:
         """Of the newest round, the oldest first."""
-        attempts = self._desk.journal.attempts(known.id)
-        newest = max((attempt.round for attempt in attempts), default=0)
-        return [attempt for attempt in attempts if attempt.outcome == "sent back" and attempt.round == newest]
+        newest = max((attempt.round for attempt in known.attempts), default=0)
+        return [attempt for attempt in known.attempts if attempt.outcome == "sent back" and attempt.round == newest]
 
     def _fingerprints(self, known: TaskRecord) -> Iterable[str]:
         for attempt in self.sent_back(known):

@@ -13,6 +13,7 @@ from shared.model.gate import Policy, ReviewState
 from shared.model.lifecycle import FOLDERS, State, TaskLimits, pause_after
 from shared.model.naming import attempt_ref, is_upkeep
 from shared.model.work import TaskSpec, Vision
+from shared.money.ticket import Used
 from shared.store.journal import Journal
 from shared.store.task_records import TaskRecord
 from shared.store.task_store import Filed, Survey, TaskStore, UnreadableFile
@@ -43,19 +44,19 @@ def load_snapshot(
     busy: frozenset[str] = frozenset(),
     free_hands: int = 1,
     held: str = "",
-    tokens: Callable[[Collection[str]], Mapping[str, int]] = lambda _: {},
+    used: Callable[[Collection[str]], Mapping[str, Used]] = lambda _: {},
     waits: Mapping[str, str] = MappingProxyType({}),
     no_share: str = "",
     every: bool = False,
 ) -> Snapshot:
     """`vision`: what is wanted, proposals of ours among it; `commit_at` asks our mirror for a reference.
 
-    `tokens`: of these tasks. `no_share`: why no model is asked for upkeep now. `every`: also what is over and lies
+    `used`: by these tasks. `no_share`: why no model is asked for upkeep now. `every`: also what is over and lies
     where history put it has a card, for whoever shows it. The rest as in Board and Card.
     """
     places = journal.places()
     survey = store.survey({} if every else {state: places[state] for state in CLOSED})
-    known = _records(survey, places, journal, tokens)
+    known = _records(survey, places, journal, used)
     filed, doubles = _one_per_id(survey.files, known)
     moved = {id_ for id_, file in filed.items() if id_ in known and known[id_].seen_in is not file.state}
     reasons = {id_: why for id_, why in aside.items() if id_ not in moved}  # the owner's hand comes first
@@ -77,13 +78,13 @@ def _records(
     survey: Survey,
     places: Mapping[State, Collection[str]],
     journal: Journal,
-    tokens: Callable[[Collection[str]], Mapping[str, int]],
+    used: Callable[[Collection[str]], Mapping[str, Used]],
 ) -> dict[str, TaskRecord]:
     """Of what has a file that was read, or has none any more, and of what these depend on."""
     needed = (id_ for file in survey.files if isinstance(file.spec, TaskSpec) for id_ in file.spec.depends_on)
     ids = {*(file.id for file in survey.files), *_missing(survey, places), *needed}
-    used = tokens(ids)
-    return {id_: _with_tokens(one, used.get(id_, 0)) for id_, one in journal.tasks(ids).items()}
+    spent = used(ids)
+    return {id_: _with_tokens(one, spent.get(id_, Used())) for id_, one in journal.tasks(ids).items()}
 
 
 def _missing(survey: Survey, places: Mapping[State, Collection[str]]) -> set[str]:
@@ -106,8 +107,8 @@ def _too_early(card: Card, known: Mapping[str, TaskRecord]) -> bool:
     return card.id in known and too_early(known[card.id], known)
 
 
-def _with_tokens(known: TaskRecord, tokens: int) -> TaskRecord:
-    return replace(known, tried=replace(known.tried, tokens=tokens)) if tokens else known
+def _with_tokens(known: TaskRecord, used: Used) -> TaskRecord:
+    return replace(known, tried=replace(known.tried, tokens=used.tokens)) if used.tokens else known
 
 
 def _one_per_id(found: Iterable[Filed], known: Mapping[str, TaskRecord]) -> tuple[dict[str, Filed], dict[str, str]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.model.deployment import OVER, PLACES, Deploy, DeployEvent, DeployStage, NewDeploy, Order, Place, after
-from shared.store.database import Database
+from shared.store.database import Database, Tables
 from shared.system.fault import fault_point
 
 DEPLOYS = (
@@ -28,7 +28,7 @@ class Pause:
 
 class DeployRepository:
     def __init__(self, db: Database) -> None:
-        self._db = db
+        self._db = Tables(db, "deploys")
 
     def name(self) -> str:
         """Twelve digits by which an engine's containers and images are known as this home's; made once."""

@@ -26,7 +26,7 @@ from agents.orchestrator.memory.lesson import (
 from agents.orchestrator.memory.synonyms import kindred, telling
 from shared.model.errors import Refused
 from shared.model.text import defuse
-from shared.store.database import Database
+from shared.store.database import Database, Tables
 from shared.system.fault import fault_point
 
 LESSONS = (
@@ -55,7 +55,7 @@ class LessonRepository:
     """`indexed`: whether words are looked up; None: if this SQLite can."""
 
     def __init__(self, db: Database, indexed: bool | None = None) -> None:
-        self._db = db
+        self._db = Tables(db, "lessons")
         self._indexed = _can_index(db) if indexed is None else indexed
         self._keep_index()
 

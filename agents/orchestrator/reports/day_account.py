@@ -11,11 +11,12 @@ from agents.orchestrator.integration.feature_branches import open_branches, own_
 from agents.orchestrator.planning.daily_planner import question_line
 from agents.orchestrator.reports.account import DayAccount, GoalAccount, Kind, PlanAccount, ResearchAccount, TaskAccount
 from agents.orchestrator.reports.deploy_days import DeployDays
-from agents.orchestrator.reports.reflecting import reflect
+from agents.orchestrator.reports.reflecting import Lately, reflect
 from agents.orchestrator.reports.report_notice import key_of_day
 from agents.orchestrator.research.research_note import note_path
 from agents.orchestrator.roadmap.roadmapping import account as roadmap
 from agents.orchestrator.roadmap.roadmapping import placed
+from agents.orchestrator.roadmap.weeks import first_monday
 from agents.orchestrator.team import Desk
 from agents.orchestrator.upkeep import upkeep
 from agents.orchestrator.vision.goal_ids import wordings
@@ -25,6 +26,7 @@ from shared.model.errors import TeamError
 from shared.model.lifecycle import Event, State, is_over
 from shared.model.naming import attempt_ref
 from shared.model.work import DailyPlan, Goal, Question, TaskSpec, Vision
+from shared.money.ticket import Share, totals
 from shared.money.token_budget import Caps, month_of, next_cap
 from shared.notify.notice_book import Slip
 from shared.store.gate_book import AwaitingOwner
@@ -50,22 +52,23 @@ class DayBooks:
         self._deploys = deploys
         self._vision = accepted.vision if accepted else Vision()
         self._sight = load_snapshot(desk.store, desk.journal, desk.wanted(), desk.rules.limits)
-        self._known = self._told()
+        self._known = self._looked_up_tasks()
         self._histories = desk.journal.histories(self._known)
-        self._spent = desk.ledger.spent_by_each(self._known)
-        self._cost = _cost_per_task(desk, day)
+        self._used = desk.ledger.used_by(self._known)
+        self._shares = desk.ledger.breakdown(month_of(first_monday(day).isoformat()), month_of(day))
+        self._cost = _cost_per_task(self._shares, day)
 
     def account(self, kind: Kind | None = None, missed: Sequence[str] = ()) -> DayAccount:
         """`kind`: where the caller knows better than the books; `missed`: the days just before."""
         desk, day = self._desk, self._day
         plan, lessons = desk.plans.plan(day) or DailyPlan(day), desk.memory.all()
         questions = desk.plans.asked(wordings(self._vision))
-        tasks = {task.id: task for task in self.tasks(self.pulls())}
+        tasks = {task.id: task for task in self.tasks(pull_addresses(desk))}
         goals = tuple(self._goal(goal, tasks, questions, plan) for goal in self._goals())
         theirs = {task.id for goal in goals for task in goal.tasks}
         caps = Caps(desk.rules.task_cap, desk.rules.day_cap, desk.rules.month_cap)
         cap, troubles = desk.ledger.cap_of(day, caps.day), self._troubles()
-        spent, is_capped = desk.ledger.totals(day, cap), desk.ledger.is_reached(day, cap)
+        spent, is_capped = totals(self._shares, day, cap), desk.ledger.is_reached(day, cap)
         at_work = bool(spent.used or plan.tasks or any(task.is_of_the_day for task in tasks.values()))
         return DayAccount(
             day=day,
@@ -73,7 +76,7 @@ class DayBooks:
             goals=goals,
             others=tuple(task for id_, task in tasks.items() if id_ not in theirs and _is_told(task)),
             spent=spent,
-            month=desk.ledger.totals(month_of(day), caps.month),
+            month=totals(self._shares, month_of(day), caps.month),
             saved=desk.savings.total(month_of(day)),
             course=desk.course.of(day),
             plan=self._plan(plan),
@@ -93,7 +96,7 @@ class DayBooks:
             learned=self._clean(f"{one.agent}: {one.text}" for one in lessons if one.learned == day),
             lessons_used=sum(one.used for one in lessons),
             lessons_passed=sum(one.passed for one in lessons),
-            reflection=reflect(desk, day, self._aside),
+            reflection=reflect(desk, day, Lately(self._known, self._histories, self._used, self._shares), self._aside),
         )
 
     def _plan(self, plan: DailyPlan) -> PlanAccount:
@@ -102,19 +105,25 @@ class DayBooks:
         return PlanAccount(titles, plan.forecast, self._clean(plan.notes), self._clean(proposed))
 
     def tasks(self, pulls: Mapping[str, str] = NOTHING) -> Iterable[TaskAccount]:
-        """Every task that there may be something to tell of, today or that day; `pulls`: addresses by task."""
+        """Every task that there may be something to tell of; `pulls`: addresses by task."""
         for known in self._known.values():
-            yield self._task(known, self._card(known.id), pulls.get(known.id, ""))
+            if self._may_be_told(known):
+                yield self._task(known, self._card(known.id), pulls.get(known.id, ""))
         for card in self._sight.board.cards:
             if card.id not in self._known:
                 yield TaskAccount(card.id, self._title(card, card.id), card.state)
 
-    def _told(self) -> Mapping[str, TaskRecord]:
-        """Of all that is not over, of the vision's goals, of that day, or given up by the team."""
+    def _looked_up_tasks(self) -> Mapping[str, TaskRecord]:
+        """What is open, is of the vision's goals, was given up by the team, or got on in the weeks that are told."""
         journal, cards = self._desk.journal, self._sight.board.by_id
         given_up = journal.times_of(Event.EXHAUSTED).keys() & journal.places()[State.FAILED]
-        others = {*cards, *given_up, *journal.touched(self._day, self._day)}
-        return journal.tasks_of((goal.id for goal in self._vision.goals), others)
+        of_late = journal.touched(first_monday(self._day).isoformat())
+        return journal.tasks_of((goal.id for goal in self._vision.goals), {*cards, *given_up, *of_late})
+
+    def _may_be_told(self, known: TaskRecord) -> bool:
+        """The others are only counted."""
+        told = any(one.at[:10] == self._day or one.event is Event.EXHAUSTED for one in self._histories[known.id])
+        return told or known.id in self._sight.board.by_id or known.goal_id in self._titles()
 
     def _card(self, task: str) -> Card | None:
         """Of one that is over, too: with what its file says."""
@@ -169,7 +178,7 @@ class DayBooks:
             is_of_the_day=bool(last and last.at[:10] == self._day),
             note=self._note(last),
             pull=pull,
-            cost=self._spent[known.id],
+            cost=self._used[known.id].amount,
             cost_of_day=self._cost.get(known.id, 0),
             asks=self._asks(known, state),
             into=own_target(self._desk.journal, known),
@@ -201,14 +210,6 @@ class DayBooks:
         return replace(task, new_tests=len(found.new_tests), coverage=change)
 
     # -- the rest ---------------------------------------------------------------------------------------------
-
-    def pulls(self) -> dict[str, str]:
-        """Of open pull requests, by task. A forge that is away costs the report its addresses, nothing else."""
-        forge = self._desk.delivery.forge
-        try:
-            return {task_of(pull, forge.whoami()): pull.url for pull in forge.list_pulls()}
-        except TeamError:
-            return {}
 
     def _research(self) -> Iterator[ResearchAccount]:
         for looked in self._desk.research.all():
@@ -244,10 +245,20 @@ def waiting(desk: Desk, known: TaskRecord) -> AwaitingOwner | None:
     return None if is_older else parked
 
 
-def _cost_per_task(desk: Desk, day: str) -> dict[str, int]:
+def pull_addresses(desk: Desk) -> dict[str, str]:
+    """Of open pull requests, by task. A forge that is away costs the report its addresses, nothing else."""
+    forge = desk.delivery.forge
+    try:
+        return {task_of(pull, forge.whoami()): pull.url for pull in forge.list_pulls()}
+    except TeamError:
+        return {}
+
+
+def _cost_per_task(shares: Iterable[Share], day: str) -> dict[str, int]:
     found: dict[str, int] = {}
-    for share in desk.ledger.breakdown(day):
-        found[share.task] = found.get(share.task, 0) + share.spent + share.reserved + share.lost
+    for share in shares:
+        if share.day == day:
+            found[share.task] = found.get(share.task, 0) + share.spent + share.reserved + share.lost
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agents.orchestrator.board.snapshot import load_snapshot
 from agents.orchestrator.reports import progress_tracker
-from agents.orchestrator.reports.day_account import DayBooks, waiting
+from agents.orchestrator.reports.day_account import pull_addresses, waiting
 from agents.orchestrator.reports.report_words import answers
 from agents.orchestrator.team import Desk
 from shared.model.board import Card
@@ -20,8 +20,7 @@ def write_progress(desk: Desk, day: str) -> None:
     titles, notes = ({id_: words[which] for id_, words in told.items()} for which in (0, 1))
     notes |= {card.id: words for card in sight.board.cards if (words := _waiting(desk, card, sight.known.get(card.id)))}
     spent = desk.ledger.totals(day, desk.ledger.cap_of(day, desk.rules.day_cap))
-    pulls = DayBooks(desk, day).pulls()
-    facts = progress_tracker.Facts(titles, notes, pulls)
+    facts = progress_tracker.Facts(titles, notes, pull_addresses(desk))
     text = progress_tracker.render(day, sight.board, facts, spent, sight.unreadable)
     write_text(desk.home.progress, desk.delivery.clean(text))
 

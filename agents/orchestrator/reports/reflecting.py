@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from agents.orchestrator.integration.feature_branches import lands
@@ -23,8 +24,7 @@ from agents.orchestrator.team import Desk
 from shared.model.evidence import Evidence
 from shared.model.lifecycle import Event, is_over
 from shared.model.naming import attempt_ref
-from shared.money.token_budget import month_of
-from shared.store.journal import OPEN
+from shared.money.ticket import Share, Used
 from shared.store.task_records import Attempt, Happened, TaskRecord
 
 STANDINGS: Mapping[Event, Standing] = {
@@ -34,19 +34,30 @@ STANDINGS: Mapping[Event, Standing] = {
 }
 
 
-def reflect(desk: Desk, day: str, aside: Mapping[str, str]) -> Reflection:
+@dataclass(frozen=True)
+class Lately:
+    """What the books say of the weeks that are looked at: at least of each task that is open, or got on in them.
+
+    All by task, but `shares`: who used how much on each day.
+    """
+
+    known: Mapping[str, TaskRecord]
+    histories: Mapping[str, Sequence[Happened]]
+    used: Mapping[str, Used]
+    shares: Iterable[Share]
+
+
+def reflect(desk: Desk, day: str, lately: Lately, aside: Mapping[str, str]) -> Reflection:
     """`aside`: tasks that nobody touches for a while, and why."""
-    places, first = desk.journal.places(), first_monday(day).isoformat()
-    known = desk.journal.tasks(set().union(desk.journal.touched(first), *(places[state] for state in OPEN)))
-    begun, histories = [one for one in known.values() if one.last], desk.journal.histories(known)
-    lives = [_Life(desk, day, one, histories[one.id]) for one in begun]
+    begun = [one for one in lately.known.values() if one.last]
+    lives = [_Life(desk, day, one, lately.histories[one.id]) for one in begun]
     brought = {one.id for one in begun if lands(one)}  # the work of others: no task by which the team is measured
     setbacks = [ClassifiedFailure(life.id, classify(one), life.standing) for life in lives for one in life.failures()]
     setbacks += _not_begun(desk, day, lives, aside)
-    tokens = desk.ledger.tokens_by_task(known)
     measured = [life for life in lives if life.id not in brought]
-    endings = [ending for life in measured for ending in life.endings(tokens.get(life.id, 0))]
-    return reflected(setbacks, weeks(endings, _burnt(desk, day), day), day)
+    endings = [ending for life in measured for ending in life.endings(lately.used[life.id])]
+    burnt = (Burnt(one.day, one.agent, one.tokens_in + one.tokens_out) for one in lately.shares)
+    return reflected(setbacks, weeks(endings, burnt, day), day)
 
 
 class _Life:
@@ -114,14 +125,13 @@ class _Life:
 
     # -- ends -------------------------------------------------------------------------------------------------
 
-    def endings(self, tokens: int) -> Iterator[TaskEnding]:
+    def endings(self, used: Used) -> Iterator[TaskEnding]:
         """One for each week that is looked at, if the week left the task at an end."""
         ends = ends_by_week((event.at, event.event) for event in self._history)
         for monday, (at, event) in ends.items():
             if monday >= first_monday(self._day):
-                cost = self._desk.ledger.spent_by(self.id).used
-                merged = event is Event.MERGED
-                yield TaskEnding(self.id, at[:10], merged, self._sent_back(at), cost, self._minutes, tokens)
+                merged, sent_back = event is Event.MERGED, self._sent_back(at)
+                yield TaskEnding(self.id, at[:10], merged, sent_back, used.amount, self._minutes, used.tokens)
 
     def _sent_back(self, until: str) -> int:
         end = datetime.fromisoformat(until)
@@ -152,12 +162,6 @@ def _told_of(task: str, text: str) -> str:
     name = f"{task}: "
     _, found, rest = text.partition(f"; {name}")
     return text.removeprefix(name) if text.startswith(name) else rest if found else ""
-
-
-def _burnt(desk: Desk, day: str) -> Iterator[Burnt]:
-    for month in sorted({month_of(first_monday(day).isoformat()), month_of(day)}):
-        for share in desk.ledger.breakdown(month):
-            yield Burnt(share.day, share.agent, share.tokens_in + share.tokens_out)
 
 
 def _day(at: datetime) -> str:

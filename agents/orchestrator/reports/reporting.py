@@ -12,7 +12,7 @@ from functools import partial
 
 from agents.orchestrator.reports import morning_text, report_notice, report_text
 from agents.orchestrator.reports.account import DayAccount
-from agents.orchestrator.reports.day_account import NOTHING, DayBooks, waiting
+from agents.orchestrator.reports.day_account import NOTHING, DayBooks, pull_addresses, waiting
 from agents.orchestrator.reports.deploy_days import DeployDays
 from agents.orchestrator.reports.deploy_text import is_told, message
 from agents.orchestrator.reports.progress_file import write_progress
@@ -81,8 +81,9 @@ class Reporting:
         """After a move: what cannot wait at once, the day's message every few minutes."""
         standing, now = self._tell_at_once(), self._desk.clock.now()
         ended = {one for one in standing - self._shown if not one.waits_for}
-        is_open = not self._desk.plans.has_ended(day, EVENING)
-        if ended and is_open and (self._shown_at is None or now - self._shown_at >= PAUSE):
+        if not ended or self._desk.plans.has_ended(day, EVENING):
+            return
+        if self._shown_at is None or now - self._shown_at >= PAUSE:
             self._shown, self._shown_at = standing, now
             write_progress(self._desk, day)
             if self._desk.messages.notifiers:
@@ -117,7 +118,8 @@ class Reporting:
     def _tell_urgent(self, day: str) -> None:
         books = self._books(day)
         if any(self._is_news(notice) for notice in self._urgent(books, day)):
-            for notice in self._urgent(books, day, books.pulls()):  # the forge is asked only if there is news
+            pulls = pull_addresses(self._desk)  # the forge is asked only if there is news
+            for notice in self._urgent(books, day, pulls):
                 if self._is_news(notice):
                     self._send(notice)
 

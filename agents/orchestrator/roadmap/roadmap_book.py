@@ -10,8 +10,11 @@ from datetime import date
 from agents.orchestrator.roadmap.roadmap import DONE, FREE, SHOWN, GoalPin, Need
 from agents.orchestrator.roadmap.weeks import monday_of
 from shared.model.work import Priority
-from shared.store.database import Database
+from shared.store.database import Database, Tables
 from shared.system.fault import fault_point
+
+PINS = "select * from roadmap_pins order by rowid"
+TEXTS = "select * from roadmap_texts order by number desc limit 2"  # of more than these all stand
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class RoadmapText:
 
 class RoadmapRepository:
     def __init__(self, db: Database) -> None:
-        self._db = db
+        self._db = Tables(db, "roadmap")
 
     # -- the owner's words ------------------------------------------------------------------------------------
 
@@ -33,15 +36,14 @@ class RoadmapRepository:
 
         What was ticked and is worded anew is not done.
         """
-        rows = self._db.rows("select * from roadmap_pins order by rowid")
+        rows = self._db.rows(PINS)
         return {row["goal"]: GoalPin(row["goal"], row["place"], row["rank"]) for row in rows if _counts(row, wording)}
 
     def pin(self, changes: Iterable[GoalPin], wording: Mapping[str, str]) -> tuple[GoalPin, ...]:
         """The newest word about each goal counts -> those that say something new. Pins of goals that are gone go."""
         pins = self.pins(wording)
         new = tuple(change for change in changes if change.goal in wording and _is_new(change, pins.get(change.goal)))
-        rows = self._db.rows("select goal from roadmap_pins")
-        if not new and {row["goal"] for row in rows} <= {*pins}:
+        if not new and {row["goal"] for row in self._db.rows(PINS)} <= {*pins}:
             return ()
         with self._db.transaction() as db:
             for change in new:
@@ -59,7 +61,7 @@ class RoadmapRepository:
 
     def texts(self) -> tuple[RoadmapText, ...]:
         """What the file may hold, or did before the owner's edit: one, or after a kill one of two, the newest first."""
-        rows = self._db.rows("select * from roadmap_texts order by number desc limit 2")
+        rows = self._db.rows(TEXTS)
         found = [RoadmapText(row["text"], row["text"]) for row in rows[:1]]
         if rows and not rows[0]["stands"]:
             found.append(RoadmapText(rows[0]["replaces"], rows[1]["text"] if rows[1:] else ""))
@@ -74,7 +76,7 @@ class RoadmapRepository:
 
     def stands(self, text: str) -> None:
         """It is what the file holds, or did before the owner's edit. Older ones are not asked about any more."""
-        if not self._db.row("select 1 from roadmap_texts where text = ? and stands = 0", (text,)):
+        if not any(row["text"] == text and not row["stands"] for row in self._db.rows(TEXTS)):
             return
         with self._db.transaction() as db:
             db.execute("update roadmap_texts set stands = 1 where text = ? and stands = 0", (text,))

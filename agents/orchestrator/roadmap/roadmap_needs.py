@@ -9,7 +9,7 @@ from datetime import datetime
 
 from agents.orchestrator.integration.feature_branches import lands, open_branches
 from agents.orchestrator.integration.partial_goals import Worded, finished, unfinished
-from agents.orchestrator.roadmap.roadmap import DONE, MOST, PROFILE, GoalPin, Need, Pace, Roadmap, Room, lay_out, pace
+from agents.orchestrator.roadmap.roadmap import DONE, MOST, PROFILE, GoalPin, Need, Roadmap, Room, lay_out, pace
 from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
 from agents.orchestrator.team import Desk
 from agents.orchestrator.vision.goal_ids import BULLET, ISSUE, PROSE, wordings
@@ -56,37 +56,17 @@ def wanted(vision: Vision) -> dict[str, str]:
 
 def laid_out(sources: Sources, vision: Vision, day: str, pins: Mapping[str, GoalPin]) -> Roadmap:
     """`pins`: of this vision's goals."""
-    rate = pace_of(sources)
-    return lay_out(needs(sources, vision, day, pins), pins.values(), rate, day, _used(sources, day, rate))
-
-
-def _used(sources: Sources, day: str, rate: Pace) -> int:
-    """How much of the day's room is gone: tasks of its plan that are over; all of it when the day is summed up."""
-    if "wrap_up" in sources.plans.phases_of(day):
-        return rate.room(1)
-    plan = sources.plans.plan(day)
-    tasks = sources.journal.tasks(task.id for task in plan.tasks) if plan else {}
-    return min(rate.room(1), sum(task.seen_in not in OPEN for task in tasks.values()))
-
-
-def pace_of(sources: Sources) -> Pace:
-    return pace([*_merged(sources)], sources.room)
-
-
-def _merged(sources: Sources) -> Iterator[tuple[int, float]]:
-    """(cost, minutes) of the tasks that were merged last. A task of the owner's own may have any id."""
-    ends = sources.journal.merged_last(2 * MOST)  # a landing comes after one task at least, and counts for none
-    done = [one for one in sources.journal.tasks(ends).values() if not lands(one)]
-    done.sort(key=lambda one: (datetime.fromisoformat(ends[one.id]), one.id))
-    spent = sources.ledger.spent_by_each(one.id for one in done)
-    for one in done[-MOST:]:
-        yield spent[one.id], one.tried.minutes
-
-
-def needs(sources: Sources, vision: Vision, day: str, pins: Mapping[str, GoalPin]) -> tuple[Need, ...]:
-    """Of each goal, in the order of the vision; then of the newest that were done and have left it."""
     gather = _Gathering(sources, vision, day)
-    over = sources.book.finished()
+    rate = pace([*gather.merged()], sources.room)
+    is_summed_up = "wrap_up" in sources.plans.phases_of(day)
+    gone = rate.room(1) if is_summed_up else min(rate.room(1), gather.done_of_the_plan())
+    return lay_out(_needs(gather, sources.book.finished(), vision, day, pins), pins.values(), rate, day, gone)
+
+
+def _needs(
+    gather: _Gathering, over: Mapping[str, Need], vision: Vision, day: str, pins: Mapping[str, GoalPin]
+) -> tuple[Need, ...]:
+    """Of each goal, in the order of the vision; then of the newest that were done and have left it."""
     found = []
     for goal in vision.goals:
         need = gather.need(goal)
@@ -108,14 +88,29 @@ class _Gathering:
         self._asked = {question.goal_id for question in sources.plans.asked(wordings(vision))}
         self._left = unfinished(sources.plans, sources.journal, day)
         self._finished = finished(sources.plans, sources.journal, day)
-        self._tasks: dict[Worded, list[TaskRecord]] = {}
+        plan = sources.plans.plan(day)
+        self._planned = [task.id for task in plan.tasks] if plan else []
+        self._ends = sources.journal.merged_last(2 * MOST)  # a landing comes after one task at least: see merged()
         goals = {*(goal.id for goal in vision.goals), *(goal for goal, _ in self._left)}
-        for known in sources.journal.tasks_of(goals).values():
+        self._known = sources.journal.tasks_of(goals, (*self._planned, *self._ends))
+        self._tasks: dict[Worded, list[TaskRecord]] = {}
+        for known in self._known.values():
             if not known.is_dropped:
                 self._tasks.setdefault((known.goal_id, known.wording), []).append(known)
-        self._spent = sources.ledger.spent_by_each(one.id for tasks in self._tasks.values() for one in tasks)
+        self._used = sources.ledger.used_by(self._known)
         self._usual = _usual(sources.journal, self._tasks, self._left)
         self._branches = open_branches(sources.journal)
+
+    def merged(self) -> Iterator[tuple[int, float]]:
+        """(cost, minutes) of the tasks that were merged last, landings left out. One of the owner's may have any id."""
+        done = [self._known[id_] for id_ in self._ends if not lands(self._known[id_])]
+        done.sort(key=lambda one: (datetime.fromisoformat(self._ends[one.id]), one.id))
+        for one in done[-MOST:]:
+            yield self._used[one.id].amount, one.tried.minutes
+
+    def done_of_the_plan(self) -> int:
+        """How many of the day's tasks are over."""
+        return sum(self._known[id_].seen_in not in OPEN for id_ in self._planned if id_ in self._known)
 
     def need(self, goal: Goal) -> Need:
         now = (goal.id, wording(goal))
@@ -133,7 +128,7 @@ class _Gathering:
             merged=len(merged),
             open=len(open_) + is_to_land,
             to_come=to_come,
-            cost=sum(self._spent[task.id] for task in tasks),
+            cost=sum(self._used[task.id].amount for task in tasks),
             proposed=bool(goal.proposed_by),
             asked=asked,
             note=", ".join((*_notes(goal, len(failed), asked, bool(tasks) and not (merged or open_)), *self.on(goal))),

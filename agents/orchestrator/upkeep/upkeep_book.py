@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from agents.orchestrator.upkeep.upkeep import UpkeepLook, UpkeepProposal
 from shared.model.work import Goal, TaskSpec
-from shared.store.database import Database
+from shared.store.database import Database, Tables
 from shared.system.fault import fault_point
 
 GOAL, TASK = TypeAdapter(Goal), TypeAdapter(TaskSpec)
@@ -16,7 +16,7 @@ GOAL, TASK = TypeAdapter(Goal), TypeAdapter(TaskSpec)
 
 class UpkeepRepository:
     def __init__(self, db: Database) -> None:
-        self._db = db
+        self._db = Tables(db, "upkeep")
 
     def keep(self, look: UpkeepLook) -> None:
         """A day's look with all that it proposes. The first one of a day counts; another changes nothing."""
