@@ -264,4 +264,4 @@ def test_a_real_set_up_is_cut_at_once_and_not_kept(box: Box, place: Place, after
     with pytest.raises(Stopping):
         place.environments(Stoppable(box, stop), None, "sleep 100").ready(place.commit)
     assert time.monotonic() - stop.at < 5 * AT_ONCE  # all that it wrote is removed meanwhile
-    assert [path.name for path in place.folder.glob("kept/*")] == [".lock"]
+    assert {path.name for path in place.folder.glob("kept/*")} <= {".lock"}  # none yet if it was cut that early
