@@ -21,3 +21,8 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 def bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
+
+
+def one_line(text: str, longest: int) -> str:
+    """One printable line of at most `longest` characters, for data: it is cut without a sign."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text[:longest]).split())

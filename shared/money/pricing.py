@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shared.model.errors import Refused
-from shared.money.meter_answer import words
+from shared.model.text import one_line
 from shared.money.token_budget import NANO, Rates, TokenUsage
 
 MILLION = 1_000_000
@@ -146,7 +146,7 @@ def usage_of(reported: Mapping[str, Any], hour_cache: bool = False) -> TokenUsag
         seen = _VendorUsage.model_validate({key: value for key, value in reported.items() if value is not None})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        field = words(".".join(str(part) for part in first["loc"]), 60)
+        field = one_line(".".join(str(part) for part in first["loc"]), 60)
         raise Unpriced(f"the upstream counts something that has no price here: usage.{field}") from None
     short, long = seen.cache_creation.ephemeral_5m_input_tokens, seen.cache_creation.ephemeral_1h_input_tokens
     untold = max(0, seen.cache_creation_input_tokens - short - long)

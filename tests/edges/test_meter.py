@@ -24,8 +24,8 @@ from shared.model.errors import Misconfigured
 from shared.model.work import Run
 from shared.money.ledger import Ledger
 from shared.money.meter import Meter, MeterTimeouts, Upstream
+from shared.money.meter.sse import MAX_EVENT, ArrivingMessage, Splitter, StreamBroken
 from shared.money.pricing import Pricing
-from shared.money.sse import MAX_EVENT, ArrivingMessage, Splitter, StreamBroken
 from shared.money.ticket import Reservation, TicketOrder
 from shared.money.token_budget import Ask, Caps, dollars
 from shared.store.database import Database

@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from shared.money.meter_answer import Rejected, answer
+from shared.money.meter.answer import Rejected, answer
 
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 

@@ -23,9 +23,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from shared.model.errors import Misconfigured
 from shared.money.ledger import Ledger
-from shared.money.meter_desk import MeterApp
-from shared.money.meter_parts import LedgerThread, MeterParts, MeterTimeouts
-from shared.money.meter_upstream import Upstream, UpstreamClient
+from shared.money.meter.app import MeterApp
+from shared.money.meter.parts import LedgerThread, MeterParts, MeterTimeouts
+from shared.money.meter.upstream import Upstream, UpstreamClient
 from shared.money.pricing import Pricing
 from shared.money.token_budget import Caps
 from shared.system.clock import Clock

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import Future
 
-from shared.money.meter_answer import STOPPING, Rejected
-from shared.money.meter_parts import MeterParts
+from shared.money.meter.answer import STOPPING, Rejected
+from shared.money.meter.parts import MeterParts
 from shared.money.ticket import CallEnding, Reservation, Ticket
 from shared.money.token_budget import Ask, Refusal
 from shared.system.fault import fault_point

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from shared.money import meter_shapes as shapes
-from shared.money.meter_answer import Rejected
-from shared.money.meter_shapes import LONGEST_ANSWER
+from shared.money.meter import shapes
+from shared.money.meter.answer import Rejected
+from shared.money.meter.shapes import LONGEST_ANSWER
 from shared.money.token_budget import Refusal, most_tokens
 
 MAX_BODY = 8 * 1024 * 1024  # bytes

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shared.model.errors import Unavailable
-from shared.money.meter_answer import words
+from shared.model.text import one_line
 
 MAX_EVENT = 4 * 1024 * 1024  # bytes
 MAX_MESSAGE = 64 * 1024 * 1024  # bytes of a whole stream
@@ -79,7 +79,7 @@ class ArrivingMessage:
 
     @property
     def stop_reason(self) -> str:
-        return words(str(self.message.get("stop_reason") or ""), 40)
+        return one_line(str(self.message.get("stop_reason") or ""), 40)
 
     def take(self, event: Event) -> None:
         """StreamBroken if the event does not fit what came before. Unknown kinds change nothing."""

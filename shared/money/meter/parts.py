@@ -14,7 +14,7 @@ from shared.money.token_budget import Caps
 from shared.system.clock import Clock
 
 if TYPE_CHECKING:
-    from shared.money.meter_upstream import UpstreamClient
+    from shared.money.meter.upstream import UpstreamClient
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -13,18 +13,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from shared.money.meter_answer import STOPPING, NotReached, Rejected, Then, judge, no_answer, read_complaint
-from shared.money.meter_parts import CallerSide, MeterParts
-from shared.money.meter_request import Asked
-from shared.money.meter_reserve import reserve
+from shared.money.meter.answer import STOPPING, NotReached, Rejected, Then, judge, no_answer, read_complaint
+from shared.money.meter.parts import CallerSide, MeterParts
+from shared.money.meter.request import Asked
+from shared.money.meter.reserve import reserve
+from shared.money.meter.sse import ArrivingMessage, Splitter, StreamBroken
 from shared.money.pricing import Unpriced, usage_of
-from shared.money.sse import ArrivingMessage, Splitter, StreamBroken
 from shared.money.ticket import CallEnding, Reservation, Ticket
 from shared.money.token_budget import Ask, Refusal, TokenUsage, cost
 from shared.system.fault import fault_point
 
 if TYPE_CHECKING:
-    from shared.money.meter_upstream import Response
+    from shared.money.meter.upstream import Response
 
 BUSY = ("overloaded_error", "api_error")  # error events in a stream after which a new try makes sense
 

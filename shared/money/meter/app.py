@@ -14,13 +14,13 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from shared.money.meter_answer import STOPPING, NotReached, Rejected, judge, no_answer, read_complaint
-from shared.money.meter_call import MeteredCall
-from shared.money.meter_parts import MeterParts
-from shared.money.meter_reply import HttpReply, Send
-from shared.money.meter_request import MAX_BODY, Asked, read_call, read_headers, read_prompt
+from shared.money.meter.answer import STOPPING, NotReached, Rejected, judge, no_answer, read_complaint
+from shared.money.meter.call import MeteredCall
+from shared.money.meter.parts import MeterParts
+from shared.money.meter.reply import HttpReply, Send
+from shared.money.meter.request import MAX_BODY, Asked, read_call, read_headers, read_prompt
+from shared.money.meter.sse import StreamBroken
 from shared.money.pricing import Unpriced
-from shared.money.sse import StreamBroken
 from shared.money.ticket import Ticket
 from shared.money.token_budget import Ask, Refusal
 

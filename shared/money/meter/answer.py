@@ -16,6 +16,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 from shared.model.errors import Refused, Unavailable
+from shared.model.text import one_line
 from shared.money.token_budget import Refusal
 
 Then = Literal["retry", "pause", "answer"]
@@ -150,12 +151,7 @@ def read_complaint(status: int, headers: Mapping[str, str], body: bytes, now: da
 
 def _text(found: Any, name: str, most: int) -> str:
     value = found.get(name) if isinstance(found, dict) else None
-    return words(value, most) if isinstance(value, str) else ""
-
-
-def words(text: str, most: int) -> str:
-    """The upstream's, fit for a row, a log and a screen: no half characters, and none that steers a terminal."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text[:most]).split())
+    return one_line(value, most) if isinstance(value, str) else ""
 
 
 def _seconds(text: str, now: datetime) -> float | None:
