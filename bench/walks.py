@@ -21,7 +21,7 @@ from shared.llm.llm_client import LlmClient
 from shared.llm.llm_replies import Replies
 from shared.model.work import ModelChoice, Run
 from shared.money.ledger import Ledger
-from shared.money.meter import Meter, Upstream
+from shared.money.meter import Meter, MeterSetup, Upstream
 from shared.money.pricing import Pricing
 from shared.money.token_budget import Caps, dollars
 from shared.store.database import Database
@@ -89,7 +89,7 @@ def dollar(folder: Path) -> Trace:
         database = Database(folder / "agents.db")
         ledger, socket, upstream = Ledger(database), folder / "meter.sock", Upstream(model.url, "key")
         models, replies = {"planner": ModelChoice(MODEL)}, Replies(database)
-        with tracing() as trace, Meter(ledger, Pricing(), lambda: caps, upstream, clock, socket):
+        with tracing() as trace, Meter(ledger, Pricing(), lambda: caps, clock, MeterSetup(socket, upstream)):
             client = LlmClient(ledger, replies, socket, models, clock, lambda _: dollars("1"))
             assert client.ask(run, "You are the Planner.", "How many are one?", Count) == Count(1)
         assert ledger.totals(run.day, 0).used == model.billed > 0

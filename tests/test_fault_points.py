@@ -220,7 +220,7 @@ EXEMPT: Mapping[str, str] = {
     "agents/devops/docker/dockerfile_driver:DockerfileDriver.clean": "DockerManager passes deploy.swept after each",
     "agents/devops/compose/compose_driver:ComposeDriver.clean": "DockerManager passes deploy.swept after each",
     "shared/forge/local_forge_git": "LocalForge passes the points around each of its writes",
-    "shared/money/meter/upstream": "meter_call passes llm.reserve before it and llm.sent after it",
+    "shared/money/meter/upstream": "MeteredCall passes llm.reserve before it and llm.sent after it",
     "shared/notify/apprise_notifier": "NoticeBook passes notice.sending before it and notice.sent after it",
     "shared/notify/discord_line": "NoticeBook passes notice.sending before it and notice.sent after it",
     "shared/llm/llm_call": "asks our own meter, which passes the points",
@@ -254,8 +254,8 @@ EXEMPT: Mapping[str, str] = {
     "agents/orchestrator/planning/planning:write_plan_file": "written anew from the books by each planning and wrap-up",
     "agents/orchestrator/reports/progress_file:write_progress": "written anew from the books by each wrap-up",
     # money: asked within the points of one call
-    "shared/money/ledger:Ledger.reserve": "meter_reserve passes llm.reserve",
-    "shared/money/ledger:Ledger._end": "meter_call passes llm.settle",
+    "shared/money/ledger:Ledger.reserve": "MeteredCall passes llm.reserve",
+    "shared/money/ledger:Ledger._end": "MeteredCall passes llm.settle",
     "shared/money/ledger:Ledger.believes": (
         "notes the first look at a clock in this boot; the next look notes it as well"
     ),

@@ -39,7 +39,7 @@ from shared.model.work import (
     VisionChange,
 )
 from shared.money.ledger import Ledger
-from shared.money.ledger_course import LedgerCourse
+from shared.money.ledger_reader import LedgerCourse
 from shared.money.ledger_savings import LedgerSavings
 from shared.notify.messenger import Messenger
 from shared.repo.mirror import Mirror

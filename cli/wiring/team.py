@@ -46,7 +46,7 @@ from shared.llm.llm_client import PATIENCE, LlmClient
 from shared.llm.llm_replies import Replies
 from shared.llm.prompts import Prompts
 from shared.model.errors import Misconfigured
-from shared.money.ledger_course import LedgerCourse
+from shared.money.ledger_reader import LedgerCourse
 from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing, Unpriced
 from shared.notify.messenger import Messenger
@@ -90,7 +90,7 @@ def open_team(
 
     What works in a sandbox is made when it is first needed: without one the rest of the day goes on.
     """
-    from shared.money.meter import Meter, Upstream
+    from shared.money.meter import Meter, MeterSetup, Upstream
 
     settings, home, clock, quit_ = records.settings, records.home, records.clock, quit_ or Quitting()
     key = model_key(settings) if asks_models else ""
@@ -101,15 +101,12 @@ def open_team(
     pricing = Pricing(settings.agents.prices)
     with nullcontext() if daemon else _alone(records):
         code = open_code(home, settings, clock, lambda text: tell(outgoing.clean(text)))
-        with Meter(
-            records.ledger,
-            pricing,
-            LiveCaps(home, settings.policy.caps),
-            Upstream(settings.secrets.base_url, key),
-            clock,
+        setup = MeterSetup(
             home.meter_socket,
+            Upstream(settings.secrets.base_url, key),
             log=telling(log.of("meter"), settings.secrets.base_url, tell),
-        ) as meter:
+        )
+        with Meter(records.ledger, pricing, LiveCaps(home, settings.policy.caps), clock, setup) as meter:
             messages = _messages(records, make_services, lambda text: tell(outgoing.clean(text)))
             desk = _desk(records, log, code, outgoing, pricing, messages, tell, quit_)
             quit_.hush = lambda: _hush(meter, desk, quit_)

@@ -12,6 +12,7 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from shared.money.ledger_owner import LedgerOwner
+from shared.money.ledger_reader import as_ticket, digest
 from shared.money.ledger_rows import (
     add_open,
     add_refusal,
@@ -28,7 +29,6 @@ from shared.money.ledger_rows import (
     text,
     warn,
 )
-from shared.money.ledger_views import as_ticket, digest
 from shared.money.ticket import (
     BudgetWarning,
     CallEnding,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from shared.model.errors import Misconfigured
+from shared.money.ledger_reader import LedgerViews
 from shared.money.ledger_rows import last_day, lower_lost, set_raise
-from shared.money.ledger_views import LedgerViews
 from shared.money.token_budget import Caps, budget_day, raise_forbidden
 from shared.system.fault import fault_point
 

@@ -14,7 +14,7 @@ from shared.llm.llm_replies import Replies
 from shared.model.errors import Unavailable
 from shared.model.work import ModelChoice
 from shared.money.ledger import Ledger
-from shared.money.meter import Meter, MeterTimeouts, Upstream
+from shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
 from shared.money.pricing import Pricing
 from shared.money.token_budget import Caps
 from shared.store.database import Database
@@ -64,7 +64,8 @@ def test_through_the_meter_the_first_try_in_vain_is_heard(tmp_path: Path, listen
         url = model.url if listens else "http://127.0.0.1:9"
         log = telling(lambda *_: None, url, told.append, PATIENCE)
         upstream = Upstream(url, "key")
-        meter = Meter(ledger, Pricing(), lambda: caps, upstream, clock, tmp_path / "m.sock", log, PATIENCE)
+        setup = MeterSetup(tmp_path / "m.sock", upstream, log, PATIENCE)
+        meter = Meter(ledger, Pricing(), lambda: caps, clock, setup)
         replies = Replies(Database(tmp_path / "agents.db"))
         with meter:
             client = LlmClient(

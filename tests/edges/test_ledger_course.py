@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from shared.money.ledger import Ledger
-from shared.money.ledger_course import LedgerCourse, Spending
+from shared.money.ledger_reader import LedgerCourse, Spending
 from shared.money.ticket import CallEnding
 from shared.store.database import Database
 from tests.edges.test_ledger import NOON, opened, refusal, taken

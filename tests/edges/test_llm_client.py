@@ -33,7 +33,7 @@ from shared.model.errors import (
 )
 from shared.model.work import ModelChoice, Run
 from shared.money.ledger import Ledger
-from shared.money.meter import Meter, MeterTimeouts, Upstream
+from shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
 from shared.money.pricing import Pricing
 from shared.money.ticket import CallRecord, TicketOrder
 from shared.money.token_budget import Caps
@@ -645,7 +645,8 @@ def metered(model: ScriptedModel, ledger: Ledger, replies: Replies, tmp_path: Pa
     patience = MeterTimeouts(first=0.01, longest=0.01, tries=2)
     caps = Caps(CAP, CAP, CAP)
     upstream = Upstream(model.url, "real-key")
-    with Meter(ledger, Pricing(), lambda: caps, upstream, clock, tmp_path / "meter.sock", patience=patience) as meter:
+    setup = MeterSetup(tmp_path / "meter.sock", upstream, timeouts=patience)
+    with Meter(ledger, Pricing(), lambda: caps, clock, setup) as meter:
         models = {"planner": ModelChoice(SONNET, (HAIKU,), "medium", 1_000)}
         yield LlmClient(ledger, replies, meter.socket, models, clock, lambda run: BUDGET)
 
@@ -706,10 +707,8 @@ def test_through_the_meter_where_nobody_listens_the_address_and_its_variable_are
 ) -> None:
     clock, nowhere = ManualClock(MORNING), "http://127.0.0.1:9"
     patience, caps = MeterTimeouts(first=0.01, longest=0.01, tries=2), Caps(CAP, CAP, CAP)
-    line = Meter(
-        ledger, Pricing(), lambda: caps, Upstream(nowhere, "k"), clock, tmp_path / "meter.sock", patience=patience
-    )
-    with line as meter:
+    setup = MeterSetup(tmp_path / "meter.sock", Upstream(nowhere, "k"), timeouts=patience)
+    with Meter(ledger, Pricing(), lambda: caps, clock, setup) as meter:
         models = {"planner": ModelChoice(SONNET, (HAIKU,))}
         client = LlmClient(ledger, replies, meter.socket, models, clock, lambda run: BUDGET, nowhere)
         with pytest.raises(
@@ -726,7 +725,7 @@ def test_through_the_meter_a_reached_cap_names_itself_and_nothing_is_sent(
     clock = ManualClock(MORNING)
     caps = Caps(CAP, 1_000, CAP)
     upstream = Upstream(model.url, "real-key")
-    with Meter(ledger, Pricing(), lambda: caps, upstream, clock, tmp_path / "meter.sock") as meter:
+    with Meter(ledger, Pricing(), lambda: caps, clock, MeterSetup(tmp_path / "meter.sock", upstream)) as meter:
         client = LlmClient(ledger, replies, meter.socket, {"planner": ModelChoice(SONNET)}, clock, lambda run: BUDGET)
         with pytest.raises(OutOfBudget, match="cap of this day reached"):
             ask(client)

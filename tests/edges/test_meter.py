@@ -23,7 +23,7 @@ from anthropic.types import Message
 from shared.model.errors import Misconfigured
 from shared.model.work import Run
 from shared.money.ledger import Ledger
-from shared.money.meter import Meter, MeterTimeouts, Upstream
+from shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
 from shared.money.meter.sse import MAX_EVENT, ArrivingMessage, Splitter, StreamBroken
 from shared.money.pricing import Pricing
 from shared.money.ticket import Reservation, TicketOrder
@@ -431,7 +431,9 @@ def test_only_our_own_user_can_reach_the_socket(meter: Scene) -> None:
 def test_a_path_that_is_too_long_for_a_socket_is_named(tmp_path: Path) -> None:
     path = tmp_path / ("x" * 120) / "meter.sock"
     book = Ledger(Database(tmp_path / "agents.db"))
-    meter = Meter(book, Pricing(), lambda: GENEROUS, Upstream("http://127.0.0.1:9", ""), ManualClock(NOW), path)
+    meter = Meter(
+        book, Pricing(), lambda: GENEROUS, ManualClock(NOW), MeterSetup(path, Upstream("http://127.0.0.1:9", ""))
+    )
     with pytest.raises(Misconfigured, match="107 bytes"):
         meter.start()
     book.close()

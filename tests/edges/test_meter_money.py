@@ -121,11 +121,12 @@ METER = """
     from shared.system.clock import SystemClock
     from shared.store.database import Database
     from shared.money.ledger import Ledger
-    from shared.money.meter import Meter, Upstream
+    from shared.money.meter import Meter, MeterSetup, Upstream
     from shared.money.pricing import Pricing
     folder, url, cap, token, asked = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5]
     book, caps = Ledger(Database(folder / "agents.db")), Caps(cap, cap, cap)
-    with Meter(book, Pricing(), lambda: caps, Upstream(url, "key"), SystemClock(), folder / "meter.sock") as meter:
+    setup = MeterSetup(folder / "meter.sock", Upstream(url, "key"))
+    with Meter(book, Pricing(), lambda: caps, SystemClock(), setup) as meter:
         if asked:
             import httpx2
             client = httpx2.Client(transport=httpx2.HTTPTransport(uds=str(meter.socket)), timeout=20)

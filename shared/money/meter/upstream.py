@@ -1,4 +1,4 @@
-"""The meter's line to its upstream. The only module that holds the real key, in memory alone.
+"""Upstream adapter: the meter's line to the vendor. The real key is held here, in memory alone.
 
 No redirects, no proxies from the environment, certificates checked; what comes back is bounded and read as it comes.
 """
@@ -86,7 +86,7 @@ class UpstreamClient:
         )
 
     async def close(self) -> None:
-        """What was cut off closes in the next round of the event loop, and there may be none after this."""
+        """Close. What was cut off closes in the next round of the event loop, and there may be none after this."""
         await self._client.aclose()
         await asyncio.sleep(0)
 

@@ -1,10 +1,11 @@
-"""The money book for readers: what was spent, by whom, on what. Nothing here writes."""
+"""The money book for readers: what was spent, by whom, on what, and when. Nothing here writes."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import sqlite3
+from dataclasses import dataclass
 from datetime import datetime
 
 from shared.model.work import Run
@@ -186,3 +187,37 @@ def _as_record(row: sqlite3.Row) -> CallRecord:
         code=row["code"],
         usage=TokenUsage(row["input"], row["write_5m"], row["write_1h"], row["read"], row["output"], row["thinking"]),
     )
+
+
+LAST_MINUTE = 24 * 60 - 1
+
+
+class LedgerCourse:
+    """`db` is the database of the home."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def of(self, day: str) -> tuple[Spending, ...]:
+        """What was booked on that day, in order. Its sum is what the day's cap has lost."""
+        rows = self._db.rows(
+            "select at, amount from calls where day = ? and state <> 'refused' and amount > 0 order by id", (day,)
+        )
+        found = (Spending(_minute(row["at"], day), row["amount"]) for row in rows)
+        return tuple(sorted(found, key=lambda one: one.minute))
+
+
+def _minute(at: str, day: str) -> int:
+    """A clock that was set back or runs past midnight books on a day that is not its own."""
+    when = datetime.fromisoformat(at)
+    if (found := when.date().isoformat()) != day:
+        return 0 if found < day else LAST_MINUTE
+    return when.hour * 60 + when.minute
+
+
+@dataclass(frozen=True)
+class Spending:
+    """Money that was taken from the cap at some minute of the day (0-1439)."""
+
+    minute: int
+    amount: int
