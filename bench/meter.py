@@ -112,7 +112,7 @@ def fifty_callers(cap: int) -> tuple[int, int, int, float]:
         began = time.perf_counter()
         with ThreadPoolExecutor(50) as threads:
             served = sum(threads.map(caller, range(50)))
-        return served, scene.upstream.bill, scene.ledger.totals("2", cap).used, time.perf_counter() - began
+        return served, scene.upstream.bill, scene.ledger.reader.totals("2", cap).used, time.perf_counter() - began
 
 
 def main() -> int:

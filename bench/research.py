@@ -61,7 +61,7 @@ def looked_up(steps: Sequence[Mapping[str, Any]], language: str, pages: int) -> 
         stage.run_day(until="research")
         with stage.records() as records:
             (looked,) = records.research.all()
-            tokens = records.ledger.tokens_by_task().get(looked.inquiry.id, 0)
+            tokens = records.spending.tokens_by_task().get(looked.inquiry.id, 0)
         turns = sum("You are the Researcher" in str(request.body.get("system")) for request in model.requests)
     return Took(turns, tokens, bool(looked.answered_on))
 

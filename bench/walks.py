@@ -92,7 +92,7 @@ def dollar(folder: Path) -> Trace:
         with tracing() as trace, Meter(ledger, Pricing(), lambda: caps, clock, MeterSetup(socket, upstream)):
             client = LlmClient(ledger, replies, socket, models, clock, lambda _: dollars("1"))
             assert client.ask(run, "You are the Planner.", "How many are one?", Count) == Count(1)
-        assert ledger.totals(run.day, 0).used == model.billed > 0
+        assert ledger.reader.totals(run.day, 0).used == model.billed > 0
         ledger.close()
     return trace
 

@@ -47,8 +47,8 @@ def _row(records: Records, looked: Looked) -> dict[str, Any]:
         "problem": looked.problem,
         "recommendation": looked.findings.recommendation if looked.findings else "",
         "claims": len(looked.findings.claims) if looked.findings else 0,
-        "cost": as_dollars(records.ledger.spent_by(looked.inquiry.id).used),
-        "tokens": records.ledger.tokens_by_task().get(looked.inquiry.id, 0),
+        "cost": as_dollars(records.spending.spent_by(looked.inquiry.id).used),
+        "tokens": records.spending.tokens_by_task().get(looked.inquiry.id, 0),
         "note": note_path(looked),
     }
 

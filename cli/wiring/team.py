@@ -46,7 +46,6 @@ from shared.llm.llm_client import PATIENCE, LlmClient
 from shared.llm.llm_replies import Replies
 from shared.llm.prompts import Prompts
 from shared.model.errors import Misconfigured
-from shared.money.ledger_reader import LedgerCourse
 from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing, Unpriced
 from shared.notify.messenger import Messenger
@@ -187,13 +186,12 @@ def _desk(
         journal=records.journal,
         gates=records.gates,
         plans=records.plans,
-        ledger=records.ledger,
+        ledger=records.spending,
         log=log,
         mirror=code.mirror,
         delivery=Delivery(records.journal, code.mirror, code.forge, outgoing.clean),
         publishing=Publishing(records.journal, code.forge, outgoing.clean),
         messages=messages,
-        course=LedgerCourse(records.db),
         savings=LedgerSavings(records.db, pricing),
         deploys=records.deploys,
         research=records.research,
@@ -278,7 +276,7 @@ def _team(
     researcher = Researcher(
         asker,
         prompts,
-        lambda task: records.ledger.tokens_by_task().get(task, 0),
+        lambda task: records.spending.tokens_by_task().get(task, 0),
         bounds,
         lambda turn: caching.goes_on("researcher", asking["researcher"].model, turn),
     )

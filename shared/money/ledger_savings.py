@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 from sqlite3 import Row
 
 from shared.model.lifecycle import Event
+from shared.money.ledger_rows import as_usage
 from shared.money.pricing import Pricing, Unpriced
 from shared.money.routing import NEWEST, FirstTry, Lane, saved, usual
 from shared.money.savings import KEPT, Saved, cached
-from shared.money.token_budget import Rates, TokenUsage, cost
+from shared.money.token_budget import Rates, cost
 from shared.store.database import Database
 
 MOST_CALLS, RECENT = 50, 5_000  # the newest, that tell how a run goes; and of how many calls of all agents
@@ -89,7 +90,7 @@ class LedgerSavings:
     def _worth(self, call: Row, model: str) -> int:
         """The same tokens at that model's prices."""
         rates = self._rates(model, call)
-        return cost(rates, _usage(call)) if rates and call["state"] == "settled" else int(call["amount"])
+        return cost(rates, as_usage(call)) if rates and call["state"] == "settled" else int(call["amount"])
 
     # --- caching
 
@@ -151,7 +152,7 @@ class LedgerSavings:
         )
         for call in self._db.rows(sql, (period, period)):
             if rates := self._rates(call["model"], call):
-                yield call["day"], Saved(caching=cached(rates, _usage(call)))
+                yield call["day"], Saved(caching=cached(rates, as_usage(call)))
 
     def _by_routing(self, period: str) -> Iterable[tuple[str, Saved]]:
         for row in self._tries(f"{FIRST_TRIES} and model <> beside"):
@@ -166,10 +167,6 @@ class LedgerSavings:
         at = datetime.fromisoformat(f"{call['day']}T12:00").replace(tzinfo=UTC)
         try:
             small, large = (self._pricing.rates(model, size, at) for size in (1, LARGEST))
-            return small if small == large else self._pricing.rates(model, _usage(call).prompt, at)
+            return small if small == large else self._pricing.rates(model, as_usage(call).prompt, at)
         except Unpriced:
             return None
-
-
-def _usage(call: Row) -> TokenUsage:
-    return TokenUsage(*(call[kind] for kind in ("input", "write_5m", "write_1h", "read", "output", "thinking")))

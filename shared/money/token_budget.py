@@ -188,12 +188,12 @@ WHOSE = {
 }
 
 
-def decide(ask: Ask, standings: Sequence[CapUsage], min_out: int) -> Grant | Refusal:
+def decide(ask: Ask, caps: Sequence[CapUsage], min_out: int) -> Grant | Refusal:
     """The whole call, or a shorter answer of at least `min_out` tokens, or nothing: the tightest cap decides.
 
     What nobody asked for can wait until tomorrow: its share buys no half answers, which would end the task for good.
     """
-    tightest = min(standings, key=lambda standing: standing.left)
+    tightest = min(caps, key=lambda cap: cap.left)
     if ask.worst <= tightest.left:
         return Grant(ask.max_tokens, ask.worst)
     affordable = (tightest.left - ask.worst_input) // ask.rates.output if ask.rates.output else 0

@@ -88,7 +88,7 @@ class Scene:
 
     @property
     def used(self) -> int:
-        return self.ledger.totals("2026", 0).used
+        return self.ledger.reader.totals("2026", 0).used
 
     def again(self) -> None:
         """As new, for the next test at the same meter."""

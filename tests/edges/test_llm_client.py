@@ -657,7 +657,7 @@ def test_through_the_meter_the_money_book_and_the_vendors_bill_agree(
     model.play([cut("x" * 4_000), {"text": "no"}, good()])
     assert ask(metered) == PLAN
     assert [request.headers["authorization"] for request in model.requests] == ["Bearer real-key"] * 3
-    assert ledger.totals("2026-11-20", CAP).spent == model.billed > 0
+    assert ledger.reader.totals("2026-11-20", CAP).spent == model.billed > 0
 
 
 def test_through_the_meter_a_busy_model_gives_way_to_the_next(metered: LlmClient, model: ScriptedModel) -> None:
@@ -715,8 +715,8 @@ def test_through_the_meter_where_nobody_listens_the_address_and_its_variable_are
             Unavailable, match=r"answer at http://127\.0\.0\.1:9: .* check ANTHROPIC_BASE_URL in config"
         ):
             ask(client)
-    assert [(share.model, share.calls) for share in ledger.breakdown()] == [(SONNET, 2)]
-    assert ledger.totals("2026-11-20", CAP).used == 0
+    assert [(share.model, share.calls) for share in ledger.reader.breakdown()] == [(SONNET, 2)]
+    assert ledger.reader.totals("2026-11-20", CAP).used == 0
 
 
 def test_through_the_meter_a_reached_cap_names_itself_and_nothing_is_sent(
@@ -738,4 +738,4 @@ def test_through_the_meter_a_broken_stream_is_unavailable_and_booked(
     model.play([good(drop="after 4")])
     with pytest.raises(Unavailable):
         ask(metered)
-    assert ledger.totals("2026-11-20", CAP).lost >= model.billed > 0
+    assert ledger.reader.totals("2026-11-20", CAP).lost >= model.billed > 0

@@ -333,7 +333,7 @@ def test_a_meter_that_takes_nothing_new_ends_what_it_has_and_stops_in_time(tmp_p
             ("refused", "meter_stopping"),
             ("settled", ""),
         ]
-        totals = meter.ledger.totals(DAY, 0)
+        totals = meter.ledger.reader.totals(DAY, 0)
         assert totals.reserved == 0
         assert totals.spent == Step().cost(SONNET)
         assert totals.used >= meter.upstream.bill
@@ -350,7 +350,7 @@ def test_an_answer_dearer_than_its_reservation_stops_all_spending(meter: Scene) 
     meter.upstream.steps = [Step(input=10_000_000)]
     assert meter.post(body()).status_code == 200
     assert code(meter.post(body())) == "meter_halted"
-    assert "prices" in meter.ledger.paused()
+    assert "prices" in meter.ledger.reader.paused()
     assert ("meter.halted", meter.upstream.bill) in [(event, fields.get("amount")) for event, fields in meter.log]
 
 
@@ -446,8 +446,8 @@ def test_what_a_dead_meter_left_open_is_lost_before_the_first_call(tmp_path: Pat
     rates = Pricing().rates(SONNET, 1_000, NOW)
     assert isinstance(book.reserve(ticket, Ask(SONNET, rates, "v", 1_000, 10), GENEROUS, NOW), Reservation)
     with scene(tmp_path) as meter:
-        assert meter.ledger.totals(DAY, 0).reserved == 0
-        assert meter.ledger.totals(DAY, 0).lost == 1_000 * 2_500 + 10 * 10_000
+        assert meter.ledger.reader.totals(DAY, 0).reserved == 0
+        assert meter.ledger.reader.totals(DAY, 0).lost == 1_000 * 2_500 + 10 * 10_000
     book.close()
 
 

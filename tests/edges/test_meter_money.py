@@ -67,7 +67,7 @@ def test_fifty_callers_use_the_cap_and_never_more(tmp_path: Path) -> None:
 
         with ThreadPoolExecutor(50) as threads:
             served = sum(threads.map(caller, range(50)))
-        totals = meter.ledger.totals(DAY, CAP)
+        totals = meter.ledger.reader.totals(DAY, CAP)
         assert served > 20
         assert totals == Totals(CAP, spent=meter.upstream.bill)
         assert 0.8 * CAP < meter.upstream.bill <= CAP
@@ -193,7 +193,7 @@ def test_a_meter_that_is_killed_again_and_again_never_overspends_and_never_forge
                 program.communicate("")
         finally:
             over.set()
-        totals = book.totals("2", CAP)
+        totals = book.reader.totals("2", CAP)
         states = {call.state for call in book.calls_of(token)}
     book.close()
     assert {"settled", "lost"} <= states

@@ -145,7 +145,7 @@ class MeterApp:
 
     async def _counted(self, headers: Mapping[str, str], body: bytes, reply: HttpReply) -> None:
         parts = self._parts
-        if reason := await parts.book.ask(parts.ledger.paused):
+        if reason := await parts.book.ask(parts.ledger.reader.paused):
             raise _no("meter_paused", f"no spending now: {reason}")
         try:
             async with self._counting, parts.line.post(COUNT, headers, body) as response:
