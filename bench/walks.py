@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.trace import ROOT, Trace, tracing
-from shared.llm.llm_client import LlmClient
+from shared.llm.llm_client import LlmClient, MeterAccess
 from shared.llm.llm_replies import Replies
 from shared.model.work import ModelChoice, Run
 from shared.money.ledger import Ledger
@@ -90,7 +90,7 @@ def dollar(folder: Path) -> Trace:
         ledger, socket, upstream = Ledger(database), folder / "meter.sock", Upstream(model.url, "key")
         models, replies = {"planner": ModelChoice(MODEL)}, Replies(database)
         with tracing() as trace, Meter(ledger, Pricing(), lambda: caps, clock, MeterSetup(socket, upstream)):
-            client = LlmClient(ledger, replies, socket, models, clock, lambda _: dollars("1"))
+            client = LlmClient(ledger, replies, MeterAccess(socket, dollars("1")), models, clock)
             assert client.ask(run, "You are the Planner.", "How many are one?", Count) == Count(1)
         assert ledger.reader.totals(run.day, 0).used == model.billed > 0
         ledger.close()

@@ -42,7 +42,7 @@ from cli.wiring.shutdown import Quitting
 from cli.wiring.upkeep import make_upkeep
 from cli.wiring.workshop import BoxWorkshop, Workshop
 from shared.config.settings import LiveCaps
-from shared.llm.llm_client import PATIENCE, LlmClient
+from shared.llm.llm_client import PATIENCE, LlmClient, MeterAccess
 from shared.llm.llm_replies import Replies
 from shared.llm.prompts import Prompts
 from shared.model.errors import Misconfigured
@@ -260,17 +260,14 @@ def _team(
     replies = Replies(records.db)
     replies.prune(desk.clock.now() - REPLY_AGE)
     caching, asking = Caching(desk.savings, pricing, desk.clock), settings.agents.asking
-    asker = LlmClient(
-        records.ledger,
-        replies,
+    access = MeterAccess(
         desk.home.meter_socket,
-        asking,
-        desk.clock,
-        lambda _: settings.policy.budget.task,
+        settings.policy.budget.task,
         host_of(settings.secrets.base_url),
         patience,
         caching.keeps,
     )
+    asker = LlmClient(records.ledger, replies, access, asking, desk.clock)
     planner = Planner(asker, prompts, analyzer)
     bounds = ResearchBounds(settings.policy.research.turns, settings.policy.research.tokens)
     researcher = Researcher(

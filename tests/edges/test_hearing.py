@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cli.wiring.meter_log import telling
-from shared.llm.llm_client import LlmClient
+from shared.llm.llm_client import LlmClient, MeterAccess
 from shared.llm.llm_replies import Replies
 from shared.model.errors import Unavailable
 from shared.model.work import ModelChoice
@@ -68,9 +68,8 @@ def test_through_the_meter_the_first_try_in_vain_is_heard(tmp_path: Path, listen
         meter = Meter(ledger, Pricing(), lambda: caps, clock, setup)
         replies = Replies(Database(tmp_path / "agents.db"))
         with meter:
-            client = LlmClient(
-                ledger, replies, meter.socket, {"planner": ModelChoice(SONNET)}, clock, lambda run: 10**9, url
-            )
+            access = MeterAccess(meter.socket, 10**9, url)
+            client = LlmClient(ledger, replies, access, {"planner": ModelChoice(SONNET)}, clock)
             if listens:
                 ask(client)
             else:
