@@ -52,11 +52,11 @@ class LedgerReader:
     # --- sums
 
     def totals(self, period: str, cap: int) -> Totals:
-        """Of a day (`2026-11-20`) or a month (`2026-11`), against its cap."""
+        """What a day (`2026-11-20`) or a month (`2026-11`) took, against its cap."""
         return self._totals("day between ? and ? || '~'", (period, period), cap)
 
     def spent_by(self, task: str, cap: int = 0) -> Totals:
-        """Of one task over all its attempts, against the task's cap."""
+        """What one task took over all its attempts, against the task's cap."""
         return self._totals("task = ?", (task,), cap)
 
     def was_answered(self, since: datetime) -> bool:
@@ -67,7 +67,7 @@ class LedgerReader:
         return self._db.row(sql, (since.date().isoformat(), since.isoformat(timespec="milliseconds"))) is not None
 
     def tokens_by_task(self) -> dict[str, int]:
-        """Sent and received, of each task over all its attempts."""
+        """Tokens sent and received, of each task over all its attempts."""
         rows = self._db.rows(
             "select task, sum(input + write_5m + write_1h + read + output) tokens from calls"
             " where task <> '' and state <> 'refused' group by task"
@@ -76,21 +76,21 @@ class LedgerReader:
 
     def by_day(self) -> tuple[tuple[str, Totals], ...]:
         """Every day with calls, the oldest first, against the cap that was in force at its last call."""
-        rows = self._db.rows(
-            f"select day, day_cap, max(id), {SUMS} from calls where state <> 'refused' group by day order by day"  # noqa: S608
-        )
-        return tuple((row["day"], _as_totals(row, row["day_cap"])) for row in rows)
+        return self._by("day", "day_cap")
 
     def by_month(self) -> tuple[tuple[str, Totals], ...]:
         """Every month with calls, the oldest first, against the cap that was in force at its last call."""
+        return self._by("substr(day, 1, 7)", "month_cap")
+
+    def _by(self, period: str, cap: str) -> tuple[tuple[str, Totals], ...]:
         rows = self._db.rows(
-            f"""select substr(day, 1, 7) as month, month_cap, max(id), {SUMS} from calls where state <> 'refused'
-                group by month order by month"""  # noqa: S608
+            f"""select {period} as period, {cap} as cap, max(id), {SUMS} from calls where state <> 'refused'
+                group by period order by period"""  # noqa: S608
         )
-        return tuple((row["month"], _as_totals(row, row["month_cap"])) for row in rows)
+        return tuple((row["period"], _as_totals(row, row["cap"])) for row in rows)
 
     def breakdown(self, period: str = "") -> tuple[Share, ...]:
-        """Who spent what on which task with which model, day by day: of a day or a month (default: of all times).
+        """Shares by day, agent, task and model: of a day or a month (default: of all times).
 
         The oldest day first, on each day the dearest first.
         """
@@ -104,7 +104,7 @@ class LedgerReader:
         return tuple(Share(**dict(row)) for row in rows)
 
     def lost_calls(self, period: str = "") -> tuple[LostCall, ...]:
-        """Of a day or a month (default: of all times), the newest first; also those that the owner has written off."""
+        """Lost calls of a day or a month (default: of all times), the newest first; also those written off."""
         rows = self._db.rows(
             """select id as number, at, day, agent, task, model, amount, estimate, coalesce((select why from write_offs
                 where call = calls.id order by id desc limit 1), '') as written_off
@@ -115,7 +115,7 @@ class LedgerReader:
         return tuple(LostCall(**dict(row)) for row in rows)
 
     def warnings(self, day: str) -> tuple[BudgetWarning, ...]:
-        """Those of the day and of its month."""
+        """Warnings of the day and of its month."""
         rows = self._db.rows(
             "select scope, period, used, cap from budget_warnings where period in (?, ?) order by scope",
             (day, month_of(day)),

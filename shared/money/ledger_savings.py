@@ -1,4 +1,4 @@
-"""What was saved, for readers: where the money book and the journal meet. Nothing here writes.
+"""Savings, for readers: where the money book and the journal meet. Nothing here writes.
 
 What came of a try stands in the journal, what it cost in the book. A price that nobody knows any more saves nothing.
 """
@@ -44,7 +44,7 @@ FIRST_TRIES = """
 
 
 class LedgerSavings:
-    """`db` is the database of the home."""
+    """What routing and caching have saved. `db` is the database of the home."""
 
     def __init__(self, db: Database, pricing: Pricing) -> None:
         self._db = db
@@ -67,7 +67,7 @@ class LedgerSavings:
         return row is not None and row["day"] == day and row["code"] in NOT_TAKEN
 
     def record(self, cheap: str, dear: str) -> tuple[FirstTry, ...]:
-        """Of the first tries at easy tasks with these models: those of which is known what came of them."""
+        """First tries at easy tasks with these models, as far as it is known what came of them. The newest first."""
         sql = f"{FIRST_TRIES} and beside = ?3 and model = ?4 order by id desc limit {NEWEST}"
         found = (row for model in (cheap, dear) for row in self._tries(sql, dear, model))
         return tuple(map(self._try, found))
@@ -95,7 +95,7 @@ class LedgerSavings:
     # --- caching
 
     def begun_again(self, agent: str, model: str) -> tuple[int, int]:
-        """Of an agent's newest calls of a model: how many, and how many within five minutes after one on its task."""
+        """Count an agent's newest calls of a model, and those within five minutes after one on the same task."""
         return self._calls(
             """with found as (
                 select id, at, lag(at) over (partition by task order by id) as other from recent where model = ?
@@ -105,7 +105,7 @@ class LedgerSavings:
         )
 
     def gone_on(self, agent: str, nth: int) -> tuple[int, int]:
-        """Of an agent's newest runs: how many came to an n-th call, and how many of these to another soon after it."""
+        """Count an agent's newest runs that came to an n-th call, and those that made another soon after it."""
         return self._calls(
             """with found as (
                 select id, at, lead(at) over (partition by run order by id) as other,
@@ -133,7 +133,7 @@ class LedgerSavings:
     # --- for the owner
 
     def by_day(self, period: str = "") -> dict[str, Saved]:
-        """Of a day or a month (default: of all times): each day on which there was anything to save.
+        """What was saved on each day of a day, a month (default: of all times).
 
         A try counts on the day of its last call, once it is known what came of it.
         """
@@ -163,7 +163,7 @@ class LedgerSavings:
                 yield day, Saved(routing=saved(self._try(row), most))
 
     def _rates(self, model: str, call: Row) -> Rates | None:
-        """As on the day of the call. Most models have one price for prompts of every size."""
+        """Prices on the day of the call; None: unknown by now. Most models have one price for prompts of every size."""
         at = datetime.fromisoformat(f"{call['day']}T12:00").replace(tzinfo=UTC)
         try:
             small, large = (self._pricing.rates(model, size, at) for size in (1, LARGEST))
