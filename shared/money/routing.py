@@ -47,7 +47,7 @@ class FirstTry:
 
 
 def choose(difficulty: Difficulty, tries: int, record: Sequence[FirstTry], number: int) -> Lane:
-    """Choose the model. `tries` so far, whatever came of them; `record`: the newest first; `number`: number_of(task)."""
+    """Choose the model. `tries` so far, whatever came of them; `record`: the newest first; `number`: `number_of` it."""
     if difficulty is not Difficulty.EASY or tries:
         return "dear"
     if len(_newest(record, "cheap")) < ENOUGH or balance(record) > 0:
