@@ -28,7 +28,7 @@ def main() -> int:
         subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True)
         (first, _), (again, home) = took(clone), took(clone)
         with open_records(home, {}) as records:
-            shares = records.ledger.breakdown("")
+            shares = records.spending.breakdown("")
     of_tasks = arranging(on_tasks(shares))
     print(f"make demo, first, with set-up: {first:6.1f} s   goal {GOAL_FIRST:.0f} s: {_met(first, GOAL_FIRST)}")
     print(f"make demo, again:              {again:6.1f} s   goal {GOAL_AGAIN:.0f} s: {_met(again, GOAL_AGAIN)}")

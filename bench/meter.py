@@ -19,7 +19,7 @@ import httpx2
 
 from shared.model.work import Run
 from shared.money.ledger import Ledger
-from shared.money.meter import Meter, Upstream
+from shared.money.meter import Meter, MeterSetup, Upstream
 from shared.money.pricing import Pricing
 from shared.money.ticket import TicketOrder
 from shared.money.token_budget import Caps, as_dollars, dollars
@@ -53,7 +53,7 @@ def bench(cap: int) -> Iterator[Bench]:
     with tempfile.TemporaryDirectory() as folder, ScriptedUpstream() as upstream:
         ledger = Ledger(Database(Path(folder) / "agents.db"))
         path = Path(folder) / "meter.sock"
-        with Meter(ledger, Pricing(), lambda: caps, Upstream(upstream.url, "key"), clock, path) as meter:
+        with Meter(ledger, Pricing(), lambda: caps, clock, MeterSetup(path, Upstream(upstream.url, "key"))) as meter:
             yield Bench(upstream, ledger, meter, ledger.open_ticket(order, clock.now()))
         ledger.close()
 
@@ -112,7 +112,7 @@ def fifty_callers(cap: int) -> tuple[int, int, int, float]:
         began = time.perf_counter()
         with ThreadPoolExecutor(50) as threads:
             served = sum(threads.map(caller, range(50)))
-        return served, scene.upstream.bill, scene.ledger.totals("2", cap).used, time.perf_counter() - began
+        return served, scene.upstream.bill, scene.ledger.reader.totals("2", cap).used, time.perf_counter() - began
 
 
 def main() -> int:

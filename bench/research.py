@@ -61,7 +61,7 @@ def looked_up(steps: Sequence[Mapping[str, Any]], language: str, pages: int) -> 
         stage.run_day(until="research")
         with stage.records() as records:
             (looked,) = records.research.all()
-            tokens = records.ledger.used_by([looked.inquiry.id])[looked.inquiry.id].tokens
+            tokens = records.spending.used_by([looked.inquiry.id])[looked.inquiry.id].tokens
         turns = sum("You are the Researcher" in str(request.body.get("system")) for request in model.requests)
     return Took(turns, tokens, bool(looked.answered_on))
 

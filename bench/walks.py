@@ -17,11 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.trace import ROOT, Trace, tracing
-from shared.llm.llm_client import LlmClient
+from shared.llm.llm_client import LlmClient, MeterAccess
 from shared.llm.llm_replies import Replies
 from shared.model.work import ModelChoice, Run
 from shared.money.ledger import Ledger
-from shared.money.meter import Meter, Upstream
+from shared.money.meter import Meter, MeterSetup, Upstream
 from shared.money.pricing import Pricing
 from shared.money.token_budget import Caps, dollars
 from shared.store.database import Database
@@ -89,10 +89,10 @@ def dollar(folder: Path) -> Trace:
         database = Database(folder / "agents.db")
         ledger, socket, upstream = Ledger(database), folder / "meter.sock", Upstream(model.url, "key")
         models, replies = {"planner": ModelChoice(MODEL)}, Replies(database)
-        with tracing() as trace, Meter(ledger, Pricing(), lambda: caps, upstream, clock, socket):
-            client = LlmClient(ledger, replies, socket, models, clock, lambda _: dollars("1"))
+        with tracing() as trace, Meter(ledger, Pricing(), lambda: caps, clock, MeterSetup(socket, upstream)):
+            client = LlmClient(ledger, replies, MeterAccess(socket, dollars("1")), models, clock)
             assert client.ask(run, "You are the Planner.", "How many are one?", Count) == Count(1)
-        assert ledger.totals(run.day, 0).used == model.billed > 0
+        assert ledger.reader.totals(run.day, 0).used == model.billed > 0
         ledger.close()
     return trace
 

@@ -224,15 +224,15 @@ EXEMPT: Mapping[str, str] = {
     "agents/devops/docker/dockerfile_driver:DockerfileDriver.clean": "DockerManager passes deploy.swept after each",
     "agents/devops/compose/compose_driver:ComposeDriver.clean": "DockerManager passes deploy.swept after each",
     "shared/forge/local_forge_git": "LocalForge passes the points around each of its writes",
-    "shared/money/meter_upstream": "meter_call passes llm.reserve before it and llm.sent after it",
-    "shared/notify/apprise_notifier": "NoticeBook passes notice.sending before it and notice.sent after it",
-    "shared/notify/discord_line": "NoticeBook passes notice.sending before it and notice.sent after it",
+    "shared/money/meter/upstream": "MeteredCall passes llm.reserve before it and llm.sent after it",
+    "shared/notify/apprise_notifier": "NoticeRepository passes notice.sending before it and notice.sent after it",
+    "shared/notify/discord_line": "NoticeRepository passes notice.sending before it and notice.sent after it",
     "shared/llm/llm_call": "asks our own meter, which passes the points",
     "agents/researcher/web/apart": "what runs there leaves nothing; its caller takes a value",
     "shared/sandbox/": "what runs in a box ends with us and leaves only what its caller takes from it",
     # what is made anew when it is missing
-    "shared/money/meter:Meter.stop": "the next meter makes its socket anew",
-    "shared/money/meter:_unix_socket": "the next meter makes its socket anew",
+    "shared/money/meter/server:Meter.stop": "the next meter makes its socket anew",
+    "shared/money/meter/server:_unix_socket": "the next meter makes its socket anew",
     "agents/qa/runner/index_proxy": "its socket lies in a folder that goes at start",
     "shared/system/lock:hold": "the pid in it is only information",
     "shared/llm/llm_replies:Replies.prune": "old answers; the next start throws them away",
@@ -258,12 +258,12 @@ EXEMPT: Mapping[str, str] = {
     "agents/orchestrator/planning/planning:write_plan_file": "written anew from the books by each planning and wrap-up",
     "agents/orchestrator/reports/progress_file:write_progress": "written anew from the books by each wrap-up",
     # money: asked within the points of one call
-    "shared/money/ledger:Ledger.reserve": "meter_reserve passes llm.reserve",
-    "shared/money/ledger:Ledger._end": "meter_call passes llm.settle",
+    "shared/money/ledger:Ledger.reserve": "MeteredCall passes llm.reserve",
+    "shared/money/ledger:Ledger._end": "MeteredCall passes llm.settle",
     "shared/money/ledger:Ledger.believes": (
         "notes the first look at a clock in this boot; the next look notes it as well"
     ),
-    "shared/money/meter_desk:MeterApp._counted": "counts tokens, which costs nothing",
+    "shared/money/meter/app:MeterApp._counted": "counts tokens, which costs nothing",
     # services of a test or a demo, which are not ours to kill
     "shared/forge/local_forge:LocalForge.add_issue": "what a person would do there",
     "shared/forge/local_forge:LocalForge.add_comment": "what a person would do there",

@@ -40,7 +40,7 @@ LOADED_LATE = (
     *(f"PIL.{name}ImagePlugin" for name in ("Bmp", "Gif", "Jpeg", "Png", "Ppm")),
     *("PIL.ImageDraw", "starlette.applications", "starlette.routing", "uvicorn.lifespan.on", "uvicorn.loops.asyncio"),
     *("uvicorn.protocols.http.h11_impl", "agents.devops.drivers.backup_sqlite", "agents.devops.drivers.health_checker"),
-    *("shared.forge.github_forge", "shared.forge.local_forge", "shared.money.meter"),
+    *("shared.forge.github_forge", "shared.forge.local_forge", "shared.money.meter.server"),
 )
 LONGEST_ORDER = 200_000  # bytes; the kernel takes no longer message
 

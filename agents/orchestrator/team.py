@@ -38,8 +38,7 @@ from shared.model.work import (
     Vision,
     VisionChange,
 )
-from shared.money.ledger import Ledger
-from shared.money.ledger_course import LedgerCourse
+from shared.money.ledger_reader import LedgerReader
 from shared.money.ledger_savings import LedgerSavings
 from shared.notify.messenger import Messenger
 from shared.repo.mirror import Mirror
@@ -188,13 +187,12 @@ class Desk:
     journal: Journal
     gates: GateRepository
     plans: PlanRepository
-    ledger: Ledger
+    ledger: LedgerReader
     log: Log
     mirror: Mirror
     delivery: Delivery
     publishing: Publishing
     messages: Messenger
-    course: LedgerCourse
     savings: LedgerSavings
     deploys: DeployRepository
     research: ResearchRepository

@@ -15,7 +15,7 @@ from cli.views.daemon_state import comes_next
 from cli.wiring.config_watch import open_to_others, usable
 from cli.wiring.records import Records, open_records, require_home
 from shared.model.errors import Misconfigured, TeamError
-from shared.money.ledger import Ledger
+from shared.money.ledger_reader import LedgerReader
 from shared.money.token_budget import cents
 from shared.store.activity import Activity
 from shared.store.database import Database
@@ -173,7 +173,7 @@ def _lost(home: Home) -> int:
     try:
         db = Database(home.database)
         try:
-            return sum(call.amount for call in Ledger(db).lost_calls())
+            return sum(call.amount for call in LedgerReader(db).lost_calls())
         finally:
             db.close()
     except TeamError:

@@ -130,7 +130,7 @@ def resume(arguments: Arguments, clock: Clock | None = None) -> int:
     from cli.wiring.records import open_records
 
     with open_records(arguments.home, clock=clock) as records:
-        now, reason = records.clock.now(), records.ledger.paused()
+        now, reason = records.clock.now(), records.spending.paused()
         records.ledger.resume()
         records.ledger.confirm_clock(now)
         records.plans.forget_days_after(records.day())

@@ -72,5 +72,5 @@ class Glance:
 
     def _money(self) -> str:
         records, day = self._records, self._records.day()
-        totals = records.ledger.totals(day, records.ledger.cap_of(day, records.settings.policy.budget.day))
+        totals = records.spending.totals(day, records.spending.cap_of(day, records.settings.policy.budget.day))
         return f"${cents(totals.used)} of ${cents(totals.cap)} today"

@@ -23,8 +23,7 @@ from cli.wiring.tidying import tidy
 from shared.config.settings import Settings
 from shared.model.errors import Misconfigured, Refused, Replaced, Stumble, TeamError
 from shared.model.waiting import Wait
-from shared.money.ledger import Ledger
-from shared.money.uptime import uptime
+from shared.money.ledger import Ledger, uptime
 from shared.notify.ping import Ping
 from shared.store.epochs import STOPPED, Epochs
 from shared.system import lock

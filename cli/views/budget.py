@@ -30,10 +30,12 @@ def budget(arguments: Arguments) -> int:
     """`--json`: a list with one object per day, the oldest first; today is always there."""
     with open_records(arguments.home) as records:
         day, caps = records.day(), records.settings.policy.budget.caps
-        days = dict(records.ledger.by_day()) | {day: records.ledger.totals(day, records.ledger.cap_of(day, caps.day))}
-        months = dict(records.ledger.by_month()) | {day[:7]: records.ledger.totals(day[:7], caps.month)}
-        shares, lost = records.ledger.breakdown(), records.ledger.lost_calls()
-        raised = _raised(day, days[day].cap, caps.day, records.ledger.why_raised(day))
+        days = dict(records.spending.by_day()) | {
+            day: records.spending.totals(day, records.spending.cap_of(day, caps.day))
+        }
+        months = dict(records.spending.by_month()) | {day[:7]: records.spending.totals(day[:7], caps.month)}
+        shares, lost = records.spending.breakdown(), records.spending.lost_calls()
+        raised = _raised(day, days[day].cap, caps.day, records.spending.why_raised(day))
         saved = LedgerSavings(records.db, Pricing(records.settings.agents.prices)).by_day()
         write_off = command(arguments.home, "write-off", "NUMBER", "--why", "TEXT")
     if arguments.json:

@@ -47,8 +47,8 @@ def _row(records: Records, looked: Looked) -> dict[str, Any]:
         "problem": looked.problem,
         "recommendation": looked.findings.recommendation if looked.findings else "",
         "claims": len(looked.findings.claims) if looked.findings else 0,
-        "cost": as_dollars(records.ledger.spent_by(looked.inquiry.id).used),
-        "tokens": records.ledger.used_by([looked.inquiry.id])[looked.inquiry.id].tokens,
+        "cost": as_dollars(records.spending.spent_by(looked.inquiry.id).used),
+        "tokens": records.spending.used_by([looked.inquiry.id])[looked.inquiry.id].tokens,
         "note": note_path(looked),
     }
 

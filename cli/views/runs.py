@@ -63,7 +63,7 @@ def problems(records: Records, somebody: bool) -> Iterator[str]:
             yield f"{phase.name}: was cut off; to go on, type: {command(records.home.root, go_on(records.db))}"
     told = "\n".join(troubles.values())
     yield from (_bad_end(end) for end in activity.bad_ends(day) if _reason(end) not in told)
-    for warning in records.ledger.warnings(day):
+    for warning in records.spending.warnings(day):
         yield f"the cap of this {warning.scope} is nearly used: ${cents(warning.used)} of ${cents(warning.cap)}"
 
 

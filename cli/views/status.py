@@ -76,11 +76,11 @@ def status(arguments: Arguments) -> int:
 def _facts(records: Records) -> dict[str, Any]:
     """Everything, in the form of `--json`."""
     seen, day, caps = sight(records), records.day(), records.settings.policy.budget.caps
-    cap = records.ledger.cap_of(day, caps.day)
-    stopped, pid = records.ledger.paused(), lock.holder(records.home.lock)
+    cap = records.spending.cap_of(day, caps.day)
+    stopped, pid = records.spending.paused(), lock.holder(records.home.lock)
     moving = _moving(records, seen)
     wait = sum(len(moving[name]) for name in WAIT_FOR_MONEY)
-    capped = _capped(records, next_cap(cap, caps), wait) if records.ledger.is_reached(day, cap) else ()
+    capped = _capped(records, next_cap(cap, caps), wait) if records.spending.is_reached(day, cap) else ()
     answers = [*_stopped(records, stopped), *capped, *_deploys_paused(records), *_answers(records, seen.board)]
     return {
         "home": str(records.home.root),
@@ -92,8 +92,8 @@ def _facts(records: Records) -> dict[str, Any]:
         "deploys": standings(records),
         "day": day,
         "tasks": {state.value: sum(card.state is state for card in seen.board.cards) for state in FOLDERS},
-        "today": money(records.ledger.totals(day, cap)),
-        "month": money(records.ledger.totals(day[:7], caps.month)),
+        "today": money(records.spending.totals(day, cap)),
+        "month": money(records.spending.totals(day[:7], caps.month)),
         "stopped": [stopped] if stopped else [],
         "waits_for_you": [_parked(card, records) for card in seen.board.cards if _is_parked(card, records)],
         "failed": [_failed(card, records) for card in seen.board.cards if _has_failed(card, records)],

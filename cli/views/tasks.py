@@ -84,7 +84,7 @@ def show(arguments: Arguments) -> int:
 
 
 def _facts(records: Records, id_: str, state: State) -> dict[str, Any]:
-    journal, spent = records.journal, records.ledger.spent_by(id_)
+    journal, spent = records.journal, records.spending.spent_by(id_)
     spec, known = records.store.read(state, id_).spec, journal.task(id_)
     return {
         "id": id_,

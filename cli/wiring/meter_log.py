@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from shared.money.meter_parts import MeterTimeouts
+if TYPE_CHECKING:
+    from shared.money.meter import MeterTimeouts
 
 Note = Callable[[str, dict[str, Any]], None]
 
@@ -16,6 +17,8 @@ def telling(log: Note, upstream: str, tell: Callable[[str], None], patience: Met
 
     Runs in the meter's threads. `upstream` is its address; of what it answers nothing is repeated.
     """
+    from shared.money.meter import MeterTimeouts
+
     away, where = False, host_of(upstream)
     seconds = _longest_wait(patience or MeterTimeouts())
 

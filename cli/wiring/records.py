@@ -22,8 +22,8 @@ from shared.forge.forge import Forge
 from shared.model.errors import Misconfigured
 from shared.model.lifecycle import State
 from shared.model.work import Question, Vision
-from shared.money.ledger import Ledger
-from shared.money.uptime import uptime
+from shared.money.ledger import Ledger, uptime
+from shared.money.ledger_reader import LedgerReader
 from shared.store.database import Database
 from shared.store.gate_book import GateRepository
 from shared.store.journal import Journal
@@ -51,6 +51,11 @@ class Records:
     memory: LessonRepository
     upkeep: UpkeepRepository
     roadmap: RoadmapRepository
+
+    @property
+    def spending(self) -> LedgerReader:
+        """The money book, for reading."""
+        return self.ledger.reader
 
     def day(self) -> str:
         return self.clock.now().date().isoformat()

@@ -42,11 +42,10 @@ from cli.wiring.shutdown import Quitting
 from cli.wiring.upkeep import make_upkeep
 from cli.wiring.workshop import BoxWorkshop, Workshop
 from shared.config.settings import LiveCaps
-from shared.llm.llm_client import PATIENCE, LlmClient
+from shared.llm.llm_client import PATIENCE, LlmClient, MeterAccess
 from shared.llm.llm_replies import Replies
 from shared.llm.prompts import Prompts
 from shared.model.errors import Misconfigured
-from shared.money.ledger_course import LedgerCourse
 from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing, Unpriced
 from shared.notify.messenger import Messenger
@@ -90,7 +89,7 @@ def open_team(
 
     What works in a sandbox is made when it is first needed: without one the rest of the day goes on.
     """
-    from shared.money.meter import Meter, Upstream
+    from shared.money.meter import Meter, MeterSetup, Upstream
 
     settings, home, clock, quit_ = records.settings, records.home, records.clock, quit_ or Quitting()
     key = model_key(settings) if asks_models else ""
@@ -101,15 +100,12 @@ def open_team(
     pricing = Pricing(settings.agents.prices)
     with nullcontext() if daemon else _alone(records):
         code = open_code(home, settings, clock, lambda text: tell(outgoing.clean(text)))
-        with Meter(
-            records.ledger,
-            pricing,
-            LiveCaps(home, settings.policy.caps),
-            Upstream(settings.secrets.base_url, key),
-            clock,
+        setup = MeterSetup(
             home.meter_socket,
+            Upstream(settings.secrets.base_url, key),
             log=telling(log.of("meter"), settings.secrets.base_url, tell),
-        ) as meter:
+        )
+        with Meter(records.ledger, pricing, LiveCaps(home, settings.policy.caps), clock, setup) as meter:
             messages = _messages(records, make_services, lambda text: tell(outgoing.clean(text)))
             desk = _desk(records, log, code, outgoing, pricing, messages, tell, quit_)
             quit_.hush = lambda: _hush(meter, desk, quit_)
@@ -190,13 +186,12 @@ def _desk(
         journal=records.journal,
         gates=records.gates,
         plans=records.plans,
-        ledger=records.ledger,
+        ledger=records.spending,
         log=log,
         mirror=code.mirror,
         delivery=Delivery(records.journal, code.mirror, code.forge, outgoing.clean),
         publishing=Publishing(records.journal, code.forge, outgoing.clean),
         messages=messages,
-        course=LedgerCourse(records.db),
         savings=LedgerSavings(records.db, pricing),
         deploys=records.deploys,
         research=records.research,
@@ -265,23 +260,20 @@ def _team(
     replies = Replies(records.db)
     replies.prune(desk.clock.now() - REPLY_AGE)
     caching, asking = Caching(desk.savings, pricing, desk.clock), settings.agents.asking
-    asker = LlmClient(
-        records.ledger,
-        replies,
+    access = MeterAccess(
         desk.home.meter_socket,
-        asking,
-        desk.clock,
-        lambda _: settings.policy.budget.task,
+        settings.policy.budget.task,
         host_of(settings.secrets.base_url),
         patience,
         caching.keeps,
     )
+    asker = LlmClient(records.ledger, replies, access, asking, desk.clock)
     planner = Planner(asker, prompts, analyzer)
     bounds = ResearchBounds(settings.policy.research.turns, settings.policy.research.tokens)
     researcher = Researcher(
         asker,
         prompts,
-        lambda task: records.ledger.used_by([task])[task].tokens,
+        lambda task: records.spending.used_by([task])[task].tokens,
         bounds,
         lambda turn: caching.goes_on("researcher", asking["researcher"].model, turn),
     )

@@ -1,4 +1,4 @@
-"""Door to answers. The only module that turns what a model wrote into a checked value."""
+"""Answers of a model: from its text to a checked value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Door to one model call. The only module that speaks the Messages API, to the meter and to nobody else.
+"""Messages API adapter: one call of a model, through the meter.
 
 One request, one outcome: never a repetition (the meter repeats, because only it can book each try), never a forced
 tool, a prefilled answer or a sampling parameter (current models refuse them). Always a stream, and complete only with

@@ -1,4 +1,4 @@
-"""Door to the model. The only module that asks one: a question in, a checked value out.
+"""Model adapter: a question in, a checked value out.
 
 What happens when the answer is not one, and how often (each is a call of its own at the meter, below the same caps):
 
@@ -13,9 +13,9 @@ What happens when the answer is not one, and how often (each is a call of its ow
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, assert_never
@@ -41,7 +41,7 @@ FILTERED = "content filter"  # says so of the answer, not of the request
 
 
 class Tickets(Protocol):
-    """Who gives out tickets, and keeps the meter's record of the calls on them: the ledger."""
+    """The giver of tickets, who keeps the meter's record of the calls on them: the ledger."""
 
     def open_ticket(self, order: TicketOrder, now: datetime) -> str: ...
 
@@ -52,35 +52,34 @@ class Tickets(Protocol):
     def last_words(self, token: str) -> str: ...
 
 
-class LlmClient:
-    """`meter` is the meter's socket, or an address; `models` are by agent; `ticket_budget` is in nano-dollars.
+@dataclass(frozen=True)
+class MeterAccess:
+    """How a client reaches the meter, and what it asks of it.
 
-    `upstream`: where the meter sends the calls, to be named when nobody is there. `patience`: seconds that the meter
-    may wait for a busy model; each of its tries may have to be booked at its worst case.
+    `socket` may be an address too. `budget` is that of each ticket, in nano-dollars. `upstream`: where the meter sends
+    the calls, to be named when nobody is there. `patience`: seconds that the meter may wait for a busy model; each of
+    its tries may have to be booked at its worst case. `keeps`: whether it pays to have this model keep a beginning of
+    so many bytes that is used again.
     """
 
+    socket: Path | str
+    budget: int
+    upstream: str = ""
+    patience: float = PATIENCE
+    keeps: Callable[[str, int], bool] = lambda *_: False
+
+
+class LlmClient:
+    """Asks models through the meter. `models` are by agent."""
+
     def __init__(
-        self,
-        ledger: Tickets,
-        replies: Replies,
-        meter: Path | str,
-        models: Mapping[str, ModelChoice],
-        clock: Clock,
-        ticket_budget: Callable[[Run], int],
-        upstream: str = "",
-        patience: float = PATIENCE,
-        keeps: Callable[[str, int], bool] = lambda *_: False,
+        self, ledger: Tickets, replies: Replies, meter: MeterAccess, models: Mapping[str, ModelChoice], clock: Clock
     ) -> None:
-        """`keeps`: whether it pays to have this model keep a beginning of so many bytes that is used again."""
         self._ledger = ledger
         self._replies = replies
         self._meter = meter
         self._models = models
         self._clock = clock
-        self._budget = ticket_budget
-        self._patience = patience
-        self._keeps = keeps
-        self._upstream = f" at {upstream}" if upstream else ""
 
     def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
         """What the model of `run.agent` says, as an `answer`. Errors: see the module.
@@ -105,27 +104,28 @@ class LlmClient:
 
     @contextmanager
     def _line(self, run: Run, choice: ModelChoice) -> Iterator[Callable[[ModelQuestion], Outcome]]:
-        """Calls on a ticket that ends with them."""
+        """Open a ticket for calls; it ends with them."""
         now = self._clock.now()
         models = (choice.model, *choice.fallback)
-        order = TicketOrder(run, self._budget(run), models, now + TICKET_LIFE, retry_s=self._patience)
+        order = TicketOrder(run, self._meter.budget, models, now + TICKET_LIFE, retry_s=self._meter.patience)
         ticket = self._ledger.open_ticket(order, now)
         fault_point("ask.ticket")
         try:
-            with line(self._meter, ticket) as client:
+            with line(self._meter.socket, ticket) as client:
                 yield lambda question: self._looked_up(send(client, self._marked(question)), ticket)
         finally:
             self._ledger.close_ticket(ticket, self._clock.now())
 
     def _marked(self, question: ModelQuestion) -> ModelQuestion:
         size = len(question.beginning.encode("utf-8", "replace"))
-        return dataclasses.replace(question, marked=bool(size) and self._keeps(question.model, size))
+        return replace(question, marked=bool(size) and self._meter.keeps(question.model, size))
 
     def _looked_up(self, outcome: Outcome, ticket: str) -> Outcome:
-        """The meter passes no words of a vendor on; why a call came to nothing stands in the book."""
+        """Explain a call that came to nothing: the meter passes no words of a vendor on, they stand in the book."""
         calls = self._ledger.calls_of(ticket) if isinstance(outcome, Absent | Unwanted) else ()
         if isinstance(outcome, Absent) and calls and _nobody_there(calls[-1]):
-            where = f"the model does not answer{self._upstream}: it cannot be reached"
+            at = f" at {self._meter.upstream}" if self._meter.upstream else ""
+            where = f"the model does not answer{at}: it cannot be reached"
             raise ModelAway(f"{where}; check ANTHROPIC_BASE_URL in config/.env, then type: python main.py doctor")
         if isinstance(outcome, Unwanted):
             return _explained(outcome, calls[-1].status if calls else None, self._ledger.last_words(ticket))
@@ -150,7 +150,7 @@ class _Asking:
         try:
             return text, read(text)
         except NotAnAnswer as reason:
-            self._question = dataclasses.replace(self._question, user=repair(self._question.user, text, str(reason)))
+            self._question = replace(self._question, user=repair(self._question.user, text, str(reason)))
         text = self._text(call)
         try:
             return text, read(text)
@@ -189,7 +189,7 @@ class _Asking:
             most = self._question.max_tokens
             raise ReplyUnreadable(f"{self._question.model}: the answer is longer than {most} tokens; raise max_tokens")
         self._lengthened = True
-        self._question = dataclasses.replace(self._question, max_tokens=2 * self._question.max_tokens)
+        self._question = replace(self._question, max_tokens=2 * self._question.max_tokens)
 
     def _after_a_refusal(self) -> None:
         refused = ReplyDeclined(f"{self._question.model}: the model refuses to answer")
@@ -201,7 +201,7 @@ class _Asking:
     def _next_model(self, otherwise: Exception) -> None:
         if not self._fallback:
             raise otherwise
-        self._question = dataclasses.replace(self._question, model=self._fallback.pop(0))
+        self._question = replace(self._question, model=self._fallback.pop(0))
 
 
 def _nobody_there(call: CallRecord) -> bool:

@@ -1,4 +1,4 @@
-"""Door to remembered replies. The only module that keeps what a model answered, so that a crash replays for free.
+"""Remembered replies: what a model answered, so that a crash replays for free.
 
 Only answers that were understood are kept, each under its whole question and attempt: another attempt asks anew.
 """
@@ -17,12 +17,14 @@ from shared.system.fault import fault_point
 
 
 def key_of(run: Run, question: Mapping[str, Any]) -> str:
-    """`question` is all that the answer depends on. Runs that are one attempt at one thing share the key."""
+    """The key of a reply. `question` is all it depends on; runs that are one attempt at one thing share the key."""
     whole = {"agent": run.agent, "day": run.day, "task": run.task, "attempt": run.attempt, "question": question}
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 
 class Replies:
+    """`db` is the database of the home."""
+
     def __init__(self, db: Database) -> None:
         self._db = db
 
@@ -37,7 +39,7 @@ class Replies:
         fault_point("reply.kept")
 
     def prune(self, before: datetime) -> int:
-        """Forgets what was kept earlier than `before`; how many."""
+        """Forget what was kept earlier than `before` -> how many."""
         with self._db.transaction() as db:
             return db.execute("delete from replies where at < ?", (_utc(before),)).rowcount
 

@@ -1,4 +1,4 @@
-"""Door to prompts. The only module that reads prompt files.
+"""Prompt files, and how they are filled.
 
 A prompt is two files beside its agent, `<agent>/prompts/<name>.system.md` and `<name>.user.md`. The first has no
 holes: it is the stable prefix that a cache can keep. The second has named holes ($goals) which are filled strictly:
@@ -46,7 +46,7 @@ class Prompts:
         self._agents = agents_folder
 
     def render(self, name: str, **holes: str) -> Prompt:
-        """`name` is `<agent>/<prompt>`, e.g. planner/plan. Misconfigured if a file or a hole is missing or unknown."""
+        """Fill `<agent>/<prompt>`, e.g. planner/plan. Misconfigured if a file or a hole is missing or unknown."""
         system, user = self._read(name, "system"), self._read(name, "user")
         _check_holes(f"{name}.system.md", system, set())
         _check_holes(f"{name}.user.md", user, set(holes))

@@ -1,4 +1,4 @@
-"""Door to the money book. The only module that writes what was spent.
+"""The money book and its writer.
 
 Reserve the worst case, send, settle: in this order, each durable before the next. A call has exactly one final state;
 one whose outcome is unknown stays at its worst case for ever.
@@ -7,38 +7,15 @@ one whose outcome is unknown stays at its worst case for ever.
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable
 from datetime import datetime
-from sqlite3 import Connection
+from pathlib import Path
+from sqlite3 import Connection, Row
 
-from shared.money.ledger_owner import LedgerOwner
-from shared.money.ledger_rows import (
-    add_open,
-    add_refusal,
-    add_ticket,
-    anchor,
-    calls_on,
-    end_call,
-    last_call,
-    last_day,
-    raise_of,
-    set_anchor,
-    standings,
-    stop,
-    text,
-    warn,
-)
-from shared.money.ledger_views import as_ticket, digest
-from shared.money.ticket import (
-    BudgetWarning,
-    CallEnding,
-    CallRecord,
-    Reservation,
-    Share,
-    State,
-    Ticket,
-    TicketOrder,
-)
+from shared.money import ledger_rows as rows
+from shared.money.ledger_reader import LedgerReader
+from shared.money.ticket import CallEnding, CallRecord, Reservation, State, Ticket, TicketOrder
 from shared.money.token_budget import (
     Ask,
     Caps,
@@ -54,79 +31,98 @@ from shared.money.token_budget import (
 from shared.store.database import Database
 from shared.system.fault import fault_point
 
-__all__ = ["BudgetWarning", "CallEnding", "CallRecord", "Ledger", "Reservation", "Share", "Ticket", "TicketOrder"]
-
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 NO_SPENDING = {"pause": "meter_paused", "halt": "meter_halted"}
 
 
-class Ledger(LedgerOwner):
-    """`uptime` checks the wall clock against the machine's; None believes the clock, for simulated days."""
+class Ledger:
+    """The writer of the money book. Who only reads takes its `reader`.
+
+    `uptime` checks the wall clock against the machine's; None believes the clock, for simulated days. `warn_at`: the
+    part of a cap at which the owner is warned.
+    """
 
     def __init__(self, db: Database, uptime: Callable[[], Uptime] | None = None, warn_at: float = 0.8) -> None:
-        super().__init__(db)
-        self._database = db
+        self._db = db
+        self.reader = LedgerReader(db)
         self._uptime = uptime
         self._warn_percent = round(warn_at * 100)
 
     # --- tickets
 
     def open_ticket(self, order: TicketOrder, now: datetime) -> str:
-        """The token that its holder calls the meter with. Only its digest is kept."""
+        """Open a ticket -> the token that its holder calls the meter with. Only its digest is kept."""
         token = f"mt-{secrets.token_urlsafe(32)}"
         with self._db.transaction() as db:
-            add_ticket(db, digest(token), order, now)
+            rows.add_ticket(db, rows.digest(token), order, now)
         fault_point("ticket.opened")
         return token
 
     def close_ticket(self, token: str, now: datetime) -> None:
-        """Nothing is reserved on it any more; what is in flight goes on."""
+        """Reserve nothing on it any more; what is in flight goes on."""
         with self._db.transaction() as db:
             db.execute(
                 "update tickets set closed_at = ? where token_sha256 = ? and closed_at is null",
-                (text(now), digest(token)),
+                (rows.text(now), rows.digest(token)),
             )
         fault_point("ticket.closed")
+
+    def ticket(self, token: str) -> Ticket | None:
+        """The ticket of a token, open or closed; None: there is none."""
+        row = self._db.row("select * from tickets where token_sha256 = ?", (rows.digest(token),))
+        return rows.as_ticket(row) if row else None
+
+    def calls_of(self, token: str) -> tuple[CallRecord, ...]:
+        """The meter's own record of a run, in the order of the calls: what an engine says of itself is not asked."""
+        return tuple(rows.as_record(row) for row in self._calls_of(token))
+
+    def last_words(self, token: str) -> str:
+        """What the upstream complained of in the last call on a ticket: data, at most 600 characters."""
+        calls = self._calls_of(token)
+        return calls[-1]["note"][:600] if calls else ""
 
     # --- before a call
 
     def reserve(
         self, ticket: Ticket, ask: Ask, caps: Caps, now: datetime, retry: int = 0, stream: bool = False
     ) -> Reservation | Refusal:
-        """One transaction reads every cap and sum and takes the worst case from them all, or notes the refusal.
+        """Take the worst case from every cap in one transaction, or note the refusal.
 
         `caps`: the policy's; what the owner has said of this one day is in the book.
         """
         with self._db.transaction() as db:
-            day = budget_day(now, last_day(db))
-            caps = raised(caps, raise_of(db, day))
+            day = budget_day(now, rows.last_day(db))
+            caps = raised(caps, rows.raise_of(db, day))
             refusal = self._forbidden(db, ticket, retry, now)
-            answer = refusal or decide(ask, list(standings(db, ticket, caps, day)), ticket.order.min_out)
+            answer = refusal or decide(ask, list(rows.cap_usages(db, ticket, caps, day)), ticket.order.min_out)
+            entry = rows.CallEntry(ticket, day, now, caps)
             if isinstance(answer, Refusal):
-                add_refusal(db, ticket, day, now, ask.model, answer, caps)
+                rows.add_refusal(db, entry, ask.model, answer)
                 return answer
-            number = add_open(db, ticket, day, now, ask, answer, caps, retry, stream)
+            number = rows.add_open(db, entry, ask, answer, retry, stream)
         return Reservation(number, day, ask, answer)
 
     def refused(self, ticket: Ticket, model: str, refusal: Refusal, now: datetime, answered: int = 400) -> None:
-        """A call that came to nothing before its money was looked at has a row too."""
+        """Note a call that came to nothing before its money was looked at."""
         with self._db.transaction() as db:
-            add_refusal(db, ticket, budget_day(now, last_day(db)), now, model, refusal, answered=answered)
+            entry = rows.CallEntry(ticket, budget_day(now, rows.last_day(db)), now)
+            rows.add_refusal(db, entry, model, refusal, answered)
         fault_point("call.refused")
 
     # --- after a call: each answers False if the call already had its final state
 
     def settle(self, reservation: Reservation, amount: int, ending: CallEnding, now: datetime) -> bool:
-        """What it truly cost. More than was reserved means that our prices are wrong: all spending stops."""
+        """Book what it truly cost. More than was reserved means that our prices are wrong: all spending stops."""
         return self._end(reservation, "settled", amount, None, ending, now)
 
     def void(self, reservation: Reservation, ending: CallEnding, now: datetime) -> bool:
-        """It is certain that nothing was billed."""
+        """Free the reservation: it is certain that nothing was billed."""
         return self._end(reservation, "void", 0, None, ending, now)
 
     def lost(
         self, reservation: Reservation, at_most: int, estimate: int | None, ending: CallEnding, now: datetime
     ) -> bool:
-        """Nobody knows what it cost: it stays booked at `at_most`, but never above what was reserved.
+        """Book a call of unknown cost at `at_most`, but never above what was reserved.
 
         `estimate` is what it has cost already; if even that is above, the prices are wrong as in `settle`.
         """
@@ -135,40 +131,40 @@ class Ledger(LedgerOwner):
         return self._end(reservation, "lost", amount, estimate, ending, now)
 
     def reconcile(self, now: datetime) -> int:
-        """At start, before the first call: what a dead process left open is lost, and its pauses are over."""
+        """Book what a dead process left open as lost -> how many calls, and end its pauses. Before the first call."""
         with self._db.transaction() as db:
             db.execute("update halts set ended = 1 where kind = 'pause'")
             left = db.execute("update calls set state = 'lost', code = 'meter_restart' where state = 'open'").rowcount
             if left:
-                warn(db, last_call(db), now, self._warn_percent)
+                rows.warn(db, rows.last_call(db), now, self._warn_percent)
         fault_point("ledger.reconciled")
         return left
 
     # --- stopping the world
 
     def pause(self, reason: str, now: datetime) -> None:
-        """Until `resume` or the next start. One line for the owner; a second pause adds nothing."""
+        """Stop spending until `resume` or the next start. `reason`: one line; a second pause adds nothing."""
         with self._db.transaction() as db:
-            stop(db, "pause", reason, now)
+            rows.stop(db, "pause", reason, now)
         fault_point("money.paused")
 
     def halt(self, reason: str, now: datetime) -> None:
-        """Until `resume`, also over a restart: somebody has to look at it."""
+        """Stop spending until `resume`, also over a restart: somebody has to look at it."""
         with self._db.transaction() as db:
-            stop(db, "halt", reason, now)
+            rows.stop(db, "halt", reason, now)
         fault_point("money.halted")
 
     def resume(self) -> None:
-        """The owner has looked: pauses and halts end."""
+        """End pauses and halts: the owner has looked."""
         with self._db.transaction() as db:
             db.execute("update halts set ended = 1 where not ended")
         fault_point("money.resumed")
 
     def confirm_clock(self, now: datetime) -> None:
-        """The owner says that the clock is right; jumps are measured from here."""
+        """Measure jumps of the clock from here: the owner says that it is right."""
         if self._uptime is not None:
             with self._db.transaction() as db:
-                set_anchor(db, Moment(now, self._uptime()))
+                rows.set_anchor(db, Moment(now, self._uptime()))
             fault_point("clock.confirmed")
 
     def believes(self, now: datetime) -> bool:
@@ -177,17 +173,23 @@ class Ledger(LedgerOwner):
             return not self._clock_is_wrong(db, now)
 
     def close(self) -> None:
-        """This thread's connection."""
-        self._database.close()
+        """Close this thread's connection."""
+        self._db.close()
 
     # --- the parts
+
+    def _calls_of(self, token: str) -> list[Row]:
+        return self._db.rows(
+            "select * from calls where ticket = (select id from tickets where token_sha256 = ?) order by id",
+            (rows.digest(token),),
+        )
 
     def _forbidden(self, db: Connection, ticket: Ticket, retry: int, now: datetime) -> Refusal | None:
         """What forbids a call before its price matters."""
         stop = db.execute("select kind, reason from halts where not ended order by kind, id limit 1").fetchone()
         if stop:
             return Refusal(NO_SPENDING[stop["kind"]], f"no spending now: {stop['reason']}")
-        current = as_ticket(db.execute("select * from tickets where id = ?", (ticket.id,)).fetchone())
+        current = rows.as_ticket(db.execute("select * from tickets where id = ?", (ticket.id,)).fetchone())
         if not current.is_open(now):
             return Refusal("meter_ticket_closed", "this ticket is closed or has expired")
         if self._clock_is_wrong(db, now):
@@ -195,16 +197,16 @@ class Ledger(LedgerOwner):
                 "meter_clock",
                 "the clock jumped ahead by more than a day; check the date, then type: python main.py resume",
             )
-        if not retry and calls_on(db, ticket) >= ticket.order.max_calls:
+        if not retry and rows.calls_on(db, ticket) >= ticket.order.max_calls:
             return Refusal("meter_call_cap", f"this run has used its {ticket.order.max_calls} calls")
         return None
 
     def _clock_is_wrong(self, db: Connection, now: datetime) -> bool:
         if self._uptime is None:
             return False
-        moment, first = Moment(now, self._uptime()), anchor(db)
+        moment, first = Moment(now, self._uptime()), rows.anchor(db)
         if first is None or first.uptime.boot != moment.uptime.boot:
-            set_anchor(db, moment)
+            rows.set_anchor(db, moment)
             return False
         return clock_jumped(first, moment)
 
@@ -218,11 +220,16 @@ class Ledger(LedgerOwner):
         now: datetime,
     ) -> bool:
         with self._db.transaction() as db:
-            call = end_call(db, reservation.id, state, amount, estimate, ending)
+            call = rows.end_call(db, reservation.id, state, amount, estimate, ending)
             if call is None:
                 return False
-            warn(db, call, now, self._warn_percent)
+            rows.warn(db, call, now, self._warn_percent)
             if amount > reservation.grant.reserved:
                 told = f"cost ${as_dollars(amount)}, at most ${as_dollars(reservation.grant.reserved)} was expected"
-                stop(db, "halt", f"call {reservation.id} {told}: the prices of {call['model']} are wrong", now)
+                rows.stop(db, "halt", f"call {reservation.id} {told}: the prices of {call['model']} are wrong", now)
         return True
+
+
+def uptime() -> Uptime:
+    """How long the machine has been up. Time asleep counts; nobody can set this clock."""
+    return Uptime(BOOT_ID.read_text("ascii").strip(), int(time.clock_gettime(time.CLOCK_BOOTTIME)))

@@ -1,22 +1,35 @@
-"""The rows of the money book: what is read and written inside one of the ledger's transactions."""
+"""Rows of the money book: what is read and written inside one of the ledger's transactions."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from sqlite3 import Connection, Row
 
-from shared.model.errors import Misconfigured
 from shared.model.naming import is_upkeep
-from shared.money.ticket import CallEnding, State, Ticket, TicketOrder
-from shared.money.token_budget import Ask, Caps, CapUsage, Grant, Moment, Refusal, Uptime, month_of, nearly_used
+from shared.model.work import Run
+from shared.money.ticket import CallEnding, CallRecord, State, Ticket, TicketOrder
+from shared.money.token_budget import (
+    Ask,
+    Caps,
+    CapUsage,
+    Grant,
+    Moment,
+    Refusal,
+    TokenUsage,
+    Uptime,
+    month_of,
+    nearly_used,
+)
 
 OF_UPKEEP = f"task glob '{'[0-9]' * 8}-u[1-9]*' and substr(task, 11) not glob '*[^0-9]*'"  # naming.is_upkeep
 REFUSED_ROWS = 100  # per ticket: a caller in a loop must not fill the disk
 
 
-def standings(db: Connection, ticket: Ticket, caps: Caps, day: str) -> Iterator[CapUsage]:
+def cap_usages(db: Connection, ticket: Ticket, caps: Caps, day: str) -> Iterator[CapUsage]:
     """Every cap that a call of this ticket has to fit below, with the sum of the rows that count for it."""
     order, month = ticket.order, month_of(day)
     scopes: list[tuple[str, int | None, str, tuple[object, ...]]] = [
@@ -38,7 +51,7 @@ def _taken(db: Connection, where: str, *values: object) -> int:
 
 
 def calls_on(db: Connection, ticket: Ticket) -> int:
-    """How many calls its holder made; the meter's repetitions are not his."""
+    """How many calls its holder made; the meter's repetitions do not count."""
     found = "select count(*) from calls where ticket = ? and retry = 0 and state <> 'refused'"
     count: int = db.execute(found, (ticket.id,)).fetchone()[0]
     return count
@@ -50,7 +63,7 @@ def last_day(db: Connection) -> str:
 
 
 def raise_of(db: Connection, day: str) -> int:
-    """What the owner allows on that day instead of the policy's cap; 0: nothing was said."""
+    """What the owner allows on that day instead of the policy's cap; 0: the policy's cap holds."""
     row = db.execute("select amount from cap_raises where day = ?", (day,)).fetchone()
     return row["amount"] if row else 0
 
@@ -85,22 +98,29 @@ def add_ticket(db: Connection, token_sha256: str, order: TicketOrder, now: datet
     )
 
 
-def add_open(
-    db: Connection,
-    ticket: Ticket,
-    day: str,
-    now: datetime,
-    ask: Ask,
-    grant: Grant,
-    caps: Caps,
-    retry: int,
-    stream: bool,
-) -> int:
-    """The number of the call."""
+@dataclass(frozen=True)
+class CallEntry:
+    """The beginning of every row of a call. `caps`: those in force, if they were looked at."""
+
+    ticket: Ticket
+    day: str
+    at: datetime
+    caps: Caps | None = None
+
+    @property
+    def values(self) -> dict[str, object]:
+        run = self.ticket.order.run
+        found = {"ticket": self.ticket.id, "at": text(self.at), "day": self.day}
+        found |= {"agent": run.agent, "task": run.task, "attempt": run.attempt}
+        return found | ({"day_cap": self.caps.day, "month_cap": self.caps.month} if self.caps else {})
+
+
+def add_open(db: Connection, entry: CallEntry, ask: Ask, grant: Grant, retry: int, stream: bool) -> int:
+    """Reserve -> the number of the call."""
     return insert(
         db,
         "calls",
-        **_who(ticket, day, now),
+        **entry.values,
         model=ask.model,
         price_version=ask.price_version,
         retry=retry,
@@ -110,33 +130,21 @@ def add_open(
         amount=grant.reserved,
         max_tokens=grant.max_tokens,
         clamped=int(grant.clamped),
-        day_cap=caps.day,
-        month_cap=caps.month,
     )
 
 
-def add_refusal(
-    db: Connection,
-    ticket: Ticket,
-    day: str,
-    now: datetime,
-    model: str,
-    refusal: Refusal,
-    caps: Caps | None = None,
-    answered: int = 400,
-) -> None:
-    """`caps`: those in force, if they were looked at."""
+def add_refusal(db: Connection, entry: CallEntry, model: str, refusal: Refusal, answered: int = 400) -> None:
+    """Note a refusal, at most REFUSED_ROWS of them per ticket."""
     rows = "select count(*) from calls where ticket = ? and state = 'refused'"
-    if db.execute(rows, (ticket.id,)).fetchone()[0] < REFUSED_ROWS:
-        told: dict[str, object] = {"state": "refused", "answered": answered, "code": refusal.code}
-        told |= {"day_cap": caps.day, "month_cap": caps.month} if caps else {}
-        insert(db, "calls", **_who(ticket, day, now), model=model[:100], price_version="", **told)
+    if db.execute(rows, (entry.ticket.id,)).fetchone()[0] < REFUSED_ROWS:
+        told = {"model": model[:100], "price_version": "", "answered": answered, "code": refusal.code}
+        insert(db, "calls", **entry.values, **told, state="refused")
 
 
 def end_call(
     db: Connection, number: int, state: State, amount: int, estimate: int | None, ending: CallEnding
 ) -> Row | None:
-    """The call in its final state; None if it had one already."""
+    """End a call -> its row; None if it was ended already."""
     values = {"state": state, "amount": amount, "estimate": estimate, **_told(ending)}
     columns = ", ".join(f"{name} = :{name}" for name in values)
     update = f"update calls set {columns} where id = :id and state = 'open' returning *"  # noqa: S608
@@ -144,39 +152,15 @@ def end_call(
     return row
 
 
-def _who(ticket: Ticket, day: str, now: datetime) -> dict[str, object]:
-    run = ticket.order.run
-    return {
-        "ticket": ticket.id,
-        "at": text(now),
-        "day": day,
-        "agent": run.agent,
-        "task": run.task,
-        "attempt": run.attempt,
-    }
-
-
 def _told(ending: CallEnding) -> dict[str, object]:
-    usage = ending.usage
-    return {
-        "status": ending.status,
-        "answered": ending.answered,
-        "stop_reason": ending.stop_reason,
-        "request_id": ending.request_id,
-        "code": ending.code,
-        "note": ending.note,
-        "ms": ending.ms,
-        "input": usage.input,
-        "write_5m": usage.write_5m,
-        "write_1h": usage.write_1h,
-        "read": usage.read,
-        "output": usage.output,
-        "thinking": usage.thinking,
-    }
+    """The columns of a call's end: they bear the names of the fields."""
+    told = vars(ending) | vars(ending.usage)
+    del told["usage"]
+    return told
 
 
 def warn(db: Connection, call: Row, now: datetime, percent: int) -> None:
-    """Once per day and month, and per raised cap. Settled and lost money only: a reservation mostly comes back."""
+    """Warn once per day and month, and per raised cap. Settled and lost money only: a reservation mostly comes back."""
     day, month = call["day"], month_of(call["day"])
     day_cap = max(call["day_cap"], raise_of(db, day))  # raised since
     for scope, period, cap in (("day", day, day_cap), ("month", month, call["month_cap"])):
@@ -186,31 +170,8 @@ def warn(db: Connection, call: Row, now: datetime, percent: int) -> None:
             db.execute("insert or ignore into budget_warnings values (?, ?, ?, ?, ?)", values)
 
 
-def set_raise(db: Connection, day: str, to: int, why: str, now: datetime) -> None:
-    """The last word counts. Against another cap the owner is warned anew."""
-    db.execute(
-        "insert or replace into cap_raises (day, amount, at, why) values (?, ?, ?, ?)", (day, to, text(now), why)
-    )
-    db.execute("delete from budget_warnings where scope = 'day' and period = ? and cap <> ?", (day, to))
-
-
-def lower_lost(db: Connection, number: int, amount: int, why: str, now: datetime) -> int:
-    """What the call was booked at before. Misconfigured if it is not lost, or would cost more than it is booked at."""
-    call = db.execute("select state, amount from calls where id = ?", (number,)).fetchone()
-    if call is None or call["state"] != "lost":
-        state = f"call {number} is {call['state']}, not lost" if call else f"there is no call {number}"
-        raise Misconfigured(f"{state}; the lost ones stand with their numbers in: python main.py budget")
-    booked: int = call["amount"]
-    if amount > booked:
-        raise Misconfigured(f"call {number} is booked at less already; type an --amount below that, or none for 0")
-    if amount < booked:
-        insert(db, "write_offs", call=number, at=text(now), booked=booked, amount=amount, why=why)
-        db.execute("update calls set amount = ? where id = ? and state = 'lost'", (amount, number))
-    return booked
-
-
 def stop(db: Connection, kind: str, reason: str, now: datetime) -> None:
-    """One of a kind is enough."""
+    """Stop all spending; one stop of a kind is enough."""
     if not db.execute("select 1 from halts where kind = ? and not ended", (kind,)).fetchone():
         insert(db, "halts", kind=kind, at=text(now), reason=reason)
 
@@ -236,3 +197,44 @@ def insert(db: Connection, table: str, **values: object) -> int:
 
 def text(at: datetime) -> str:
     return at.isoformat(timespec="milliseconds")
+
+
+# --- from rows to words
+
+
+def digest(token: str) -> str:
+    """All that is kept of a ticket's token."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def as_ticket(row: Row) -> Ticket:
+    order = TicketOrder(
+        run=Run(row["run"], row["agent"], row["run_day"], row["task"], row["attempt"]),
+        budget=row["budget"],
+        models=tuple(json.loads(row["models"])),
+        expires=datetime.fromisoformat(row["expires_at"]),
+        max_calls=row["max_calls"],
+        min_out=row["min_out"],
+        retry_s=row["retry_s"],
+        beside=row["beside"],
+    )
+    return Ticket(row["id"], order, closed=row["closed_at"] is not None)
+
+
+def as_record(row: Row) -> CallRecord:
+    return CallRecord(
+        model=row["model"],
+        state=row["state"],
+        cost=row["amount"],
+        retry=row["retry"],
+        clamped=bool(row["clamped"]),
+        status=row["status"],
+        answered=row["answered"],
+        stop_reason=row["stop_reason"],
+        code=row["code"],
+        usage=as_usage(row),
+    )
+
+
+def as_usage(row: Row) -> TokenUsage:
+    return TokenUsage(*(row[kind] for kind in ("input", "write_5m", "write_1h", "read", "output", "thinking")))

@@ -1,4 +1,4 @@
-"""What was saved, for readers: where the money book and the journal meet. Nothing here writes.
+"""Savings, for readers: where the money book and the journal meet. Nothing here writes.
 
 What came of a try stands in the journal, what it cost in the book. A price that nobody knows any more saves nothing.
 """
@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 from sqlite3 import Row
 
 from shared.model.lifecycle import Event
+from shared.money.ledger_rows import as_usage
 from shared.money.pricing import Pricing, Unpriced
 from shared.money.routing import NEWEST, FirstTry, Lane, saved, usual
 from shared.money.savings import KEPT, Saved, cached
-from shared.money.token_budget import Rates, TokenUsage, cost
+from shared.money.token_budget import Rates, cost
 from shared.store.database import Database
 
 MOST_CALLS, RECENT = 50, 5_000  # the newest, that tell how a run goes; and of how many calls of all agents
@@ -43,7 +44,7 @@ FIRST_TRIES = """
 
 
 class LedgerSavings:
-    """`db` is the database of the home."""
+    """What routing and caching have saved. `db` is the database of the home."""
 
     def __init__(self, db: Database, pricing: Pricing) -> None:
         self._db = db
@@ -66,7 +67,7 @@ class LedgerSavings:
         return row is not None and row["day"] == day and row["code"] in NOT_TAKEN
 
     def record(self, cheap: str, dear: str) -> tuple[FirstTry, ...]:
-        """Of the first tries at easy tasks with these models: those of which is known what came of them."""
+        """First tries at easy tasks with these models, as far as it is known what came of them. The newest first."""
         sql = f"{FIRST_TRIES} and beside = ?3 and model = ?4 order by id desc limit {NEWEST}"
         found = (row for model in (cheap, dear) for row in self._tries(sql, dear, model))
         return tuple(map(self._try, found))
@@ -89,12 +90,12 @@ class LedgerSavings:
     def _worth(self, call: Row, model: str) -> int:
         """The same tokens at that model's prices."""
         rates = self._rates(model, call)
-        return cost(rates, _usage(call)) if rates and call["state"] == "settled" else int(call["amount"])
+        return cost(rates, as_usage(call)) if rates and call["state"] == "settled" else int(call["amount"])
 
     # --- caching
 
     def begun_again(self, agent: str, model: str) -> tuple[int, int]:
-        """Of an agent's newest calls of a model: how many, and how many within five minutes after one on its task."""
+        """Count an agent's newest calls of a model, and those within five minutes after one on the same task."""
         return self._calls(
             """with found as (
                 select id, at, lag(at) over (partition by task order by id) as other from recent where model = ?
@@ -104,7 +105,7 @@ class LedgerSavings:
         )
 
     def gone_on(self, agent: str, nth: int) -> tuple[int, int]:
-        """Of an agent's newest runs: how many came to an n-th call, and how many of these to another soon after it."""
+        """Count an agent's newest runs that came to an n-th call, and those that made another soon after it."""
         return self._calls(
             """with found as (
                 select id, at, lead(at) over (partition by run order by id) as other,
@@ -132,7 +133,7 @@ class LedgerSavings:
     # --- for the owner
 
     def by_day(self, period: str = "") -> dict[str, Saved]:
-        """Of a day or a month (default: of all times): each day on which there was anything to save.
+        """What was saved on each day of a day, a month (default: of all times).
 
         A try counts on the day of its last call, once it is known what came of it.
         """
@@ -151,7 +152,7 @@ class LedgerSavings:
         )
         for call in self._db.rows(sql, (period, period)):
             if rates := self._rates(call["model"], call):
-                yield call["day"], Saved(caching=cached(rates, _usage(call)))
+                yield call["day"], Saved(caching=cached(rates, as_usage(call)))
 
     def _by_routing(self, period: str) -> Iterable[tuple[str, Saved]]:
         for row in self._tries(f"{FIRST_TRIES} and model <> beside"):
@@ -162,14 +163,10 @@ class LedgerSavings:
                 yield day, Saved(routing=saved(self._try(row), most))
 
     def _rates(self, model: str, call: Row) -> Rates | None:
-        """As on the day of the call. Most models have one price for prompts of every size."""
+        """Prices on the day of the call; None: unknown by now. Most models have one price for prompts of every size."""
         at = datetime.fromisoformat(f"{call['day']}T12:00").replace(tzinfo=UTC)
         try:
             small, large = (self._pricing.rates(model, size, at) for size in (1, LARGEST))
-            return small if small == large else self._pricing.rates(model, _usage(call).prompt, at)
+            return small if small == large else self._pricing.rates(model, as_usage(call).prompt, at)
         except Unpriced:
             return None
-
-
-def _usage(call: Row) -> TokenUsage:
-    return TokenUsage(*(call[kind] for kind in ("input", "write_5m", "write_1h", "read", "output", "thinking")))

@@ -1,4 +1,4 @@
-"""Door to prices. The only module that asks genai-prices what a token costs and reads what a vendor counted.
+"""Price adapter: what a token costs by genai-prices, and what a vendor counted.
 
 What has no price is refused: an unknown model before it is called, an unknown kind of usage after it.
 """
@@ -38,13 +38,13 @@ class OwnPrice(Protocol):
 
 
 class Pricing:
-    """`own` are models that the owner priced himself, e.g. local ones at 0; they go before the library's."""
+    """`own` are the owner's prices of models, e.g. of local ones at 0; they go before the library's."""
 
     def __init__(self, own: Mapping[str, OwnPrice] | None = None) -> None:
         self._own = dict(own or {})
 
     def version(self, model: str) -> str:
-        """What a row of the book remembers: a price may change, a booked cost never does."""
+        """Where the price comes from, for the row: a price may change, a booked cost never does."""
         if model in self._own:
             return f"owner {self._own[model].input}/{self._own[model].output}"
         return f"genai-prices {version('genai-prices')}"

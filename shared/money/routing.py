@@ -1,4 +1,4 @@
-"""Which model tries an easy task first: the cheap one while it pays, by what earlier tries have cost. Pure.
+"""The model that tries an easy task first: the cheap one while it pays, by what earlier tries cost. Pure.
 
 Amounts are nano-dollars.
 """
@@ -21,7 +21,7 @@ Lane = Literal["cheap", "dear"]
 
 @dataclass(frozen=True)
 class Route:
-    """How one run of the coder asks its model.
+    """The way one run of the coder asks its model.
 
     `beside`: the model that a first try at an easy task is measured by; else empty. `marks`: its prompt is to be kept.
     """
@@ -47,7 +47,7 @@ class FirstTry:
 
 
 def choose(difficulty: Difficulty, tries: int, record: Sequence[FirstTry], number: int) -> Lane:
-    """`tries`: so far, whatever came of them; `record`: the newest first; `number`: of the task, always the same."""
+    """Choose the model. `tries` so far, whatever came of them; `record`: the newest first; `number`: `number_of` it."""
     if difficulty is not Difficulty.EASY or tries:
         return "dear"
     if len(_newest(record, "cheap")) < ENOUGH or balance(record) > 0:
@@ -62,7 +62,7 @@ def balance(record: Sequence[FirstTry]) -> int:
 
 
 def saved(one: FirstTry, most: int | None) -> int:
-    """By a try with the cheap model; negative: lost. `most`: what a try with the dear one is known to cost.
+    """What a try with the cheap model saved; negative: lost. `most`: what a try with the dear one is known to cost.
 
     A model that needs more words for the same work has not saved what those words would have cost elsewhere.
     """
@@ -72,7 +72,7 @@ def saved(one: FirstTry, most: int | None) -> int:
 
 
 def number_of(task: str) -> int:
-    """Stable: whoever asks again after a crash gets the same answer."""
+    """A number of the task that stays the same, also after a crash."""
     return int.from_bytes(hashlib.sha256(task.encode()).digest()[:8], "big")
 
 

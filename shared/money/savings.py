@@ -1,4 +1,4 @@
-"""What is saved, and whether it pays to try: the arithmetic of prompt caching. Pure; amounts are nano-dollars."""
+"""The arithmetic of prompt caching: what it saves, and whether it pays. Pure; amounts are nano-dollars."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEAST, LEAST_OF_SMALL = 1_024, 4_096  # tokens: a shorter beginning is not kept,
 
 @dataclass(frozen=True)
 class Saved:
-    """Signed: a loss is shown as one."""
+    """Savings in nano-dollars; a loss is negative."""
 
     caching: int = 0
     routing: int = 0

@@ -1,4 +1,4 @@
-"""The words of the money book: a ticket to spend, a reservation, how a call ended, and what is told of it later.
+"""The words of the money book: a ticket to spend, a reservation, how a call ended, and what is read of it later. Pure.
 
 Amounts are nano-dollars.
 """
@@ -18,7 +18,7 @@ State = Literal["open", "settled", "void", "lost", "refused"]
 
 @dataclass(frozen=True)
 class TicketOrder:
-    """Who may call the meter, for what, and how much."""
+    """A ticket that is asked for: who may call the meter, for what, and how much."""
 
     run: Run
     budget: int
@@ -129,9 +129,17 @@ def totals(shares: Iterable[Share], period: str, cap: int) -> Totals:
 
 @dataclass(frozen=True)
 class BudgetWarning:
-    """Told once per day and per month: the cap is nearly used."""
+    """A cap that is nearly used: told once per day and per month."""
 
     scope: Literal["day", "month"]
     period: str
     used: int
     cap: int
+
+
+@dataclass(frozen=True)
+class Spending:
+    """Money that was taken from the cap at some minute of the day (0-1439)."""
+
+    minute: int
+    amount: int

@@ -27,19 +27,19 @@ def dollars(text: str) -> int:
 
 
 def as_dollars(nano: int) -> str:
-    """With nine decimals, so that nothing is rounded: 1 -> 0.000000001."""
+    """Dollars with nine decimals, so that nothing is rounded: 1 -> 0.000000001."""
     whole, rest = divmod(abs(nano), NANO)
     return f"{'-' if nano < 0 else ''}{whole}.{rest:09d}"
 
 
 def amount(nano: int) -> str:
-    """As a person types it: exact, with at least two decimals."""
+    """An amount as a person types it: exact, with at least two decimals."""
     whole, _, rest = as_dollars(nano).partition(".")
     return f"{whole}.{rest.rstrip('0').ljust(2, '0')}"
 
 
 def _plainly(nano: int) -> str:
-    """For a sentence."""
+    """An amount for a sentence: $0.25."""
     return f"${amount(nano)}"
 
 
@@ -96,7 +96,7 @@ def most_tokens(body: bytes) -> int:
 
 @dataclass(frozen=True)
 class Ask:
-    """One call before it is sent. `rates` are the dearest for prompts of up to `tokens_in` tokens."""
+    """A call before it is sent. `rates` are the dearest for prompts of up to `tokens_in` tokens."""
 
     model: str
     rates: Rates
@@ -122,7 +122,7 @@ class Ask:
 class Caps:
     """Hard limits in nano-dollars; None: no such limit. `total` is for the whole life of the money book.
 
-    `upkeep`: of a day, for all tasks that nobody asked for. Who raises a day does not mean these.
+    `upkeep`: of a day, for all tasks that nobody asked for. Raising a day does not raise it.
     """
 
     task: int
@@ -188,12 +188,12 @@ WHOSE = {
 }
 
 
-def decide(ask: Ask, standings: Sequence[CapUsage], min_out: int) -> Grant | Refusal:
+def decide(ask: Ask, caps: Sequence[CapUsage], min_out: int) -> Grant | Refusal:
     """The whole call, or a shorter answer of at least `min_out` tokens, or nothing: the tightest cap decides.
 
     What nobody asked for can wait until tomorrow: its share buys no half answers, which would end the task for good.
     """
-    tightest = min(standings, key=lambda standing: standing.left)
+    tightest = min(caps, key=lambda cap: cap.left)
     if ask.worst <= tightest.left:
         return Grant(ask.max_tokens, ask.worst)
     affordable = (tightest.left - ask.worst_input) // ask.rates.output if ask.rates.output else 0
@@ -211,7 +211,7 @@ def _too_dear(ask: Ask, at: CapUsage) -> Refusal:
 
 
 def nearly_used(spent: int, cap: int, percent: int) -> bool:
-    """Time to warn the owner."""
+    """Whether it is time to warn the owner."""
     return spent * 100 >= cap * percent
 
 
@@ -219,12 +219,12 @@ def nearly_used(spent: int, cap: int, percent: int) -> bool:
 
 
 def raised(caps: Caps, to: int) -> Caps:
-    """What holds on a day that the owner has raised; never less than on any other day. 0: he has not."""
+    """The caps of a day that the owner has raised to `to`; never less than on any other day. 0: not raised."""
     return replace(caps, day=max(caps.day, to))
 
 
 def raise_forbidden(to: int, caps: Caps) -> str:
-    """Why the owner's amount for one day is not taken, and what he can type; empty: it is. `caps`: the policy's."""
+    """Why the owner's amount for one day is not taken, and what to type instead; empty: it is. `caps`: the policy's."""
     if caps.day <= to <= caps.month:
         return ""
     policy = "in config/policy.yaml"

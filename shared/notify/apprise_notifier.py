@@ -1,4 +1,4 @@
-"""Door to Apprise. The only module that knows this library: Slack, e-mail, Telegram and a hundred others behind it.
+"""Apprise adapter: Slack, e-mail, Telegram and a hundred other services.
 
 Not installed with the daemon. Not for Discord: Apprise has no way to switch mentions off there, and gives up at the
 first "too many requests". It answers yes or no and keeps no ids: no is DeliveryUnknown, and a notice that is sent
@@ -47,7 +47,7 @@ class AppriseNotifier:
         return ", ".join(dict.fromkeys(str(service.service_name) for service in self._services))
 
     def send(self, notice: Notice, sent: str = "") -> str:  # noqa: ARG002
-        """See Notifier; no id is kept."""
+        """Send to each service that has not taken it yet: see Notifier. No id is kept."""
         words = plain(notice, self._hosts)
         taken = self._taken[1] if self._taken[0] == (notice.key, words) else set()
         self._taken = (notice.key, words), taken

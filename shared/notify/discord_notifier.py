@@ -1,4 +1,4 @@
-"""Door to Discord. The only module that knows what Discord's answers mean for a notice.
+"""Discord adapter: what Discord's answers mean for a notice.
 
 A webhook can edit a message whose id it knows, so a notice that is sent again changes the one that is there. What it
 cannot do is ask: it lists no messages, and takes no key by which a repeated POST would be known (`nonce` is for bots).

@@ -1,4 +1,4 @@
-"""What a notice looks like at Discord: one embed within all limits, which pings nobody and hides no link.
+"""A notice as Discord shows it: one embed within all limits, which pings nobody and hides no link.
 
 Discord counts characters; we count UTF-16 units, of which there are never fewer.
 """

@@ -1,4 +1,4 @@
-"""Notice -> the owner, at each of his services: once, and brought up to date. What does not arrive is known, not lost.
+"""Notice -> the owner, at each service: once, and brought up to date. What does not arrive is known, not lost.
 
 A message is booked before it is sent. Where its id is known it may be repeated for ever, since that edits it. Without
 an id one more try is made after a lost answer, and that one says so; then only other words are tried.
@@ -24,18 +24,20 @@ class Messenger:
     book: NoticeRepository
     notifiers: Sequence[Notifier]
     tell: Callable[[str], None]
-    problems: list[str] = field(default_factory=list)  # what the owner has to mend; such a service is not asked again
+    problems: list[str] = field(
+        default_factory=list
+    )  # what the owner has to correct; such a service is not asked again
     _shut: dict[str, datetime] = field(default_factory=dict)  # service -> it takes nothing before
 
     def send(self, notice: Notice, now: datetime, as_news: bool = True) -> None:
-        """The same words again are not sent. Only `as_news` is a message sent that would stand beside an older one."""
+        """Send, but not the same words again. Only `as_news` is a message sent that would stand beside an older one."""
         for notifier in self.notifiers:
             slip = self.book.intend(notice, notifier.name, now)
             if slip.is_due and (as_news or slip.message_id or not (slip.posts or slip.blind)):
                 self._try(notifier, notice, slip, now)
 
     def flush(self, day: str, now: datetime) -> None:
-        """What should be there since a while and is not."""
+        """Send again what should be there since five minutes and is not."""
         for notifier in self.notifiers:
             for notice, slip in self.book.due(day):
                 rested = slip.tried_at is None or now - slip.tried_at >= PAUSE

@@ -1,4 +1,4 @@
-"""The words of telling: a notice to the owner, wherever he reads it."""
+"""A notice to the owner, whatever service shows it."""
 
 from __future__ import annotations
 

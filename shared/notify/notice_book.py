@@ -1,4 +1,4 @@
-"""Door to what the owner was told. The only module that remembers messages: intended, delivered (its id), or why not.
+"""Messages to the owner, remembered: intended, delivered (with its id), or why not.
 
 A service that cannot be asked gets the same words at most twice: a second time only if the first answer was lost.
 """
@@ -26,7 +26,7 @@ State = Literal["planned", "sending", "delivered", "perhaps", "refused"]
 
 @dataclass(frozen=True)
 class Slip:
-    """Where one message stands at one service."""
+    """The state of one message at one service."""
 
     key: str
     service: str
@@ -50,11 +50,13 @@ class Slip:
 
 
 class NoticeRepository:
+    """`db` is the database of the home."""
+
     def __init__(self, db: Database) -> None:
         self._db = Tables(db, "notices")
 
     def intend(self, notice: Notice, service: str, now: datetime) -> Slip:
-        """What is to stand there from now on. The same again changes nothing; other words are a new intention.
+        """Note what is to stand there from now on. The same again changes nothing; other words are a new intention.
 
         They may be tried once more, however many answers were lost. A picture alone is nothing new where what was
         said cannot be changed.
@@ -74,12 +76,8 @@ class NoticeRepository:
         return slip
 
     def trying(self, slip: Slip, now: datetime) -> None:
-        """Booked before it is sent: if we die meanwhile, a message without an id may or may not be there."""
-        self._set(
-            slip,
-            "state = 'sending', tried_at = ?, blind = blind + (message_id = '')",
-            now.isoformat(),
-        )
+        """Note a try before it is sent: if we die meanwhile, a message without an id may or may not be there."""
+        self._set(slip, "state = 'sending', tried_at = ?, blind = blind + (message_id = '')", now.isoformat())
         fault_point("notice.sending")
 
     def delivered(self, slip: Slip, message_id: str) -> None:
@@ -88,22 +86,22 @@ class NoticeRepository:
         fault_point("notice.done")
 
     def undelivered(self, slip: Slip, why: str) -> None:
-        """It is certainly not there."""
+        """Note that it is certainly not there."""
         self._set(slip, "state = 'planned', blind = max(blind - (message_id = ''), 0), why = ?", why)
         fault_point("notice.undelivered")
 
     def unknown(self, slip: Slip, why: str) -> None:
-        """The answer was lost; also that of a new message in place of one that was gone."""
+        """Note that the answer was lost; also that of a new message in place of one that was gone."""
         self._set(slip, "state = 'perhaps', message_id = '', blind = max(blind, 1), why = ?", why)
         fault_point("notice.unknown")
 
     def refused(self, slip: Slip, why: str) -> None:
-        """Never in these words: they are not tried again."""
+        """Note that the service never takes these words: they are not tried again."""
         self._set(slip, "state = 'refused', blind = 0, why = ?", why)
         fault_point("notice.refused")
 
     def told(self, slips: Sequence[Slip], key: str) -> None:
-        """The message `key` has said that these did not arrive."""
+        """Note that the message `key` has said that these did not arrive."""
         for slip in slips:
             self._set(slip, "told_in = ?", key)
             fault_point("notice.told")
@@ -116,7 +114,7 @@ class NoticeRepository:
         return self._db.row(sql, (what,)) is not None
 
     def is_delivered(self, key: str, service: str) -> bool:
-        """In its newest words."""
+        """Whether the message stands there in its newest words."""
         sql = "select 1 from notices where key = ? and service = ? and state = 'delivered'"
         return self._db.row(sql, (key, service)) is not None
 
@@ -159,14 +157,5 @@ def _slip(row: sqlite3.Row) -> Slip:
     found = _notice(row)
     tried = datetime.fromisoformat(row["tried_at"]) if row["tried_at"] else None
     title = found.title if found else row["key"]
-    return Slip(
-        row["key"],
-        row["service"],
-        title,
-        row["state"],
-        row["message_id"],
-        row["posts"],
-        row["blind"],
-        tried,
-        row["why"],
-    )
+    posts, blind = row["posts"], row["blind"]
+    return Slip(row["key"], row["service"], title, row["state"], row["message_id"], posts, blind, tried, row["why"])

@@ -1,4 +1,4 @@
-"""Door to the owner's attention. The only module that says what we need of a chat or a mail service.
+"""What we need of a chat or a mail service.
 
 Every notice may be sent again: with the answer of the first time the same message is edited, not posted twice.
 """

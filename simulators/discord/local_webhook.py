@@ -1,4 +1,4 @@
-"""Door to a Discord without Discord. The only module that serves a webhook on this machine.
+"""A Discord without Discord: serves a webhook on this machine.
 
 For a day on trial and for tests: it keeps what it is sent, refuses what Discord refuses, and goes wrong as it is told.
 """

@@ -1,4 +1,4 @@
-"""Door to the local webhook's messages. The only module that keeps them: in memory, and as files to look at."""
+"""The local webhook's messages: kept in memory, and as files to look at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Door to the local GitHub's commits. The only module that asks a repository of its what is in it, and merges there."""
+"""Commits of the local GitHub: what a repository holds, and merges in it."""
 
 from __future__ import annotations
 

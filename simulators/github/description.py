@@ -1,4 +1,4 @@
-"""Door to GitHub's own description of its API (github-contract.json). The only module that reads it."""
+"""GitHub's own description of its API (github-contract.json)."""
 
 from __future__ import annotations
 

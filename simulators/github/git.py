@@ -1,4 +1,4 @@
-"""Door to git over HTTP. The only module that starts `git http-backend`: clone, fetch and push of the local GitHub."""
+"""Git over HTTP, by `git http-backend`: clone, fetch and push of the local GitHub."""
 
 from __future__ import annotations
 

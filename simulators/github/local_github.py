@@ -1,4 +1,4 @@
-"""Door to a GitHub without GitHub. The only module that serves its API and its git on this machine.
+"""A GitHub without GitHub: serves its API and its git on this machine.
 
 For a day on trial and for tests. It knows pull requests, reviews, issues, comments, labels, statuses, runs and rules of
 a branch, over real git repositories; what it refuses, it refuses in GitHub's words. It does not know forks, teams,

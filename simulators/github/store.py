@@ -1,4 +1,4 @@
-"""Door to where the local GitHub's repositories lie. The only module that makes one: empty, or a copy of another."""
+"""Repositories of the local GitHub on disk: made empty, or as a copy of another."""
 
 from __future__ import annotations
 

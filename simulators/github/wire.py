@@ -1,4 +1,4 @@
-"""Door to the local GitHub's wire. The only module that takes requests from it, and breaks answers as planted."""
+"""The local GitHub's wire: takes requests, and breaks answers as planted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Door to answers of the API. The only module that writes messages and streams as the live Messages API does."""
+"""Answers of the scripted API: messages and streams as the live Messages API writes them."""
 
 from __future__ import annotations
 

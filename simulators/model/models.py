@@ -1,4 +1,4 @@
-"""Door to the model list. The only module that knows which models the scripted API serves, and their limits."""
+"""Models that the scripted API serves, and their limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Door to requests. The only module that knows the shape of what is asked of the Messages API."""
+"""Requests to the Messages API: their shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Door to the API's rules. The only module that knows which requests the live Messages API refuses, and how."""
+"""Rules of the API: which requests the live Messages API refuses, and how."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Door to scripts. The only module that knows which step of a script answers a call.
+"""Scripts: which step answers a call.
 
 A rule is a set of conditions; the steps that share it are its answers, in the order of the file. A call belongs to the
 rule with the most conditions that all fit, the first in the file among equals, whether or not that rule has an answer

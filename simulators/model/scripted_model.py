@@ -1,4 +1,4 @@
-"""Door to a model without a model. The only module that serves the Anthropic Messages API from a script.
+"""A model without a model: serves the Anthropic Messages API from a script.
 
 For the demo, for tests, and for trying a day before it costs money. It listens on this machine only, refuses what the
 live API refuses, counts and bills as the vendor does, and marks every answer with where it stands in the script.

@@ -1,4 +1,4 @@
-"""Door to steps. The only module that knows what a step of a script may hold: docs/scripting-a-day.md."""
+"""Steps of a script, and what they may hold: docs/scripting-a-day.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Door to token counts. The only module that knows how the scripted model counts, caches and bills a prompt.
+"""Token counts: how the scripted model counts, caches and bills a prompt.
 
 A token is four bytes of UTF-8, so that a forecast can be checked by hand. The prompt cache follows the vendor's rules:
 what lies before a mark is kept for 5 minutes or 1 hour from its last use, if it is long enough for the model; a later

@@ -1,4 +1,4 @@
-"""Door to the scripted model's wire. The only module that sends its answers, and breaks them as scripted."""
+"""The scripted model's wire: sends its answers, and breaks them as scripted."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from anthropic.types import MessageParam
 
 from shared.model.work import Run
 from shared.money.ledger import Ledger
-from shared.money.meter import Meter, MeterTimeouts, Upstream
+from shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
 from shared.money.pricing import Pricing
 from shared.money.ticket import CallRecord, TicketOrder
 from shared.money.token_budget import Caps, dollars
@@ -88,7 +88,7 @@ class Scene:
 
     @property
     def used(self) -> int:
-        return self.ledger.totals("2026", 0).used
+        return self.ledger.reader.totals("2026", 0).used
 
     def again(self) -> None:
         """As new, for the next test at the same meter."""
@@ -127,17 +127,14 @@ def scene(folder: Path, *steps: Step, patience: MeterTimeouts = HASTY, key: str 
     caps, clock = [GENEROUS], ManualClock(NOW)
     ledger = Ledger(Database(folder / "agents.db"))
     with ScriptedUpstream(*steps) as upstream:
-        meter = Meter(
-            ledger,
-            Pricing(),
-            lambda: caps[0],
-            Upstream(upstream.url, key),
-            clock,
+        setup = MeterSetup(
             folder / "run" / "meter.sock",
+            Upstream(upstream.url, key),
             lambda event, fields: log.append((event, fields)),
             patience,
             **more,
         )
+        meter = Meter(ledger, Pricing(), lambda: caps[0], clock, setup)
         with meter:
             found = Scene(upstream, ledger, meter, caps, clock, log, folder)
             found.ticket()

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from cli.wiring.meter_log import telling
-from shared.llm.llm_client import LlmClient
+from shared.llm.llm_client import LlmClient, MeterAccess
 from shared.llm.llm_replies import Replies
 from shared.model.errors import Unavailable
 from shared.model.work import ModelChoice
 from shared.money.ledger import Ledger
-from shared.money.meter import Meter, MeterTimeouts, Upstream
+from shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
 from shared.money.pricing import Pricing
 from shared.money.token_budget import Caps
 from shared.store.database import Database
@@ -64,12 +64,12 @@ def test_through_the_meter_the_first_try_in_vain_is_heard(tmp_path: Path, listen
         url = model.url if listens else "http://127.0.0.1:9"
         log = telling(lambda *_: None, url, told.append, PATIENCE)
         upstream = Upstream(url, "key")
-        meter = Meter(ledger, Pricing(), lambda: caps, upstream, clock, tmp_path / "m.sock", log, PATIENCE)
+        setup = MeterSetup(tmp_path / "m.sock", upstream, log, PATIENCE)
+        meter = Meter(ledger, Pricing(), lambda: caps, clock, setup)
         replies = Replies(Database(tmp_path / "agents.db"))
         with meter:
-            client = LlmClient(
-                ledger, replies, meter.socket, {"planner": ModelChoice(SONNET)}, clock, lambda run: 10**9, url
-            )
+            access = MeterAccess(meter.socket, 10**9, url)
+            client = LlmClient(ledger, replies, access, {"planner": ModelChoice(SONNET)}, clock)
             if listens:
                 ask(client)
             else:

@@ -6,8 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from shared.money.ledger import Ledger
-from shared.money.ledger_course import LedgerCourse, Spending
-from shared.money.ticket import CallEnding
+from shared.money.ticket import CallEnding, Spending
 from shared.store.database import Database
 from tests.edges.test_ledger import NOON, opened, refusal, taken
 
@@ -15,22 +14,20 @@ DAY = "2026-11-20"
 
 
 def test_each_amount_stands_at_its_minute_and_all_together_are_what_the_cap_has_lost(tmp_path: Path) -> None:
-    db = Database(tmp_path / "agents.db")
-    ledger, course = Ledger(db), LedgerCourse(db)
+    ledger = Ledger(Database(tmp_path / "agents.db"))
     ticket = opened(ledger)
     ledger.settle(taken(ledger, ticket, 500), 300, CallEnding(), NOON)
     ledger.lost(taken(ledger, ticket, 100, now=NOON + timedelta(minutes=61)), 100, None, CallEnding(), NOON)
     taken(ledger, ticket, 50, now=NOON + timedelta(hours=3))
     refusal(ledger, ticket, 10**9)
-    assert course.of(DAY) == (Spending(720, 300), Spending(781, 100), Spending(900, 50))
-    assert sum(one.amount for one in course.of(DAY)) == ledger.totals(DAY, 0).used
-    assert course.of("2026-11-19") == ()
+    assert ledger.reader.course(DAY) == (Spending(720, 300), Spending(781, 100), Spending(900, 50))
+    assert sum(one.amount for one in ledger.reader.course(DAY)) == ledger.reader.totals(DAY, 0).used
+    assert ledger.reader.course("2026-11-19") == ()
 
 
 def test_a_clock_set_back_books_at_the_beginning_of_the_newer_day(tmp_path: Path) -> None:
-    db = Database(tmp_path / "agents.db")
-    ledger, course = Ledger(db), LedgerCourse(db)
+    ledger = Ledger(Database(tmp_path / "agents.db"))
     ticket = opened(ledger)
     taken(ledger, ticket, 10)
     taken(ledger, ticket, 20, now=NOON - timedelta(days=1))
-    assert course.of(DAY) == (Spending(0, 20), Spending(720, 10))
+    assert ledger.reader.course(DAY) == (Spending(0, 20), Spending(720, 10))

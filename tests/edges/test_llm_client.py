@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.llm import llm_answers
-from shared.llm.llm_client import LlmClient, repair
+from shared.llm.llm_client import LlmClient, MeterAccess, repair
 from shared.llm.llm_replies import Replies
 from shared.model.errors import (
     Misconfigured,
@@ -33,7 +33,7 @@ from shared.model.errors import (
 )
 from shared.model.work import ModelChoice, Run
 from shared.money.ledger import Ledger
-from shared.money.meter import Meter, MeterTimeouts, Upstream
+from shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
 from shared.money.pricing import Pricing
 from shared.money.ticket import CallRecord, TicketOrder
 from shared.money.token_budget import Caps
@@ -131,7 +131,7 @@ def client_of(
     model: ScriptedModel, replies: Replies, tickets: TicketBox, choice: ModelChoice | None = None
 ) -> LlmClient:
     choice = choice or ModelChoice(SONNET, (OPUS, HAIKU), "medium", 1_000)
-    return LlmClient(tickets, replies, model.url, {"planner": choice}, ManualClock(MORNING), lambda run: BUDGET)
+    return LlmClient(tickets, replies, MeterAccess(model.url, BUDGET), {"planner": choice}, ManualClock(MORNING))
 
 
 def ask(client: LlmClient, run: Run = RUN, user: str = "Plan this.") -> Plan:
@@ -206,7 +206,7 @@ ENDS = (6, 13)
 
 def keeping(model: ScriptedModel, replies: Replies, keeps: Callable[[str, int], bool]) -> LlmClient:
     choice = {"planner": ModelChoice(SONNET, (HAIKU,), "medium", 1_000)}
-    return LlmClient(TicketBox(), replies, model.url, choice, ManualClock(MORNING), lambda run: BUDGET, keeps=keeps)
+    return LlmClient(TicketBox(), replies, MeterAccess(model.url, BUDGET, keeps=keeps), choice, ManualClock(MORNING))
 
 
 def blocks(model: ScriptedModel, number: int = -1) -> Any:
@@ -383,7 +383,11 @@ def test_a_repair_quotes_a_hostile_answer_as_far_as_it_can_be_sent() -> None:
 
 def test_nobody_at_the_meter_is_said_in_one_line(replies: Replies, tickets: TicketBox, tmp_path: Path) -> None:
     alone = LlmClient(
-        tickets, replies, tmp_path / "no.sock", {"planner": ModelChoice(SONNET)}, ManualClock(MORNING), lambda run: 1
+        tickets,
+        replies,
+        MeterAccess(tmp_path / "no.sock", 1),
+        {"planner": ModelChoice(SONNET)},
+        ManualClock(MORNING),
     )
     with pytest.raises(Unavailable, match=r"nobody answers at .*the meter does not run"):
         ask(alone)
@@ -448,7 +452,7 @@ def test_a_stream_that_makes_no_sense_is_unavailable(
     garbage: Callable[[str], str], replies: Replies, tickets: TicketBox, text: str
 ) -> None:
     models = {"planner": ModelChoice(SONNET)}
-    client = LlmClient(tickets, replies, garbage(text), models, ManualClock(MORNING), lambda run: BUDGET)
+    client = LlmClient(tickets, replies, MeterAccess(garbage(text), BUDGET), models, ManualClock(MORNING))
     with pytest.raises(Unavailable):
         ask(client)
 
@@ -608,13 +612,14 @@ ASKING = """
     from shared.model.work import ModelChoice
     from shared.system.clock import ManualClock
     from shared.store.database import Database
-    from shared.llm.llm_client import LlmClient, repair
+    from shared.llm.llm_client import LlmClient, MeterAccess, repair
     from shared.llm.llm_replies import Replies
     from tests.edges.test_llm_client import BUDGET, PLAN, RUN, SYSTEM, Plan, TicketBox
     url, home = sys.argv[1:]
     models = {"planner": ModelChoice("claude-sonnet-5-5")}
     clock = ManualClock(datetime(2026, 11, 20, tzinfo=UTC))
-    client = LlmClient(TicketBox(), Replies(Database(Path(home, "agents.db"))), url, models, clock, lambda run: BUDGET)
+    replies = Replies(Database(Path(home, "agents.db")))
+    client = LlmClient(TicketBox(), replies, MeterAccess(url, BUDGET), models, clock)
     assert client.ask(RUN, SYSTEM, "Plan this.", Plan) == PLAN
 """
 
@@ -645,9 +650,10 @@ def metered(model: ScriptedModel, ledger: Ledger, replies: Replies, tmp_path: Pa
     patience = MeterTimeouts(first=0.01, longest=0.01, tries=2)
     caps = Caps(CAP, CAP, CAP)
     upstream = Upstream(model.url, "real-key")
-    with Meter(ledger, Pricing(), lambda: caps, upstream, clock, tmp_path / "meter.sock", patience=patience) as meter:
+    setup = MeterSetup(tmp_path / "meter.sock", upstream, timeouts=patience)
+    with Meter(ledger, Pricing(), lambda: caps, clock, setup) as meter:
         models = {"planner": ModelChoice(SONNET, (HAIKU,), "medium", 1_000)}
-        yield LlmClient(ledger, replies, meter.socket, models, clock, lambda run: BUDGET)
+        yield LlmClient(ledger, replies, MeterAccess(meter.socket, BUDGET), models, clock)
 
 
 def test_through_the_meter_the_money_book_and_the_vendors_bill_agree(
@@ -656,7 +662,7 @@ def test_through_the_meter_the_money_book_and_the_vendors_bill_agree(
     model.play([cut("x" * 4_000), {"text": "no"}, good()])
     assert ask(metered) == PLAN
     assert [request.headers["authorization"] for request in model.requests] == ["Bearer real-key"] * 3
-    assert ledger.totals("2026-11-20", CAP).spent == model.billed > 0
+    assert ledger.reader.totals("2026-11-20", CAP).spent == model.billed > 0
 
 
 def test_through_the_meter_a_busy_model_gives_way_to_the_next(metered: LlmClient, model: ScriptedModel) -> None:
@@ -706,18 +712,16 @@ def test_through_the_meter_where_nobody_listens_the_address_and_its_variable_are
 ) -> None:
     clock, nowhere = ManualClock(MORNING), "http://127.0.0.1:9"
     patience, caps = MeterTimeouts(first=0.01, longest=0.01, tries=2), Caps(CAP, CAP, CAP)
-    line = Meter(
-        ledger, Pricing(), lambda: caps, Upstream(nowhere, "k"), clock, tmp_path / "meter.sock", patience=patience
-    )
-    with line as meter:
+    setup = MeterSetup(tmp_path / "meter.sock", Upstream(nowhere, "k"), timeouts=patience)
+    with Meter(ledger, Pricing(), lambda: caps, clock, setup) as meter:
         models = {"planner": ModelChoice(SONNET, (HAIKU,))}
-        client = LlmClient(ledger, replies, meter.socket, models, clock, lambda run: BUDGET, nowhere)
+        client = LlmClient(ledger, replies, MeterAccess(meter.socket, BUDGET, nowhere), models, clock)
         with pytest.raises(
             Unavailable, match=r"answer at http://127\.0\.0\.1:9: .* check ANTHROPIC_BASE_URL in config"
         ):
             ask(client)
-    assert [(share.model, share.calls) for share in ledger.breakdown()] == [(SONNET, 2)]
-    assert ledger.totals("2026-11-20", CAP).used == 0
+    assert [(share.model, share.calls) for share in ledger.reader.breakdown()] == [(SONNET, 2)]
+    assert ledger.reader.totals("2026-11-20", CAP).used == 0
 
 
 def test_through_the_meter_a_reached_cap_names_itself_and_nothing_is_sent(
@@ -726,8 +730,8 @@ def test_through_the_meter_a_reached_cap_names_itself_and_nothing_is_sent(
     clock = ManualClock(MORNING)
     caps = Caps(CAP, 1_000, CAP)
     upstream = Upstream(model.url, "real-key")
-    with Meter(ledger, Pricing(), lambda: caps, upstream, clock, tmp_path / "meter.sock") as meter:
-        client = LlmClient(ledger, replies, meter.socket, {"planner": ModelChoice(SONNET)}, clock, lambda run: BUDGET)
+    with Meter(ledger, Pricing(), lambda: caps, clock, MeterSetup(tmp_path / "meter.sock", upstream)) as meter:
+        client = LlmClient(ledger, replies, MeterAccess(meter.socket, BUDGET), {"planner": ModelChoice(SONNET)}, clock)
         with pytest.raises(OutOfBudget, match="cap of this day reached"):
             ask(client)
     assert model.requests == []
@@ -739,4 +743,4 @@ def test_through_the_meter_a_broken_stream_is_unavailable_and_booked(
     model.play([good(drop="after 4")])
     with pytest.raises(Unavailable):
         ask(metered)
-    assert ledger.totals("2026-11-20", CAP).lost >= model.billed > 0
+    assert ledger.reader.totals("2026-11-20", CAP).lost >= model.billed > 0

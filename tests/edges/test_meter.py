@@ -23,9 +23,9 @@ from anthropic.types import Message
 from shared.model.errors import Misconfigured
 from shared.model.work import Run
 from shared.money.ledger import Ledger
-from shared.money.meter import Meter, MeterTimeouts, Upstream
+from shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
+from shared.money.meter.sse import MAX_EVENT, ArrivingMessage, Splitter, StreamBroken
 from shared.money.pricing import Pricing
-from shared.money.sse import MAX_EVENT, ArrivingMessage, Splitter, StreamBroken
 from shared.money.ticket import Reservation, TicketOrder
 from shared.money.token_budget import Ask, Caps, dollars
 from shared.store.database import Database
@@ -333,7 +333,7 @@ def test_a_meter_that_takes_nothing_new_ends_what_it_has_and_stops_in_time(tmp_p
             ("refused", "meter_stopping"),
             ("settled", ""),
         ]
-        totals = meter.ledger.totals(DAY, 0)
+        totals = meter.ledger.reader.totals(DAY, 0)
         assert totals.reserved == 0
         assert totals.spent == Step().cost(SONNET)
         assert totals.used >= meter.upstream.bill
@@ -350,7 +350,7 @@ def test_an_answer_dearer_than_its_reservation_stops_all_spending(meter: Scene) 
     meter.upstream.steps = [Step(input=10_000_000)]
     assert meter.post(body()).status_code == 200
     assert code(meter.post(body())) == "meter_halted"
-    assert "prices" in meter.ledger.paused()
+    assert "prices" in meter.ledger.reader.paused()
     assert ("meter.halted", meter.upstream.bill) in [(event, fields.get("amount")) for event, fields in meter.log]
 
 
@@ -431,7 +431,9 @@ def test_only_our_own_user_can_reach_the_socket(meter: Scene) -> None:
 def test_a_path_that_is_too_long_for_a_socket_is_named(tmp_path: Path) -> None:
     path = tmp_path / ("x" * 120) / "meter.sock"
     book = Ledger(Database(tmp_path / "agents.db"))
-    meter = Meter(book, Pricing(), lambda: GENEROUS, Upstream("http://127.0.0.1:9", ""), ManualClock(NOW), path)
+    meter = Meter(
+        book, Pricing(), lambda: GENEROUS, ManualClock(NOW), MeterSetup(path, Upstream("http://127.0.0.1:9", ""))
+    )
     with pytest.raises(Misconfigured, match="107 bytes"):
         meter.start()
     book.close()
@@ -444,8 +446,8 @@ def test_what_a_dead_meter_left_open_is_lost_before_the_first_call(tmp_path: Pat
     rates = Pricing().rates(SONNET, 1_000, NOW)
     assert isinstance(book.reserve(ticket, Ask(SONNET, rates, "v", 1_000, 10), GENEROUS, NOW), Reservation)
     with scene(tmp_path) as meter:
-        assert meter.ledger.totals(DAY, 0).reserved == 0
-        assert meter.ledger.totals(DAY, 0).lost == 1_000 * 2_500 + 10 * 10_000
+        assert meter.ledger.reader.totals(DAY, 0).reserved == 0
+        assert meter.ledger.reader.totals(DAY, 0).lost == 1_000 * 2_500 + 10 * 10_000
     book.close()
 
 

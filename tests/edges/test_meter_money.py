@@ -67,7 +67,7 @@ def test_fifty_callers_use_the_cap_and_never_more(tmp_path: Path) -> None:
 
         with ThreadPoolExecutor(50) as threads:
             served = sum(threads.map(caller, range(50)))
-        totals = meter.ledger.totals(DAY, CAP)
+        totals = meter.ledger.reader.totals(DAY, CAP)
         assert served > 20
         assert totals == Totals(CAP, spent=meter.upstream.bill)
         assert 0.8 * CAP < meter.upstream.bill <= CAP
@@ -121,11 +121,12 @@ METER = """
     from shared.system.clock import SystemClock
     from shared.store.database import Database
     from shared.money.ledger import Ledger
-    from shared.money.meter import Meter, Upstream
+    from shared.money.meter import Meter, MeterSetup, Upstream
     from shared.money.pricing import Pricing
     folder, url, cap, token, asked = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5]
     book, caps = Ledger(Database(folder / "agents.db")), Caps(cap, cap, cap)
-    with Meter(book, Pricing(), lambda: caps, Upstream(url, "key"), SystemClock(), folder / "meter.sock") as meter:
+    setup = MeterSetup(folder / "meter.sock", Upstream(url, "key"))
+    with Meter(book, Pricing(), lambda: caps, SystemClock(), setup) as meter:
         if asked:
             import httpx2
             client = httpx2.Client(transport=httpx2.HTTPTransport(uds=str(meter.socket)), timeout=20)
@@ -192,7 +193,7 @@ def test_a_meter_that_is_killed_again_and_again_never_overspends_and_never_forge
                 program.communicate("")
         finally:
             over.set()
-        totals = book.totals("2", CAP)
+        totals = book.reader.totals("2", CAP)
         states = {call.state for call in book.calls_of(token)}
     book.close()
     assert {"settled", "lost"} <= states

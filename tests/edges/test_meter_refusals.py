@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from shared.money.meter import CONNECTIONS
+from shared.money.meter.server import CONNECTIONS
 from tests.edges.meter_scene import HI, NOW, Scene, body, code, scene
 from tests.edges.upstream import Step
 
@@ -309,7 +309,7 @@ def test_the_upstreams_errors_have_their_row(
     assert [call.answered for call in calls] == [None] * (tries - 1) + [answered]
     assert [call.retry for call in calls] == list(range(tries))
     assert all(call.status == status and (call.cost > 0) == (state == "lost") for call in calls)
-    assert bool(meter.ledger.paused()) == (expected == "meter_paused")
+    assert bool(meter.ledger.reader.paused()) == (expected == "meter_paused")
 
 
 def test_a_later_time_is_told(meter: Scene) -> None:
@@ -357,7 +357,7 @@ def test_an_upstream_that_is_not_there_costs_nothing(tmp_path: Path) -> None:
 def test_a_pause_stops_everybody_until_it_is_over(meter: Scene) -> None:
     meter.upstream.steps = [Step(status=401)]
     meter.post(body())
-    assert "ANTHROPIC_API_KEY" in meter.ledger.paused()
+    assert "ANTHROPIC_API_KEY" in meter.ledger.reader.paused()
     other = meter.ticket()
     assert code(meter.post(body(), token=other)) == "meter_paused"
     assert code(meter.post(body(max_tokens=None), path="/v1/messages/count_tokens")) == "meter_paused"

@@ -234,11 +234,11 @@ SEND = """
     from pathlib import Path
     from shared.notify.messenger import Messenger
     from shared.store.database import Database
-    from shared.notify.notice_book import NoticeBook
+    from shared.notify.notice_book import NoticeRepository
     from tests.edges.test_notice_book import NOTE, NOW
     from tests.mailbox import Mailbox
     place = Path(sys.argv[1])
-    messenger = Messenger(NoticeBook(Database(place / "agents.db")), [Mailbox(place / "box")], print)
+    messenger = Messenger(NoticeRepository(Database(place / "agents.db")), [Mailbox(place / "box")], print)
     messenger.send(NOTE, NOW)
 """
 

@@ -423,14 +423,14 @@ def booked(ledger: Ledger, shop: Shop, caps: Caps = ROOMY, run: Run = RUN) -> tu
 
 
 def taken(ledger: Ledger) -> Totals:
-    return ledger.totals("2026-11-20", 0)
+    return ledger.reader.totals("2026-11-20", 0)
 
 
 def test_a_search_is_booked_for_its_agent_and_task_under_the_services_name(ledger: Ledger) -> None:
     shop = Shop()
     assert booked(ledger, shop) == (DATES,)
     share = Share("2026-11-20", "researcher", "idea-1", "search/shop", 1, PRICE, 0, 0, 0, 0)
-    assert ledger.breakdown() == (share,)
+    assert ledger.reader.breakdown() == (share,)
 
 
 def test_it_is_reserved_before_it_is_sent(ledger: Ledger) -> None:
@@ -445,7 +445,7 @@ def test_a_free_one_is_counted_too(ledger: Ledger) -> None:
     nothing_left = Caps(0, 0, 0)
     for _ in range(3):
         booked(ledger, Shop(price=0), nothing_left)
-    assert [(share.calls, share.spent) for share in ledger.breakdown()] == [(3, 0)]
+    assert [(share.calls, share.spent) for share in ledger.reader.breakdown()] == [(3, 0)]
 
 
 @pytest.mark.parametrize(
@@ -506,7 +506,7 @@ def test_what_failed_stays_booked_unless_it_was_surely_not_billed(
 def test_a_search_without_words_is_not_even_booked(ledger: Ledger) -> None:
     search = BookedSearch(Shop(), ledger, lambda: ROOMY, ManualClock(NOON))
     assert search.search(RUN, " \n", 5) == search.search(RUN, QUERY, 0) == ()
-    assert ledger.breakdown() == ()
+    assert ledger.reader.breakdown() == ()
 
 
 def test_a_search_leaves_no_open_ticket(ledger: Ledger) -> None:

@@ -11,6 +11,7 @@ import tempfile
 import tomllib
 from pathlib import Path
 
+from shared.money.ledger_owner import OwnerAdjustments
 from shared.money.token_budget import dollars
 from simulators.model.scripted_model import ScriptedModel
 from tests.homes.frozen import freeze
@@ -50,9 +51,9 @@ def evening(stage: Stage) -> None:
     """The owner lowers what was lost, raises a cap, puts a goal off, and drops a task."""
     with stage.records() as records:
         ledger, now = records.ledger, stage.clock.now()
-        (lost,) = ledger.lost_calls()
-        ledger.write_off(lost.number, dollars("0.001"), "the bill of that day says so", now)
-        ledger.raise_cap(dollars("6.5"), records.settings.policy.budget.caps, "a large goal", now)
+        (lost,) = ledger.reader.lost_calls()
+        OwnerAdjustments(ledger._db).write_off(lost.number, dollars("0.001"), "the bill of that day says so", now)
+        OwnerAdjustments(ledger._db).raise_cap(dollars("6.5"), records.settings.policy.budget.caps, "a large goal", now)
     lines = stage.home.roadmap.read_text().splitlines()
     (lamp,) = [line for line in lines if f"`{LAMP}`" in line]
     lines.remove(lamp)

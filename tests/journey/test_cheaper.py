@@ -216,7 +216,7 @@ def test_the_turns_of_a_question_read_what_the_ones_before_have_written(
     assert f"2026-11: {words}\n" in typed(day, capsys, "budget")
     assert f"- in this month, {words}\n" in (day.home.reports / f"{DAY}.md").read_text()
     with day.records() as records:
-        assert records.ledger.totals(DAY, 0).spent == model.billed, "the book is the vendor's bill"
+        assert records.spending.totals(DAY, 0).spent == model.billed, "the book is the vendor's bill"
 
 
 # --- settings ------------------------------------------------------------------------------------------------

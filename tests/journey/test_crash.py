@@ -64,8 +64,8 @@ def check_everything(stage: Stage, model: ScriptedModel, point: str = "notice.se
         assert forge
         assert len([one for one in forge.comments(pull.number) if not one.verdict]) == 1
         assert [review.sha for review in forge.reviews(pull.number)] == [pull.head_sha]
-        assert records.ledger.totals(day, 0).used >= model.billed
-        assert records.ledger.totals(day, 0).reserved == 0
+        assert records.spending.totals(day, 0).used >= model.billed
+        assert records.spending.totals(day, 0).reserved == 0
         assert records.journal.unfinished_moves() == []
     assert [*stage.home.work.iterdir(), *stage.home.temporary.iterdir()] == []
 

@@ -393,7 +393,7 @@ def test_a_cap_is_waited_for_until_it_is_raised(stage: Stage, clock: ManualClock
     with days(stage, clock) as day:
         day.until(at(7.9))
     with stage.records() as records:
-        spent = records.ledger.totals(TODAY, 0).used / 1e9
+        spent = records.spending.totals(TODAY, 0).used / 1e9
     stage.given_config("policy", budget=f'{{task: "{spent:.6f}", day: "{spent:.6f}", month: 100}}')
     with days(stage, clock) as day:
         day.until(at(9))
@@ -544,7 +544,7 @@ def test_a_raised_cap_lets_the_day_go_on(stage: Stage, clock: ManualClock, model
         day.until(at(7.9))
     spent = 0.0
     with stage.records() as records:
-        spent = records.ledger.totals(TODAY, 0).used / 1e9
+        spent = records.spending.totals(TODAY, 0).used / 1e9
     stage.given_config("policy", budget=f'{{task: "{spent:.6f}", day: "{spent:.6f}", month: 100}}')
     with days(stage, clock) as day:
         day.until(at(10))
@@ -633,7 +633,7 @@ def test_a_model_that_is_away_in_the_morning_does_not_cost_the_day(
     stage.given_vision(VISION + "\n## Notes\n- Don't touch the webhook\n")
     with days(stage, clock) as day:
         day.until(at(8.2))
-        assert day.records.ledger.totals(TODAY, 0).used < 2_500_000_000
+        assert day.records.spending.totals(TODAY, 0).used < 2_500_000_000
         model.play([reads(), plans(fix()), CODES, APPROVES])
         day.until(at(12))
     assert list(stage.states().values()) == ["completed"]

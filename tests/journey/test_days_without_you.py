@@ -145,7 +145,7 @@ def test_a_report_of_each_day_is_there_and_was_sent(played: tuple[Stage, list[Sc
 def test_the_spend_of_each_day_stays_inside(played: tuple[Stage, list[ScriptedModel]]) -> None:
     stage, (model, _) = played
     with stage.records() as records:
-        used = [records.ledger.totals(day, dollars(CAP)).used for day in THE_DAYS]
+        used = [records.spending.totals(day, dollars(CAP)).used for day in THE_DAYS]
     assert all(0 < amount <= dollars(CAP) for amount in used)
     assert sum(used) >= model.billed > 0
 

@@ -61,7 +61,7 @@ def test_the_demo_merges_corrects_rolls_back_and_asks_and_says_what_is_scripted(
 
 def a_quarter_of_a_tasks_tokens_at_most_goes_to_all_but_the_engine(demo: Demo) -> None:
     with open_records(demo.place / "home", {}) as records:
-        shares = on_tasks(records.ledger.breakdown())
+        shares = on_tasks(records.spending.breakdown())
     assert {share.agent for share in shares} == {"coder", "reviewer"}
     assert 0.1 < arranging(shares) <= GOAL_SHARE
 

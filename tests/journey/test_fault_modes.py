@@ -28,7 +28,7 @@ from shared.model.errors import TeamError
 from shared.model.lifecycle import FOLDERS
 from shared.model.work import Run
 from shared.money.ledger import Ledger
-from shared.money.meter import Meter, MeterTimeouts, Upstream
+from shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
 from shared.money.pricing import Pricing
 from shared.money.ticket import TicketOrder
 from shared.money.token_budget import Caps, dollars
@@ -324,7 +324,11 @@ def test_a_model_that_answers_after_we_gave_up_is_booked_at_the_most_it_can_cost
     with (
         ScriptedModel([{"times": "any", "delay": 1.0, "text": "late"}]) as model,
         Meter(
-            ledger, Pricing(), lambda: caps, Upstream(model.url, "k"), clock, tmp_path / "m.sock", patience=hurried
+            ledger,
+            Pricing(),
+            lambda: caps,
+            clock,
+            MeterSetup(tmp_path / "m.sock", Upstream(model.url, "k"), timeouts=hurried),
         ) as meter,
     ):
         with httpx2.Client(transport=httpx2.HTTPTransport(uds=str(meter.socket)), timeout=20) as client:

@@ -93,7 +93,7 @@ def test_its_landing_is_tested_and_reviewed_as_one_change(tmp_path: Path, model:
     with stage.records() as records:
         evidence = records.gates.evidence(LANDING, pull.head_sha)
         reviewed = records.gates.reviewed(LANDING, pull.head_sha)
-        spent = records.ledger.spent_by(LANDING)
+        spent = records.spending.spent_by(LANDING)
     assert evidence and len(evidence.new_tests) == 3 and not evidence.is_red
     assert reviewed and reviewed.commit == pull.head_sha
     assert spent.used > 0, "the reviewer read it"

@@ -15,6 +15,7 @@ from cli.app import main
 from cli.commands.progress import Glance
 from cli.wiring.records import Records, open_records
 from shared.model.work import Run
+from shared.money.ledger_owner import OwnerAdjustments
 from shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
 from shared.money.token_budget import NANO, Ask, Rates, Refusal, as_dollars, dollars
 from simulators.model.scripted_model import ScriptedModel
@@ -152,7 +153,7 @@ def stopped_by_its_cap(stage: Stage, until: str = "") -> None:
     stage.given_config("policy", budget="{task: 2, day: 2, month: 10}")
     stage.run_day(until="planning")
     with stage.records() as records:
-        left = records.ledger.totals(DAY, dollars("2"))
+        left = records.spending.totals(DAY, dollars("2"))
         assert isinstance(call(records, as_dollars(left.cap - left.used - dollars("0.005"))), Reservation)
     stage.run_day(until)
     assert stage.states() == {ID: "backlog"}
@@ -165,7 +166,7 @@ def test_a_day_that_its_cap_has_stopped_goes_on_when_it_is_raised(stage: Stage) 
     assert " raise-cap 4.00`" in report
     with stage.records() as records:
         policy = records.settings.policy.budget.caps
-        assert records.ledger.raise_cap(dollars("4"), policy, "", stage.clock.now()) == DAY
+        assert OwnerAdjustments(records.db).raise_cap(dollars("4"), policy, "", stage.clock.now()) == DAY
     stage.run_day()
     assert stage.states() == {ID: "completed"}
     report = report_of(stage)
@@ -233,7 +234,7 @@ def test_a_write_off_that_cannot_be_changes_nothing(
     assert code in (1, 2)
     assert said in capsys.readouterr().err
     with open_records(stage.home.root, {}) as records:
-        assert [one.amount for one in records.ledger.lost_calls()] == [NANO]
+        assert [one.amount for one in records.spending.lost_calls()] == [NANO]
 
 
 def test_an_unknown_call_is_not_written_off(stage: Stage, capsys: Screen) -> None:

@@ -77,7 +77,7 @@ def keeps_the_promises(day: Stage) -> None:
     assert day.forge("show", "main:app.py") == WRONG.strip()
     with day.records() as records:
         budget = records.settings.policy.budget
-        assert records.ledger.totals(records.day(), budget.day).used <= budget.day
+        assert records.spending.totals(records.day(), budget.day).used <= budget.day
 
 
 @pytest.mark.parametrize(
@@ -134,4 +134,4 @@ def test_a_planner_that_plans_everything_is_cut_to_the_days_capacity(tmp_path: P
     assert len(day.states()) <= 5
     with day.records() as records:
         budget = records.settings.policy.budget
-        assert records.ledger.totals(records.day(), budget.day).used <= budget.day
+        assert records.spending.totals(records.day(), budget.day).used <= budget.day

@@ -204,8 +204,8 @@ def test_a_good_day_has_no_failure_and_its_figures_are_those_of_the_books(stage:
     merged, figures = how_it_goes(stage)
     assert merged == "- merged 1 of 1 tasks this week"
     with stage.records() as records:
-        used, cost = records.ledger.used_by([ID])[ID].tokens, records.ledger.spent_by(ID).used
-        shares = records.ledger.breakdown(DAY)
+        used, cost = records.spending.used_by([ID])[ID].tokens, records.spending.spent_by(ID).used
+        shares = records.spending.breakdown(DAY)
     everything = sum(one.tokens_in + one.tokens_out for one in shares)
     engines = sum(one.tokens_in + one.tokens_out for one in shares if one.agent == "coder")
     assert 0 < engines < everything

@@ -82,7 +82,7 @@ def test_a_day_ends_with_a_report_of_what_was_asked_shipped_and_paid(stage: Stag
 def test_the_costs_of_the_report_are_those_of_the_money_book(stage: Stage) -> None:
     stage.run_day()
     with stage.records() as records:
-        day, fixed = records.ledger.totals(DAY, 0).used, records.ledger.spent_by(ID).used
+        day, fixed = records.spending.totals(DAY, 0).used, records.spending.spent_by(ID).used
     text = report(stage).replace(",", "")
     for amount in (day, fixed, day - fixed):
         assert f"${amount / 1e9:.6f}"[:7] in text

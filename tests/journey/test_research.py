@@ -292,5 +292,5 @@ def check(stage: Stage, model: ScriptedModel, died: str) -> None:
         rows: list[Any] = records.db.rows("select state from calls where model = 'search/recorded'")
         lost = died in ("search.booked", "search.answered")
         assert sorted(row["state"] for row in rows) == ["lost"] * lost + ["settled"] * 2, died
-        assert records.ledger.totals("2026-11-20", 0).used >= model.billed
+        assert records.spending.totals("2026-11-20", 0).used >= model.billed
     assert ASKED.id == looked.inquiry.id

@@ -128,7 +128,7 @@ def written(stage: Stage, id_: str = ID) -> str:
 
 def calls(stage: Stage) -> int:
     with stage.records() as records:
-        return len(records.ledger.breakdown("2026-11-20"))
+        return len(records.spending.breakdown("2026-11-20"))
 
 
 def base_runs(stage: Stage) -> int:

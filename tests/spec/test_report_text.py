@@ -18,7 +18,7 @@ from agents.orchestrator.reports.report_words import few, left_by_hour
 from shared.model.lifecycle import Event, State
 from shared.model.text import harmless
 from shared.model.work import Priority
-from shared.money.ledger_course import Spending
+from shared.money.ticket import Spending
 from shared.money.token_budget import NANO, Totals
 from shared.notify.notice import Tone
 from shared.store.plan_book import Trouble

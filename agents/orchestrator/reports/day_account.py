@@ -78,7 +78,7 @@ class DayBooks:
             spent=spent,
             month=totals(self._shares, month_of(day), caps.month),
             saved=desk.savings.total(month_of(day)),
-            course=desk.course.of(day),
+            course=desk.ledger.course(day),
             plan=self._plan(plan),
             roadmap=roadmap(desk, day),
             deferred=self._clean(goal.title for goal in plan.deferred),

@@ -17,7 +17,7 @@ from shared.model.board import wording
 from shared.model.lifecycle import Event, State
 from shared.model.text import counted
 from shared.model.work import Difficulty, Goal, Vision
-from shared.money.ledger import Ledger
+from shared.money.ledger_reader import LedgerReader
 from shared.store.journal import Journal
 from shared.store.plan_book import PlanRepository
 from shared.store.task_records import TaskRecord
@@ -32,7 +32,7 @@ class Sources:
 
     plans: PlanRepository
     journal: Journal
-    ledger: Ledger
+    ledger: LedgerReader
     book: RoadmapRepository
     room: Room
 

@@ -1,18 +1,18 @@
-"""Door to the model's API. The only way to it: every call has a ticket, is reserved before and booked after.
+"""The meter's server: every call of a model has a ticket, is reserved before and booked after.
 
-Speaks the Messages API on a unix socket, to our own client and to the engine in its box. Both know a ticket; the real
-key stays here. This page is the server's life; what it does with a request stands in meter_desk and meter_call.
+It speaks the Messages API on a unix socket, to our own client and to the engine in its box. Both know a ticket; the
+real key stays here. What becomes of a request stands in app and call.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import os
 import socket as sockets
 import threading
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +23,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from shared.model.errors import Misconfigured
 from shared.money.ledger import Ledger
-from shared.money.meter_desk import MeterApp
-from shared.money.meter_parts import LedgerThread, MeterParts, MeterTimeouts
-from shared.money.meter_upstream import Upstream, UpstreamClient
+from shared.money.meter.app import MeterApp
+from shared.money.meter.call import LedgerThread, MeterParts, MeterTimeouts
+from shared.money.meter.upstream import Upstream, UpstreamClient
 from shared.money.pricing import Pricing
 from shared.money.token_budget import Caps
 from shared.system.clock import Clock
-
-__all__ = ["Meter", "MeterTimeouts", "Upstream"]
 
 LONGEST_PATH = 107  # bytes of a unix socket's path
 WAITING = 256  # connections that may wait to be accepted
@@ -39,36 +37,38 @@ STARTING = 30.0  # seconds
 DRAINING = 5.0  # seconds for calls in flight when the meter stops; then they are lost
 
 
+@dataclass(frozen=True)
+class MeterSetup:
+    """Where a meter listens and sends, how long it waits, and who hears of it.
+
+    `log` gets an event's name and its fields, from the meter's own threads. `tcp` listens on a free port of 127.0.0.1
+    as well (`Meter.port`).
+    """
+
+    socket: Path
+    upstream: Upstream
+    log: Callable[[str, dict[str, Any]], None] = lambda _event, _fields: None
+    timeouts: MeterTimeouts = field(default_factory=MeterTimeouts)
+    tcp: bool = False
+
+
 class Meter:
     """`start` before the first call, `stop` after the last; or as a context manager.
 
-    `caps` is asked before each call, so that a changed configuration counts at once. `tcp` listens on a free port of
-    127.0.0.1 as well (`port`). `log` gets an event's name and its fields, from the meter's own threads.
+    `caps` is asked before each call, so that a changed configuration counts at once.
     """
 
     def __init__(
-        self,
-        ledger: Ledger,
-        pricing: Pricing,
-        caps: Callable[[], Caps],
-        upstream: Upstream,
-        clock: Clock,
-        socket: Path,
-        log: Callable[[str, dict[str, Any]], None] = lambda _event, _fields: None,
-        patience: MeterTimeouts | None = None,
-        tcp: bool = False,
+        self, ledger: Ledger, pricing: Pricing, caps: Callable[[], Caps], clock: Clock, setup: MeterSetup
     ) -> None:
-        self.socket = socket
+        self.socket = setup.socket
         self.port = 0
         self._ledger = ledger
+        self._pricing = pricing
+        self._caps = caps
         self._clock = clock
-        self._log = log
-        self._tcp = tcp
+        self._setup = setup
         self._stopping = threading.Event()
-        asked = self._stopping.is_set
-        self._open = functools.partial(
-            _parts, ledger, pricing, caps, upstream, clock, patience or MeterTimeouts(), log, asked
-        )
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -80,13 +80,13 @@ class Meter:
         self.stop()
 
     def start(self) -> None:
-        """What a dead meter left open is booked as lost before the first call is served."""
+        """Book what a dead meter left open as lost, then serve. Misconfigured if it does not start in 30 s."""
         self._stopping.clear()
         lost = self._ledger.reconcile(self._clock.now())
         if lost:
-            self._log("meter.reconciled", {"lost": lost})
-        listening = [_unix_socket(self.socket), *([_loopback()] if self._tcp else [])]
-        self.port = listening[1].getsockname()[1] if self._tcp else 0
+            self._setup.log("meter.reconciled", {"lost": lost})
+        listening = [_unix_socket(self.socket), *([_loopback()] if self._setup.tcp else [])]
+        self.port = listening[1].getsockname()[1] if self._setup.tcp else 0
         self._server = uvicorn.Server(_settings(Starlette(routes=[Mount("/", app=self._serve)], lifespan=self._life)))
         self._thread = threading.Thread(target=self._server.run, args=(listening,), name="meter", daemon=True)
         self._thread.start()
@@ -94,14 +94,11 @@ class Meter:
             raise Misconfigured(f"the meter did not start within {STARTING:.0f} s; look at the logs")
 
     def refuse_new(self) -> None:
-        """From now on nothing is reserved, be it a call or its repetition; those in flight go on."""
+        """Reserve nothing from now on, be it a call or its repetition; those in flight go on."""
         self._stopping.set()
 
     def stop(self, grace: float = DRAINING) -> None:
-        """No new call; those in flight get `grace` seconds, then they are lost. A second time there is nothing to do.
-
-        Whoever comes while it is being stopped waits for the same end.
-        """
+        """Take no new call; those in flight get `grace` seconds, then they are lost. Again: wait for the same end."""
         thread = self._thread
         if thread is None:
             return
@@ -114,44 +111,42 @@ class Meter:
         self.socket.unlink(missing_ok=True)
 
     async def _serve(self, scope: Any, receive: Any, send: Any) -> None:
-        await self._desk(scope, receive, send)
+        await self._app(scope, receive, send)
 
     @contextlib.asynccontextmanager
     async def _life(self, _: Starlette) -> AsyncIterator[None]:
-        parts = self._open()
-        self._desk = MeterApp(parts)
+        """In the server's thread: the line to the upstream belongs to its event loop."""
+        setup, book = self._setup, LedgerThread()
+        line = UpstreamClient(setup.upstream, setup.timeouts.idle)
+        self._app = MeterApp(
+            MeterParts(
+                self._ledger,
+                book,
+                self._pricing,
+                self._caps,
+                line,
+                self._clock,
+                setup.timeouts,
+                setup.log,
+                self._stopping.is_set,
+            )
+        )
         self._ready.set()
         try:
             yield
         finally:
-            await self._desk.close()
-            await parts.line.close()
-            parts.book.close(parts.ledger.close)
+            await self._app.close()
+            await line.close()
+            book.close(self._ledger.close)
 
 
 class _Connection(H11Protocol):
-    """One too many is closed at once."""
+    """A connection; one too many is closed at once."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # theirs says so too
         super().connection_made(transport)
         if len(self.connections) > CONNECTIONS:
             transport.abort()
-
-
-def _parts(
-    ledger: Ledger,
-    pricing: Pricing,
-    caps: Callable[[], Caps],
-    upstream: Upstream,
-    clock: Clock,
-    patience: MeterTimeouts,
-    log: Callable[[str, dict[str, Any]], None],
-    stopping: Callable[[], bool],
-) -> MeterParts:
-    """Made in the server's thread: the line belongs to its event loop."""
-    return MeterParts(
-        ledger, LedgerThread(), pricing, caps, UpstreamClient(upstream, patience.idle), clock, patience, log, stopping
-    )
 
 
 def _settings(app: Starlette) -> uvicorn.Config:
@@ -173,7 +168,7 @@ def _settings(app: Starlette) -> uvicorn.Config:
 
 
 def _unix_socket(path: Path) -> sockets.socket:
-    """For our own user only, from the first moment: nobody can connect before `listen`."""
+    """Listen for our own user only, from the first moment: nobody can connect before `listen`."""
     if len(os.fsencode(path)) > LONGEST_PATH:
         raise Misconfigured(f"{path} is longer than {LONGEST_PATH} bytes, too long for a socket; use a shorter home")
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

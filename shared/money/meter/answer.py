@@ -1,4 +1,4 @@
-"""What the meter makes of the upstream's errors, and the words in which it refuses.
+"""The meter's answers: a message, a refusal, and what is made of the upstream's errors.
 
 Callers retry by themselves on most statuses, some of them nine times and by the words of the text. Only 400 stops
 every one of them at once; so nothing of an upstream's error is ever passed on.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -20,6 +20,7 @@ from shared.model.text import one_line
 from shared.money.token_budget import Refusal
 
 Then = Literal["retry", "pause", "answer"]
+Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
 # Texts at which callers retry or open an address, whatever the status says.
 TRAPS = re.compile(
@@ -42,8 +43,52 @@ class NotReached(Unavailable):
     """No connection was made, so nothing was sent."""
 
 
-def answer(rejected: Rejected, number: str) -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and body. `number` is our id of the request. Who sends on after that is cut off."""
+class HttpReply:
+    """The caller's side of one request. What began as a stream can only end or break, not be refused.
+
+    `started`: the caller has seen a status, so nothing can be repeated. `streams`: the caller asked for a stream.
+    """
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.started = False
+        self.streams = False
+
+    async def piece(self, piece: bytes, request_id: str) -> None:
+        if self.streams:
+            await self._begin(200, {"content-type": "text/event-stream", "cache-control": "no-cache"}, request_id)
+            await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+
+    async def end(self, last: bytes, message: Mapping[str, Any], request_id: str) -> None:
+        if not self.streams:
+            await self.whole(message, request_id)
+        else:
+            await self.piece(last, request_id)
+            await self._send({"type": "http.response.body", "body": b""})
+
+    async def whole(self, body: Mapping[str, Any], request_id: str) -> None:
+        await self._begin(200, {"content-type": "application/json"}, request_id)
+        data = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        await self._send({"type": "http.response.body", "body": data})
+
+    async def reject(self, rejected: Rejected, number: str) -> None:
+        if self.started:
+            return  # the server cuts an answer that is not complete
+        status, headers, body = _refusal(rejected, number)
+        await self._begin(status, headers, "")
+        await self._send({"type": "http.response.body", "body": body})
+
+    async def _begin(self, status: int, headers: Mapping[str, str], request_id: str) -> None:
+        if self.started:
+            return
+        self.started = True
+        named = {**headers, "request-id": request_id} if request_id else headers
+        pairs = [(name.encode(), value.encode()) for name, value in named.items()]
+        await self._send({"type": "http.response.start", "status": status, "headers": pairs})
+
+
+def _refusal(rejected: Rejected, number: str) -> tuple[int, dict[str, str], bytes]:
+    """Status, headers and body. `number` is our id of the request. A caller that sends on after that is cut off."""
     refusal = rejected.refusal
     text = f"meter: {refusal.text}"
     details = {"error_code": refusal.code} | ({"not_before": refusal.not_before} if refusal.not_before else {})
@@ -100,7 +145,7 @@ class UpstreamVerdict:
 
 
 def judge(complaint: UpstreamComplaint) -> UpstreamVerdict:
-    """The table of the upstream's errors."""
+    """Decide what follows an upstream's error: the table."""
     status, billed = complaint.status, complaint.status not in NOT_BILLED
     if complaint.is_spend_limit or status in PAUSES:
         reason = SPEND_LIMIT if complaint.is_spend_limit else PAUSES[status]
@@ -111,7 +156,7 @@ def judge(complaint: UpstreamComplaint) -> UpstreamVerdict:
     if status == 400 and "prompt is too long" in complaint.message.lower():
         return UpstreamVerdict(billed, "answer", Rejected(Refusal(*_PASSED_ON[413])))
     if status in (408, 409) or status >= 500 or (status == 429 and complaint.retry_after is not None):
-        return UpstreamVerdict(billed, "retry", Rejected(_upstream(f"the upstream was busy or failing ({status})")))
+        return UpstreamVerdict(billed, "retry", no_answer(f"the upstream was busy or failing ({status})"))
     text = f"the upstream refused the request ({status}); its words stand in logs/meter.jsonl"
     return UpstreamVerdict(billed, "answer", Rejected(Refusal("meter_upstream_refused", text)))
 
@@ -122,20 +167,16 @@ _PASSED_ON = {
 }
 
 
-def _upstream(text: str) -> Refusal:
-    return Refusal("meter_upstream", text)
-
-
 STOPPING = Refusal("meter_stopping", "the meter is being stopped")
 
 
 def no_answer(text: str) -> Rejected:
-    """The upstream could not be reached, or its stream broke."""
-    return Rejected(_upstream(text))
+    """The upstream failed, could not be reached, or its stream broke."""
+    return Rejected(Refusal("meter_upstream", text))
 
 
 def read_complaint(status: int, headers: Mapping[str, str], body: bytes, now: datetime) -> UpstreamComplaint:
-    """Whatever does not parse is left out."""
+    """Read an upstream's error; whatever does not parse is left out."""
     error: Any = {}
     with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
         error = json.loads(body)["error"]
@@ -155,7 +196,7 @@ def _text(found: Any, name: str, most: int) -> str:
 
 
 def _seconds(text: str, now: datetime) -> float | None:
-    """`retry-after` is a number of seconds or a date."""
+    """Seconds from now, of a `retry-after`: a number of seconds or a date."""
     if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):
         return float(text)
     try:

@@ -1,4 +1,4 @@
-"""What a caller of the meter asks, from bytes to a checked call. What we cannot price or do not know is refused."""
+"""Requests to the meter: from bytes to a checked call. What we cannot price or do not know is refused."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
-from shared.money import meter_shapes as shapes
-from shared.money.meter_answer import Rejected
-from shared.money.meter_shapes import LONGEST_ANSWER
+from shared.money.meter.answer import Rejected
 from shared.money.token_budget import Refusal, most_tokens
 
 MAX_BODY = 8 * 1024 * 1024  # bytes
 MAX_PAIRS = 200_000  # names in one body
+
+LONGEST_ANSWER = 1_000_000  # tokens
 
 STRIPPED = ("temperature", "top_p", "top_k", "metadata")  # models refuse the first three even at their default
 VERSIONS = ("2023-06-01", "2026-10-21")
@@ -32,7 +32,6 @@ BETAS = frozenset(  # they change neither the price nor who answers
     }
 )
 
-
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -47,8 +46,9 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Asked:
-    """A checked call. `body` is what goes upstream, but for `max_tokens`."""
+    """A checked call. `headers` and `body` are what goes upstream, but for `max_tokens`."""
 
+    headers: Mapping[str, str]
     body: Mapping[str, Any]
     model: str
     max_tokens: int
@@ -62,15 +62,16 @@ class Asked:
         return _encoded({**self.body, "max_tokens": max_tokens})
 
 
-def read_call(raw: bytes) -> Asked:
-    """POST /v1/messages. Rejected if anything in it is unknown to us."""
-    body = _without(_parsed(raw), STRIPPED)
-    call = _checked(shapes.MessagesCall, body)
+def read_call(headers: Mapping[str, str], raw: bytes) -> Asked:
+    """Check a POST to /v1/messages. Rejected if anything in it is unknown to us."""
+    passed, body = read_headers(headers), _stripped(raw)
+    call = _checked(MessagesCall, body)
     if call.messages[-1].role == "assistant":
         raise Rejected(Refusal("meter_prefill", "the last message is the assistant's: prefill is not supported"))
     body["stream"] = True
     data = _encoded(body)
     return Asked(
+        headers=passed,
         body=body,
         model=call.model,
         max_tokens=call.max_tokens,
@@ -82,13 +83,13 @@ def read_call(raw: bytes) -> Asked:
 
 
 def read_prompt(raw: bytes) -> tuple[str, bytes]:
-    """POST /v1/messages/count_tokens: the model and the body that goes upstream."""
-    body = _without(_parsed(raw), STRIPPED)
-    return _checked(shapes.PromptShape, body).model, _encoded(body)
+    """Check a POST to /v1/messages/count_tokens -> the model, and the body that goes upstream."""
+    body = _stripped(raw)
+    return _checked(PromptShape, body).model, _encoded(body)
 
 
 def read_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """The few that go upstream."""
+    """Pick the few that go upstream. Rejected if a version or a beta has no rule here."""
     version = headers.get("anthropic-version", VERSIONS[0])
     betas = [name.strip() for name in headers.get("anthropic-beta", "").split(",") if name.strip()]
     if version not in VERSIONS:
@@ -101,7 +102,8 @@ def read_headers(headers: Mapping[str, str]) -> dict[str, str]:
     return passed
 
 
-def _parsed(raw: bytes) -> dict[str, Any]:
+def _stripped(raw: bytes) -> dict[str, Any]:
+    """Parse a body, without the fields that models refuse."""
     left = MAX_PAIRS
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -118,7 +120,7 @@ def _parsed(raw: bytes) -> dict[str, Any]:
         raise Rejected(Refusal("meter_bad_request", "the body is not plain JSON in UTF-8")) from None
     if not isinstance(body, dict):
         raise Rejected(Refusal("meter_bad_request", "the body is not a JSON object"))
-    return body
+    return {name: value for name, value in body.items() if name not in STRIPPED}
 
 
 def _no_constant(name: str) -> None:
@@ -130,10 +132,6 @@ def _encoded(body: Mapping[str, Any]) -> bytes:
         return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
     except (ValueError, RecursionError):  # half a surrogate pair, a number out of range
         raise Rejected(Refusal("meter_bad_request", "the body holds text or numbers that JSON cannot carry")) from None
-
-
-def _without(body: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: value for name, value in body.items() if name not in names}
 
 
 def _checked(shape: type[Shape], body: dict[str, Any]) -> Shape:
@@ -158,5 +156,125 @@ def _reason(error: ValidationError) -> Refusal:
 
 
 def _name(text: str) -> str:
-    """What a caller wrote, fit for a sentence."""
+    """A field's name as a caller wrote it, if it fits into a sentence."""
     return text if _PLAIN.fullmatch(text) else "with that name"
+
+
+# --- the shapes: the whole of what is let through ------------------------------------------------------------
+# All that is billed lies in the body, so that its bytes bound its tokens: no files, no addresses, no tools or models
+# that the vendor adds by itself.
+
+
+class FirstError(FailFast):
+    """A list stops at its first error: a body of a million wrong items shall not make a million complaints."""
+
+    __hash__ = object.__hash__  # to stand in a union
+
+
+FIRST = FirstError()
+
+
+class StrictShape(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class CacheMark(StrictShape):
+    type: Literal["ephemeral"]
+    ttl: Literal["5m", "1h"] | None = None
+
+
+class ContentPart(StrictShape):
+    cache_control: CacheMark | None = None
+
+
+class TextShape(ContentPart):
+    type: Literal["text"]
+    text: str
+    citations: None = None
+
+
+class DirectCaller(StrictShape):
+    type: Literal["direct"]
+
+
+class ToolUse(ContentPart):
+    type: Literal["tool_use"]
+    id: str
+    name: str
+    input: dict[str, Any]
+    caller: DirectCaller | None = None
+    toolset_name: None = None
+
+
+class ToolResult(ContentPart):
+    type: Literal["tool_result"]
+    tool_use_id: str
+    content: str | Annotated[list[TextShape], FIRST] | None = None
+    is_error: bool | None = None
+
+
+class Thinking(StrictShape):
+    type: Literal["thinking"]
+    thinking: str
+    signature: str
+
+
+class RedactedThinking(StrictShape):
+    type: Literal["redacted_thinking"]
+    data: str
+
+
+Block = Annotated[TextShape | ToolUse | ToolResult | Thinking | RedactedThinking, Field(discriminator="type")]
+
+
+class Message(StrictShape):
+    role: Literal["user", "assistant"]
+    content: str | Annotated[list[Block], FIRST]
+
+
+class Tool(ContentPart):
+    type: Literal["custom"] | None = None
+    name: str
+    description: str | None = None
+    input_schema: dict[str, Any]
+    strict: bool | None = None
+    eager_input_streaming: bool | None = None
+
+
+class ToolChoice(StrictShape):
+    type: Literal["auto", "none"]
+    disable_parallel_tool_use: bool | None = None
+
+
+class AdaptiveThinking(StrictShape):
+    type: Literal["adaptive"]
+    display: Literal["summarized", "omitted"] | None = None
+
+
+class Format(StrictShape):
+    type: Literal["json_schema"]
+    schema_: dict[str, Any] = Field(alias="schema")
+
+
+class OutputConfig(StrictShape):
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    format: Format | None = None
+
+
+class PromptShape(StrictShape):
+    """The body of `count_tokens`."""
+
+    model: str = Field(min_length=1, max_length=100)
+    messages: Annotated[list[Message], FIRST, Field(min_length=1)]
+    system: str | Annotated[list[TextShape], FIRST] | None = None
+    tools: Annotated[list[Tool], FIRST] | None = None
+    tool_choice: ToolChoice | None = None
+    thinking: AdaptiveThinking | None = None
+    output_config: OutputConfig | None = None
+    cache_control: CacheMark | None = None
+
+
+class MessagesCall(PromptShape):
+    max_tokens: int = Field(ge=1, le=LONGEST_ANSWER)
+    stream: bool = False
+    stop_sequences: Annotated[list[str], FIRST] | None = None

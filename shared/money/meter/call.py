@@ -8,28 +8,77 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any, ParamSpec, TypeVar
 
 from shared.model.waiting import back_off
-from shared.money.meter_answer import STOPPING, NotReached, Rejected, Then, judge, no_answer, read_complaint
-from shared.money.meter_parts import CallerSide, MeterParts
-from shared.money.meter_request import Asked
-from shared.money.meter_reserve import reserve
-from shared.money.pricing import Unpriced, usage_of
-from shared.money.sse import ArrivingMessage, Splitter, StreamBroken
+from shared.money.ledger import Ledger
+from shared.money.meter.answer import STOPPING, HttpReply, NotReached, Rejected, Then, judge, no_answer, read_complaint
+from shared.money.meter.request import Asked
+from shared.money.meter.sse import ArrivingMessage, Splitter, StreamBroken
+from shared.money.meter.upstream import Response, UpstreamClient
+from shared.money.pricing import Pricing, Unpriced, usage_of
 from shared.money.ticket import CallEnding, Reservation, Ticket
-from shared.money.token_budget import Ask, Refusal, TokenUsage, cost
+from shared.money.token_budget import Ask, Caps, Refusal, TokenUsage, cost
+from shared.system.clock import Clock
 from shared.system.fault import fault_point
-
-if TYPE_CHECKING:
-    from shared.money.meter_upstream import Response
 
 BUSY = ("overloaded_error", "api_error")  # error events in a stream after which a new try makes sense
 
 _chance = random.SystemRandom()
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class MeterTimeouts:
+    """How long the meter waits, in seconds. `whole` stays below the caller's own time-out, usually 600."""
+
+    first: float = 2.0  # the longest first wait between two tries; doubled each time
+    longest: float = 60.0
+    tries: int = 6
+    told: float = 120.0  # the longest `retry-after` that is waited for
+    body: float = 30.0  # for the caller to send the request
+    idle: float = 300.0  # the upstream's longest silence
+    whole: float = 590.0
+    streamed: float = 3600.0
+
+
+class LedgerThread:
+    """The ledger's own thread: all entries in one order, over one connection, away from the event loop."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "meter-book")
+
+    async def ask(self, entry: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.shield(asyncio.wrap_future(self.later(entry, *args, **kwargs)))
+
+    def later(self, entry: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Make the entry also when nobody waits for it any more."""
+        return self._thread.submit(entry, *args, **kwargs)
+
+    def close(self, last: Callable[[], None]) -> None:
+        self.later(last)
+        self._thread.shutdown(wait=True)
+
+
+@dataclass(frozen=True)
+class MeterParts:
+    """The parts of a running meter that every call uses."""
+
+    ledger: Ledger
+    book: LedgerThread
+    pricing: Pricing
+    caps: Callable[[], Caps]
+    line: UpstreamClient
+    clock: Clock
+    timeouts: MeterTimeouts
+    log: Callable[[str, dict[str, Any]], None]
+    stopping: Callable[[], bool]  # nothing new is reserved any more
 
 
 @dataclass(frozen=True)
@@ -44,7 +93,7 @@ class FailedTry:
 
 
 class MeteredCall:
-    """All is checked already; `ask` has the prices of `at`. `run` raises Rejected if there is no answer."""
+    """A call that is checked already; `ask` has the prices of `at`. `run` raises Rejected if there is no answer."""
 
     def __init__(
         self,
@@ -53,25 +102,23 @@ class MeteredCall:
         ask: Ask,
         at: datetime,
         asked: Asked,
-        headers: Mapping[str, str],
-        reply: CallerSide,
+        reply: HttpReply,
     ) -> None:
         self._parts = parts
         self._ticket = ticket
         self._ask = ask
         self._asked = asked
-        self._headers = headers
         self._reply = reply
         self._at = at
         self._began = time.monotonic()
 
     async def run(self) -> None:
         waited, failure = 0.0, None
-        for retry in range(self._parts.patience.tries):
+        for retry in range(self._parts.timeouts.tries):
             try:
                 reservation = await self._reserve(retry)
             except Rejected as refused:
-                if failure and refused.refusal.code.endswith("_cap"):  # what he has to know is why the last try failed
+                if failure and refused.refusal.code.endswith("_cap"):  # the caller has to know why the last try failed
                     raise failure.rejected from None
                 raise
             failure = await self._try(reservation)
@@ -87,11 +134,33 @@ class MeteredCall:
     # --- before
 
     async def _reserve(self, retry: int) -> Reservation:
+        """Rejected, with a row that says so, if the book refuses or the meter is being stopped."""
+        answer = await self._booked(retry)
+        if isinstance(answer, Refusal):
+            self._log("meter.refused", code=answer.code)
+            raise Rejected(answer)
+        fault_point("llm.reserve")
+        return answer
+
+    async def _booked(self, retry: int) -> Reservation | Refusal:
+        parts, ledger, now = self._parts, self._parts.ledger, self._parts.clock.now()
+        if parts.stopping():
+            await parts.book.ask(ledger.refused, self._ticket, self._ask.model, STOPPING, now)
+            return STOPPING
+        entry = parts.book.later(
+            ledger.reserve, self._ticket, self._ask, parts.caps(), now, retry=retry, stream=self._asked.stream
+        )
         try:
-            return await reserve(self._parts, self._ticket, self._ask, retry, self._asked.stream)
-        except Rejected as refused:
-            self._log("meter.refused", code=refused.refusal.code)
+            return await asyncio.shield(asyncio.wrap_future(entry))
+        except asyncio.CancelledError:
+            entry.add_done_callback(self._free)
             raise
+
+    def _free(self, entry: Future[Reservation | Refusal]) -> None:
+        """The caller left before the reservation was made: nothing was sent. Runs in the ledger's thread."""
+        answer = None if entry.cancelled() or entry.exception() else entry.result()
+        if isinstance(answer, Reservation):
+            self._parts.ledger.void(answer, CallEnding(code="meter_cut"), self._parts.clock.now())
 
     # --- the try
 
@@ -118,7 +187,7 @@ class MeteredCall:
 
     async def _exchange(self, reservation: Reservation, reading: ArrivingMessage) -> FailedTry | None:
         body = self._asked.encoded(reservation.grant.max_tokens)
-        async with self._parts.line.post("/v1/messages", self._headers, body) as response:
+        async with self._parts.line.post("/v1/messages", self._asked.headers, body) as response:
             fault_point("llm.sent")
             request_id = _plain(response.headers.get("request-id", ""))
             if response.status != 200:
@@ -201,12 +270,12 @@ class MeteredCall:
 
     def _what_next(self, failure: FailedTry, retry: int, waited: float) -> tuple[FailedTry, float | None]:
         """Full jitter, or the time that the upstream named; None: give up."""
-        patience = self._parts.patience
-        if failure.then != "retry" or self._reply.started or retry + 1 >= patience.tries:
+        timeouts = self._parts.timeouts
+        if failure.then != "retry" or self._reply.started or retry + 1 >= timeouts.tries:
             return failure, None
         told = failure.retry_after
-        wait = told if told is not None else _chance.uniform(0, back_off(retry, patience.first, patience.longest))
-        if wait <= patience.told and waited + wait <= self._ticket.order.retry_s:
+        wait = told if told is not None else _chance.uniform(0, back_off(retry, timeouts.first, timeouts.longest))
+        if wait <= timeouts.told and waited + wait <= self._ticket.order.retry_s:
             return failure, wait
         return (failure if told is None else replace(failure, rejected=self._not_before(wait))), None
 

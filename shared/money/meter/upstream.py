@@ -1,4 +1,4 @@
-"""The meter's line to its upstream. The only module that holds the real key, in memory alone.
+"""Upstream adapter: the meter's line to the vendor. The real key is held here, in memory alone.
 
 No redirects, no proxies from the environment, certificates checked; what comes back is bounded and read as it comes.
 """
@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from shared.money.meter_answer import NotReached
-from shared.money.sse import StreamBroken
+from shared.money.meter.answer import NotReached
+from shared.money.meter.sse import StreamBroken
 
 MAX_ERROR = 64 * 1024  # bytes of an error answer
 BEARER_SINCE = "2026-10-21"  # the API version that takes the key as a bearer
@@ -86,7 +86,7 @@ class UpstreamClient:
         )
 
     async def close(self) -> None:
-        """What was cut off closes in the next round of the event loop, and there may be none after this."""
+        """Close. What was cut off closes in the next round of the event loop, and there may be none after this."""
         await self._client.aclose()
         await asyncio.sleep(0)
 

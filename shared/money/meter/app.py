@@ -1,7 +1,7 @@
-"""The meter's front desk: one request from its ticket to its answer.
+"""The meter's ASGI application: one request from its ticket to its answer.
 
-In this order: ticket, size, fields, hygiene, model, price; then the call itself reserves, sends and books. Whoever has
-no ticket costs us nothing, not even the reading of his body. Nothing that fails here looks like worth a repetition.
+In this order: ticket, size, fields, hygiene, model, price; then the call itself reserves, sends and books. A caller
+without a ticket costs us nothing, not even the reading of the body. No refusal here invites a repetition.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from shared.money.meter_answer import STOPPING, NotReached, Rejected, judge, no_answer, read_complaint
-from shared.money.meter_call import MeteredCall
-from shared.money.meter_parts import MeterParts
-from shared.money.meter_reply import HttpReply, Send
-from shared.money.meter_request import MAX_BODY, Asked, read_call, read_headers, read_prompt
+from shared.money.meter.answer import STOPPING, HttpReply, NotReached, Rejected, Send, judge, no_answer, read_complaint
+from shared.money.meter.call import MeteredCall, MeterParts
+from shared.money.meter.request import MAX_BODY, Asked, read_call, read_headers, read_prompt
+from shared.money.meter.sse import StreamBroken
 from shared.money.pricing import Unpriced
-from shared.money.sse import StreamBroken
 from shared.money.ticket import Ticket
 from shared.money.token_budget import Ask, Refusal
 
@@ -57,7 +55,7 @@ class MeterApp:
             await reply.reject(rejected, number)
         except asyncio.CancelledError:
             await reply.reject(Rejected(STOPPING), number)
-        except Exception as error:  # noqa: BLE001 - a bug of ours must stop a caller, not make him repeat
+        except Exception as error:  # noqa: BLE001 - a bug of ours must stop a caller, not make it repeat
             self._parts.log("meter.bug", {"error": f"{type(error).__name__}: {error}"[:500], "id": number})
             await reply.reject(_no("meter_bug", f"the meter failed; its log has the reason under {number}"), number)
 
@@ -97,7 +95,7 @@ class MeterApp:
     async def _body(self, receive: Receive) -> bytes:
         found = bytearray()
         with suppress(TimeoutError):
-            async with asyncio.timeout(self._parts.patience.body):
+            async with asyncio.timeout(self._parts.timeouts.body):
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
@@ -107,17 +105,17 @@ class MeterApp:
                         raise _no("meter_too_large", f"the body is larger than {MAX_BODY} bytes", 413)
                     if not message.get("more_body"):
                         return bytes(found)
-        raise _no("meter_too_slow", f"the request took longer than {self._parts.patience.body:g} s")
+        raise _no("meter_too_slow", f"the request took longer than {self._parts.timeouts.body:g} s")
 
     # --- a call
 
     def _call(
         self, ticket: Ticket, headers: Mapping[str, str], raw: bytes, reply: HttpReply
     ) -> Coroutine[Any, Any, None]:
-        passed, asked = read_headers(headers), read_call(raw)
+        asked = read_call(headers, raw)
         reply.streams = asked.stream
         now = self._parts.clock.now()
-        return MeteredCall(self._parts, ticket, self._priced(ticket, asked, now), now, asked, passed, reply).run()
+        return MeteredCall(self._parts, ticket, self._priced(ticket, asked, now), now, asked, reply).run()
 
     def _priced(self, ticket: Ticket, asked: Asked, now: datetime) -> Ask:
         _allowed(ticket, asked.model)
@@ -147,7 +145,7 @@ class MeterApp:
 
     async def _counted(self, headers: Mapping[str, str], body: bytes, reply: HttpReply) -> None:
         parts = self._parts
-        if reason := await parts.book.ask(parts.ledger.paused):
+        if reason := await parts.book.ask(parts.ledger.reader.paused):
             raise _no("meter_paused", f"no spending now: {reason}")
         try:
             async with self._counting, parts.line.post(COUNT, headers, body) as response:
@@ -162,8 +160,8 @@ class MeterApp:
     # --- the caller may leave, and the time may be over
 
     async def _unless_gone(self, work: Coroutine[Any, Any, None], receive: Receive, reply: HttpReply) -> None:
-        patience = self._parts.patience
-        seconds = patience.streamed if reply.streams else patience.whole
+        timeouts = self._parts.timeouts
+        seconds = timeouts.streamed if reply.streams else timeouts.whole
         task, gone = asyncio.create_task(work), asyncio.create_task(_gone(receive))
         self._going_on.add(task)
         try:

@@ -1,17 +1,17 @@
-"""The money book for readers: what was spent, by whom, on what. Nothing here writes."""
+"""The money book for readers: what was spent, by whom, on what, and when. Nothing here writes."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable
 from datetime import datetime
 
-from shared.model.work import Run
-from shared.money.ticket import BudgetWarning, CallRecord, LostCall, Share, Ticket, TicketOrder, Used
-from shared.money.token_budget import TokenUsage, Totals, budget_day, month_of
+from shared.money.ticket import BudgetWarning, LostCall, Share, Spending, Used
+from shared.money.token_budget import Totals, budget_day, month_of
 from shared.store.database import Database, Tables
+
+LAST_MINUTE = 24 * 60 - 1
 
 SUMS = """
     coalesce(sum(amount) filter (where state = 'settled'), 0) as spent,
@@ -19,23 +19,16 @@ SUMS = """
     coalesce(sum(amount) filter (where state = 'lost'), 0) as lost"""
 
 
-class LedgerViews:
-    """`db` is the database of the home."""
+class LedgerReader:
+    """Sums, shares and warnings of the money book. `db` is the database of the home."""
 
     def __init__(self, db: Database) -> None:
+        self._database = db
         self._db = Tables(db, "money")
 
-    def ticket(self, token: str) -> Ticket | None:
-        row = self._db.row("select * from tickets where token_sha256 = ?", (digest(token),))
-        return as_ticket(row) if row else None
-
-    def calls_of(self, token: str) -> tuple[CallRecord, ...]:
-        """The meter's own record of a run, in the order of the calls: what an engine says of itself is not asked."""
-        rows = self._db.rows(
-            "select * from calls where ticket = (select id from tickets where token_sha256 = ?) order by id",
-            (digest(token),),
-        )
-        return tuple(_as_record(row) for row in rows)
+    def close(self) -> None:
+        """Close this thread's connection."""
+        self._database.close()
 
     # --- a day's cap
 
@@ -50,7 +43,7 @@ class LedgerViews:
         return self.cap_of(budget_day(now, (row["day"] if row else "") or ""), policy)
 
     def why_raised(self, day: str) -> str:
-        """The owner's reason; empty: he gave none, or has not raised that day's cap."""
+        """The owner's reason; empty: none was given, or that day's cap is not raised."""
         row = self._db.row("select why from cap_raises where day = ?", (day,))
         return row["why"] if row else ""
 
@@ -62,11 +55,11 @@ class LedgerViews:
     # --- sums
 
     def totals(self, period: str, cap: int) -> Totals:
-        """Of a day (`2026-11-20`) or a month (`2026-11`), against its cap."""
+        """What a day (`2026-11-20`) or a month (`2026-11`) took, against its cap."""
         return self._totals("day between ? and ? || '~'", (period, period), cap)
 
     def spent_by(self, task: str, cap: int = 0) -> Totals:
-        """Of one task over all its attempts, against the task's cap."""
+        """What one task took over all its attempts, against the task's cap."""
         return self._totals("task = ?", (task,), cap)
 
     def was_answered(self, since: datetime) -> bool:
@@ -98,18 +91,18 @@ class LedgerViews:
 
     def by_day(self) -> tuple[tuple[str, Totals], ...]:
         """Every day with calls, the oldest first, against the cap that was in force at its last call."""
-        rows = self._db.rows(
-            f"select day, day_cap, max(id), {SUMS} from calls where state <> 'refused' group by day order by day"  # noqa: S608
-        )
-        return tuple((row["day"], _as_totals(row, row["day_cap"])) for row in rows)
+        return self._by("day", "day_cap")
 
     def by_month(self) -> tuple[tuple[str, Totals], ...]:
         """Every month with calls, the oldest first, against the cap that was in force at its last call."""
+        return self._by("substr(day, 1, 7)", "month_cap")
+
+    def _by(self, period: str, cap: str) -> tuple[tuple[str, Totals], ...]:
         rows = self._db.rows(
-            f"""select substr(day, 1, 7) as month, month_cap, max(id), {SUMS} from calls where state <> 'refused'
-                group by month order by month"""  # noqa: S608
+            f"""select {period} as period, {cap} as cap, max(id), {SUMS} from calls where state <> 'refused'
+                group by period order by period"""  # noqa: S608
         )
-        return tuple((row["month"], _as_totals(row, row["month_cap"])) for row in rows)
+        return tuple((row["period"], _as_totals(row, row["cap"])) for row in rows)
 
     def breakdown(self, period: str = "", last: str = "") -> tuple[Share, ...]:
         """Who spent what on which task with which model, day by day: of a day or a month (default: of all times).
@@ -126,7 +119,7 @@ class LedgerViews:
         return tuple(Share(**dict(row)) for row in rows)
 
     def lost_calls(self, period: str = "") -> tuple[LostCall, ...]:
-        """Of a day or a month (default: of all times), the newest first; also those that the owner has written off."""
+        """Lost calls of a day or a month (default: of all times), the newest first; also those written off."""
         rows = self._db.rows(
             """select id as number, at, day, agent, task, model, amount, estimate, coalesce((select why from write_offs
                 where call = calls.id order by id desc limit 1), '') as written_off
@@ -136,22 +129,21 @@ class LedgerViews:
         )
         return tuple(LostCall(**dict(row)) for row in rows)
 
-    def last_words(self, token: str) -> str:
-        """What the upstream complained of in the last call on a ticket: data, at most 600 characters."""
-        row = self._db.row(
-            "select note from calls where ticket = (select id from tickets where token_sha256 = ?)"
-            " order by id desc limit 1",
-            (digest(token),),
-        )
-        return row["note"][:600] if row else ""
-
     def warnings(self, day: str) -> tuple[BudgetWarning, ...]:
-        """Those of the day and of its month."""
+        """Warnings of the day and of its month."""
         rows = self._db.rows(
             "select scope, period, used, cap from budget_warnings where period in (?, ?) order by scope",
             (day, month_of(day)),
         )
         return tuple(BudgetWarning(**dict(row)) for row in rows)
+
+    def course(self, day: str) -> tuple[Spending, ...]:
+        """What was booked on that day, in order. Its sum is what the day's cap has lost."""
+        rows = self._db.rows(
+            "select at, amount from calls where day = ? and state <> 'refused' and amount > 0 order by id", (day,)
+        )
+        found = (Spending(_minute(row["at"], day), row["amount"]) for row in rows)
+        return tuple(sorted(found, key=lambda one: one.minute))
 
     def paused(self) -> str:
         """Why nothing is spent at all, in one line; empty: spending goes on."""
@@ -164,38 +156,13 @@ class LedgerViews:
         return _as_totals(row, cap)
 
 
-def digest(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
-
-
-def as_ticket(row: sqlite3.Row) -> Ticket:
-    order = TicketOrder(
-        run=Run(row["run"], row["agent"], row["run_day"], row["task"], row["attempt"]),
-        budget=row["budget"],
-        models=tuple(json.loads(row["models"])),
-        expires=datetime.fromisoformat(row["expires_at"]),
-        max_calls=row["max_calls"],
-        min_out=row["min_out"],
-        retry_s=row["retry_s"],
-        beside=row["beside"],
-    )
-    return Ticket(row["id"], order, closed=row["closed_at"] is not None)
-
-
 def _as_totals(row: sqlite3.Row, cap: int) -> Totals:
     return Totals(cap, row["spent"], row["reserved"], row["lost"])
 
 
-def _as_record(row: sqlite3.Row) -> CallRecord:
-    return CallRecord(
-        model=row["model"],
-        state=row["state"],
-        cost=row["amount"],
-        retry=row["retry"],
-        clamped=bool(row["clamped"]),
-        status=row["status"],
-        answered=row["answered"],
-        stop_reason=row["stop_reason"],
-        code=row["code"],
-        usage=TokenUsage(row["input"], row["write_5m"], row["write_1h"], row["read"], row["output"], row["thinking"]),
-    )
+def _minute(at: str, day: str) -> int:
+    """The minute of the day (0-1439). A clock that was set back, or ran past midnight, books on another day."""
+    when = datetime.fromisoformat(at)
+    if (found := when.date().isoformat()) != day:
+        return 0 if found < day else LAST_MINUTE
+    return when.hour * 60 + when.minute

@@ -1,0 +1,10 @@
+"""The one way to a model: a gateway that reserves, sends and books.
+
+It loads the web server: import it where it is used.
+"""
+
+from shared.money.meter.call import MeterTimeouts
+from shared.money.meter.server import Meter, MeterSetup
+from shared.money.meter.upstream import Upstream
+
+__all__ = ["Meter", "MeterSetup", "MeterTimeouts", "Upstream"]
