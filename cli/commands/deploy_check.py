@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 from agents.devops.drivers import ports
-from agents.devops.drivers.driver import Driver, HasPorts
+from agents.devops.drivers.driver import Driver, HasPorts, Release
 from agents.devops.drivers.release_env import release_env
-from cli.commands.compose_check import compose_findings
-from cli.views.what_runs import MakeDriver, make_driver
+from cli.terminal.printing import one_line
+from cli.views.deploys import MakeDriver, make_driver
 from cli.wiring.records import Records, open_records
 from shared.config.settings import Settings
 from shared.config.settings_deploy import HealthSettings, PlaceSettings
 from shared.forge.github_check import SetupFinding
 from shared.model.deployment import Place
 from shared.model.errors import Misconfigured, TeamError
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
 from shared.system.paths import Home
 
 HERE = "127.0.0.1"
+MOST_SAID = 4_000  # characters of all that is wrong with a compose file
 
 
 def deploy_findings(home: Home, settings: Settings, make: MakeDriver = make_driver) -> Iterator[SetupFinding]:
@@ -86,3 +92,46 @@ def _taken(driver: Driver, place: Place, port: int, problem: OSError) -> str:
         f"port {port} cannot be used ({problem.strerror}): {who} has it, or it is not yours; end that, or choose"
         f" another `deploy.{place}.port` in config/targets"
     )
+
+
+# --- the compose file ----------------------------------------------------------------------------------------
+
+
+def compose_findings(records: Records) -> Iterator[SetupFinding]:
+    """Nothing with another driver, and before the target was fetched for the first time. Each problem once."""
+    target = records.settings.target
+    place = records.home.mirror(target.name)
+    if target.file.deploy.driver != "compose" or not place.is_dir():
+        return
+    mirror = Mirror(place, Remote(str(place)))
+    try:
+        if head := mirror.head(target.file.branch):
+            yield _finding(list(dict.fromkeys(_problems(records, mirror, head))), target.file.deploy.compose_file, head)
+    except (TeamError, OSError) as problem:
+        yield SetupFinding("compose file", False, f"it cannot be read: {one_line(str(problem))}")
+
+
+def _finding(problems: list[str], name: str, head: str) -> SetupFinding:
+    found = f"{name} of {head[:8]}, the branch's newest commit here,"
+    return SetupFinding("compose file", not problems, " ".join(problems) or f"{found} may be run")
+
+
+def _problems(records: Records, mirror: Mirror, commit: str) -> Iterator[str]:
+    """Of each place, by its own variables."""
+    from agents.devops.compose.compose_command import ComposeCommand
+    from agents.devops.compose.compose_driver import ComposeDriver
+    from agents.devops.compose.compose_files import NotToRun
+    from agents.devops.docker.docker_manager import DockerManager
+    from agents.devops.drivers.release_files import ReleaseFiles
+
+    deploy = records.settings.target.file.deploy
+    with tempfile.TemporaryDirectory(prefix="compose-") as scratch:
+        files, manager = ReleaseFiles(mirror, Path(scratch)), DockerManager(records.deploys.name(), os.environ)
+        driver = ComposeDriver(manager, ComposeCommand(os.environ), deploy, files.of, Path(scratch))
+        for place in deploy.places:
+            try:
+                driver.look(Release(place, commit))
+            except NotToRun as problem:
+                yield one_line(str(problem), MOST_SAID)
+            except Misconfigured:  # its env_file: that is told for the place
+                continue

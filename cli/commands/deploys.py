@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from agents.orchestrator.reports.deploy_text import UNDER_WAY, short
 from cli.commands.progress import showing
 from cli.terminal.arguments import DONE, PROBLEM, Arguments
+from cli.terminal.printing import one_line
 from cli.terminal.text import command, pasteable, plain
 from cli.views.daemon_state import daemon_facts, how_it_goes_on
 from cli.views.deploys import configured
-from cli.views.what_runs import one_line
 from cli.wiring.forge import open_code
 from cli.wiring.records import Records, open_records
 from cli.wiring.shutdown import Quitting, quitting

@@ -15,8 +15,8 @@ from cli.commands.deploy_check import deploy_findings
 from cli.terminal.arguments import Arguments
 from cli.terminal.text import pasteable, plain
 from cli.wiring.config_watch import open_to_others
-from cli.wiring.library import make_search
 from cli.wiring.records import aider_python
+from cli.wiring.services import make_search
 from shared.config.settings import Secrets, Settings, load, read_secrets
 from shared.forge.github_check import SetupFinding
 from shared.model.errors import Misconfigured, TeamError

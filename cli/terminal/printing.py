@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from agents.orchestrator.reports.deploy_text import shortened
 from cli.terminal.text import plain
 from shared.money.token_budget import Totals, as_dollars
 
 MOST_SHOWN = 20
+LONGEST_WHY = 300  # characters on the screen
 
 
 def print_json(value: Any) -> int:
@@ -55,6 +57,11 @@ def _literal(text: str) -> str:
     from rich.markup import escape
 
     return escape(plain(text))
+
+
+def one_line(text: str, most: int = LONGEST_WHY) -> str:
+    """What programs and people said, for the screen."""
+    return shortened(" ".join(plain(text).split()), most)
 
 
 def money(totals: Totals) -> dict[str, str]:

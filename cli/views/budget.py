@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import calendar
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 from agents.orchestrator.reports.report_words import savings
 from cli.terminal.arguments import Arguments
 from cli.terminal.printing import MOST_SHOWN, money, print_json, print_table, short
 from cli.terminal.text import command, plain
-from cli.views.forecast import forecast
 from cli.wiring.records import open_records
 from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing
@@ -24,6 +25,7 @@ AMOUNTS = ("spent", "reserved", "lost")
 HEADINGS = (*AMOUNTS, "cap")
 LOST_HEADINGS = ("number", "at", "agent", "task", "booked", "written off")
 LOST = "lost: calls whose outcome is unknown stay booked at the most that they can have cost"
+MOST_DAYS = 7  # of work that make the pace
 
 
 def budget(arguments: Arguments) -> int:
@@ -164,3 +166,29 @@ def _forecast(today: str, days: Mapping[str, Totals], month: Totals) -> str:
 
 def _days(count: int) -> str:
     return f"{count} day{'' if count == 1 else 's'}"
+
+
+# --- the end of the month ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Nano-dollars; `days` with work make the pace, and `left` days of the month come after today."""
+
+    days: int
+    pace: int
+    left: int
+    end_of_month: int
+
+
+def forecast(today: str, used: Mapping[str, int]) -> Forecast | None:
+    """`used` by day, today's too. Today counts for the pace only if there was no other day; None: there was none."""
+    past = sorted(day for day, amount in used.items() if amount and day < today)[-MOST_DAYS:]
+    with_work = past or [day for day in (today,) if used.get(day)]
+    if not with_work:
+        return None
+    pace = sum(used[day] for day in with_work) // len(with_work)
+    at = date.fromisoformat(today)
+    left = calendar.monthrange(at.year, at.month)[1] - at.day
+    so_far = sum(amount for day, amount in used.items() if day[:7] == today[:7])
+    return Forecast(len(with_work), pace, left, so_far + pace * left)

@@ -1,9 +1,9 @@
-"""Whether the daemon works, since when, or how it ended: for `status`, also where config/ cannot be read."""
+"""Whether the daemon works, since when, or how it ended; what runs, what was cut off, and what went wrong today."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -11,8 +11,13 @@ from cli.terminal.arguments import Arguments
 from cli.terminal.printing import print_json
 from cli.terminal.text import command, pasteable, plain
 from cli.wiring.records import Records
-from shared.model.schedule import Standing, outlook
+from shared.model import errors
+from shared.model.board import Board
+from shared.model.lifecycle import State
+from shared.model.schedule import WORK, Standing, outlook
 from shared.model.waiting import Obstacle, Wait
+from shared.money.token_budget import cents
+from shared.store.activity import Activity, BadEnd, OpenRun, locked_since
 from shared.store.database import Database
 from shared.store.epochs import STOPPED, Epoch, Epochs
 from shared.store.plan_book import PlanRepository
@@ -28,7 +33,7 @@ PHASES = {
     "wrap_up": "the evening's report",
 }
 
-State = Literal["never", "running", "stopped", "dead"]
+DaemonState = Literal["never", "running", "stopped", "dead"]
 
 # What it waits for, and what happens at the end of that time.
 OBSTACLES: dict[Obstacle, tuple[str, str]] = {
@@ -45,6 +50,7 @@ OBSTACLES: dict[Obstacle, tuple[str, str]] = {
 }
 SERVICES: tuple[Obstacle, ...] = ("model", "forge", "deploys")
 HERE = "; see: python main.py status"  # who reads it has typed that already
+CLOCKS_DIFFER = timedelta(seconds=1)  # the file system's and ours
 
 
 # --- facts ---------------------------------------------------------------------------------------------------
@@ -71,7 +77,7 @@ def _waited(wait: Wait) -> dict[str, str]:
     return {"what": wait.what, "since": since, "until": until, "why": wait.why}
 
 
-def _state(epoch: Epoch | None, holder: str) -> State:
+def _state(epoch: Epoch | None, holder: str) -> DaemonState:
     if epoch is None:
         return "never"
     if epoch.ended:
@@ -184,3 +190,64 @@ def without_settings(arguments: Arguments) -> None:
         print(
             "config/ cannot be used as it is now (below); the daemon goes on with what it has read before", flush=True
         )
+
+
+# --- runs and problems ---------------------------------------------------------------------------------------
+
+
+def runs(records: Records, board: Board, somebody: bool) -> list[dict[str, Any]]:
+    """Runs without an end. Without anybody at work they were cut off, and the next start takes them up."""
+    began = locked_since(records.home.lock) - CLOCKS_DIFFER if somebody else None
+    open_runs = (run for run in Activity(records.db).open_runs() if began is None or run.since >= began)
+    return [_run(run, records, board, somebody) for run in open_runs if somebody or _matters(run, records, board)]
+
+
+def _matters(run: OpenRun, records: Records, board: Board) -> bool:
+    """A run that was cut off long ago is of no interest when its task is over, or its day."""
+    card = board.card(run.task)
+    if card:
+        return card.state not in (State.COMPLETED, State.FAILED, State.GONE)
+    return not run.task and in_zone(run.since, records)[:10] == records.day()
+
+
+def _run(run: OpenRun, records: Records, board: Board, alive: bool) -> dict[str, Any]:
+    card = board.card(run.task)
+    return {
+        "agent": run.agent,
+        "task": run.task,
+        "title": card.spec.title if card and card.spec else "",
+        "since": in_zone(run.since, records),
+        "seconds": max(0, round((records.clock.now() - run.since).total_seconds())),
+        "alive": alive,
+        "command": "" if alive else command(records.home.root, go_on(records.db)),
+    }
+
+
+def in_zone(at: datetime, records: Records) -> str:
+    """In the owner's time zone."""
+    return at.astimezone(records.clock.now().tzinfo).isoformat(timespec="seconds")
+
+
+def problems(records: Records, somebody: bool) -> Iterator[str]:
+    """Of today: what the phases said, what was cut off, and the runs that broke off and were not repeated."""
+    activity, day = Activity(records.db), records.day()
+    troubles = {trouble.phase: trouble.text for trouble in records.plans.troubles(day)}
+    yield from (f"{phase}: {text}" for phase, text in troubles.items())
+    for phase in activity.phases(day):
+        is_window = phase.name == WORK and go_on(records.db) == "start"  # of the daemon: open until the evening
+        if not phase.ended and not somebody and not is_window and phase.name not in troubles:
+            yield f"{phase.name}: was cut off; to go on, type: {command(records.home.root, go_on(records.db))}"
+    told = "\n".join(troubles.values())
+    yield from (_bad_end(end) for end in activity.bad_ends(day) if _reason(end) not in told)
+    for warning in records.ledger.warnings(day):
+        yield f"the cap of this {warning.scope} is nearly used: ${cents(warning.used)} of ${cents(warning.cap)}"
+
+
+def _bad_end(end: BadEnd) -> str:
+    return f"{end.agent}{f' on {end.task}' if end.task else ''}: {_reason(end)}"
+
+
+def _reason(end: BadEnd) -> str:
+    """The name of a bug helps whoever reports it."""
+    name, _, words = end.reason.partition(": ")
+    return words if hasattr(errors, name) else end.reason

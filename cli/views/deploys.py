@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from agents.devops.drivers.driver import Driver
 from agents.orchestrator.reports.deploy_text import UNDER_WAY, clock, short, shortened
 from cli.terminal.arguments import Arguments
-from cli.terminal.printing import MOST_SHOWN, print_groups, print_json, print_list
+from cli.terminal.printing import LONGEST_WHY, MOST_SHOWN, one_line, print_groups, print_json, print_list
 from cli.terminal.text import command, pasteable, plain
 from cli.views.pulls import pulls
-from cli.views.what_runs import LONGEST_WHY, MakeDriver, asked, in_words, make_driver, one_line, runs
 from cli.wiring.records import Records, open_records
 from shared.config.settings_deploy import DeploySettings
-from shared.model.deployment import OVER, Deploy, DeployStage, Place, healthy_at, unwatched, waiting_for_revert
-from shared.model.errors import Misconfigured
+from shared.model.deployment import OVER, Deploy, DeployStage, Place, Running, healthy_at, unwatched, waiting_for_revert
+from shared.model.errors import Misconfigured, TeamError, Unavailable
 from shared.repo.commit_names import subjects
 
 LONGEST_TITLE = 80
+NOBODY_KNOWS = (DeployStage.STUCK, DeployStage.OVERRULED)  # which of the two runs
+MakeDriver = Callable[[Records], Driver | None]
+
+
+def make_driver(records: Records) -> Driver | None:
+    from cli.wiring import deployment
+
+    return deployment.make_driver(records)
 
 
 def configured(records: Records) -> DeploySettings:
@@ -221,3 +229,65 @@ def _order(order: dict[str, str]) -> tuple[str, str]:
 
 def _at(iso: str, now: datetime) -> str:
     return clock(datetime.fromisoformat(iso), now.date().isoformat()) if iso else "?"
+
+
+# --- what runs now -------------------------------------------------------------------------------------------
+
+
+def asked(records: Records, make: MakeDriver) -> dict[Place, Running | str | None]:
+    """Place -> what it says of itself; a text: why it cannot be asked. Who is away is not asked for the next place."""
+    found: dict[Place, Running | str | None] = {}
+    away = ""
+    for place in records.settings.target.file.deploy.places:
+        try:
+            driver = None if away else make(records)
+            found[place] = driver.running(place) if driver else away
+        except TeamError as problem:
+            found[place] = one_line(str(problem))
+            away = one_line(str(problem)) if isinstance(problem, Unavailable) else ""
+    return found
+
+
+def runs(deploys: Sequence[Deploy], place: Place, said: Running | str | None, records: Records) -> dict[str, Any]:
+    """`told`: all of it in words. `is_other`: it is not what was deployed there."""
+    commit, ended = (said.commit, one_line(said.ended)) if isinstance(said, Running) else ("", "")
+    live = healthy_at(place, deploys)
+    is_other = not isinstance(said, str) and not _is_meant(said, _meant(deploys, place))
+    typed = command(records.home.root, "deploy", "--place", place, "--commit", short(live))
+    return {
+        "commit": commit,
+        "ended": ended,
+        "problem": said if isinstance(said, str) else "",
+        "is_other": is_other,
+        "command": typed if (is_other or ended) and live else "",
+    }
+
+
+def _meant(deploys: Sequence[Deploy], place: Place) -> set[str]:
+    """What may run there by the book: while a deploy is under way the new one, the one before, or just now none.
+
+    After one that got stuck, or was cut off, nobody knows which of the two it is; that is another matter.
+    """
+    here = [d for d in deploys if d.place == place]
+    unsure = [d for d in here if d.stage not in OVER or (d is here[-1] and d.stage in NOBODY_KNOWS)]
+    cut = unwatched(here[-1], deploys) if here else ""
+    return {
+        healthy_at(place, deploys),
+        *(sha for d in unsure for sha in (d.commit, d.back_to, "")),
+        *([cut] if cut else ()),
+    }
+
+
+def _is_meant(said: Running | None, meant: set[str]) -> bool:
+    return any(said.is_of(commit) for commit in meant) if said else "" in meant
+
+
+def in_words(runs: dict[str, Any]) -> str:
+    if runs["problem"]:
+        return f"runs: nobody can be asked ({runs['problem']})"
+    what = short(runs["commit"]) if runs["commit"] else "nothing of ours"
+    if runs["ended"]:
+        what = f"{what}, but it has ended: {runs['ended']}"
+    elif runs["is_other"]:
+        what = f"{what}, which is not what was deployed; nothing is touched before the next deploy"
+    return f"runs: {what}" + (f"; to put it right, type: {runs['command']}" if runs["command"] else "")

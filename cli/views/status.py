@@ -14,9 +14,17 @@ from agents.orchestrator.reports.report_words import at_the_cap, raise_cap
 from cli.terminal.arguments import Arguments
 from cli.terminal.printing import money, print_groups, print_json, print_list
 from cli.terminal.text import command, pasteable, plain
-from cli.views.daemon_state import comes_next, daemon_facts, what_it_waits_for, who_works, without_settings
+from cli.views.daemon_state import (
+    comes_next,
+    daemon_facts,
+    in_zone,
+    problems,
+    runs,
+    what_it_waits_for,
+    who_works,
+    without_settings,
+)
 from cli.views.deploys import pause, standings
-from cli.views.runs import in_zone, problems, runs
 from cli.views.tasks import sight
 from cli.wiring.records import Records, open_records
 from shared.model.board import Board, Card, waits_for

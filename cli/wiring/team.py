@@ -30,14 +30,12 @@ from agents.researcher.agent import ResearchBounds, Researcher
 from agents.reviewer.agent import Reviewer
 from cli.terminal.arguments import CHECKOUT
 from cli.terminal.text import command
-from cli.wiring.caching import Caching
 from cli.wiring.config_watch import model_key
 from cli.wiring.deployment import make_deployment
 from cli.wiring.forge import TargetCode, open_code
-from cli.wiring.library import make_library
-from cli.wiring.meter_log import host_of, telling
+from cli.wiring.model import Caching, host_of, telling
 from cli.wiring.records import Records
-from cli.wiring.services import services
+from cli.wiring.services import make_library, services
 from cli.wiring.shutdown import Quitting
 from cli.wiring.upkeep import make_upkeep
 from cli.wiring.workshop import BoxWorkshop, Workshop

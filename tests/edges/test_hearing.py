@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cli.wiring.meter_log import telling
+from cli.wiring.model import telling
 from shared.llm.llm_client import LlmClient
 from shared.llm.llm_replies import Replies
 from shared.model.errors import Unavailable

@@ -26,7 +26,7 @@ from cli.commands.daemon import StopTimeouts, start, stopped
 from cli.commands.serving import Life
 from cli.terminal.arguments import Arguments
 from cli.terminal.text import command
-from cli.views.runs import problems
+from cli.views.daemon_state import problems
 from cli.wiring.config_watch import ConfigWatch
 from cli.wiring.records import Records, open_records
 from cli.wiring.shutdown import Quitting

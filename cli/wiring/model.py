@@ -1,14 +1,20 @@
-"""The meter's log, overheard: what the owner is told at once, because he would wait for it in silence."""
+"""How models are asked: the meter between us and their API, the client, and when a prompt's beginning is kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
+from shared.money.ledger_savings import LedgerSavings
 from shared.money.meter_parts import MeterTimeouts
+from shared.money.pricing import Pricing, Unpriced
+from shared.money.savings import ENOUGH, is_long_enough, pays
+from shared.system.clock import Clock
 
 Note = Callable[[str, dict[str, Any]], None]
+TYPICAL_PROMPT = 10_000  # tokens: the price band
 
 
 def telling(log: Note, upstream: str, tell: Callable[[str], None], patience: MeterTimeouts | None = None) -> Note:
@@ -44,3 +50,28 @@ def host_of(address: str) -> str:
     found = urlsplit(address)
     port = f":{found.port}" if found.port else ""
     return f"{found.scheme}://{found.hostname}{port}"
+
+
+# --- prompt caching ------------------------------------------------------------------------------------------
+
+
+class Caching:
+    def __init__(self, books: LedgerSavings, pricing: Pricing, clock: Clock) -> None:
+        self._books = books
+        self._pricing = pricing
+        self._clock = clock
+
+    def keeps(self, model: str, size: int) -> bool:
+        """A beginning of so many bytes, that is used once more."""
+        return is_long_enough(model, size) and self._pays(model, 1, 1)
+
+    def goes_on(self, agent: str, model: str, nth: int) -> bool:
+        """Whether enough of an agent's runs that came to an n-th call went on to another; until that is known: yes."""
+        runs, more = self._books.gone_on(agent, nth)
+        return runs < ENOUGH or self._pays(model, runs, more)
+
+    def _pays(self, model: str, runs: int, more: int) -> bool:
+        with suppress(Unpriced):  # the meter refuses it
+            rates = self._pricing.rates(model, TYPICAL_PROMPT, self._clock.now())
+            return pays(rates, runs + more, more)
+        return False

@@ -1,7 +1,4 @@
-"""Door to order: the only module that knows all that is tidied up in a home, once a day.
-
-Every step can be cut anywhere and is repeated as a whole; what one of them meets keeps no other from its work.
-"""
+"""Everything that is tidied up in a home once a day, and the only deletion of database rows."""
 
 from __future__ import annotations
 
@@ -9,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
 from agents.qa.runner.environment_store import EnvironmentStore
-from cli.wiring.pruning import compact, prune
+from shared.llm.llm_replies import Replies
 from shared.model.errors import Refused, Stumble
 from shared.repo.mirror import Mirror
 from shared.store.database import Database
 from shared.store.journal import Journal
 from shared.system.fault import fault_point
-from shared.system.keeping import ENVIRONMENT_AGE, is_long_over
+from shared.system.keeping import ENVIRONMENT_AGE, PAGE_AGE, REPLY_AGE, ROW_AGE, has_holes, is_long_over
 from shared.system.log_rotation import cut, drop_old, drop_traces, rotate
 from shared.system.paths import Home
 
@@ -62,3 +59,43 @@ def _over(journal: Journal, now: datetime) -> Callable[[str], bool]:
         return bool(history) and is_long_over(known[task].seen_in, datetime.fromisoformat(history[-1].at), now)
 
     return is_over
+
+
+# --- database rows -------------------------------------------------------------------------------------------
+
+
+def prune(db: Database, now: datetime) -> Iterator[str]:
+    """Messages and runs of long ago. The newest run stays, so that no number is ever given twice."""
+    before = (now - ROW_AGE).isoformat()
+    with db.transaction() as rows:
+        notices = rows.execute("delete from notices where at < ?", (before,)).rowcount
+        runs = rows.execute(
+            "delete from agent_runs where started_at < ? and id < (select max(id) from agent_runs)", (before,)
+        ).rowcount
+        read = (now - PAGE_AGE).date().isoformat()
+        pages = rows.execute("delete from sources where day < ?", (read,)).rowcount
+        rows.execute("delete from searches where day < ?", (read,))
+    fault_point("tidy.rows")
+    replies = Replies(db).prune(now - REPLY_AGE)
+    fault_point("tidy.replies")
+    told = {"old messages": notices, "old runs": runs, "old pages": pages, "remembered answers": replies}
+    if any(told.values()):
+        yield f"forgotten: {', '.join(f'{count} {what}' for what, count in told.items() if count)}"
+
+
+def compact(db: Database) -> Iterator[str]:
+    """The room of deleted rows is used again in any case; only much of it is worth writing the whole file anew."""
+    db.rows("pragma optimize")
+    fault_point("tidy.optimized")
+    size, free = (_pragma(db, name) * _pragma(db, "page_size") for name in ("page_count", "freelist_count"))
+    if has_holes(size, free):
+        db.rows("vacuum")
+        fault_point("tidy.vacuumed")
+        yield f"the database: {free:,} of {size:,} bytes given back"
+    db.rows("pragma wal_checkpoint(truncate)")  # readers that are busy keep it for the next time
+    fault_point("tidy.checkpointed")
+
+
+def _pragma(db: Database, name: str) -> int:
+    row = db.row(f"pragma {name}")
+    return int(row[0]) if row else 0
