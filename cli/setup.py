@@ -1,4 +1,4 @@
-"""`setup`: builds the two environments and looks whether the machine has what it takes. Standard library only.
+"""`setup`: build the two environments and check that the machine has what it takes. Standard library only.
 
 It runs under the system's Python before anything is installed, and again at no cost when all is in place.
 """
@@ -13,6 +13,10 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cli.terminal.arguments import Arguments
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV, AIDER_VENV = ROOT / ".venv", ROOT / ".venv-aider"
@@ -25,7 +29,11 @@ class SetupFailed(Exception):
     """One line that says what to type."""
 
 
-def setup(dev: bool = False) -> int:
+def run(arguments: Arguments) -> int:
+    return _lock() if arguments.lock else _setup(arguments.dev)
+
+
+def _setup(dev: bool) -> int:
     """Exit code: 0 all in place, 1 something is missing and named."""
     try:
         _check_python()
@@ -40,8 +48,8 @@ def setup(dev: bool = False) -> int:
     return 0
 
 
-def lock() -> int:
-    """Compiles requirements*.in into pinned files with hashes."""
+def _lock() -> int:
+    """Compile requirements*.in into pinned files with hashes."""
     options = ("--quiet", "--universal", "--generate-hashes", "--no-header", "--upgrade")
     for name in ("requirements", "requirements-dev", "requirements-aider", "requirements-demo"):
         files = (f"{name}.in", "-o", f"{name}.txt")

@@ -46,8 +46,11 @@ PLAIN = {"PATH": "/usr/bin:/bin"}
 
 def demo(arguments: Arguments) -> int:
     """A new home, a sample project as its target, a scripted model as its endpoint; then a day like any other."""
-    from cli import views
     from cli.commands import day, owner_commands
+    from cli.views.budget import budget
+    from cli.views.deploys import deploys
+    from cli.views.pulls import prs
+    from cli.views.status import status
     from simulators.discord.local_webhook import LocalWebhook
     from simulators.model.script import read_script
     from simulators.model.scripted_model import ScriptedModel
@@ -74,7 +77,7 @@ def demo(arguments: Arguments) -> int:
         shutil.copyfile(DAY / "VISION.md", home / "VISION.md")
         code = day.run_day(Arguments("run-day", home), environment={})
         print()
-        for view in (views.status, views.prs, views.budget, views.deploys):
+        for view in (status, prs, budget, deploys):
             view(Arguments(view.__name__, home))
             print()
         print(f"the site:     {site.says()}")

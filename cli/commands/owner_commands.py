@@ -1,4 +1,4 @@
-"""What the owner does with his hands: `init`, `resume`, and his answers: `approve`, `reject`, `retry`, `cancel`."""
+"""What the owner does: `init`; answers to tasks; `raise-cap`, `write-off` and `resume` for money."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from agents.orchestrator.inbox import answers
 from cli.terminal.arguments import CHECKOUT, Arguments
 from cli.terminal.text import command, plain
 from cli.views.daemon_state import how_it_goes_on
-from cli.wiring.records import find
+from cli.wiring.records import Records, find, open_records
 from shared.model.errors import Misconfigured
+from shared.money.token_budget import cents, dollars
 from shared.store.database import Database
 from shared.store.plan_book import PlanRepository
 from shared.system.clock import Clock, SystemClock
@@ -33,6 +34,7 @@ VISION = """# Vision
 
 ## Notes
 """
+LONGEST_WHY = 500  # characters
 
 
 # --- init ----------------------------------------------------------------------------------------------------
@@ -122,21 +124,7 @@ def _write_target(home: Home, name: str, url: str, branch: str) -> None:
         create_text(path, text, home.temporary)
 
 
-# --- resume, approve, reject, retry, cancel --------------------------------------------------------------------
-
-
-def resume(arguments: Arguments, clock: Clock | None = None) -> int:
-    """The owner has looked at what stopped the spending, or at a date that jumped, and says that it is right now."""
-    from cli.wiring.records import open_records
-
-    with open_records(arguments.home, clock=clock) as records:
-        now, reason = records.clock.now(), records.ledger.paused()
-        records.ledger.resume()
-        records.ledger.confirm_clock(now)
-        records.plans.forget_days_after(records.day())
-    print(f"was stopped: {plain(reason)}" if reason else "nothing was stopped")
-    print(f"it is {now:%Y-%m-%d %H:%M}; money may be spent, below the caps")
-    return 0
+# --- approve, reject, retry, cancel ---------------------------------------------------------------------------
 
 
 def retry(arguments: Arguments) -> int:
@@ -155,8 +143,6 @@ def cancel(arguments: Arguments) -> int:
 
 def approve(arguments: Arguments) -> int:
     """Exactly the change that waits: a later one, or the same on another base that changed it, asks anew."""
-    from cli.wiring.records import open_records
-
     with open_records(arguments.home) as records:
         id_, state = find(records.store, arguments.id)
         answers.approve(records.gates, id_, state, arguments.why, records.clock.now())
@@ -165,11 +151,63 @@ def approve(arguments: Arguments) -> int:
 
 
 def _move(arguments: Arguments, word: Literal["retry", "reject", "cancel"]) -> int:
-    from cli.wiring.records import open_records
-
     with open_records(arguments.home) as records:
         id_, source = find(records.store, arguments.id)
         now = records.clock.now()
         target = answers.move(records.store, records.gates, id_, source, word, arguments.why, now)
         print(f"{id_}: {source} -> {target}; {how_it_goes_on(records.db, records.home)}")
     return 0
+
+
+# --- raise-cap, write-off, resume ----------------------------------------------------------------------------
+
+
+def raise_cap(arguments: Arguments, clock: Clock | None = None) -> int:
+    """The day of the money book may cost up to this much. Whoever is at work sees it by himself."""
+    to, why = _amount(arguments.amount), _why(arguments.why)
+    with open_records(arguments.home, clock=clock) as records:
+        policy = records.settings.policy.budget.caps
+        day = records.ledger.raise_cap(to, policy, why, records.clock.now())
+        print(f"{day} may cost up to {_used(records, day, records.ledger.cap_of(day, policy.day))}")
+        print(f"its month: {_used(records, day[:7], policy.month)}; the day after, ${cents(policy.day)} count again")
+        print(how_it_goes_on(records.db, records.home))
+    return 0
+
+
+def write_off(arguments: Arguments) -> int:
+    """Never more than is booked, never by itself; the reason is kept."""
+    amount, why = _amount(arguments.amount), _why(arguments.why)
+    if not why:
+        raise Misconfigured("say how you know that it was not billed: --why TEXT")
+    with open_records(arguments.home) as records:
+        booked = records.ledger.write_off(arguments.call, amount, why, records.clock.now())
+    now = "as before" if amount == booked else f"before: ${cents(booked)}"
+    print(f"call {arguments.call}: booked at ${cents(amount)} ({now})")
+    return 0
+
+
+def resume(arguments: Arguments, clock: Clock | None = None) -> int:
+    """The owner has looked at what stopped the spending, or at a date that jumped, and says that it is right now."""
+    with open_records(arguments.home, clock=clock) as records:
+        now, reason = records.clock.now(), records.ledger.paused()
+        records.ledger.resume()
+        records.ledger.confirm_clock(now)
+        records.plans.forget_days_after(records.day())
+    print(f"was stopped: {plain(reason)}" if reason else "nothing was stopped")
+    print(f"it is {now:%Y-%m-%d %H:%M}; money may be spent, below the caps")
+    return 0
+
+
+def _amount(typed: str) -> int:
+    try:
+        return dollars(typed)
+    except ValueError as problem:
+        raise Misconfigured(str(problem)) from None
+
+
+def _why(typed: str) -> str:
+    return " ".join(typed.split())[:LONGEST_WHY]
+
+
+def _used(records: Records, period: str, cap: int) -> str:
+    return f"${cents(cap)} (${cents(records.ledger.totals(period, cap).used)} used so far)"

@@ -18,8 +18,7 @@ from agents.coder.engine.engine import EngineJob
 from agents.orchestrator.board.breaker import Service
 from agents.orchestrator.daemon import End
 from agents.orchestrator.day import Orchestrator
-from cli.commands.budget_commands import raise_cap
-from cli.commands.owner_commands import cancel, resume
+from cli.commands.owner_commands import cancel, raise_cap, resume
 from cli.commands.serving import Life
 from cli.terminal.arguments import Arguments
 from cli.views.status import status
