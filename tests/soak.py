@@ -101,7 +101,7 @@ class Soak:
             lock.hold(home.lock),
             open_records(home.root, {}, self.clock) as records,
             open_team(
-                records, self.stage.said.append, make, lambda _: self.stage.services, Quitting(stop), daemon=True
+                records, self.stage.said.append, make, lambda _: self.stage.services, Quitting(stop), mode="daemon"
             ) as team,
         ):
             epochs, watch = Epochs(records.db), ConfigWatch(home, {}, self.stage.said.append)

@@ -40,7 +40,7 @@ OpenTeam = Callable[[Records, Tell, Quitting], "AbstractContextManager[Orchestra
 def _open_team(records: Records, tell: Tell, quit_: Quitting) -> AbstractContextManager[Orchestrator]:
     from cli.wiring.team import open_team
 
-    return open_team(records, tell, quit_=quit_, asks_models=False)
+    return open_team(records, tell, quit_=quit_, mode="deploys")
 
 
 # --- deploy, rollback ----------------------------------------------------------------------------------------

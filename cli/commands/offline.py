@@ -47,10 +47,6 @@ PLAIN = {"PATH": "/usr/bin:/bin"}
 def demo(arguments: Arguments) -> int:
     """A new home, a sample project as its target, a scripted model as its endpoint; then a day like any other."""
     from cli.commands import day, owner_commands
-    from cli.views.budget import budget
-    from cli.views.deploys import deploys
-    from cli.views.pulls import prs
-    from cli.views.status import status
     from simulators.discord.local_webhook import LocalWebhook
     from simulators.model.script import read_script
     from simulators.model.scripted_model import ScriptedModel
@@ -77,9 +73,7 @@ def demo(arguments: Arguments) -> int:
         shutil.copyfile(DAY / "VISION.md", home / "VISION.md")
         code = day.run_day(Arguments("run-day", home), environment={})
         print()
-        for view in (status, prs, budget, deploys):
-            view(Arguments(view.__name__, home))
-            print()
+        _print_views(home)
         print(f"the site:     {site.says()}")
     print(f"              (it has ended; to see it again: {site.typed('show')})")
     print(f"look around:  python main.py --home {shlex.quote(str(home))} show ID   (and: tasks, roadmap, logs, status)")
@@ -87,6 +81,17 @@ def demo(arguments: Arguments) -> int:
     forge = place / "github" / f"{SAMPLE}.git" if keys else home / ".state" / "forge" / "exam_site.git"
     print(f"the branches: git -C {shlex.quote(str(forge))} log --oneline --all")
     return code
+
+
+def _print_views(home: Path) -> None:
+    from cli.views.budget import budget
+    from cli.views.deploys import deploys
+    from cli.views.pulls import prs
+    from cli.views.status import status
+
+    for view in (status, prs, budget, deploys):
+        view(Arguments(view.__name__, home))
+        print()
 
 
 @contextmanager

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from agents.devops.agent import DevOps
 from agents.devops.drivers.driver import Driver
@@ -14,9 +15,12 @@ from agents.orchestrator.deploys.deploy_book import DeployRepository
 from agents.orchestrator.team import Deployment, DeployRules
 from cli.wiring.records import Records
 from shared.config.settings_deploy import PlaceSettings
-from shared.model.deployment import Deploy
+from shared.model.deployment import Deploy, Place
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
+
+if TYPE_CHECKING:
+    from agents.devops.drivers.health_checker import HealthChecker
 
 
 def make_driver(records: Records, stopping: Callable[[], bool] = lambda: False) -> Driver | None:
@@ -55,14 +59,12 @@ def make_deployment(
     started is brought to its end. `clean`: the filter for outgoing text.
     """
     from agents.devops.drivers.backup import Backups
-    from agents.devops.drivers.health_checker import HealthChecker, base_url
 
     driver = make_driver(records, stopping)
     if driver is None:
         return None
-    target, clock, files, mirror = records.settings.target.file, records.clock, _files(records), _mirror(records)
-    deploy, health = target.deploy, target.health
-    backups = Backups(records.home.backups, deploy, clock, stop=stopping)
+    target, files, mirror = records.settings.target.file, _files(records), _mirror(records)
+    backups = Backups(records.home.backups, target.deploy, records.clock, stop=stopping)
 
     def forget(commits: Collection[str], saved: Collection[str]) -> None:
         files.clean(commits)
@@ -70,31 +72,33 @@ def make_deployment(
 
     devops = DevOps(
         driver=driver,
-        sites={
-            place: HealthChecker(
-                health.pages or (),
-                base_url(one),
-                health.log_patterns,
-                health.retries,
-                clock,
-                partial(_cleaned, clean, one),
-                yields,
-            )
-            for place, one in deploy.places.items()
-        },
+        sites=_sites(records, yields, clean),
         saves=backups,
-        rule=health.rule,
-        every=health.every,
-        migrations=deploy.migrations,
-        keep=deploy.keep,
+        rule=target.health.rule,
+        every=target.health.every,
+        migrations=target.deploy.migrations,
+        keep=target.deploy.keep,
         changed=lambda old, new: tuple(change.path for change in mirror.changed(old, new)),
-        clock=clock,
+        clock=records.clock,
         yields=yields,
         overruled=partial(_overruled, records.deploys),
         forget=forget,
         tell=tell,
     )
-    return Deployment(devops, DeployRules(tuple(deploy.places), deploy.pause_after))
+    return Deployment(devops, DeployRules(tuple(target.deploy.places), target.deploy.pause_after))
+
+
+def _sites(records: Records, yields: Callable[[], bool], clean: Callable[[str], str]) -> Mapping[Place, HealthChecker]:
+    from agents.devops.drivers.health_checker import HealthChecker, base_url
+
+    file = records.settings.target.file
+    pages, patterns, retries = file.health.pages or (), file.health.log_patterns, file.health.retries
+    return {
+        place: HealthChecker(
+            pages, base_url(one), patterns, retries, records.clock, partial(_cleaned, clean, one), yields
+        )
+        for place, one in file.deploy.places.items()
+    }
 
 
 def _overruled(book: DeployRepository, deploy: Deploy) -> bool:

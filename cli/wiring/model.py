@@ -4,20 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from cli.wiring.records import Records
+from shared.config.settings import LiveCaps
+from shared.llm.llm_client import LlmClient
+from shared.llm.llm_replies import Replies
 from shared.money.ledger_savings import LedgerSavings
 from shared.money.meter_parts import MeterTimeouts
 from shared.money.pricing import Pricing, Unpriced
 from shared.money.savings import ENOUGH, is_long_enough, pays
 from shared.system.clock import Clock
+from shared.system.keeping import REPLY_AGE
+
+if TYPE_CHECKING:
+    from shared.money.meter import Meter
 
 Note = Callable[[str, dict[str, Any]], None]
+
 TYPICAL_PROMPT = 10_000  # tokens: the price band
 
 
-def telling(log: Note, upstream: str, tell: Callable[[str], None], patience: MeterTimeouts | None = None) -> Note:
+def make_meter(records: Records, pricing: Pricing, key: str, log: Note, tell: Callable[[str], None]) -> Meter:
+    """The only way to the models' API: it alone has the key. `tell` gets a line when the API is away, or is back."""
+    from shared.money.meter import Meter, Upstream
+
+    url = records.settings.secrets.base_url
+    return Meter(
+        records.ledger,
+        pricing,
+        LiveCaps(records.home, records.settings.policy.caps),
+        Upstream(url, key),
+        records.clock,
+        records.home.meter_socket,
+        log=reporting_outages(log, url, tell),
+    )
+
+
+def make_client(records: Records, caching: Caching, patience: float) -> LlmClient:
+    """Speaks to the meter. `patience`: seconds that it waits for a busy model."""
+    replies, settings = Replies(records.db), records.settings
+    replies.prune(records.clock.now() - REPLY_AGE)
+    return LlmClient(
+        records.ledger,
+        replies,
+        records.home.meter_socket,
+        settings.agents.asking,
+        records.clock,
+        lambda _: settings.policy.budget.task,
+        host_of(settings.secrets.base_url),
+        patience,
+        caching.keeps,
+    )
+
+
+def reporting_outages(
+    log: Note, upstream: str, tell: Callable[[str], None], patience: MeterTimeouts | None = None
+) -> Note:
     """Logs as before, and tells once when the model does not answer, and once when it does again.
 
     Runs in the meter's threads. `upstream` is its address; of what it answers nothing is repeated.

@@ -15,10 +15,10 @@ def _nothing() -> None:
 
 @dataclass
 class Quitting:
-    """`hush` is set by whoever has something to end; each signal calls it, in a thread of its own."""
+    """`end_calls` is set by whoever has something to end; each signal calls it, in a thread of its own."""
 
     stop: Stop = field(default_factory=Stop)
-    hush: Callable[[], None] = field(default=_nothing)
+    end_calls: Callable[[], None] = field(default=_nothing)
 
     def asked(self) -> bool:
         return self.stop.asked
@@ -32,6 +32,6 @@ class Quitting:
 def quitting() -> Iterator[Quitting]:
     """SIGTERM and Ctrl-C end the team instead of this process, as long as the block lasts."""
     quit_ = Quitting()
-    with stopping(lambda: quit_.hush()) as stop:
+    with stopping(lambda: quit_.end_calls()) as stop:
         quit_.stop = stop
         yield quit_

@@ -458,7 +458,7 @@ def a_life(stage: Stage, clock: ManualClock, stop: Stop) -> Iterator[None]:
         def make(records: Records, *_: object) -> ScriptedWorkshop:
             return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)
 
-        return open_team(records, tell, make, lambda _: stage.services, quit_, daemon=True)
+        return open_team(records, tell, make, lambda _: stage.services, quit_, mode="daemon")
 
     with lock.hold(stage.home.lock) as held, open_records(stage.home.root, {}, clock) as records:
         life = Life(records, held, ConfigWatch(stage.home, {}, say), Quitting(stop), say, 0.02, team)
