@@ -1,4 +1,4 @@
-"""`setup`: build the two environments and check that the machine has what it takes. Standard library only.
+"""`setup`: build the two environments and check the machine. Standard library only.
 
 It runs under the system's Python before anything is installed, and again at no cost when all is in place.
 """
@@ -76,7 +76,7 @@ def _check_git() -> None:
 
 
 def _check_sandbox() -> None:
-    """Without a sandbox no model-written code is run, so a day would end at its first task."""
+    """Install the sandbox: without it no model-written code is run, so a day would end at its first task."""
     if shutil.which("bwrap"):
         return
     apt = shutil.which("apt-get")
@@ -105,7 +105,7 @@ def _build_daemon(requirements: str) -> None:
 
 
 def _build_aider() -> None:
-    """With byte code: the environment is read-only in the box, so it could never be compiled there."""
+    """Build it with byte code: the environment is read-only in the box, so it could never be compiled there."""
     wanted = _stamp(ROOT / "requirements-aider.txt")
     if _read(AIDER_VENV / "installed") == wanted:
         return
@@ -121,7 +121,7 @@ def _build_aider() -> None:
 
 
 def _fetch_packages() -> None:
-    """What the tests of the demo's target need: its day itself needs no network."""
+    """Fetch what the tests of the demo's target need: the demo itself needs no network."""
     wanted = _stamp(ROOT / "requirements-demo.txt")
     if _read(PACKAGES / "fetched") == wanted:
         return

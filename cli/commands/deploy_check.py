@@ -1,4 +1,4 @@
-"""For `doctor`: can what is configured under `deploy` and `health` work on this machine? Looks and changes nothing."""
+"""For `doctor`: can what is configured under `deploy` and `health` work on this machine? Changes nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_SAID = 4_000  # characters of all that is wrong with a compose file
 
 
 def deploy_findings(home: Home, settings: Settings, make: MakeDriver = make_driver) -> Iterator[SetupFinding]:
-    """Nothing where nothing is deployed."""
+    """Check driver, compose file and places. Nothing is found where nothing is deployed."""
     if settings.target.file.deploy.driver == "none" or not home.state.exists():
         return
     try:
@@ -64,7 +64,7 @@ def _pages(health: HealthSettings, place: PlaceSettings) -> str:
 
 
 def _port(driver: Driver, place: Place, settings: PlaceSettings) -> str:
-    """Free, or held by what we have started there ourselves."""
+    """Say that the port is free, or held by what we have started there ourselves; else Misconfigured."""
     port = settings.port
     if not port:
         return "no port of its own"
@@ -78,7 +78,7 @@ def _port(driver: Driver, place: Place, settings: PlaceSettings) -> str:
 
 
 def _taken(driver: Driver, place: Place, port: int, problem: OSError) -> str:
-    """Whose it is, if that is as it should be."""
+    """Say who holds the port, if that is as it should be; else Misconfigured."""
     who = ports.holder(port) or "another program"
     try:
         if isinstance(driver, HasPorts) and driver.has_port(place):
@@ -98,7 +98,7 @@ def _taken(driver: Driver, place: Place, port: int, problem: OSError) -> str:
 
 
 def compose_findings(records: Records) -> Iterator[SetupFinding]:
-    """Nothing with another driver, and before the target was fetched for the first time. Each problem once."""
+    """Check the compose file of the branch, if the target was fetched once. Name each problem once."""
     target = records.settings.target
     place = records.home.mirror(target.name)
     if target.file.deploy.driver != "compose" or not place.is_dir():
@@ -117,7 +117,7 @@ def _finding(problems: list[str], name: str, head: str) -> SetupFinding:
 
 
 def _problems(records: Records, mirror: Mirror, commit: str) -> Iterator[str]:
-    """Of each place, by its own variables."""
+    """Name the problems for each place, by its own variables."""
     from agents.devops.compose.compose_command import ComposeCommand
     from agents.devops.compose.compose_driver import ComposeDriver
     from agents.devops.compose.compose_files import NotToRun

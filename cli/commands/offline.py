@@ -1,4 +1,4 @@
-"""What needs no network and no key: `demo`, `model` and, for developers, `check`."""
+"""Commands without network and key: `demo`, `model` and, for developers, `check`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PLAIN = {"PATH": "/usr/bin:/bin"}
 
 
 def demo(arguments: Arguments) -> int:
-    """A new home, a sample project as its target, a scripted model as its endpoint; then a day like any other."""
+    """Make a home with a sample project and a scripted model; then run a day like any other."""
     from cli.commands import day, owner_commands
     from simulators.discord.local_webhook import LocalWebhook
     from simulators.model.script import read_script
@@ -96,7 +96,7 @@ def _print_views(home: Path) -> None:
 
 @contextmanager
 def _forge(name: str, place: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """What the home's target is, and the keys that it takes."""
+    """Yield the home's target, and the keys for it."""
     if name != "github":
         yield str(place / "exam_site"), {}
         return
@@ -118,7 +118,7 @@ def _heard(line: str) -> None:
 
 
 def _repository(target: Path) -> None:
-    """The sample project as a repository of its own."""
+    """Make a repository of the sample project."""
     shutil.copytree(PROJECT, target, ignore=shutil.ignore_patterns("__pycache__", "*.sqlite3"))
     for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-q", "-m", "The exam site")):
         done = run(("git", *words), cwd=target, env=GIT, timeout=60)
@@ -126,7 +126,7 @@ def _repository(target: Path) -> None:
 
 
 def _configure(target: Path, deploys: str) -> None:
-    """All that is installed comes from packages that `make setup` has fetched: no network from here on."""
+    """Install only packages that `make setup` has fetched: no network from here on."""
     if not (PACKAGES / "fetched").exists():
         raise Misconfigured("the packages of the demo are missing; type: make setup")
     with target.open("a", encoding="utf-8") as file:
@@ -134,7 +134,7 @@ def _configure(target: Path, deploys: str) -> None:
 
 
 def _record(policy: Path) -> None:
-    """What is looked up is found in a folder. The story is about what its owner wants: nothing else is proposed."""
+    """Look things up in a recorded folder, and propose nothing: the story is about what its owner wants."""
     text = re.sub(r"^upkeep:.*$", "upkeep: {tasks: 0}", policy.read_text("utf-8"), flags=re.MULTILINE)
     policy.write_text(f"{text}\nresearch: {{recorded: {json.dumps(str(DAY / 'web'))}}}\n", "utf-8")
 
@@ -150,7 +150,7 @@ def _write_keys(path: Path, **keys: str) -> None:
 
 
 def model(arguments: Arguments) -> int:
-    """Serves until interrupted."""
+    """Serve until interrupted."""
     from simulators.model.scripted_model import serve
 
     serve(Path(arguments.script), arguments.port, lambda url: print(f"serving: {url}", flush=True), _heard)
@@ -161,7 +161,7 @@ def model(arguments: Arguments) -> int:
 
 
 def check(arguments: Arguments) -> int:
-    """Format, lint, strict types, tests; ends at the first that fails."""
+    """Check format, lint, strict types and tests; end at the first that fails."""
     del arguments
     programs = Path(sys.executable).parent
     for words in (
@@ -181,7 +181,7 @@ def check(arguments: Arguments) -> int:
 
 @dataclass(frozen=True)
 class DemoSite:
-    """`folder`: what serve.py keeps there: the packages, the database, the log, and what runs."""
+    """The demo's web site. `folder`: where serve.py keeps packages, database, log, and what runs."""
 
     folder: Path
     port: int
@@ -191,7 +191,7 @@ class DemoSite:
         return f"http://127.0.0.1:{self.port}"
 
     def deploys_of(self, packages: Path) -> str:
-        """`deploy` and `health` of the target's file."""
+        """Return `deploy` and `health` for the target's file."""
         filled = {
             "port": str(self.port),
             "place": str(self.folder),
@@ -205,12 +205,12 @@ class DemoSite:
         return text.substitute({name: json.dumps(value)[1:-1] for name, value in filled.items()})
 
     def typed(self, command: str) -> str:
-        """What the owner types, from here, for one of serve.py's commands."""
+        """Return what the owner types, from here, for one of serve.py's commands."""
         serve = SERVE.relative_to(CHECKOUT) if Path.cwd() == CHECKOUT else SERVE
         return shlex.join(("python3", str(serve), str(self.folder), command))
 
     def says(self) -> str:
-        """What a visitor of its page sees, in one line."""
+        """Say in one line what a visitor of its page sees."""
         answer = PageLine(self.url).ask(PAGE, 5)
         if isinstance(answer, str):
             return f"GET {PAGE} {answer}"
@@ -224,7 +224,7 @@ class DemoSite:
 
 @contextmanager
 def site_at(folder: Path) -> Iterator[DemoSite]:
-    """Nothing is served before the first deploy, and nothing after the end."""
+    """Make the site for as long as the block lasts. Nothing is served before the first deploy."""
     folder.mkdir()
     (folder / "keys.env").touch(mode=0o600)
     (folder / "keys.env").write_text(f"DJANGO_SECRET_KEY={secrets.token_urlsafe(40)}\n")

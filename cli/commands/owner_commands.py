@@ -52,7 +52,7 @@ def init(arguments: Arguments) -> int:
 
 
 def make_home(home: Home, target: str, branch: str = "") -> str:
-    """Makes the home, or completes it; what the owner has written is never overwritten. Says what its target is."""
+    """Make the home, or complete it; what the owner has written stays. Return a line about its target."""
     from shared.config.settings import read_secrets
 
     url = _address(target)
@@ -71,7 +71,7 @@ def make_home(home: Home, target: str, branch: str = "") -> str:
 
 
 def _found_branch(home: Home, url: str, branch: str, token: str) -> str:
-    """The home is there already: a token that the repository asks for has a place to be written to."""
+    """Return the branch to work from. The home is there already: a token has a place to be written to."""
     from shared.repo.mirror import Mirror, default_branch
     from shared.repo.remote import Remote
 
@@ -87,7 +87,7 @@ def _found_branch(home: Home, url: str, branch: str, token: str) -> str:
 
 
 def _keep_apart(home: Home, url: str) -> None:
-    """A home in the repository would sooner or later be committed, with its keys."""
+    """Refuse a home in the repository: it would sooner or later be committed, with its keys."""
     if url.startswith("/") and Path(url) in (home.root.resolve(), *home.root.resolve().parents):
         raise Misconfigured(f"the home {home.root} lies inside the target; choose a --home outside of {url}")
 
@@ -101,7 +101,7 @@ def _copy_defaults(home: Home) -> None:
 
 
 def _address(target: str) -> str:
-    """A path becomes absolute; everything else is left to Remote to judge."""
+    """Make a path absolute; Remote judges everything else."""
     path = Path(target).expanduser()
     if path.is_dir():
         return str(path.resolve())
@@ -128,12 +128,12 @@ def _write_target(home: Home, name: str, url: str, branch: str) -> None:
 
 
 def retry(arguments: Arguments) -> int:
-    """Moves the file back to backlog: "again, with fresh attempts"; `--why` reaches the coder."""
+    """Move the file back to backlog: "again, with fresh attempts"; `--why` reaches the coder."""
     return _move(arguments, "retry")
 
 
 def reject(arguments: Arguments) -> int:
-    """Its pull request will be closed; the reason is kept for the coder, should the owner retry it."""
+    """Close its pull request; the reason is kept for the coder, should the owner retry it."""
     return _move(arguments, "reject")
 
 
@@ -142,7 +142,7 @@ def cancel(arguments: Arguments) -> int:
 
 
 def approve(arguments: Arguments) -> int:
-    """Exactly the change that waits: a later one, or the same on another base that changed it, asks anew."""
+    """Approve exactly the change that waits: a later one, or the same changed by another base, asks anew."""
     with open_records(arguments.home) as records:
         id_, state = find(records.store, arguments.id)
         answers.approve(records.gates, id_, state, arguments.why, records.clock.now())
@@ -163,7 +163,7 @@ def _move(arguments: Arguments, word: Literal["retry", "reject", "cancel"]) -> i
 
 
 def raise_cap(arguments: Arguments, clock: Clock | None = None) -> int:
-    """The day of the money book may cost up to this much. Whoever is at work sees it by himself."""
+    """Let today cost up to this much. A team that is at work sees it at its next call."""
     to, why = _amount(arguments.amount), _why(arguments.why)
     with open_records(arguments.home, clock=clock) as records:
         policy = records.settings.policy.budget.caps
@@ -175,7 +175,7 @@ def raise_cap(arguments: Arguments, clock: Clock | None = None) -> int:
 
 
 def write_off(arguments: Arguments) -> int:
-    """Never more than is booked, never by itself; the reason is kept."""
+    """Correct the cost of a lost call, never to more than is booked; the reason is kept."""
     amount, why = _amount(arguments.amount), _why(arguments.why)
     if not why:
         raise Misconfigured("say how you know that it was not billed: --why TEXT")
@@ -187,7 +187,7 @@ def write_off(arguments: Arguments) -> int:
 
 
 def resume(arguments: Arguments, clock: Clock | None = None) -> int:
-    """The owner has looked at what stopped the spending, or at a date that jumped, and says that it is right now."""
+    """Lift a spending halt, or believe a date that jumped: the owner has looked at it."""
     with open_records(arguments.home, clock=clock) as records:
         now, reason = records.clock.now(), records.ledger.paused()
         records.ledger.resume()

@@ -1,4 +1,4 @@
-"""`start --foreground`: one daemon from its first moment to its last, whoever started it (we, systemd, a container)."""
+"""`start --foreground`: one daemon from begin to end, whoever started it (`start`, systemd, a container)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from functools import partial
 
 from agents.orchestrator.daemon import Daemon, End, Outside
 from agents.orchestrator.day import Orchestrator
+from cli.commands.progress import OpenTeam, PrintLine, team_opener
 from cli.terminal.arguments import DONE, Arguments
 from cli.terminal.text import pasteable, plain
 from cli.views.daemon_state import comes_next
@@ -35,14 +36,12 @@ from shared.system.paths import Home
 
 BEAT = 30  # seconds
 LONGEST_HOW = 300  # characters
+OPEN_TEAM = team_opener("daemon")
 FIRST_REST, LONGEST_REST = 5, 600  # seconds between two tries to begin, while something is away
-
-Tell = Callable[[str], None]
-OpenTeam = Callable[[Records, Tell, Quitting], AbstractContextManager[Orchestrator]]
 
 
 def serve(arguments: Arguments, environment: Mapping[str, str] = os.environ, beat: float = BEAT) -> int:
-    """Until SIGTERM. `beat`: seconds between two looks. Replaced: another one has taken over, or could."""
+    """Serve until SIGTERM. `beat`: seconds between two looks. Replaced: another daemon has taken over, or could."""
     home = Home(arguments.home)
     require_home(home)
     with lock.hold(home.lock) as held, open_records(home.root, environment) as records, quitting() as quit_:
@@ -53,20 +52,14 @@ def serve(arguments: Arguments, environment: Mapping[str, str] = os.environ, bea
     return DONE
 
 
-def _printing(records: Records) -> Tell:
-    """To stdout, for journald and for logs/daemon.out. That nobody can read it is no reason to end."""
+def _printing(records: Records) -> PrintLine:
+    """Print to stdout, for journald and logs/daemon.out. A broken pipe is no reason to end."""
 
     def tell(text: str) -> None:
         with suppress(OSError):
             print(f"{records.clock.now():%Y-%m-%d %H:%M:%S}  {plain(pasteable(text, records.home.root))}", flush=True)
 
     return tell
-
-
-def _open_team(records: Records, tell: Tell, quit_: Quitting) -> AbstractContextManager[Orchestrator]:
-    from cli.wiring.team import open_team
-
-    return open_team(records, tell, quit_=quit_, mode="daemon")
 
 
 @dataclass
@@ -77,9 +70,9 @@ class Life:
     held: HomeLock
     watch: ConfigWatch
     quit_: Quitting
-    print_line: Tell
+    print_line: PrintLine
     beat: float
-    open_team: OpenTeam = _open_team
+    open_team: OpenTeam = OPEN_TEAM
 
     def __post_init__(self) -> None:
         self._epochs = Epochs(self.records.db)
@@ -90,7 +83,7 @@ class Life:
 
     @contextmanager
     def lived(self) -> Iterator[None]:
-        """How it ended is kept, unless it ends without a word."""
+        """Note the begin and the end of this daemon; a kill leaves no end."""
         now = self.records.clock.now
         self._number = self._epochs.begin(os.getpid(), now())
         self.records.db.guard(self._number)
@@ -111,7 +104,7 @@ class Life:
             pass
 
     def _serve_under(self, settings: Settings) -> End:
-        """With these settings, until they change. Where they do not work, the last ones that did go on."""
+        """Serve with these settings until they change. If they do not work, the last working ones go on."""
         before, self.records = self.records, _under(self.records, settings)
         with ExitStack() as stack:
             try:
@@ -128,7 +121,7 @@ class Life:
             return self._serve(team)
 
     def _opened(self, stack: ExitStack) -> Orchestrator | End:
-        """After a power cut the network may come later than we do: we wait for it, unless something else comes up."""
+        """Open the team; try again while something is away: after a power cut the network may come later than we."""
         rest = FIRST_REST
         while True:
             try:
@@ -166,7 +159,7 @@ class Life:
                 self._say(line)
 
     def _note_waits(self, waits: Sequence[Wait]) -> None:
-        """For `status`. What cannot be written now is no reason to end, and is written later."""
+        """Note for `status` what is waited for. A busy database is no reason to end: it is written later."""
         said = tuple(replace(wait, why=self._clean(plain(wait.why))[:LONGEST_HOW]) for wait in waits)
         if said != self._waits:
             with suppress(TeamError):
@@ -180,7 +173,7 @@ class Life:
         return Outgoing(self.records.settings.secrets.to_hide).clean(text)
 
     def _check(self) -> End | None:
-        """Whether we end, or begin anew with other settings. What cannot be written now is no reason."""
+        """Return whether to end, or to begin anew with other settings. A busy database is no reason."""
         now = self.records.clock.now()
         if not self.held.is_ours():
             self._why = f"{self.held.path} was replaced: another daemon may have begun, so this one ends"
@@ -203,7 +196,7 @@ class Life:
 
 
 def _under(records: Records, settings: Settings) -> Records:
-    """The same memory, other settings."""
+    """Return the same records with other settings."""
     if settings == records.settings:
         return records
     ledger = Ledger(records.db, uptime, settings.policy.budget.warn_at)

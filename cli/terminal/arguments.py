@@ -49,19 +49,19 @@ class Arguments:
 
 
 def parse(words: Sequence[str], environment: Mapping[str, str] = os.environ) -> Arguments:
-    """SystemExit(2) with the usage if the words make no command."""
+    """Read the words. SystemExit(2) with the usage if they make no command."""
     found = vars(_parser().parse_args(_home_first(words)))
     home = found.pop("home") or environment.get("SISIMPUR_HOME") or CHECKOUT
     return Arguments(home=_place(home), **found)
 
 
 def _place(home: str | Path) -> Path:
-    """Absolute and without `..`, so that what is printed and stored means the same from every folder."""
+    """Make it absolute and without `..`: what is printed and stored means the same from every folder."""
     return Path(os.path.realpath(os.path.expanduser(home)))
 
 
 def _home_first(words: Sequence[str]) -> list[str]:
-    """`status --home H` is as good as `--home H status`."""
+    """Accept `status --home H` like `--home H status`."""
     words = list(words)
     for at, word in enumerate(words):
         size = 2 if word == "--home" else 1 if word.startswith("--home=") else 0

@@ -20,12 +20,12 @@ def print_json(value: Any) -> int:
 
 
 def print_list(heading: str, lines: Iterable[str]) -> None:
-    """At most MOST_SHOWN of them; nothing at all if there is none."""
+    """Print at most MOST_SHOWN of them; nothing at all if there is none."""
     print_groups(heading, ([line] for line in lines))
 
 
 def print_groups(heading: str, groups: Iterable[Sequence[str]]) -> None:
-    """Each group is a line and what belongs to it, further to the right."""
+    """Print groups: a line each, and what belongs to it further to the right."""
     groups = list(groups)
     if groups:
         print(f"\n{heading}:")
@@ -38,7 +38,7 @@ def print_groups(heading: str, groups: Iterable[Sequence[str]]) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], *sections: Iterable[Sequence[str]]) -> None:
-    """The first column is a name, the others are figures; a line is drawn between sections."""
+    """Print a table: the first column is a name, the others are figures; a line stands between sections."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -60,15 +60,15 @@ def _literal(text: str) -> str:
 
 
 def one_line(text: str, most: int = LONGEST_WHY) -> str:
-    """What programs and people said, for the screen."""
+    """Make one bounded line, for the screen, of what programs and people said."""
     return shortened(" ".join(plain(text).split()), most)
 
 
 def money(totals: Totals) -> dict[str, str]:
-    """For scripts: dollars with nine decimals."""
+    """Return dollars with nine decimals, for scripts."""
     return {name: as_dollars(getattr(totals, name)) for name in ("cap", "spent", "reserved", "lost")}
 
 
 def short(nano: int) -> str:
-    """Four decimals are enough for a glance; --json has all nine."""
+    """Return dollars with four decimals: enough for a glance; --json has all nine."""
     return as_dollars(nano)[:-5]

@@ -57,9 +57,9 @@ CLOCKS_DIFFER = timedelta(seconds=1)  # the file system's and ours
 
 
 def daemon_facts(db: Database, holder: str, following: str = "") -> dict[str, Any]:
-    """In the form of `--json`. `holder`: the number of whoever holds the home's lock, empty if nobody does.
+    """Return them in the form of `--json`. `holder`: the process that holds the home's lock; empty: nobody does.
 
-    Somebody else than the daemon may hold it (`run-day`): then this still says how the daemon ended.
+    If another command than the daemon holds it (`run-day`), this still says how the daemon ended.
     """
     epoch = Epochs(db).last()
     facts: dict[str, Any] = dict.fromkeys(("since", "ended", "how", "next"), "")
@@ -90,7 +90,7 @@ def _iso(when: datetime) -> str:
 
 
 def comes_next(records: Records) -> str:
-    """`now: the morning; next: planning at 07:45`."""
+    """Say what comes next: `now: the morning; next: planning at 07:45`."""
     now, plans = records.clock.now(), records.plans
     seen = outlook(records.settings.schedules.schedule, now, lambda day: _standings(plans, day))
     doing = PHASES[seen.due.name] if seen.due else PHASES["work"] if seen.working else ""
@@ -103,12 +103,12 @@ def _standings(plans: PlanRepository, day: str) -> Mapping[str, Standing]:
 
 
 def go_on(db: Database) -> str:
-    """The word that takes up what was cut off: for those who use the daemon, and for those who do without."""
+    """Return the command that goes on with what was cut off: `start` if a daemon ever ran, else `run-day`."""
     return "start" if Epochs(db).last() else "run-day"
 
 
 def how_it_goes_on(db: Database, home: Home) -> str:
-    """What the owner has to type for it, if anything."""
+    """Say what the owner has to type for it, if anything."""
     if lock.holder(home.lock):
         return "the team is at work and goes on by itself"
     return f"to go on, type: {command(home.root, go_on(db))}"
@@ -118,7 +118,7 @@ def how_it_goes_on(db: Database, home: Home) -> str:
 
 
 def who_works(facts: dict[str, Any], home: Path, now: datetime) -> str:
-    """`facts`: of `status`, as far as they are known."""
+    """Say who works. `facts`: those of `status`, as far as they are known."""
     daemon = facts["daemon"]
     if daemon["state"] == "running":
         following = f"; {daemon['next']}" if daemon["next"] else ""
@@ -129,12 +129,12 @@ def who_works(facts: dict[str, Any], home: Path, now: datetime) -> str:
 
 
 def what_it_waits_for(facts: dict[str, Any], home: Path, now: datetime) -> list[str]:
-    """What keeps a running daemon from going on, a line each."""
+    """Return what keeps a running daemon from going on, a line each."""
     return [pasteable(plain(_told(wait, now)), home) for wait in facts["daemon"]["waits_for"]]
 
 
 def _told(wait: dict[str, str], now: datetime) -> str:
-    """`waits: the model is away since 10:12, asked again at 10:22: it is overloaded`."""
+    """Make a line: `waits: the model is away since 10:12, asked again at 10:22: it is overloaded`."""
     words, then = OBSTACLES[cast(Obstacle, wait["what"])]
     since = f" since {_at(wait['since'], now)}" if wait["since"] and wait["what"] != "vision" else ""
     why = wait["why"].replace(HERE, "")
@@ -161,7 +161,7 @@ def _not_running(daemon: dict[str, Any], home: Path, now: datetime) -> str:
 
 
 def _at(iso: str, now: datetime) -> str:
-    """The time of day; with its date, if that is another one."""
+    """Return the time of day, with its date unless that is today's."""
     day, _, time = iso[:16].partition("T")
     return time if day == now.date().isoformat() else f"{day} {time}"
 
@@ -170,7 +170,7 @@ def _at(iso: str, now: datetime) -> str:
 
 
 def without_settings(arguments: Arguments) -> None:
-    """What can be said of a home whose config/ cannot be used just now; nothing where there is no home."""
+    """Print what is known of a home whose config/ cannot be used now; nothing where there is no home."""
     home = Home(arguments.home)
     try:
         if not home.database.is_file():
@@ -196,14 +196,14 @@ def without_settings(arguments: Arguments) -> None:
 
 
 def runs(records: Records, board: Board, somebody: bool) -> list[dict[str, Any]]:
-    """Runs without an end. Without anybody at work they were cut off, and the next start takes them up."""
+    """Return the runs without an end. If nobody is at work they were cut off, and the next start goes on with them."""
     began = locked_since(records.home.lock) - CLOCKS_DIFFER if somebody else None
     open_runs = (run for run in Activity(records.db).open_runs() if began is None or run.since >= began)
     return [_run(run, records, board, somebody) for run in open_runs if somebody or _matters(run, records, board)]
 
 
 def _matters(run: OpenRun, records: Records, board: Board) -> bool:
-    """A run that was cut off long ago is of no interest when its task is over, or its day."""
+    """Tell whether a run that was cut off is of interest: not when its task is over, or its day."""
     card = board.card(run.task)
     if card:
         return card.state not in (State.COMPLETED, State.FAILED, State.GONE)
@@ -224,12 +224,12 @@ def _run(run: OpenRun, records: Records, board: Board, alive: bool) -> dict[str,
 
 
 def in_zone(at: datetime, records: Records) -> str:
-    """In the owner's time zone."""
+    """Return the time in the owner's time zone, in ISO form."""
     return at.astimezone(records.clock.now().tzinfo).isoformat(timespec="seconds")
 
 
 def problems(records: Records, somebody: bool) -> Iterator[str]:
-    """Of today: what the phases said, what was cut off, and the runs that broke off and were not repeated."""
+    """Yield the problems of today: of phases, of what was cut off, of runs that broke off and were not repeated."""
     activity, day = Activity(records.db), records.day()
     troubles = {trouble.phase: trouble.text for trouble in records.plans.troubles(day)}
     yield from (f"{phase}: {text}" for phase, text in troubles.items())
@@ -248,6 +248,6 @@ def _bad_end(end: BadEnd) -> str:
 
 
 def _reason(end: BadEnd) -> str:
-    """The name of a bug helps whoever reports it."""
+    """Leave out the name of an error of ours; the name of a bug helps whoever reports it."""
     name, _, words = end.reason.partition(": ")
     return words if hasattr(errors, name) else end.reason

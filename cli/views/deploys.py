@@ -31,7 +31,7 @@ def make_driver(records: Records) -> Driver | None:
 
 
 def configured(records: Records) -> DeploySettings:
-    """Misconfigured, with what to write, if nothing is to be deployed."""
+    """Return the settings. Misconfigured, with what to write, if nothing is to be deployed."""
     target = records.settings.target
     if target.file.deploy.driver == "none":
         raise Misconfigured(
@@ -51,7 +51,7 @@ def deploys(arguments: Arguments, make: MakeDriver = make_driver) -> int:
         print(plain(_stands(place, now)))
         print(plain(f"  {pasteable(in_words(place['runs']), arguments.home)}"))
     print_groups("waits for you", ([held["text"], held["command"]] for held in facts["held"]))
-    print_list("ordered", (f"{place} {short(commit)}" for place, commit in map(_order, facts["orders"])))
+    print_list("ordered", (f"{one['place']} {short(one['commit'])}" for one in facts["orders"]))
     print_groups("deploys", (list(_lines(row, now)) for row in facts["deploys"]))
     if not facts["deploys"]:
         print("no deploys yet")
@@ -59,7 +59,7 @@ def deploys(arguments: Arguments, make: MakeDriver = make_driver) -> int:
 
 
 def standings(records: Records) -> list[str]:
-    """Of `status`: a line for each place, by the book alone."""
+    """Return a line for each place, for `status`: from the database alone."""
     deploy, now = records.settings.target.file.deploy, records.clock.now()
     if deploy.driver == "none":
         return []
@@ -68,7 +68,7 @@ def standings(records: Records) -> list[str]:
 
 
 def pause(records: Records) -> tuple[str, str] | None:
-    """Why nothing new is deployed, and what ends that; None: it is not paused, or nothing is deployed at all."""
+    """Say why nothing new is deployed, and what ends that. None: it is not paused, or nothing is deployed at all."""
     found = records.deploys.paused() if records.settings.target.file.deploy.driver != "none" else None
     if found is None:
         return None
@@ -81,7 +81,7 @@ def pause(records: Records) -> tuple[str, str] | None:
 
 @dataclass(frozen=True)
 class _DeploysView:
-    """`tasks`: commit -> task; `titles`: of tasks, by id; `subjects`: of the commits that are shown."""
+    """All deploys. `tasks`: by commit; `titles`: of tasks, by id; `subjects`: of the commits that are shown."""
 
     deploys: Sequence[Deploy]
     tasks: dict[str, str]
@@ -98,14 +98,14 @@ class _DeploysView:
         return cls(deploys, records.journal.merges(), titles, subjects(mirror, shown))
 
     def about(self, commit: str) -> dict[str, str]:
-        """Whose change a commit is, in the form of `--json`."""
+        """Say whose change a commit is, in the form of `--json`."""
         task = self.tasks.get(commit, "")
         subject = self.titles.get(task) or self.subjects.get(commit, "")
         return {"commit": commit, "subject": one_line(subject), "task": task}
 
 
 def _facts(records: Records, make: MakeDriver) -> dict[str, Any]:
-    """Everything, in the form of `--json`; the newest deploy first."""
+    """Collect everything in the form of `--json`; the newest deploy first."""
     book, deploy = _DeploysView.of(records), records.settings.target.file.deploy
     said = asked(records, make)
     return {
@@ -121,7 +121,7 @@ def _facts(records: Records, make: MakeDriver) -> dict[str, Any]:
 
 
 def _place(book: _DeploysView, place: Place) -> dict[str, Any]:
-    """What the book says of it. `commit` empty: nothing was ever healthy there, or nobody knows (`stuck`: why).
+    """Describe it from the database. `commit` empty: nothing was ever healthy there, or nobody knows (`stuck`: why).
 
     `unwatched`: what runs there instead since an order that came to nothing; empty: there is no such thing.
     """
@@ -170,7 +170,7 @@ def _paused(records: Records) -> dict[str, str] | None:
 
 
 def _held(records: Records, deploys: Sequence[Deploy]) -> Iterator[tuple[str, str]]:
-    """Why nothing new is begun, each with what the owner types."""
+    """Yield why nothing new is begun, each with what the owner types."""
     if found := pause(records):
         yield found
     waiting = waiting_for_revert(deploys, records.deploys.forgiven())
@@ -223,10 +223,6 @@ def _lines(row: dict[str, Any], now: datetime) -> Iterator[str]:
         yield f"saved before it: {row['backup']}"
 
 
-def _order(order: dict[str, str]) -> tuple[str, str]:
-    return order["place"], order["commit"]
-
-
 def _at(iso: str, now: datetime) -> str:
     return clock(datetime.fromisoformat(iso), now.date().isoformat()) if iso else "?"
 
@@ -235,7 +231,7 @@ def _at(iso: str, now: datetime) -> str:
 
 
 def asked(records: Records, make: MakeDriver) -> dict[Place, Running | str | None]:
-    """Place -> what it says of itself; a text: why it cannot be asked. Who is away is not asked for the next place."""
+    """Ask each place what runs; a text says why it cannot be asked. A driver that is away is asked only once."""
     found: dict[Place, Running | str | None] = {}
     away = ""
     for place in records.settings.target.file.deploy.places:
@@ -249,7 +245,7 @@ def asked(records: Records, make: MakeDriver) -> dict[Place, Running | str | Non
 
 
 def runs(deploys: Sequence[Deploy], place: Place, said: Running | str | None, records: Records) -> dict[str, Any]:
-    """`told`: all of it in words. `is_other`: it is not what was deployed there."""
+    """Describe what runs. `is_other`: it is not what was deployed there; `command` puts that right."""
     commit, ended = (said.commit, one_line(said.ended)) if isinstance(said, Running) else ("", "")
     live = healthy_at(place, deploys)
     is_other = not isinstance(said, str) and not _is_meant(said, _meant(deploys, place))
@@ -264,7 +260,7 @@ def runs(deploys: Sequence[Deploy], place: Place, said: Running | str | None, re
 
 
 def _meant(deploys: Sequence[Deploy], place: Place) -> set[str]:
-    """What may run there by the book: while a deploy is under way the new one, the one before, or just now none.
+    """Return what may run there: while a deploy is under way the new one, the one before, or just now none.
 
     After one that got stuck, or was cut off, nobody knows which of the two it is; that is another matter.
     """

@@ -37,7 +37,7 @@ WORDS = {
 
 
 def logs(arguments: Arguments) -> int:
-    """Ctrl-C ends `--follow`: 130, as with every interrupted command."""
+    """Print log lines. Ctrl-C ends `--follow`: 130, as with every interrupted command."""
     home = Home(arguments.home)
     require_home(home)
     tell = _tell_raw if arguments.json else _tell
@@ -61,13 +61,13 @@ def _print(tail: Tail, arguments: Arguments, most: int | None, tell: Callable[[L
 
 
 def _is_wanted(line: Line, arguments: Arguments) -> bool:
-    """A line of the meter is also one of the agent that called."""
+    """Tell whether agent and task fit. A line of the meter is also one of the agent that called."""
     whose = (str(line["agent"]), str(line["event"]).partition(".")[0]) if "event" in line else (str(line["agent"]),)
     return (not arguments.agent or arguments.agent in whose) and str(line.get("task", "")).startswith(arguments.task)
 
 
 def _tell_raw(line: Line) -> None:
-    """With every character beyond ASCII escaped: nothing in there can speak to the terminal."""
+    """Print it as JSON with every character beyond ASCII escaped: nothing in it can control the terminal."""
     print(json.dumps(line), flush=True)
 
 
@@ -92,7 +92,7 @@ def _words(line: Line) -> str:
 
 
 def _value(name: str, value: Any) -> str:
-    """As a person would write it."""
+    """Write it as a person would."""
     if name in ("amount", "reserved") and isinstance(value, int):
         return cents(value)
     if isinstance(value, float):

@@ -21,7 +21,7 @@ LONGEST_NOTE = 300  # on the screen
 
 
 def sight(records: Records) -> Snapshot:
-    """The tasks as they lie there, beside what history says of them."""
+    """Read the tasks as they lie in their folders, and what the database says of them."""
     return load_snapshot(records.store, records.journal, records.wanted(), records.settings.policy.attempts.limits)
 
 
@@ -100,7 +100,7 @@ def _facts(records: Records, id_: str, state: State) -> dict[str, Any]:
 
 
 def numbered(attempts: Sequence[Attempt]) -> list[dict[str, Any]]:
-    """As the owner counts them: 1, 2, 3. One that did not count has no number; `key` names its folder and commit."""
+    """Number the attempts that count: 1, 2, 3. Another one has no number; `key` names its folder and commit."""
     rows: list[dict[str, Any]] = []
     for attempt in attempts:
         counted = sum(row["number"] is not None for row in rows)
@@ -119,7 +119,7 @@ def _event(event: dict[str, Any]) -> str:
 
 
 def _gates(records: Records, task: str, state: State) -> list[str]:
-    """What tests and review said last, and what the owner is asked."""
+    """Say what tests and review said last, and what the owner is asked."""
     evidence, reviewed = records.gates.newest(task)
     lines = [f"tests: {gate_text.summary(evidence)}"] if evidence else []
     lines += [problem.text for problem in evidence.problems] if evidence else []

@@ -1,4 +1,4 @@
-"""The owner's `deploy` and `health` -> what deploys: a driver, how its places are looked at, what is saved before."""
+"""The owner's `deploy` and `health` -> what deploys: a driver, health checks of its places, backups."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def make_driver(records: Records, stopping: Callable[[], bool] = lambda: False) -> Driver | None:
-    """None: nothing is to be deployed. EngineAway, Misconfigured: only when it is used."""
+    """Make the driver. None: nothing is to be deployed. It raises EngineAway or Misconfigured only when it is used."""
     deploy, home, name = records.settings.target.file.deploy, records.home, records.deploys.name
     files = _files(records)
     match deploy.driver:
@@ -106,12 +106,12 @@ def _overruled(book: DeployRepository, deploy: Deploy) -> bool:
 
 
 def _cleaned(clean: Callable[[str], str], place: PlaceSettings, text: str) -> str:
-    """What the place was given is nobody's business either."""
+    """Remove also the secrets that the place was given."""
     return surroundings(place, os.environ).secrets.clean(clean(text))
 
 
 def _mirror(records: Records) -> Mirror:
-    """To look at: nothing is fetched or pushed through it."""
+    """Open the mirror to read it: nothing is fetched or pushed through it."""
     place = records.home.mirror(records.settings.target.name)
     return Mirror(place, Remote(str(place)))
 

@@ -1,4 +1,4 @@
-"""Everything that is tidied up in a home once a day, and the only deletion of database rows."""
+"""What is tidied up in a home once a day. No row about money, tasks or plans is ever deleted."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Step = Callable[[], Iterator[str]]
 
 
 def tidy(home: Home, db: Database, mirror: Mirror, now: datetime, is_clock_right: bool = True) -> list[str]:
-    """Lines that say what was done, and what could not be. Threads that work meanwhile are not disturbed.
+    """Return lines that say what was done, and what could not be. Threads that work meanwhile are not disturbed.
 
-    By a wrong clock everything is old: nothing is thrown away then. Replaced if another daemon has taken over.
+    By a wrong clock everything looks old: then nothing is deleted. Replaced if another daemon has taken over.
     """
     if not is_clock_right:
         return ["nothing was tidied up: the clock jumped ahead; check the date, then type: python main.py resume"]
@@ -37,7 +37,7 @@ def tidy(home: Home, db: Database, mirror: Mirror, now: datetime, is_clock_right
 
 
 def _steps(home: Home, db: Database, mirror: Mirror, now: datetime) -> Mapping[str, Step]:
-    """The rows first: they alone can tell that another daemon has taken over."""
+    """Order the steps: rows first, they alone can tell that another daemon has taken over."""
     return {
         "database": lambda: prune(db, now),
         "logs": lambda: rotate(home.logs, now.date()),
@@ -51,7 +51,7 @@ def _steps(home: Home, db: Database, mirror: Mirror, now: datetime) -> Mapping[s
 
 
 def _over(journal: Journal, now: datetime) -> Callable[[str], bool]:
-    """Whether the attempts of a task are needed no more. What has no history is not ours to judge."""
+    """Return a test whether the attempts of a task are needed no more; without history they are kept."""
     known = journal.known()
 
     def is_over(task: str) -> bool:
@@ -65,7 +65,7 @@ def _over(journal: Journal, now: datetime) -> Callable[[str], bool]:
 
 
 def prune(db: Database, now: datetime) -> Iterator[str]:
-    """Messages and runs of long ago. The newest run stays, so that no number is ever given twice."""
+    """Delete messages and runs of long ago. The newest run stays, so that no number is ever given twice."""
     before = (now - ROW_AGE).isoformat()
     with db.transaction() as rows:
         notices = rows.execute("delete from notices where at < ?", (before,)).rowcount
@@ -84,7 +84,7 @@ def prune(db: Database, now: datetime) -> Iterator[str]:
 
 
 def compact(db: Database) -> Iterator[str]:
-    """The room of deleted rows is used again in any case; only much of it is worth writing the whole file anew."""
+    """Shrink the file if much of it is free; less is used again anyway, and not worth writing it anew."""
     db.rows("pragma optimize")
     fault_point("tidy.optimized")
     size, free = (_pragma(db, name) * _pragma(db, "page_size") for name in ("page_count", "freelist_count"))

@@ -27,7 +27,7 @@ TYPICAL_PROMPT = 10_000  # tokens: the price band
 
 
 def make_meter(records: Records, pricing: Pricing, key: str, log: Note, tell: Callable[[str], None]) -> Meter:
-    """The only way to the models' API: it alone has the key. `tell` gets a line when the API is away, or is back."""
+    """Make the only way to the models' API: it alone has the key. `tell` gets a line when the API is away, or back."""
     from shared.money.meter import Meter, Upstream
 
     url = records.settings.secrets.base_url
@@ -43,7 +43,7 @@ def make_meter(records: Records, pricing: Pricing, key: str, log: Note, tell: Ca
 
 
 def make_client(records: Records, caching: Caching, patience: float) -> LlmClient:
-    """Speaks to the meter. `patience`: seconds that it waits for a busy model."""
+    """Make what speaks to the meter. `patience`: seconds that it waits for a busy model."""
     replies, settings = Replies(records.db), records.settings
     replies.prune(records.clock.now() - REPLY_AGE)
     return LlmClient(
@@ -62,9 +62,9 @@ def make_client(records: Records, caching: Caching, patience: float) -> LlmClien
 def reporting_outages(
     log: Note, upstream: str, tell: Callable[[str], None], patience: MeterTimeouts | None = None
 ) -> Note:
-    """Logs as before, and tells once when the model does not answer, and once when it does again.
+    """Return a log that also tells once when the model does not answer, and once when it does again.
 
-    Runs in the meter's threads. `upstream` is its address; of what it answers nothing is repeated.
+    It runs in the meter's threads. `upstream` is the model's address; nothing of its answers is repeated.
     """
     away, where = False, host_of(upstream)
     seconds = _longest_wait(patience or MeterTimeouts())
@@ -90,7 +90,7 @@ def _longest_wait(patience: MeterTimeouts) -> int:
 
 
 def host_of(address: str) -> str:
-    """Without what an address may hold besides: a user, a path."""
+    """Return scheme, host and port, without user and path."""
     found = urlsplit(address)
     port = f":{found.port}" if found.port else ""
     return f"{found.scheme}://{found.hostname}{port}"
@@ -106,11 +106,11 @@ class Caching:
         self._clock = clock
 
     def keeps(self, model: str, size: int) -> bool:
-        """A beginning of so many bytes, that is used once more."""
+        """Tell whether it pays to keep a beginning of so many bytes that is used once more."""
         return is_long_enough(model, size) and self._pays(model, 1, 1)
 
     def goes_on(self, agent: str, model: str, nth: int) -> bool:
-        """Whether enough of an agent's runs that came to an n-th call went on to another; until that is known: yes."""
+        """Tell whether enough runs of an agent went on after their n-th call; until that is known: yes."""
         runs, more = self._books.gone_on(agent, nth)
         return runs < ENOUGH or self._pays(model, runs, more)
 

@@ -24,7 +24,7 @@ def services(records: Records) -> Sequence[Notifier]:
 
 
 def services_of(settings: Settings, clock: Clock) -> Sequence[Notifier]:
-    """Misconfigured names what is wrong with an address. Nothing is sent."""
+    """Open the message services; nothing is sent. Misconfigured names what is wrong with an address."""
     return tuple(_services(settings, clock))
 
 
@@ -41,7 +41,7 @@ def _services(settings: Settings, clock: Clock) -> Iterator[Notifier]:
 
 
 def _hosts(settings: Settings) -> tuple[str, ...]:
-    """Links to the pull requests may be clicked; all others are shown."""
+    """Return the host whose links may be clicked: that of the pull requests; all others are only shown."""
     host = urlsplit(settings.target.file.repo).hostname
     return (host,) if github_name(settings) and host else ()
 
@@ -52,7 +52,7 @@ def _hosts(settings: Settings) -> tuple[str, ...]:
 def make_library(
     records: Records, outgoing: Outgoing, stopping: Callable[[], bool]
 ) -> Callable[[Run, Inquiry], Library]:
-    """Nothing of it is made, or can be wrong, before the first question."""
+    """Return what makes a library for a question. Nothing is opened, or can be wrong, before the first one."""
 
     @cache
     def searches() -> Searches:
@@ -71,7 +71,7 @@ def make_library(
 
 
 def make_search(home: Home, settings: Settings, clock: Clock) -> Search:
-    """Recorded answers if the owner names some; Tavily with a key, DuckDuckGo without one. Misconfigured."""
+    """Open recorded answers if the owner names some; else Tavily with a key, DuckDuckGo without. Misconfigured."""
     rules, key = settings.policy.research, settings.secrets.get("TAVILY_API_KEY")
     if rules.recorded:
         from agents.researcher.web.recorded_search import read_recordings

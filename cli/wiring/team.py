@@ -124,7 +124,7 @@ def open_team(
 
 
 def _same_target(records: Records) -> None:
-    """Misconfigured if what was planned here was planned for another repository."""
+    """Name the home's target. Misconfigured if the home has planned for another repository."""
     before, now = records.plans.target(), records.settings.target.file.repo
     if before and before != now:
         again = command(records.home.root, "init", "--target", shlex.quote(now))
@@ -138,7 +138,7 @@ def _same_target(records: Records) -> None:
 
 @contextmanager
 def _alone(records: Records) -> Iterator[None]:
-    """Holds the home's lock; and should somebody take that away, what he begins is the end of us."""
+    """Hold the home's lock. If another process gets hold of it and begins, we end with Replaced."""
     epochs, now = Epochs(records.db), records.clock.now
     with lock.hold(records.home.lock):
         number = epochs.begin(os.getpid(), now(), "run-day")
@@ -158,7 +158,7 @@ def _end_calls(meter: Meter, desk: Desk, is_hurried: bool) -> None:
 def _messages(
     records: Records, make_services: Callable[[Records], Sequence[Notifier]], tell: Callable[[str], None]
 ) -> Messenger:
-    """A wrong address costs the messages, not the day: the reports are files."""
+    """Open the messages. A wrong address costs them, not the day: the reports are files."""
     book = NoticeRepository(records.db)
     try:
         return Messenger(book, make_services(records), tell)
@@ -230,7 +230,7 @@ def _rules(records: Records, pricing: Pricing) -> Rules:
 
 
 def _check_price(easy: str | None, pricing: Pricing, records: Records) -> None:
-    """Misconfigured now, and not in the middle of a task."""
+    """Check that the easy model has a price: Misconfigured now, and not in the middle of a task."""
     try:
         if easy:
             pricing.rates(easy, TYPICAL_PROMPT, records.clock.now())
@@ -239,7 +239,7 @@ def _check_price(easy: str | None, pricing: Pricing, records: Records) -> None:
 
 
 def named_files(commands: str) -> tuple[str, ...]:
-    """Files that the owner's commands name: who changes one changes what is run."""
+    """Return the files that the owner's commands name: who changes one changes what is run."""
     return tuple(re.findall(r"[\w./-]+\.(?:py|sh|cfg|ini|toml|txt|mk|ya?ml)\b", commands))
 
 

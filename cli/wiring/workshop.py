@@ -27,7 +27,7 @@ BASE_PYTHON = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys
 
 
 class Workshop(Protocol):
-    """Each of these may raise NoSandbox."""
+    """What works in a sandbox. Each method but `close` may raise NoSandbox."""
 
     def engine(self) -> Engine: ...
     def bench(self, mirror: Mirror) -> Bench: ...
@@ -45,13 +45,13 @@ class BoxWorkshop:
         self._stop = stop
 
     def close(self) -> None:
-        """Nothing that was started here goes on."""
+        """End what was started here."""
         if "_aider" in self.__dict__:
             self._aider.close()
 
     @cached_property
     def box(self) -> Box:
-        """NoSandbox if this machine has none, or one that an attack gets out of."""
+        """Find and attack it. NoSandbox if this machine has none, or one that an attack gets out of."""
         from shared.sandbox.box import find_box
         from shared.sandbox.selftest import attack, require
 
@@ -60,7 +60,7 @@ class BoxWorkshop:
         return Stoppable(box, self._stop)
 
     def engine(self) -> Engine:
-        """Aider, always the same one: its server is shared."""
+        """Return Aider, always the same one: its server is shared."""
         return self._aider
 
     @cached_property
@@ -78,7 +78,7 @@ class BoxWorkshop:
         return WarmAider(self.box, Place(python, meter, home.work), cold, self._tell)
 
     def bench(self, mirror: Mirror) -> Bench:
-        """The target's tests, with an environment of their own."""
+        """Return the target's tests, with an environment of their own."""
         from agents.qa.runner.bench import BoxBench
         from agents.qa.runner.environment import Environments
         from agents.qa.runner.environment_build import INSTALL, Setup
