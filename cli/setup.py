@@ -30,10 +30,10 @@ class SetupFailed(Exception):
 
 
 def run(arguments: Arguments) -> int:
-    return _lock() if arguments.lock else _setup(arguments.dev)
+    return lock() if arguments.lock else setup(arguments.dev)
 
 
-def _setup(dev: bool) -> int:
+def setup(dev: bool = False) -> int:
     """Exit code: 0 all in place, 1 something is missing and named."""
     try:
         _check_python()
@@ -48,7 +48,7 @@ def _setup(dev: bool) -> int:
     return 0
 
 
-def _lock() -> int:
+def lock() -> int:
     """Compile requirements*.in into pinned files with hashes."""
     options = ("--quiet", "--universal", "--generate-hashes", "--no-header", "--upgrade")
     for name in ("requirements", "requirements-dev", "requirements-aider", "requirements-demo"):

@@ -53,28 +53,28 @@ def propose_ci(arguments: Arguments, environment: Mapping[str, str] = os.environ
     with open_records(arguments.home, environment) as records, lock.hold(records.home.lock):
         outgoing = Outgoing(records.settings.secrets.to_hide)
 
-        def tell(text: str) -> None:
+        def print_line(text: str) -> None:
             print(plain(outgoing.clean(text)), flush=True)
 
-        code = open_code(records.home, records.settings, records.clock, tell)
-        return WorkflowProposal(records, code, outgoing, tell).make()
+        code = open_code(records.home, records.settings, records.clock, print_line)
+        return WorkflowProposal(records, code, outgoing, print_line).make()
 
 
 @dataclass(frozen=True)
 class WorkflowProposal:
-    """`tell` gets lines for the owner; `lint` gets the workflow and a folder of ours to work in."""
+    """`print_line` gets lines for the owner; `lint` gets the workflow and a folder of ours to work in."""
 
     records: Records
     code: TargetCode
     outgoing: Outgoing
-    tell: Callable[[str], None]
+    print_line: Callable[[str], None]
     lint: Callable[[str, Path], Linted] = lint_workflow
 
     def make(self) -> int:
         """Propose the workflow. It can be repeated at any point: what is there already is found, not made again."""
         into, head = self.records.settings.target.file.branch, self.code.sync()
         if there := _workflow_at(self.code.mirror, head):
-            self.tell(f"{into} has {there}, which runs on pull requests; nothing to do")
+            self.print_line(f"{into} has {there}, which runs on pull requests; nothing to do")
             return 0
         found = self.code.forge.find_pull(BRANCH, into)
         if found and (found.state != "open" or self.records.journal.outcome_of(PULL)):
@@ -91,9 +91,9 @@ class WorkflowProposal:
     def _has_faults(self, text: str) -> bool:
         linted = self.lint(text, self.records.home.temporary)
         for tool in linted.missing:
-            self.tell(f"warning: {tool} is not installed, so the workflow was not checked by it")
+            self.print_line(f"warning: {tool} is not installed, so the workflow was not checked by it")
         for finding in linted.findings:
-            self.tell(f"{finding.tool}: line {finding.line}: {finding.text}")
+            self.print_line(f"{finding.tool}: line {finding.line}: {finding.text}")
         return bool(linted.findings)
 
     def _push(self, head: str, text: str) -> bool:
@@ -143,10 +143,10 @@ class WorkflowProposal:
         return pull
 
     def _say_where(self, pull: Pull) -> None:
-        self.tell(f"pull request #{pull.number} ({pull.url}): {STANDS[pull.state]}")
+        self.print_line(f"pull request #{pull.number} ({pull.url}): {STANDS[pull.state]}")
         remote = self.code.mirror.remote
         if pull.state == "open" and remote.is_local:
-            self.tell(f"in your repository type: git pull --no-rebase {shlex.quote(remote.url)} {BRANCH}")
+            self.print_line(f"in your repository type: git pull --no-rebase {shlex.quote(remote.url)} {BRANCH}")
 
     def _leave_to_the_owner(self, text: str) -> None:
         place = self.records.home.root / "reports" / "ci.yml"
@@ -156,7 +156,7 @@ class WorkflowProposal:
             f"mkdir -p {FOLDER} && cp {shlex.quote(str(place))} {PATH} && git add {PATH}"
             f" && git commit -m {shlex.quote(TITLE)} && git push"
         )
-        self.tell(f"the token may not write workflows, and it should not; in your repository type: {steps}")
+        self.print_line(f"the token may not write workflows, and it should not; in your repository type: {steps}")
 
 
 # --- what is there -------------------------------------------------------------------------------------------

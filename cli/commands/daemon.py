@@ -105,7 +105,7 @@ def stop(arguments: Arguments) -> int:
     return stopped(Home(arguments.home))
 
 
-def stopped(home: Home, patience: StopTimeouts = StopTimeouts()) -> int:
+def stopped(home: Home, timeouts: StopTimeouts = StopTimeouts()) -> int:
     """Ask the process that works on the home to end, ask again, at last kill it: that is safe at any moment."""
     require_home(home)
     with _worker(home) as found:
@@ -114,7 +114,7 @@ def stopped(home: Home, patience: StopTimeouts = StopTimeouts()) -> int:
             return DONE
         pid, process = found
         before = _lost(home)
-        _end(home, process, patience)
+        _end(home, process, timeouts)
     print(f"stopped (pid {pid})")
     if (more := _lost(home) - before) > 0:
         print(
@@ -143,11 +143,11 @@ def _worker(home: Home) -> Iterator[tuple[str, Other] | None]:
     )
 
 
-def _end(home: Home, process: Other, patience: StopTimeouts) -> None:
+def _end(home: Home, process: Other, timeouts: StopTimeouts) -> None:
     steps = (
-        (process.ask_to_end, patience.first, "asked it to end"),
-        (process.ask_to_end, patience.second, "it takes long: asked again, to end at once"),
-        (process.kill, patience.last, "ended it (kill -9; no work is lost, the next start goes on)"),
+        (process.ask_to_end, timeouts.first, "asked it to end"),
+        (process.ask_to_end, timeouts.second, "it takes long: asked again, to end at once"),
+        (process.kill, timeouts.last, "ended it (kill -9; no work is lost, the next start goes on)"),
     )
     for act, seconds, words in steps:
         act()

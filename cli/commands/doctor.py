@@ -31,7 +31,7 @@ from shared.system.paths import Home
 from shared.system.process import run
 
 DISK_AT_LEAST = 1 << 30  # bytes
-PATIENCE = 10.0  # seconds for an endpoint to answer
+TIMEOUT = 10.0  # seconds for an endpoint to answer
 
 
 def doctor(arguments: Arguments) -> int:
@@ -182,7 +182,7 @@ def _endpoint(home: Home, settings: Settings) -> str:
     key = settings.secrets.get("ANTHROPIC_API_KEY")
     headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
     try:
-        answer = httpx2.get(f"{url}/v1/models", headers=headers, timeout=PATIENCE, trust_env=False)
+        answer = httpx2.get(f"{url}/v1/models", headers=headers, timeout=TIMEOUT, trust_env=False)
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         raise Misconfigured(
             f"{url} does not answer ({type(error).__name__}); check ANTHROPIC_BASE_URL in {path}"

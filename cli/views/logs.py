@@ -40,13 +40,13 @@ def logs(arguments: Arguments) -> int:
     """Print log lines. Ctrl-C ends `--follow`: 130, as with every interrupted command."""
     home = Home(arguments.home)
     require_home(home)
-    tell = _tell_raw if arguments.json else _tell
+    print_line = _print_raw if arguments.json else _print_words
     tail = Tail(home.logs)
     try:
-        _print(tail, arguments, max(arguments.lines, 0), tell)
+        _print(tail, arguments, max(arguments.lines, 0), print_line)
         while arguments.follow:
             SystemClock().sleep(PAUSE)
-            _print(tail, arguments, None, tell)
+            _print(tail, arguments, None, print_line)
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
@@ -54,10 +54,10 @@ def logs(arguments: Arguments) -> int:
     return DONE
 
 
-def _print(tail: Tail, arguments: Arguments, most: int | None, tell: Callable[[Line], None]) -> None:
+def _print(tail: Tail, arguments: Arguments, most: int | None, print_line: Callable[[Line], None]) -> None:
     wanted = (line for line in tail.new() if _is_wanted(line, arguments))
     for line in newest(wanted, most) if most is not None else sorted(wanted, key=moment):
-        tell(line)
+        print_line(line)
 
 
 def _is_wanted(line: Line, arguments: Arguments) -> bool:
@@ -66,12 +66,12 @@ def _is_wanted(line: Line, arguments: Arguments) -> bool:
     return (not arguments.agent or arguments.agent in whose) and str(line.get("task", "")).startswith(arguments.task)
 
 
-def _tell_raw(line: Line) -> None:
+def _print_raw(line: Line) -> None:
     """Print it as JSON with every character beyond ASCII escaped: nothing in it can control the terminal."""
     print(json.dumps(line), flush=True)
 
 
-def _tell(line: Line) -> None:
+def _print_words(line: Line) -> None:
     who, task = str(line["agent"]), str(line.get("task", ""))
     print(plain(f"{_time(str(line.get('at', '')))}  {who:<12}  {task:<12}  {_words(line)}")[:LONGEST_LINE], flush=True)
 

@@ -24,7 +24,7 @@ from cli.views.daemon_state import (
     without_settings,
 )
 from cli.views.deploys import pause, standings
-from cli.views.tasks import sight
+from cli.views.tasks import snapshot
 from cli.wiring.records import Records, open_records
 from shared.model.board import Board, Card, waits_for
 from shared.model.errors import Misconfigured
@@ -82,7 +82,7 @@ def status(arguments: Arguments) -> int:
 
 def _facts(records: Records) -> dict[str, Any]:
     """Collect everything in the form of `--json`."""
-    seen, day, caps = sight(records), records.day(), records.settings.policy.budget.caps
+    seen, day, caps = snapshot(records), records.day(), records.settings.policy.budget.caps
     cap = records.ledger.cap_of(day, caps.day)
     stopped, pid = records.ledger.paused(), lock.holder(records.home.lock)
     moving = _moving(records, seen)

@@ -20,7 +20,7 @@ from shared.store.journal import Attempt
 LONGEST_NOTE = 300  # on the screen
 
 
-def sight(records: Records) -> Snapshot:
+def snapshot(records: Records) -> Snapshot:
     """Read the tasks as they lie in their folders, and what the database says of them."""
     return load_snapshot(records.store, records.journal, records.wanted(), records.settings.policy.attempts.limits)
 
@@ -30,7 +30,7 @@ def sight(records: Records) -> Snapshot:
 
 def tasks(arguments: Arguments) -> int:
     with open_records(arguments.home) as records:
-        seen = sight(records)
+        seen = snapshot(records)
         rows = [_row(card, seen, records) for card in seen.board.cards if card.state is not State.GONE]
     if arguments.json:
         return print_json(rows)

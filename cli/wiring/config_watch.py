@@ -43,10 +43,10 @@ class ConfigWatch:
     Misconfigured if config/ cannot be used now.
     """
 
-    def __init__(self, home: Home, environment: Mapping[str, str], tell: Callable[[str], None]) -> None:
+    def __init__(self, home: Home, environment: Mapping[str, str], print_line: Callable[[str], None]) -> None:
         self._home = home
         self._environment = environment
-        self._tell = tell
+        self._print_line = print_line
         self._read = self._stamp()  # before it is read: what changes in between is seen the next time
         self._seen, self._since = self._read, datetime.min
         self.settings = usable(home, environment)
@@ -63,7 +63,7 @@ class ConfigWatch:
         try:
             self.settings = usable(self._home, self._environment)
         except TeamError as problem:
-            self._tell(f"config/ cannot be used as it is now, so what was read before goes on: {problem}")
+            self._print_line(f"config/ cannot be used as it is now, so what was read before goes on: {problem}")
 
     def _stamp(self) -> Stamps:
         return tuple((path.name, *stamp(path)) for path in self._files())

@@ -52,7 +52,7 @@ def make_deployment(
     records: Records,
     stopping: Callable[[], bool],
     yields: Callable[[], bool],
-    tell: Callable[[str], None],
+    print_line: Callable[[str], None],
     clean: Callable[[str], str],
 ) -> Deployment | None:
     """None: nothing is to be deployed. `yields`: whether watching is left to who comes next, while what is built and
@@ -83,7 +83,7 @@ def make_deployment(
         yields=yields,
         overruled=partial(_overruled, records.deploys),
         forget=forget,
-        tell=tell,
+        tell=print_line,
     )
     return Deployment(devops, DeployRules(tuple(target.deploy.places), target.deploy.pause_after))
 

@@ -28,9 +28,9 @@ class TargetCode:
     sync: Callable[[], str]
 
 
-def open_code(home: Home, settings: Settings, clock: Clock, tell: Callable[[str], None]) -> TargetCode:
+def open_code(home: Home, settings: Settings, clock: Clock, print_line: Callable[[str], None]) -> TargetCode:
     name = github_name(settings)
-    return _at_github(home, settings, clock, name) if name else _at_home(home, settings, clock, tell)
+    return _at_github(home, settings, clock, name) if name else _at_home(home, settings, clock, print_line)
 
 
 def open_forge(home: Home, settings: Settings, clock: Clock) -> Forge | None:
@@ -44,7 +44,7 @@ def open_forge(home: Home, settings: Settings, clock: Clock) -> Forge | None:
 # --- on this machine -----------------------------------------------------------------------------------------
 
 
-def _at_home(home: Home, settings: Settings, clock: Clock, tell: Callable[[str], None]) -> TargetCode:
+def _at_home(home: Home, settings: Settings, clock: Clock, print_line: Callable[[str], None]) -> TargetCode:
     from shared.forge.local_forge import BranchesDiverged, create, follow
 
     target = settings.target
@@ -61,7 +61,7 @@ def _at_home(home: Home, settings: Settings, clock: Clock, tell: Callable[[str],
             if mirror.head(branch) is None:
                 raise
         except BranchesDiverged as problem:  # the owner decides; until then what was merged here goes on
-            tell(str(problem))
+            print_line(str(problem))
         return mirror.fetch(branch)
 
     return TargetCode(mirror, _local(home, settings, clock), sync)

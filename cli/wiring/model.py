@@ -26,8 +26,8 @@ Note = Callable[[str, dict[str, Any]], None]
 TYPICAL_PROMPT = 10_000  # tokens: the price band
 
 
-def make_meter(records: Records, pricing: Pricing, key: str, log: Note, tell: Callable[[str], None]) -> Meter:
-    """Make the only way to the models' API: it alone has the key. `tell` gets a line when the API is away, or back."""
+def make_meter(records: Records, pricing: Pricing, key: str, log: Note, print_line: Callable[[str], None]) -> Meter:
+    """Make the only way to the API: it alone has the key. `print_line` gets a line when the API is away, or back."""
     from shared.money.meter import Meter, Upstream
 
     url = records.settings.secrets.base_url
@@ -38,7 +38,7 @@ def make_meter(records: Records, pricing: Pricing, key: str, log: Note, tell: Ca
         Upstream(url, key),
         records.clock,
         records.home.meter_socket,
-        log=reporting_outages(log, url, tell),
+        log=reporting_outages(log, url, print_line),
     )
 
 
@@ -60,14 +60,14 @@ def make_client(records: Records, caching: Caching, patience: float) -> LlmClien
 
 
 def reporting_outages(
-    log: Note, upstream: str, tell: Callable[[str], None], patience: MeterTimeouts | None = None
+    log: Note, upstream: str, print_line: Callable[[str], None], timeouts: MeterTimeouts | None = None
 ) -> Note:
     """Return a log that also tells once when the model does not answer, and once when it does again.
 
     It runs in the meter's threads. `upstream` is the model's address; nothing of its answers is repeated.
     """
     away, where = False, host_of(upstream)
-    seconds = _longest_wait(patience or MeterTimeouts())
+    seconds = _longest_wait(timeouts or MeterTimeouts())
 
     def note(event: str, fields: dict[str, Any]) -> None:
         nonlocal away
@@ -77,16 +77,16 @@ def reporting_outages(
             status = fields.get("status")
             how = f"answers with an error of its own ({status})" if status else "does not answer"
             setting = "" if status else " (ANTHROPIC_BASE_URL in config/.env)"
-            tell(f"the model {how} at {where}{setting}; trying again for up to {seconds} s")
+            print_line(f"the model {how} at {where}{setting}; trying again for up to {seconds} s")
         elif event == "meter.settled" and away:
             away = False
-            tell(f"the model answers again at {where}")
+            print_line(f"the model answers again at {where}")
 
     return note
 
 
-def _longest_wait(patience: MeterTimeouts) -> int:
-    return round(sum(min(patience.longest, patience.first * (1 << again)) for again in range(patience.tries - 1)))
+def _longest_wait(timeouts: MeterTimeouts) -> int:
+    return round(sum(min(timeouts.longest, timeouts.first * (1 << again)) for again in range(timeouts.tries - 1)))
 
 
 def host_of(address: str) -> str:

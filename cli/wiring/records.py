@@ -117,7 +117,11 @@ def open_records(
     clock = clock or SystemClock(settings.zone)
     try:
         ledger = Ledger(db, checked_by, settings.policy.budget.warn_at)
-        books = (
+        yield Records(
+            home,
+            settings,
+            clock,
+            db,
             TaskStore(home),
             Journal(db),
             GateRepository(db),
@@ -125,9 +129,9 @@ def open_records(
             ledger,
             DeployRepository(db),
             ResearchRepository(db),
-        )
-        yield Records(
-            home, settings, clock, db, *books, LessonRepository(db), UpkeepRepository(db), RoadmapRepository(db)
+            LessonRepository(db),
+            UpkeepRepository(db),
+            RoadmapRepository(db),
         )
     finally:
         db.close()

@@ -9,16 +9,12 @@ from dataclasses import dataclass, field
 from shared.system.signals import Stop, stopping
 
 
-def _nothing() -> None:
-    return None
-
-
 @dataclass
 class Quitting:
     """Whether we were asked to end. `end_calls`: called after each signal, in a thread of its own."""
 
     stop: Stop = field(default_factory=Stop)
-    end_calls: Callable[[], None] = field(default=_nothing)
+    end_calls: Callable[[], None] = field(default=lambda: None)
 
     def asked(self) -> bool:
         return self.stop.asked

@@ -72,27 +72,27 @@ MakeWorkshop = Callable[[Records, Callable[[str], None], Callable[[], bool]], Wo
 
 @dataclass(frozen=True)
 class _Parts:
-    """What most of the others are made of. `tell` prints a line of progress, without secrets."""
+    """What most of the others are made of. `print_line` prints a line of progress, without secrets."""
 
     records: Records
     quit_: Quitting
-    tell: Callable[[str], None]
+    print_line: Callable[[str], None]
     outgoing: Outgoing
     log: Log
     pricing: Pricing
     savings: LedgerSavings
 
     @classmethod
-    def of(cls, records: Records, tell: Callable[[str], None], quit_: Quitting) -> _Parts:
+    def of(cls, records: Records, print_line: Callable[[str], None], quit_: Quitting) -> _Parts:
         outgoing, pricing = Outgoing(records.settings.secrets.to_hide), Pricing(records.settings.agents.prices)
         log, savings = Log(records.home.logs, records.clock, outgoing.clean), LedgerSavings(records.db, pricing)
-        return cls(records, quit_, lambda text: tell(outgoing.clean(text)), outgoing, log, pricing, savings)
+        return cls(records, quit_, lambda text: print_line(outgoing.clean(text)), outgoing, log, pricing, savings)
 
 
 @contextmanager
 def open_team(
     records: Records,
-    tell: Callable[[str], None],
+    print_line: Callable[[str], None],
     make_workshop: MakeWorkshop = BoxWorkshop,
     make_services: Callable[[Records], Sequence[Notifier]] = services,
     quit_: Quitting | None = None,
@@ -106,13 +106,13 @@ def open_team(
     key = model_key(records.settings) if mode != "deploys" else ""
     _same_target(records)
     ourselves.keep_private()
-    parts = _Parts.of(records, tell, quit_)
+    parts = _Parts.of(records, print_line, quit_)
     with nullcontext() if is_daemon else _alone(records):
-        code = open_code(records.home, records.settings, records.clock, parts.tell)
-        with make_meter(records, parts.pricing, key, parts.log.of("meter"), parts.tell) as meter:
-            desk = _desk(parts, code, _messages(records, make_services, parts.tell))
+        code = open_code(records.home, records.settings, records.clock, parts.print_line)
+        with make_meter(records, parts.pricing, key, parts.log.of("meter"), parts.print_line) as meter:
+            desk = _desk(parts, code, _messages(records, make_services, parts.print_line))
             quit_.end_calls = lambda: _end_calls(meter, desk, quit_.is_hurried())
-            workshop = make_workshop(records, parts.tell, quit_.asked)
+            workshop = make_workshop(records, parts.print_line, quit_.asked)
             team = _team(parts, code, workshop, BRIEF if is_daemon else PATIENCE, desk.yields)
             orchestrator = Orchestrator(desk, team, lasts=is_daemon)
             orchestrator.recover()
@@ -156,14 +156,14 @@ def _end_calls(meter: Meter, desk: Desk, is_hurried: bool) -> None:
 
 
 def _messages(
-    records: Records, make_services: Callable[[Records], Sequence[Notifier]], tell: Callable[[str], None]
+    records: Records, make_services: Callable[[Records], Sequence[Notifier]], print_line: Callable[[str], None]
 ) -> Messenger:
     """Open the messages. A wrong address costs them, not the day: the reports are files."""
     book = NoticeRepository(records.db)
     try:
-        return Messenger(book, make_services(records), tell)
+        return Messenger(book, make_services(records), print_line)
     except Misconfigured as problem:
-        return Messenger(book, (), tell, [str(problem)])
+        return Messenger(book, (), print_line, [str(problem)])
 
 
 # --- the desk and the team -----------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def _desk(parts: _Parts, code: TargetCode, messages: Messenger) -> Desk:
         roadmap=records.roadmap,
         rules=_rules(records, parts.pricing),
         command=command(records.home.root),
-        tell=parts.tell,
+        tell=parts.print_line,
         stopping=parts.quit_.asked,
         keep_bug=partial(_keep_bug, parts.log),
     )
@@ -259,7 +259,7 @@ def _team(parts: _Parts, code: TargetCode, workshop: Workshop, patience: float, 
         reviewer=lambda: Reviewer(asker, prompts, mirror, workshop.linter(), outgoing),
         overview=lambda commit, texts: analyzer.overview(SourceSnapshot(mirror, commit), texts),
         sync=code.sync,
-        deployment=make_deployment(records, stopping, yields, parts.tell, outgoing.clean),
+        deployment=make_deployment(records, stopping, yields, parts.print_line, outgoing.clean),
         research=lambda run, asked: researcher.research(run, asked, settings.target.name, library(run, asked)),
         upkeep=make_upkeep(records, workshop, parts.pricing),
     )

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 LONG_AGO = datetime.fromtimestamp(0, UTC)
-PATIENCE = 1.0  # seconds for a tick that is under way at the end
+LAST_TICK = 1.0  # seconds for a tick that is under way at the end
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def ticking(seconds: float, tick: Callable[[], None], failed: Callable[[Exceptio
         yield
     finally:
         over.set()
-        if at_work.acquire(timeout=PATIENCE):
+        if at_work.acquire(timeout=LAST_TICK):
             at_work.release()
             scheduler.shutdown()
 

@@ -38,10 +38,10 @@ class Workshop(Protocol):
 class BoxWorkshop:
     """The sandbox of this machine, found and attacked once. `stop`: whether what runs in it is to end, at once."""
 
-    def __init__(self, records: Records, tell: Callable[[str], None], stop: Callable[[], bool] = never) -> None:
+    def __init__(self, records: Records, print_line: Callable[[str], None], stop: Callable[[], bool] = never) -> None:
         self._home = records.home
         self._settings = records.settings
-        self._tell = tell
+        self._print_line = print_line
         self._stop = stop
 
     def close(self) -> None:
@@ -75,7 +75,7 @@ class BoxWorkshop:
         cold = AiderEngine(self.box, python, meter, home.temporary, launcher)
         if settings.launcher != "warm" or why_not():
             return cold
-        return WarmAider(self.box, Place(python, meter, home.work), cold, self._tell)
+        return WarmAider(self.box, Place(python, meter, home.work), cold, self._print_line)
 
     def bench(self, mirror: Mirror) -> Bench:
         """Return the target's tests, with an environment of their own."""
@@ -93,7 +93,7 @@ class BoxWorkshop:
             target.file.index,
             replace(INSTALL, seconds=seconds),
         )
-        environments = Environments(self.box, mirror, home.environments, setup, self._tell)
+        environments = Environments(self.box, mirror, home.environments, setup, self._print_line)
         limits = JobLimits(seconds=seconds, memory_mb=target.file.memory)
         return BoxBench(self.box, mirror, environments, home.work, limits)
 
