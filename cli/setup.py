@@ -1,4 +1,4 @@
-"""`setup`: builds the two environments and looks whether the machine has what it takes. Standard library only.
+"""`setup`: build the two environments and check the machine. Standard library only.
 
 It runs under the system's Python before anything is installed, and again at no cost when all is in place.
 """
@@ -13,6 +13,10 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cli.terminal.arguments import Arguments
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV, AIDER_VENV = ROOT / ".venv", ROOT / ".venv-aider"
@@ -23,6 +27,10 @@ GIT_AT_LEAST = (2, 38)
 
 class SetupFailed(Exception):
     """One line that says what to type."""
+
+
+def run(arguments: Arguments) -> int:
+    return lock() if arguments.lock else setup(arguments.dev)
 
 
 def setup(dev: bool = False) -> int:
@@ -41,7 +49,7 @@ def setup(dev: bool = False) -> int:
 
 
 def lock() -> int:
-    """Compiles requirements*.in into pinned files with hashes."""
+    """Compile requirements*.in into pinned files with hashes."""
     options = ("--quiet", "--universal", "--generate-hashes", "--no-header", "--upgrade")
     for name in ("requirements", "requirements-dev", "requirements-aider", "requirements-demo"):
         files = (f"{name}.in", "-o", f"{name}.txt")
@@ -68,7 +76,7 @@ def _check_git() -> None:
 
 
 def _check_sandbox() -> None:
-    """Without a sandbox no model-written code is run, so a day would end at its first task."""
+    """Install the sandbox: without it no model-written code is run, so a day would end at its first task."""
     if shutil.which("bwrap"):
         return
     apt = shutil.which("apt-get")
@@ -97,7 +105,7 @@ def _build_daemon(requirements: str) -> None:
 
 
 def _build_aider() -> None:
-    """With byte code: the environment is read-only in the box, so it could never be compiled there."""
+    """Build it with byte code: the environment is read-only in the box, so it could never be compiled there."""
     wanted = _stamp(ROOT / "requirements-aider.txt")
     if _read(AIDER_VENV / "installed") == wanted:
         return
@@ -113,7 +121,7 @@ def _build_aider() -> None:
 
 
 def _fetch_packages() -> None:
-    """What the tests of the demo's target need: its day itself needs no network."""
+    """Fetch what the tests of the demo's target need: the demo itself needs no network."""
     wanted = _stamp(ROOT / "requirements-demo.txt")
     if _read(PACKAGES / "fetched") == wanted:
         return

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from agents.orchestrator.daemon import Daemon, End, Outside
 from cli.wiring.config_watch import ConfigWatch
+from cli.wiring.housekeeping import tidy
 from cli.wiring.records import Records, open_records
 from cli.wiring.shutdown import Quitting
 from cli.wiring.team import open_team
-from cli.wiring.tidying import tidy
 from shared.model.errors import TeamError
 from shared.model.lifecycle import State
 from shared.store.epochs import STOPPED, Epochs
@@ -101,7 +101,7 @@ class Soak:
             lock.hold(home.lock),
             open_records(home.root, {}, self.clock) as records,
             open_team(
-                records, self.stage.said.append, make, lambda _: self.stage.services, Quitting(stop), daemon=True
+                records, self.stage.said.append, make, lambda _: self.stage.services, Quitting(stop), mode="daemon"
             ) as team,
         ):
             epochs, watch = Epochs(records.db), ConfigWatch(home, {}, self.stage.said.append)

@@ -1,1 +1,1 @@
-"""What acts: a file for each group of commands."""
+"""Commands that act: a file for each group."""

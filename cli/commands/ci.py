@@ -1,4 +1,4 @@
-"""`propose-ci`: one pull request of the system's own that gives the target a workflow. The owner merges it himself.
+"""`propose-ci`: one pull request of the system's own that gives the target a workflow. The owner merges it.
 
 It belongs to no task, so no gate ever looks at it. What is done at the forge is asked about first and booked as two
 intents: however often the command is typed or killed, there is one branch and one pull request.
@@ -49,32 +49,32 @@ STANDS = {
 
 
 def propose_ci(arguments: Arguments, environment: Mapping[str, str] = os.environ) -> int:
-    """1 if the workflow that we wrote has a fault: then nothing was pushed."""
+    """Return 1 if the workflow that we wrote has a fault: then nothing was pushed."""
     with open_records(arguments.home, environment) as records, lock.hold(records.home.lock):
         outgoing = Outgoing(records.settings.secrets.to_hide)
 
-        def tell(text: str) -> None:
+        def print_line(text: str) -> None:
             print(plain(outgoing.clean(text)), flush=True)
 
-        code = open_code(records.home, records.settings, records.clock, tell)
-        return WorkflowProposal(records, code, outgoing, tell).make()
+        code = open_code(records.home, records.settings, records.clock, print_line)
+        return WorkflowProposal(records, code, outgoing, print_line).make()
 
 
 @dataclass(frozen=True)
 class WorkflowProposal:
-    """`tell` gets lines for the owner; `lint` gets the workflow and a folder of ours to work in."""
+    """`print_line` gets lines for the owner; `lint` gets the workflow and a folder of ours to work in."""
 
     records: Records
     code: TargetCode
     outgoing: Outgoing
-    tell: Callable[[str], None]
+    print_line: Callable[[str], None]
     lint: Callable[[str, Path], Linted] = lint_workflow
 
     def make(self) -> int:
-        """Repeatable at any point: what is there already is found, not made again."""
+        """Propose the workflow. It can be repeated at any point: what is there already is found, not made again."""
         into, head = self.records.settings.target.file.branch, self.code.sync()
         if there := _workflow_at(self.code.mirror, head):
-            self.tell(f"{into} has {there}, which runs on pull requests; nothing to do")
+            self.print_line(f"{into} has {there}, which runs on pull requests; nothing to do")
             return 0
         found = self.code.forge.find_pull(BRANCH, into)
         if found and (found.state != "open" or self.records.journal.outcome_of(PULL)):
@@ -91,13 +91,13 @@ class WorkflowProposal:
     def _has_faults(self, text: str) -> bool:
         linted = self.lint(text, self.records.home.temporary)
         for tool in linted.missing:
-            self.tell(f"warning: {tool} is not installed, so the workflow was not checked by it")
+            self.print_line(f"warning: {tool} is not installed, so the workflow was not checked by it")
         for finding in linted.findings:
-            self.tell(f"{finding.tool}: line {finding.line}: {finding.text}")
+            self.print_line(f"{finding.tool}: line {finding.line}: {finding.text}")
         return bool(linted.findings)
 
     def _push(self, head: str, text: str) -> bool:
-        """Create-only. False: the token may not write workflows, and the file lies in the home for the owner."""
+        """Create the branch. False: the token may not write workflows, and the file lies in the home for the owner."""
         journal, mirror = self.records.journal, self.code.mirror
         journal.intend(PUSH, "push", "", BRANCH, self.records.clock.now())
         ours, sha = _standing(mirror), mirror.remote_head(BRANCH)
@@ -116,7 +116,7 @@ class WorkflowProposal:
         return True
 
     def _commit(self, head: str, text: str, standing: list[str]) -> str:
-        """The newest one that stands in our mirror, if it says the same on top of the same; else the next one."""
+        """Reuse the newest commit in our mirror if it has the same text and the same parent; else make the next one."""
         mirror, home = self.code.mirror, self.records.home
         folder = home.work / "ci-workflow"
         remove_folder(folder)
@@ -143,10 +143,10 @@ class WorkflowProposal:
         return pull
 
     def _say_where(self, pull: Pull) -> None:
-        self.tell(f"pull request #{pull.number} ({pull.url}): {STANDS[pull.state]}")
+        self.print_line(f"pull request #{pull.number} ({pull.url}): {STANDS[pull.state]}")
         remote = self.code.mirror.remote
         if pull.state == "open" and remote.is_local:
-            self.tell(f"in your repository type: git pull --no-rebase {shlex.quote(remote.url)} {BRANCH}")
+            self.print_line(f"in your repository type: git pull --no-rebase {shlex.quote(remote.url)} {BRANCH}")
 
     def _leave_to_the_owner(self, text: str) -> None:
         place = self.records.home.root / "reports" / "ci.yml"
@@ -156,14 +156,14 @@ class WorkflowProposal:
             f"mkdir -p {FOLDER} && cp {shlex.quote(str(place))} {PATH} && git add {PATH}"
             f" && git commit -m {shlex.quote(TITLE)} && git push"
         )
-        self.tell(f"the token may not write workflows, and it should not; in your repository type: {steps}")
+        self.print_line(f"the token may not write workflows, and it should not; in your repository type: {steps}")
 
 
 # --- what is there -------------------------------------------------------------------------------------------
 
 
 def _workflow_at(mirror: Mirror, commit: str) -> str:
-    """The first workflow that runs on pull requests; empty: none. Misconfigured: our file's name is taken."""
+    """Return the first workflow that runs on pull requests; empty: none. Misconfigured: our file's name is taken."""
     paths = [entry.path for entry in mirror.tree(commit)]
     for path in paths:
         if path.startswith(FOLDER) and path.endswith((".yml", ".yaml")) and runs_on_pulls(_text(mirror, commit, path)):
@@ -174,7 +174,7 @@ def _workflow_at(mirror: Mirror, commit: str) -> str:
 
 
 def _standing(mirror: Mirror) -> list[str]:
-    """The commits that were made for this before, oldest first."""
+    """Return the commits that were made for this before, oldest first."""
     found: list[str] = []
     while sha := mirror.attempt(f"{ATTEMPTS}{len(found) + 1}"):
         found.append(sha)
@@ -182,7 +182,7 @@ def _standing(mirror: Mirror) -> list[str]:
 
 
 def _order(records: Records, mirror: Mirror, commit: str) -> CiOrder:
-    """What the team itself installs and runs for this commit."""
+    """Collect what the team itself installs and runs for this commit."""
     target = records.settings.target.file
     paths = {entry.path for entry in mirror.tree(commit)}
     pyproject = _text(mirror, commit, "pyproject.toml")
@@ -199,7 +199,7 @@ def _order(records: Records, mirror: Mirror, commit: str) -> CiOrder:
 
 
 def _version(python: str) -> str:
-    """Of the interpreter that the tests run with here, as its file is called; else our own."""
+    """Return the version of the interpreter that runs the tests, by its file's name; else our own."""
     named = re.fullmatch(r"python(3\.\d+)", Path(python).resolve().name) if python else None
     return named[1] if named else f"{sys.version_info.major}.{sys.version_info.minor}"
 

@@ -34,7 +34,7 @@ LAST_LINE_MOST = 20_000  # bytes that are read for it
 
 
 def start(arguments: Arguments, environment: Mapping[str, str] = os.environ) -> int:
-    """Begins it beside us and waits until it works. What the owner has to mend is said here, in his terminal."""
+    """Begin the daemon beside us and wait until it works. What the owner has to fix is said in this terminal."""
     if arguments.foreground:
         from cli.commands.serving import serve
 
@@ -55,7 +55,7 @@ def start(arguments: Arguments, environment: Mapping[str, str] = os.environ) -> 
 
 
 def _begin(records: Records, environment: Mapping[str, str]) -> tuple[int, bool]:
-    """-> its number, and whether it is ready already. TeamError with its last words if it has ended."""
+    """Return its process id, and whether it is ready already. TeamError with its last words if it has ended."""
     output = records.home.logs / "daemon.out"
     before = _shortened(output)
     main = (sys.executable, str(CHECKOUT / "main.py"), "--home", str(records.home.root))
@@ -74,14 +74,14 @@ def _begin(records: Records, environment: Mapping[str, str]) -> tuple[int, bool]
 
 
 def _shortened(output: Path) -> int:
-    """Its size, after what is too long was cut to its end."""
+    """Cut the file to its end if it is too long. Return its size in bytes."""
     for _ in cut(output):
         pass
     return output.stat().st_size if output.exists() else 0
 
 
 def _last_words(output: Path, before: int) -> str:
-    """The last line of what was printed since."""
+    """Return the last line that was printed since."""
     with output.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(before, size - LAST_LINE_MOST))
@@ -105,8 +105,8 @@ def stop(arguments: Arguments) -> int:
     return stopped(Home(arguments.home))
 
 
-def stopped(home: Home, patience: StopTimeouts = StopTimeouts()) -> int:
-    """Asks whoever works on the home to end, asks again, and at last ends him: that is safe at any moment."""
+def stopped(home: Home, timeouts: StopTimeouts = StopTimeouts()) -> int:
+    """Ask the process that works on the home to end, ask again, at last kill it: that is safe at any moment."""
     require_home(home)
     with _worker(home) as found:
         if found is None:
@@ -114,7 +114,7 @@ def stopped(home: Home, patience: StopTimeouts = StopTimeouts()) -> int:
             return DONE
         pid, process = found
         before = _lost(home)
-        _end(home, process, patience)
+        _end(home, process, timeouts)
     print(f"stopped (pid {pid})")
     if (more := _lost(home) - before) > 0:
         print(
@@ -127,7 +127,7 @@ def stopped(home: Home, patience: StopTimeouts = StopTimeouts()) -> int:
 
 @contextmanager
 def _worker(home: Home) -> Iterator[tuple[str, Other] | None]:
-    """Whoever holds the home's lock. His number counts only while the kernel says that it is he who holds it."""
+    """Find the process that holds the home's lock. Its id counts only while the kernel says that it holds the lock."""
     for _ in range(10):
         if not (pid := lock.holder(home.lock)):
             yield None
@@ -136,18 +136,18 @@ def _worker(home: Home) -> Iterator[tuple[str, Other] | None]:
             if process and lock.is_held_by(home.lock, int(pid)):
                 yield pid, process
                 return
-        SystemClock().sleep(0.1)  # who has just begun has not written his number yet
+        SystemClock().sleep(0.1)  # a process that has just begun has not written its id yet
     raise Misconfigured(
         f"the team is at work on this home (pid {pid}), but out of reach from here; "
         "stop it where it was started (a container: docker compose stop)"
     )
 
 
-def _end(home: Home, process: Other, patience: StopTimeouts) -> None:
+def _end(home: Home, process: Other, timeouts: StopTimeouts) -> None:
     steps = (
-        (process.ask_to_end, patience.first, "asked it to end"),
-        (process.ask_to_end, patience.second, "it takes long: asked again, to end at once"),
-        (process.kill, patience.last, "ended it (kill -9; no work is lost, the next start goes on)"),
+        (process.ask_to_end, timeouts.first, "asked it to end"),
+        (process.ask_to_end, timeouts.second, "it takes long: asked again, to end at once"),
+        (process.kill, timeouts.last, "ended it (kill -9; no work is lost, the next start goes on)"),
     )
     for act, seconds, words in steps:
         act()
@@ -169,7 +169,7 @@ def _ends_within(seconds: float, process: Other, home: Home) -> bool:
 
 
 def _lost(home: Home) -> int:
-    """Nano-dollars of all calls whose outcome nobody knows."""
+    """Sum up the nano-dollars of all calls whose outcome nobody knows."""
     try:
         db = Database(home.database)
         try:
@@ -181,7 +181,7 @@ def _lost(home: Home) -> int:
 
 
 def _at_work(home: Home) -> str:
-    """Who has not come to an end yet."""
+    """Name the agents that have not come to an end yet."""
     try:
         db = Database(home.database)
         try:

@@ -10,13 +10,12 @@ from agents.orchestrator.planning.planning import open_goals
 from agents.orchestrator.roadmap.roadmap import next_goals
 from agents.orchestrator.vision.issue_goals import is_from_issue, with_issues
 from agents.orchestrator.vision.vision_parser import difference, parse
-from cli.commands.progress import showing
+from cli.commands.progress import in_the_foreground, team_opener
 from cli.terminal.arguments import DONE, PROBLEM, Arguments
 from cli.terminal.text import command, pasteable, plain
 from cli.views.pulls import pulls
 from cli.views.roadmap import laid_out
 from cli.wiring.records import Records, open_records
-from cli.wiring.shutdown import quitting
 from shared.model.errors import Misconfigured
 from shared.model.lifecycle import Event, State
 from shared.model.text import counted
@@ -29,20 +28,11 @@ LONGEST_NAMED = 200  # characters of each
 
 
 def run_day(arguments: Arguments, environment: Mapping[str, str] = os.environ) -> int:
-    """1 if a phase had a problem or a task has failed today, said in the last line; all else was done all the same."""
-    from cli.wiring.team import open_team
-
-    with open_records(arguments.home, environment) as records, showing(records) as show, quitting() as quit_:
-
-        def tell(text: str) -> None:
-            show(f"{records.clock.now():%H:%M:%S}  {plain(pasteable(text, arguments.home))}")
-
-        with open_team(records, tell, quit_=quit_) as orchestrator:
-            orchestrator.run_day(arguments.until)
-        if quit_.asked():
-            raise KeyboardInterrupt
+    """Return 1 if a phase had a problem or a task has failed today, named in the last line; all else was done."""
+    with open_records(arguments.home, environment) as records:
+        problems = in_the_foreground(records, team_opener("day"), lambda team: team.run_day(arguments.until))
         pulls(records)  # for looking at them while the forge is away
-        wrong = [*orchestrator.problems, *failed_today(records)]
+        wrong = [*problems, *failed_today(records)]
     if wrong:
         more = f"; and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
         text = "; ".join(line[:LONGEST_NAMED] for line in wrong[:MOST_NAMED])
@@ -52,7 +42,7 @@ def run_day(arguments: Arguments, environment: Mapping[str, str] = os.environ) -
 
 
 def failed_today(records: Records) -> list[str]:
-    """Those that came to nothing; what the owner cancelled is no problem."""
+    """Name the tasks that used up their attempts today; what the owner cancelled is no problem."""
     found = []
     for task in records.store.names()[State.FAILED]:
         history = records.journal.history(task)
@@ -62,7 +52,7 @@ def failed_today(records: Records) -> list[str]:
 
 
 def plan(arguments: Arguments) -> int:
-    """What the grammar reads and what would be planned. Asks no model, changes nothing."""
+    """Print what the grammar reads and what would be planned. Ask no model, change nothing."""
     with open_records(arguments.home) as records:
         vision, before = _vision(records)
         change = difference(before, vision)

@@ -1,28 +1,34 @@
-"""For `doctor`: can what is configured under `deploy` and `health` work on this machine? Looks and changes nothing."""
+"""For `doctor`: can what is configured under `deploy` and `health` work on this machine? Changes nothing."""
 
 from __future__ import annotations
 
+import os
 import socket
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 from agents.devops.drivers import ports
-from agents.devops.drivers.driver import Driver, HasPorts
+from agents.devops.drivers.driver import Driver, HasPorts, Release
 from agents.devops.drivers.release_env import release_env
-from cli.commands.compose_check import compose_findings
-from cli.views.what_runs import MakeDriver, make_driver
+from cli.terminal.printing import on_screen
+from cli.views.deploys import MakeDriver, make_driver
 from cli.wiring.records import Records, open_records
 from shared.config.settings import Settings
 from shared.config.settings_deploy import HealthSettings, PlaceSettings
 from shared.forge.github_check import SetupFinding
 from shared.model.deployment import Place
 from shared.model.errors import Misconfigured, TeamError
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
 from shared.system.paths import Home
 
 HERE = "127.0.0.1"
+MOST_SAID = 4_000  # characters of all that is wrong with a compose file
 
 
 def deploy_findings(home: Home, settings: Settings, make: MakeDriver = make_driver) -> Iterator[SetupFinding]:
-    """Nothing where nothing is deployed."""
+    """Check driver, compose file and places. Nothing is found where nothing is deployed."""
     if settings.target.file.deploy.driver == "none" or not home.state.exists():
         return
     try:
@@ -58,7 +64,7 @@ def _pages(health: HealthSettings, place: PlaceSettings) -> str:
 
 
 def _port(driver: Driver, place: Place, settings: PlaceSettings) -> str:
-    """Free, or held by what we have started there ourselves."""
+    """Say that the port is free, or held by what we have started there ourselves; else Misconfigured."""
     port = settings.port
     if not port:
         return "no port of its own"
@@ -72,7 +78,7 @@ def _port(driver: Driver, place: Place, settings: PlaceSettings) -> str:
 
 
 def _taken(driver: Driver, place: Place, port: int, problem: OSError) -> str:
-    """Whose it is, if that is as it should be."""
+    """Say who holds the port, if that is as it should be; else Misconfigured."""
     who = ports.holder(port) or "another program"
     try:
         if isinstance(driver, HasPorts) and driver.has_port(place):
@@ -86,3 +92,46 @@ def _taken(driver: Driver, place: Place, port: int, problem: OSError) -> str:
         f"port {port} cannot be used ({problem.strerror}): {who} has it, or it is not yours; end that, or choose"
         f" another `deploy.{place}.port` in config/targets"
     )
+
+
+# --- the compose file ----------------------------------------------------------------------------------------
+
+
+def compose_findings(records: Records) -> Iterator[SetupFinding]:
+    """Check the compose file of the branch, if the target was fetched once. Name each problem once."""
+    target = records.settings.target
+    place = records.home.mirror(target.name)
+    if target.file.deploy.driver != "compose" or not place.is_dir():
+        return
+    mirror = Mirror(place, Remote(str(place)))
+    try:
+        if head := mirror.head(target.file.branch):
+            yield _finding(list(dict.fromkeys(_problems(records, mirror, head))), target.file.deploy.compose_file, head)
+    except (TeamError, OSError) as problem:
+        yield SetupFinding("compose file", False, f"it cannot be read: {on_screen(str(problem))}")
+
+
+def _finding(problems: list[str], name: str, head: str) -> SetupFinding:
+    found = f"{name} of {head[:8]}, the branch's newest commit here,"
+    return SetupFinding("compose file", not problems, " ".join(problems) or f"{found} may be run")
+
+
+def _problems(records: Records, mirror: Mirror, commit: str) -> Iterator[str]:
+    """Name the problems for each place, by its own variables."""
+    from agents.devops.compose.compose_command import ComposeCommand
+    from agents.devops.compose.compose_driver import ComposeDriver
+    from agents.devops.compose.compose_files import NotToRun
+    from agents.devops.docker.docker_manager import DockerManager
+    from agents.devops.drivers.release_files import ReleaseFiles
+
+    deploy = records.settings.target.file.deploy
+    with tempfile.TemporaryDirectory(prefix="compose-") as scratch:
+        files, manager = ReleaseFiles(mirror, Path(scratch)), DockerManager(records.deploys.name(), os.environ)
+        driver = ComposeDriver(manager, ComposeCommand(os.environ), deploy, files.of, Path(scratch))
+        for place in deploy.places:
+            try:
+                driver.look(Release(place, commit))
+            except NotToRun as problem:
+                yield on_screen(str(problem), MOST_SAID)
+            except Misconfigured:  # its env_file: that is told for the place
+                continue

@@ -5,20 +5,17 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from agents.orchestrator.reports.deploy_text import UNDER_WAY, short
-from cli.commands.progress import showing
+from cli.commands.progress import OpenTeam, in_the_foreground, team_opener
 from cli.terminal.arguments import DONE, PROBLEM, Arguments
+from cli.terminal.printing import on_screen
 from cli.terminal.text import command, pasteable, plain
 from cli.views.daemon_state import daemon_facts, how_it_goes_on
 from cli.views.deploys import configured
-from cli.views.what_runs import on_screen
 from cli.wiring.forge import open_code
 from cli.wiring.records import Records, open_records
-from cli.wiring.shutdown import Quitting, quitting
 from shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, left_behind
 from shared.model.errors import Misconfigured, TeamError
 from shared.model.text import one_line
@@ -28,21 +25,9 @@ from shared.repo.remote import Remote
 from shared.system import lock
 from shared.system.clock import Clock
 
-if TYPE_CHECKING:
-    from agents.orchestrator.day import Orchestrator
-
 LONGEST_WHY = 500  # characters
 MOST_NAMED = 5
-
-Tell = Callable[[str], None]
-OpenTeam = Callable[[Records, Tell, Quitting], "AbstractContextManager[Orchestrator]"]
-
-
-def _open_team(records: Records, tell: Tell, quit_: Quitting) -> AbstractContextManager[Orchestrator]:
-    from cli.wiring.team import open_team
-
-    return open_team(records, tell, quit_=quit_, asks_models=False)
-
+OPEN_TEAM = team_opener("deploys")
 
 # --- deploy, rollback ----------------------------------------------------------------------------------------
 
@@ -50,10 +35,10 @@ def _open_team(records: Records, tell: Tell, quit_: Quitting) -> AbstractContext
 def deploy(
     arguments: Arguments,
     environment: Mapping[str, str] = os.environ,
-    open_team: OpenTeam = _open_team,
+    open_team: OpenTeam = OPEN_TEAM,
     clock: Clock | None = None,
 ) -> int:
-    """One commit to one place, now; also one that was sick before, and while deploys are paused."""
+    """Bring one commit to one place now; also one that was sick before, and while deploys are paused."""
     with open_records(arguments.home, environment, clock) as records:
         place = _place(records, arguments.place)
         commit = _commit(records, arguments.commit)
@@ -64,10 +49,10 @@ def deploy(
 def rollback(
     arguments: Arguments,
     environment: Mapping[str, str] = os.environ,
-    open_team: OpenTeam = _open_team,
+    open_team: OpenTeam = OPEN_TEAM,
     clock: Clock | None = None,
 ) -> int:
-    """What was healthy before; deploys are paused, for else the same would come back with the next merge."""
+    """Bring back what was healthy before. Pause deploys, else the same would come back with the next merge."""
     with open_records(arguments.home, environment, clock) as records:
         place = _place(records, arguments.place)
         found = records.deploys.deploys()
@@ -86,7 +71,7 @@ def rollback(
 
 
 def before(place: Place, deploys: Sequence[Deploy]) -> str:
-    """The newest commit that was healthy there before the one that runs was; empty: none. Twice goes back twice."""
+    """Return the newest commit that was healthy there before the one that runs; empty: none. Twice goes back twice."""
     here = [one for one in deploys if one.place == place]
     if here and here[-1].stage in (DeployStage.STARTED, DeployStage.SICK, DeployStage.RETURNING):
         return here[-1].back_to
@@ -95,7 +80,7 @@ def before(place: Place, deploys: Sequence[Deploy]) -> str:
 
 
 def _place(records: Records, typed: str) -> Place:
-    """The last one, unless another was named."""
+    """Return the last configured place, unless another was named."""
     places = tuple(configured(records).places)
     if not typed:
         return places[-1]
@@ -107,7 +92,7 @@ def _place(records: Records, typed: str) -> Place:
 
 
 def _commit(records: Records, typed: str) -> str:
-    """In full. What was not merged was not judged, and is not deployed; what was deployed before may be, for ever."""
+    """Return the full id. Only what was merged, so reviewed, is deployed; what was deployed once may be for ever."""
     target = records.settings.target
     repository, branch = records.home.mirror(target.name), target.file.branch
     look = f"git -C {shlex.quote(str(repository))} log --oneline refs/remotes/origin/{branch}"
@@ -126,7 +111,7 @@ def _commit(records: Records, typed: str) -> str:
 
 
 def _has_looked_anew(records: Records) -> bool:
-    """What was pushed a moment ago is not here yet. Whoever is at work looks by himself."""
+    """Fetch what was pushed a moment ago. False if somebody is at work: that process fetches."""
     if lock.holder(records.home.lock):
         return False
     with lock.hold(records.home.lock):
@@ -134,23 +119,27 @@ def _has_looked_anew(records: Records) -> bool:
     return True
 
 
-# --- now, or by who is at work -------------------------------------------------------------------------------
+# --- here, or by the process that is at work -----------------------------------------------------------------
 
 
 def _now(records: Records, place: Place, commit: str, word: str, open_team: OpenTeam) -> int:
-    """Whoever is at work does it; else we do, and say what came of it."""
+    """Leave it to the process that is at work; else do it here and say what came of it."""
     for one in records.deploys.deploys():
         if not one.is_over:
             under_way = UNDER_WAY[one.stage]
             print(f"first {one.place} {short(one.commit)} is brought to its end ({under_way})")
     if pid := lock.holder(records.home.lock):
-        by = "the daemon does it now" if _is_daemon(records, pid) else f"run-day (pid {pid}) does it between its tasks"
+        by = (
+            "the daemon does it now"
+            if daemon_facts(records.db, pid)["state"] == "running"
+            else f"run-day (pid {pid}) does it between its tasks"
+        )
         see = command(records.home.root, "deploys")
         print(f"{place} {short(commit)}: {by}; see: {see}")
         return DONE
     newest = max((one.number for one in records.deploys.deploys()), default=0)
     try:
-        problems = _in_the_foreground(records, open_team)
+        problems = in_the_foreground(records, open_team, lambda team: team.deploy_now())
     except TeamError:
         records.deploys.withdraw(place, commit)  # what failed is not carried out days later
         raise
@@ -168,29 +157,11 @@ def _now(records: Records, place: Place, commit: str, word: str, open_team: Open
     return PROBLEM
 
 
-def _is_daemon(records: Records, pid: str) -> bool:
-    return bool(daemon_facts(records.db, pid)["state"] == "running")
-
-
-def _in_the_foreground(records: Records, open_team: OpenTeam) -> list[str]:
-    """All that is to be deployed, with a line for each step; the problems."""
-    with showing(records) as show, quitting() as quit_:
-
-        def tell(text: str) -> None:
-            show(f"{records.clock.now():%H:%M:%S}  {plain(pasteable(text, records.home.root))}")
-
-        with open_team(records, tell, quit_) as orchestrator:
-            orchestrator.deploy_now()
-        if quit_.asked():
-            raise KeyboardInterrupt
-    return orchestrator.problems
-
-
 # --- pause-deploys, resume-deploys ---------------------------------------------------------------------------
 
 
 def pause_deploys(arguments: Arguments, clock: Clock | None = None) -> int:
-    """Paused already: the first reason stays."""
+    """Pause deploys; if they are paused already, the first reason stays."""
     with open_records(arguments.home, clock=clock) as records:
         configured(records)
         records.deploys.pause(one_line(arguments.why, LONGEST_WHY) or "you asked for it", records.clock.now())
@@ -198,12 +169,13 @@ def pause_deploys(arguments: Arguments, clock: Clock | None = None) -> int:
     if found:
         print(f"deploys are paused since {found.at:%Y-%m-%d %H:%M}: {on_screen(found.why)}")
     print("what merges is not deployed; what was begun is brought to its end, and what is sick still goes back")
-    print(f"your own `deploy` and `rollback` count all the same; to go on, type: {_resume(arguments)}")
+    resume = command(arguments.home, "resume-deploys")
+    print(f"your own `deploy` and `rollback` count all the same; to go on, type: {resume}")
     return DONE
 
 
 def resume_deploys(arguments: Arguments, clock: Clock | None = None) -> int:
-    """The owner has looked: what was sick or failed may be tried again."""
+    """Deploy again: the owner has looked, so what was sick or failed may be tried once more."""
     with open_records(arguments.home, clock=clock) as records:
         configured(records)
         before = records.deploys.paused()
@@ -213,7 +185,3 @@ def resume_deploys(arguments: Arguments, clock: Clock | None = None) -> int:
     print("what merges is deployed again, and what was sick or failed may be tried once more")
     print(goes_on)
     return DONE
-
-
-def _resume(arguments: Arguments) -> str:
-    return command(arguments.home, "resume-deploys")

@@ -15,22 +15,28 @@ from cli.commands.deploy_check import deploy_findings
 from cli.terminal.arguments import Arguments
 from cli.terminal.text import pasteable, plain
 from cli.wiring.config_watch import open_to_others
-from cli.wiring.library import make_search
+from cli.wiring.forge import github_name, open_github
 from cli.wiring.records import aider_python
-from shared.config.settings import Secrets, Settings, load, read_secrets
+from cli.wiring.services import make_search, services_of
+from shared.config.settings import ANTHROPIC, Secrets, Settings, load, read_secrets
 from shared.forge.github_check import SetupFinding
 from shared.model.errors import Misconfigured, TeamError
+from shared.money.pricing import Pricing
 from shared.money.token_budget import as_dollars
+from shared.repo.git import ENVIRONMENT
+from shared.repo.mirror import Mirror
+from shared.repo.remote import Remote
 from shared.system.clock import SystemClock
 from shared.system.http import Http, HttpCall, NoAnswer, is_configured
 from shared.system.paths import Home
+from shared.system.process import run
 
 DISK_AT_LEAST = 1 << 30  # bytes
-PATIENCE = 10.0  # seconds for an endpoint to answer
+TIMEOUT = 10.0  # seconds for an endpoint to answer
 
 
 def doctor(arguments: Arguments) -> int:
-    """0 if all is well."""
+    """Return 0 if all is well."""
     found = []
     for finding in _findings(Home(arguments.home)):
         finding = replace(finding, detail=pasteable(finding.detail, arguments.home))
@@ -71,7 +77,7 @@ def _findings(home: Home) -> Iterator[SetupFinding]:
 
 
 def _check(name: str, look: Callable[[], str]) -> SetupFinding:
-    """A look answers what is well, or raises what is wrong."""
+    """Make a finding of what `look` returns (well) or raises (wrong)."""
     try:
         return SetupFinding(name, True, look())
     except TeamError as problem:
@@ -81,7 +87,7 @@ def _check(name: str, look: Callable[[], str]) -> SetupFinding:
 
 
 def _research(home: Home, settings: Settings) -> str:
-    """Nobody is asked: a search may cost money."""
+    """Say who searches. No search is made: it may cost money."""
     rules = settings.policy.research
     if not rules.questions:
         return "nothing is looked up (config/policy.yaml, research.questions)"
@@ -98,9 +104,6 @@ def _python() -> str:
 
 
 def _git() -> str:
-    from shared.repo.git import ENVIRONMENT
-    from shared.system.process import run
-
     done = run(("git", "--version"), env=ENVIRONMENT, timeout=10)
     if not done.ok:
         raise Misconfigured("git does not answer; type: sudo apt-get install git")
@@ -126,7 +129,7 @@ def _disk(home: Home) -> str:
 
 
 def _sandbox() -> Iterator[SetupFinding]:
-    """Found and attacked: what is promised is what was measured here."""
+    """Attack the sandbox of this machine: what is promised was measured here."""
     from shared.sandbox.box import find_box
     from shared.sandbox.selftest import attack
 
@@ -143,8 +146,6 @@ def _sandbox() -> Iterator[SetupFinding]:
 
 
 def _engine(settings: Settings) -> str:
-    from shared.system.process import run
-
     ask = "import importlib.metadata; print(importlib.metadata.version('aider-chat'))"
     done = run(
         (str(aider_python(settings.agents.engine.python)), "-I", "-c", ask), env={"PATH": "/usr/bin:/bin"}, timeout=30
@@ -165,8 +166,6 @@ def _launcher(wanted: str) -> str:
 
 
 def _keys(home: Home, secrets: Secrets | None) -> str:
-    from shared.config.settings import ANTHROPIC
-
     secrets = secrets or read_secrets(home)
     path = home.config / ".env"
     if problem := open_to_others(home):
@@ -177,10 +176,10 @@ def _keys(home: Home, secrets: Secrets | None) -> str:
 
 
 def _endpoint(home: Home, settings: Settings) -> str:
-    """Asks for the list of models: free, and it shows whether the key is taken."""
+    """Ask for the list of models: that is free, and shows whether the key is accepted."""
     url, path = settings.secrets.base_url, home.config / ".env"
     headers = {"x-api-key": settings.secrets.get("ANTHROPIC_API_KEY"), "anthropic-version": "2023-06-01"}
-    answer = Http(is_configured).ask(f"{url}/v1/models", HttpCall(headers, 0, PATIENCE))
+    answer = Http(is_configured).ask(f"{url}/v1/models", HttpCall(headers, 0, TIMEOUT))
     if isinstance(answer, NoAnswer):
         raise Misconfigured(f"{url} does not answer ({answer.error}); check ANTHROPIC_BASE_URL in {path}")
     if answer.status in (401, 403):
@@ -191,8 +190,6 @@ def _endpoint(home: Home, settings: Settings) -> str:
 
 
 def _prices(settings: Settings) -> str:
-    from shared.money.pricing import Pricing
-
     agents = settings.agents
     pricing, now = Pricing(agents.prices), SystemClock(settings.zone).now()
     choices = [agents.coder.choice, *agents.asking.values()]
@@ -204,9 +201,6 @@ def _prices(settings: Settings) -> str:
 
 
 def _target(home: Home, settings: Settings) -> str:
-    from shared.repo.mirror import Mirror
-    from shared.repo.remote import Remote
-
     file = settings.target.file
     remote = Remote(file.repo, settings.secrets.get("GITHUB_TOKEN") or None)
     found = Mirror(home.temporary, remote).remote_head(file.branch)
@@ -217,16 +211,13 @@ def _target(home: Home, settings: Settings) -> str:
 
 
 def _messages(settings: Settings) -> str:
-    """The addresses are looked at; whether somebody is there is seen with the first message."""
-    from cli.wiring.services import services_of
-    from shared.system.clock import SystemClock
-
+    """Check the addresses of messages; whether they answer is seen with the first message."""
     names = [service.name for service in services_of(settings, SystemClock(settings.zone))]
     return f"go to {', '.join(names)}" if names else "none: DISCORD_WEBHOOK_URL is not set; the reports are files"
 
 
 def _inbox(settings: Settings) -> str:
-    """Whose words count; without a login nobody's do."""
+    """Say whose comments and issues count; without a login nobody's do."""
     inbox, where = settings.target.file.inbox, f"config/targets/{settings.target.name}.yaml"
     if not inbox.owners:
         return f"nobody's issues and comments count; who shall, say: `inbox: {{owners: [your-login]}}` in {where}"
@@ -235,10 +226,7 @@ def _inbox(settings: Settings) -> str:
 
 
 def _github(settings: Settings) -> Iterator[SetupFinding]:
-    """Nothing where pull requests are made on this machine."""
-    from cli.wiring.forge import github_name, open_github
-    from shared.system.clock import SystemClock
-
+    """Check GitHub, unless pull requests are made on this machine."""
     try:
         name = github_name(settings)
     except TeamError as problem:

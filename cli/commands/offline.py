@@ -1,19 +1,25 @@
-"""What needs no network and no key: `demo` and `model`."""
+"""Commands without network and key: `demo` and `model`."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import secrets
 import shlex
 import shutil
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from string import Template
 
+from agents.devops.drivers.page_line import PageLine
 from cli.terminal.arguments import CHECKOUT, Arguments
 from cli.terminal.text import plain
+from cli.wiring.workshop import BASE_PYTHON
 from shared.model.errors import Misconfigured
 from shared.system.paths import Home
 from shared.system.process import run
@@ -29,15 +35,17 @@ GIT = {
     **{f"GIT_{who}_NAME": "The owner" for who in ("AUTHOR", "COMMITTER")},
     **{f"GIT_{who}_EMAIL": "owner@localhost" for who in ("AUTHOR", "COMMITTER")},
 }
+SERVE = DAY / "serve.py"
+PAGE = "/accounts/sign-in/"  # the one that the day is about
+PLAIN = {"PATH": "/usr/bin:/bin"}
 
 
 # --- demo ----------------------------------------------------------------------------------------------------
 
 
 def demo(arguments: Arguments) -> int:
-    """A new home, a sample project as its target, a scripted model as its endpoint; then a day like any other."""
-    from cli import views
-    from cli.commands import day, offline_site, owner_commands
+    """Make a home with a sample project and a scripted model; then run a day like any other."""
+    from cli.commands import day, owner_commands
     from simulators.discord.local_webhook import LocalWebhook
     from simulators.model.script import read_script
     from simulators.model.scripted_model import ScriptedModel
@@ -53,7 +61,7 @@ def demo(arguments: Arguments) -> int:
         ScriptedModel(read_script(DAY / "script.yaml"), heard=_heard) as model,
         LocalWebhook(place / "discord") as discord,
         _forge(arguments.forge, place) as (target, keys),
-        offline_site.site(place / "site") as site,
+        site_at(place / "site") as site,
     ):
         _write_keys(home / "config" / ".env", ANTHROPIC_BASE_URL=model.url, DISCORD_WEBHOOK_URL=discord.url, **keys)
         print(owner_commands.make_home(Home(home), target))
@@ -64,9 +72,7 @@ def demo(arguments: Arguments) -> int:
         shutil.copyfile(DAY / "VISION.md", home / "VISION.md")
         code = day.run_day(Arguments("run-day", home), environment={})
         print()
-        for view in (views.status, views.prs, views.budget, views.deploys):
-            view(Arguments(view.__name__, home))
-            print()
+        _print_views(home)
         print(f"the site:     {site.says()}")
     print(f"              (it has ended; to see it again: {site.typed('show')})")
     print(f"look around:  python main.py --home {shlex.quote(str(home))} show ID   (and: tasks, roadmap, logs, status)")
@@ -76,9 +82,20 @@ def demo(arguments: Arguments) -> int:
     return code
 
 
+def _print_views(home: Path) -> None:
+    from cli.views.budget import budget
+    from cli.views.deploys import deploys
+    from cli.views.pulls import prs
+    from cli.views.status import status
+
+    for view in (status, prs, budget, deploys):
+        view(Arguments(view.__name__, home))
+        print()
+
+
 @contextmanager
 def _forge(name: str, place: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """What the home's target is, and the keys that it takes."""
+    """Yield the home's target, and the keys for it."""
     if name != "github":
         yield str(place / "exam_site"), {}
         return
@@ -100,7 +117,7 @@ def _heard(line: str) -> None:
 
 
 def _repository(target: Path) -> None:
-    """The sample project as a repository of its own."""
+    """Make a repository of the sample project."""
     shutil.copytree(PROJECT, target, ignore=shutil.ignore_patterns("__pycache__", "*.sqlite3"))
     for words in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-q", "-m", "The exam site")):
         done = run(("git", *words), cwd=target, env=GIT, timeout=60)
@@ -108,7 +125,7 @@ def _repository(target: Path) -> None:
 
 
 def _configure(target: Path, deploys: str) -> None:
-    """All that is installed comes from packages that `make setup` has fetched: no network from here on."""
+    """Install only packages that `make setup` has fetched: no network from here on."""
     if not (PACKAGES / "fetched").exists():
         raise Misconfigured("the packages of the demo are missing; type: make setup")
     with target.open("a", encoding="utf-8") as file:
@@ -116,7 +133,7 @@ def _configure(target: Path, deploys: str) -> None:
 
 
 def _record(policy: Path) -> None:
-    """What is looked up is found in a folder. The story is about what its owner wants: nothing else is proposed."""
+    """Look things up in a recorded folder, and propose nothing: the story is about what its owner wants."""
     text = re.sub(r"^upkeep:.*$", "upkeep: {tasks: 0}", policy.read_text("utf-8"), flags=re.MULTILINE)
     policy.write_text(f"{text}\nresearch: {{recorded: {json.dumps(str(DAY / 'web'))}}}\n", "utf-8")
 
@@ -132,8 +149,73 @@ def _write_keys(path: Path, **keys: str) -> None:
 
 
 def model(arguments: Arguments) -> int:
-    """Serves until interrupted."""
+    """Serve until interrupted."""
     from simulators.model.scripted_model import serve
 
     serve(Path(arguments.script), arguments.port, lambda url: print(f"serving: {url}", flush=True), _heard)
     return 0
+
+
+# --- the demo's site -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DemoSite:
+    """The demo's web site. `folder`: where serve.py keeps packages, database, log, and what runs."""
+
+    folder: Path
+    port: int
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def deploys_of(self, packages: Path) -> str:
+        """Return `deploy` and `health` for the target's file."""
+        filled = {
+            "port": str(self.port),
+            "place": str(self.folder),
+            "python": str(BASE_PYTHON),
+            "serve": str(SERVE),
+            "programs": str(CHECKOUT / ".venv" / "bin"),
+            "packages": str(packages),
+            "keys": str(self.folder / "keys.env"),
+        }
+        text = Template((DAY / "deploy.yaml").read_text("utf-8"))
+        return text.substitute({name: json.dumps(value)[1:-1] for name, value in filled.items()})
+
+    def typed(self, command: str) -> str:
+        """Return what the owner types, from here, for one of serve.py's commands."""
+        serve = SERVE.relative_to(CHECKOUT) if Path.cwd() == CHECKOUT else SERVE
+        return shlex.join(("python3", str(serve), str(self.folder), command))
+
+    def says(self) -> str:
+        """Say in one line what a visitor of its page sees."""
+        answer = PageLine(self.url).ask(PAGE, 5)
+        if isinstance(answer, str):
+            return f"GET {PAGE} {answer}"
+        title = re.search(r"<title>(.*?)</title>", answer.text)
+        return plain(f"GET {PAGE} answers {answer.status}" + (f": {title[1]}" if title else ""))
+
+    def stop(self) -> None:
+        done = run((str(BASE_PYTHON), str(SERVE), str(self.folder), "stop"), env=PLAIN, timeout=60)
+        assert done.ok, done.complaint
+
+
+@contextmanager
+def site_at(folder: Path) -> Iterator[DemoSite]:
+    """Make the site for as long as the block lasts. Nothing is served before the first deploy."""
+    folder.mkdir()
+    (folder / "keys.env").touch(mode=0o600)
+    (folder / "keys.env").write_text(f"DJANGO_SECRET_KEY={secrets.token_urlsafe(40)}\n")
+    made = DemoSite(folder, _free_port())
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,4 +1,4 @@
-"""What the owner does with his hands: `init`, `resume`, and his answers: `approve`, `reject`, `retry`, `cancel`."""
+"""What the owner does: `init`; answers to tasks; `raise-cap`, `write-off` and `resume` for money."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from agents.orchestrator.inbox import answers
 from cli.terminal.arguments import CHECKOUT, Arguments
 from cli.terminal.text import command, plain
 from cli.views.daemon_state import how_it_goes_on
-from cli.wiring.records import find
+from cli.wiring.records import Records, find, open_records
 from shared.model.errors import Misconfigured
+from shared.model.text import one_line
+from shared.money.ledger_owner import OwnerAdjustments
+from shared.money.token_budget import cents, dollars
 from shared.store.database import Database
 from shared.store.plan_book import PlanRepository
 from shared.system.clock import Clock, SystemClock
@@ -33,6 +36,7 @@ VISION = """# Vision
 
 ## Notes
 """
+LONGEST_WHY = 500  # characters
 
 
 # --- init ----------------------------------------------------------------------------------------------------
@@ -50,7 +54,7 @@ def init(arguments: Arguments) -> int:
 
 
 def make_home(home: Home, target: str, branch: str = "") -> str:
-    """Makes the home, or completes it; what the owner has written is never overwritten. Says what its target is."""
+    """Make the home, or complete it; what the owner has written stays. Return a line about its target."""
     from shared.config.settings import read_secrets
 
     url = _address(target)
@@ -69,7 +73,7 @@ def make_home(home: Home, target: str, branch: str = "") -> str:
 
 
 def _found_branch(home: Home, url: str, branch: str, token: str) -> str:
-    """The home is there already: a token that the repository asks for has a place to be written to."""
+    """Return the branch to work from. The home is there already: a token has a place to be written to."""
     from shared.repo.mirror import Mirror, default_branch
     from shared.repo.remote import Remote
 
@@ -85,7 +89,7 @@ def _found_branch(home: Home, url: str, branch: str, token: str) -> str:
 
 
 def _keep_apart(home: Home, url: str) -> None:
-    """A home in the repository would sooner or later be committed, with its keys."""
+    """Refuse a home in the repository: it would sooner or later be committed, with its keys."""
     if url.startswith("/") and Path(url) in (home.root.resolve(), *home.root.resolve().parents):
         raise Misconfigured(f"the home {home.root} lies inside the target; choose a --home outside of {url}")
 
@@ -99,7 +103,7 @@ def _copy_defaults(home: Home) -> None:
 
 
 def _address(target: str) -> str:
-    """A path becomes absolute; everything else is left to Remote to judge."""
+    """Make a path absolute; Remote judges everything else."""
     path = Path(target).expanduser()
     if path.is_dir():
         return str(path.resolve())
@@ -122,13 +126,70 @@ def _write_target(home: Home, name: str, url: str, branch: str) -> None:
         create_text(path, text, home.temporary)
 
 
-# --- resume, approve, reject, retry, cancel --------------------------------------------------------------------
+# --- approve, reject, retry, cancel ---------------------------------------------------------------------------
+
+
+def retry(arguments: Arguments) -> int:
+    """Move the file back to backlog: "again, with fresh attempts"; `--why` reaches the coder."""
+    return _move(arguments, "retry")
+
+
+def reject(arguments: Arguments) -> int:
+    """Close its pull request; the reason is kept for the coder, should the owner retry it."""
+    return _move(arguments, "reject")
+
+
+def cancel(arguments: Arguments) -> int:
+    return _move(arguments, "cancel")
+
+
+def approve(arguments: Arguments) -> int:
+    """Approve exactly the change that waits: a later one, or the same changed by another base, asks anew."""
+    with open_records(arguments.home) as records:
+        id_, state = find(records.store, arguments.id)
+        answers.approve(records.gates, id_, state, arguments.why, records.clock.now())
+        print(f"{id_}: approved; {how_it_goes_on(records.db, records.home)}")
+    return 0
+
+
+def _move(arguments: Arguments, word: Literal["retry", "reject", "cancel"]) -> int:
+    with open_records(arguments.home) as records:
+        id_, source = find(records.store, arguments.id)
+        now = records.clock.now()
+        target = answers.move(records.store, records.gates, id_, source, word, arguments.why, now)
+        print(f"{id_}: {source} -> {target}; {how_it_goes_on(records.db, records.home)}")
+    return 0
+
+
+# --- raise-cap, write-off, resume ----------------------------------------------------------------------------
+
+
+def raise_cap(arguments: Arguments, clock: Clock | None = None) -> int:
+    """Let today cost up to this much. A team that is at work sees it at its next call."""
+    to, why = _amount(arguments.amount), _why(arguments.why)
+    with open_records(arguments.home, clock=clock) as records:
+        policy = records.settings.policy.budget.caps
+        day = OwnerAdjustments(records.db).raise_cap(to, policy, why, records.clock.now())
+        print(f"{day} may cost up to {_used(records, day, records.spending.cap_of(day, policy.day))}")
+        print(f"its month: {_used(records, day[:7], policy.month)}; the day after, ${cents(policy.day)} count again")
+        print(how_it_goes_on(records.db, records.home))
+    return 0
+
+
+def write_off(arguments: Arguments) -> int:
+    """Correct the cost of a lost call, never to more than is booked; the reason is kept."""
+    amount, why = _amount(arguments.amount), _why(arguments.why)
+    if not why:
+        raise Misconfigured("say how you know that it was not billed: --why TEXT")
+    with open_records(arguments.home) as records:
+        booked = OwnerAdjustments(records.db).write_off(arguments.call, amount, why, records.clock.now())
+    now = "as before" if amount == booked else f"before: ${cents(booked)}"
+    print(f"call {arguments.call}: booked at ${cents(amount)} ({now})")
+    return 0
 
 
 def resume(arguments: Arguments, clock: Clock | None = None) -> int:
-    """The owner has looked at what stopped the spending, or at a date that jumped, and says that it is right now."""
-    from cli.wiring.records import open_records
-
+    """Lift a spending halt, or believe a date that jumped: the owner has looked at it."""
     with open_records(arguments.home, clock=clock) as records:
         now, reason = records.clock.now(), records.spending.paused()
         records.ledger.resume()
@@ -139,37 +200,16 @@ def resume(arguments: Arguments, clock: Clock | None = None) -> int:
     return 0
 
 
-def retry(arguments: Arguments) -> int:
-    """Moves the file back to backlog: "again, with fresh attempts"; `--why` reaches the coder."""
-    return _move(arguments, "retry")
+def _amount(typed: str) -> int:
+    try:
+        return dollars(typed)
+    except ValueError as problem:
+        raise Misconfigured(str(problem)) from None
 
 
-def reject(arguments: Arguments) -> int:
-    """Its pull request will be closed; the reason is kept for the coder, should the owner retry it."""
-    return _move(arguments, "reject")
+def _why(typed: str) -> str:
+    return one_line(typed, LONGEST_WHY)
 
 
-def cancel(arguments: Arguments) -> int:
-    return _move(arguments, "cancel")
-
-
-def approve(arguments: Arguments) -> int:
-    """Exactly the change that waits: a later one, or the same on another base that changed it, asks anew."""
-    from cli.wiring.records import open_records
-
-    with open_records(arguments.home) as records:
-        id_, state = find(records.store, arguments.id)
-        answers.approve(records.gates, id_, state, arguments.why, records.clock.now())
-        print(f"{id_}: approved; {how_it_goes_on(records.db, records.home)}")
-    return 0
-
-
-def _move(arguments: Arguments, word: Literal["retry", "reject", "cancel"]) -> int:
-    from cli.wiring.records import open_records
-
-    with open_records(arguments.home) as records:
-        id_, source = find(records.store, arguments.id)
-        now = records.clock.now()
-        target = answers.move(records.store, records.gates, id_, source, word, arguments.why, now)
-        print(f"{id_}: {source} -> {target}; {how_it_goes_on(records.db, records.home)}")
-    return 0
+def _used(records: Records, period: str, cap: int) -> str:
+    return f"${cents(cap)} (${cents(records.spending.totals(period, cap).used)} used so far)"

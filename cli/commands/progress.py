@@ -1,22 +1,26 @@
-"""What a running day shows: its lines, and on a terminal one line below them that lives."""
+"""The team at work in this terminal: its lines, and on a terminal one line below them that is renewed."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from cli.terminal.text import plain
+from cli.terminal.text import pasteable, plain
 from cli.wiring.records import Records
+from cli.wiring.shutdown import Quitting, quitting
 from shared.model.errors import TeamError
 from shared.money.token_budget import cents
 from shared.store.activity import Activity
 
 if TYPE_CHECKING:
     from rich.text import Text
+
+    from agents.orchestrator.day import Orchestrator
+    from cli.wiring.team import Mode
 
 LOOKS = 2  # per second
 PHASES = {
@@ -26,9 +30,38 @@ PHASES = {
 }  # whose work it is; everybody else's is the work phase
 
 
+PrintLine = Callable[[str], None]
+OpenTeam = Callable[[Records, PrintLine, Quitting], "AbstractContextManager[Orchestrator]"]
+
+
+def team_opener(mode: Mode) -> OpenTeam:
+    """Import the team when it is opened: what only asks for work to be done need not load it."""
+
+    def opened(records: Records, print_line: PrintLine, quit_: Quitting) -> AbstractContextManager[Orchestrator]:
+        from cli.wiring.team import open_team
+
+        return open_team(records, print_line, quit_=quit_, mode=mode)
+
+    return opened
+
+
+def in_the_foreground(records: Records, open_team: OpenTeam, work: Callable[[Orchestrator], None]) -> list[str]:
+    """Let the team do its work, with a line for each step. Return its problems; KeyboardInterrupt after a signal."""
+    with showing(records) as show, quitting() as quit_:
+
+        def print_line(text: str) -> None:
+            show(f"{records.clock.now():%H:%M:%S}  {plain(pasteable(text, records.home.root))}")
+
+        with open_team(records, print_line, quit_) as orchestrator:
+            work(orchestrator)
+        if quit_.asked():
+            raise KeyboardInterrupt
+    return orchestrator.problems
+
+
 @contextmanager
-def showing(records: Records) -> Iterator[Callable[[str], None]]:
-    """What prints a line. Where nobody can see a line that lives, lines are all there is."""
+def showing(records: Records) -> Iterator[PrintLine]:
+    """Yield what prints a line. Without a terminal there is no line that is renewed."""
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
         yield lambda line: print(line, flush=True)
         return
@@ -42,7 +75,7 @@ def showing(records: Records) -> Iterator[Callable[[str], None]]:
 
 
 class Glance:
-    """Who is at work now, on what, for how long, and how much of today's cap is used. Looks from any thread."""
+    """One line: who is at work, on what, for how long, how much of today's cap is used. Safe in any thread."""
 
     def __init__(self, records: Records) -> None:
         self._records = records
@@ -56,7 +89,7 @@ class Glance:
         return Text(self.line(), no_wrap=True, overflow="ellipsis")
 
     def line(self) -> str:
-        """What was seen last, if the database is busy."""
+        """Return the line; the one before, if the database is busy."""
         with suppress(TeamError):
             self._seen = f"{self._work()}  |  {self._money()}"
         return self._seen

@@ -20,7 +20,7 @@ FILES: dict[str, type[BaseModel]] = {
 
 
 def reference() -> str:
-    """Every field with its meaning and default, as Markdown."""
+    """Return every field with its meaning and default, as Markdown."""
     parts = ["# Configuration", INTRODUCTION]
     for name, model in FILES.items():
         rows = "\n".join(_rows(model, ""))
@@ -46,7 +46,7 @@ def _rows(model: type[BaseModel], prefix: str) -> Iterator[str]:
 
 
 def _below(annotation: Any, step: str = "") -> Iterator[tuple[type[BaseModel], str]]:
-    """What has keys of its own in a field, and how one comes there: `[]` in a list, `.<name>` below names."""
+    """Yield the models in a field, and the step to each: `[]` in a list, `.<name>` in a mapping."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation, step
     step += {tuple: "[]", Mapping: ".<name>"}.get(get_origin(annotation), "")

@@ -1,30 +1,31 @@
-"""`start --foreground`: one daemon from its first moment to its last, whoever started it (we, systemd, a container)."""
+"""`start --foreground`: one daemon from begin to end, whoever started it (`start`, systemd, a container)."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 
 from agents.orchestrator.daemon import Daemon, End, Outside
 from agents.orchestrator.day import Orchestrator
-from agents.orchestrator.team import Desk
+from cli.commands.progress import OpenTeam, PrintLine, team_opener
 from cli.terminal.arguments import DONE, Arguments
 from cli.terminal.text import pasteable, plain
 from cli.views.daemon_state import comes_next
 from cli.wiring.config_watch import ConfigWatch
+from cli.wiring.housekeeping import tidy
 from cli.wiring.records import Records, open_records, require_home
 from cli.wiring.shutdown import Quitting, quitting
 from cli.wiring.ticker import ticking
-from cli.wiring.tidying import tidy
 from shared.config.settings import Settings
 from shared.model.errors import Misconfigured, Refused, Replaced, Stumble, TeamError
 from shared.model.waiting import Wait
 from shared.money.ledger import Ledger, uptime
 from shared.notify.ping import Ping
+from shared.repo.mirror import Mirror
 from shared.store.epochs import STOPPED, Epochs
 from shared.system import lock
 from shared.system.clock import SystemClock
@@ -34,14 +35,12 @@ from shared.system.paths import Home
 
 BEAT = 30  # seconds
 LONGEST_HOW = 300  # characters
+OPEN_TEAM = team_opener("daemon")
 FIRST_REST, LONGEST_REST = 5, 600  # seconds between two tries to begin, while something is away
-
-Tell = Callable[[str], None]
-OpenTeam = Callable[[Records, Tell, Quitting], AbstractContextManager[Orchestrator]]
 
 
 def serve(arguments: Arguments, environment: Mapping[str, str] = os.environ, beat: float = BEAT) -> int:
-    """Until SIGTERM. `beat`: seconds between two looks. Replaced: another one has taken over, or could."""
+    """Serve until SIGTERM. `beat`: seconds between two looks. Replaced: another daemon has taken over, or could."""
     home = Home(arguments.home)
     require_home(home)
     with lock.hold(home.lock) as held, open_records(home.root, environment) as records, quitting() as quit_:
@@ -52,8 +51,8 @@ def serve(arguments: Arguments, environment: Mapping[str, str] = os.environ, bea
     return DONE
 
 
-def _printing(records: Records) -> Tell:
-    """To stdout, for journald and for logs/daemon.out. That nobody can read it is no reason to end."""
+def _printing(records: Records) -> PrintLine:
+    """Print to stdout, for journald and logs/daemon.out. A broken pipe is no reason to end."""
 
     def tell(text: str) -> None:
         with suppress(OSError):
@@ -62,44 +61,31 @@ def _printing(records: Records) -> Tell:
     return tell
 
 
-def _open_team(records: Records, tell: Tell, quit_: Quitting) -> AbstractContextManager[Orchestrator]:
-    from cli.wiring.team import open_team
-
-    return open_team(records, tell, quit_=quit_, daemon=True)
-
-
+@dataclass
 class Life:
-    """One epoch; the team in it is made anew whenever config/ has changed."""
+    """One epoch; the team in it is made anew whenever config/ has changed. `beat`: seconds between two looks."""
 
-    def __init__(
-        self,
-        records: Records,
-        held: HomeLock,
-        watch: ConfigWatch,
-        quit_: Quitting,
-        tell: Tell,
-        beat: float,
-        open_team: OpenTeam = _open_team,
-    ) -> None:
-        self._records = records
-        self._held = held
-        self._watch = watch
-        self._quit = quit_
-        self._tell = tell
-        self._beat = beat
-        self._open_team = open_team
-        self._epochs = Epochs(records.db)
+    records: Records
+    held: HomeLock
+    watch: ConfigWatch
+    quit_: Quitting
+    print_line: PrintLine
+    beat: float
+    open_team: OpenTeam = OPEN_TEAM
+
+    def __post_init__(self) -> None:
+        self._epochs = Epochs(self.records.db)
         self._why = ""  # we end, without being asked to
-        self._told = False  # that config/ has changed
-        self._worked = False  # the team, with the settings that we had before these
+        self._is_change_said = False  # that config/ has changed
+        self._has_worked = False  # the team, with the settings that we had before these
         self._waits: tuple[Wait, ...] = ()  # as it was noted last
 
     @contextmanager
     def lived(self) -> Iterator[None]:
-        """How it ended is kept, unless it ends without a word."""
-        now = self._records.clock.now
+        """Note the begin and the end of this daemon; a kill leaves no end."""
+        now = self.records.clock.now
         self._number = self._epochs.begin(os.getpid(), now())
-        self._records.db.guard(self._number)
+        self.records.db.guard(self._number)
         try:
             yield
             if self._why:
@@ -113,66 +99,66 @@ class Life:
         self._say(STOPPED)
 
     def serve(self) -> None:
-        while self._serve_under(self._watch.settings) == "reload":
+        while self._serve_under(self.watch.settings) == "reload":
             pass
 
     def _serve_under(self, settings: Settings) -> End:
-        """With these settings, until they change. Where they do not work, the last ones that did go on."""
-        before, self._records = self._records, _under(self._records, settings)
+        """Serve with these settings until they change. If they do not work, the last working ones go on."""
+        before, self.records = self.records, _under(self.records, settings)
         with ExitStack() as stack:
             try:
                 team = self._opened(stack)
             except (Misconfigured, Refused) as problem:
-                if not self._worked:
+                if not self._has_worked:
                     raise
                 self._say(f"what config/ says now does not work, so what was read before goes on: {problem}")
-                self._records, self._watch.settings, self._worked = before, before.settings, False
+                self.records, self.watch.settings, self._has_worked = before, before.settings, False
                 return "reload"
             if isinstance(team, str):
                 return team
-            self._worked = True
+            self._has_worked = True
             return self._serve(team)
 
     def _opened(self, stack: ExitStack) -> Orchestrator | End:
-        """After a power cut the network may come later than we do: we wait for it, unless something else comes up."""
+        """Open the team; try again while something is away: after a power cut the network may come later than we."""
         rest = FIRST_REST
         while True:
             try:
-                return stack.enter_context(self._open_team(self._records, self._tell, self._quit))
+                return stack.enter_context(self.open_team(self.records, self.print_line, self.quit_))
             except Stumble as problem:
                 self._say(f"{problem}; trying again in {rest} s")
-                now = self._records.clock.now()
+                now = self.records.clock.now()
                 self._note_waits([Wait("start", now, now + timedelta(seconds=rest), str(problem))])
             for second in range(rest):
-                if self._quit.asked():
+                if self.quit_.asked():
                     return "ended"
                 if second % BEAT == 0 and (end := self._check()):
                     return end
-                self._records.clock.sleep(1)
+                self.records.clock.sleep(1)
             rest = min(2 * rest, LONGEST_REST)
 
     def _serve(self, team: Orchestrator) -> End:
-        settings, clock = self._records.settings, self._records.clock
+        settings, clock = self.records.settings, self.records.clock
         self._epochs.ready(self._number, clock.now())
-        self._say(f"ready: {settings.target.name}; {comes_next(self._records)}")
-        after = partial(self._after, team.desk, Ping(settings.secrets.get("PING_URL")))
+        self._say(f"ready: {settings.target.name}; {comes_next(self.records)}")
+        after = partial(self._after, team.desk.mirror, Ping(settings.secrets.get("PING_URL")))
         outside = Outside(self._ticking, self._check, after, self._note_waits)
         return Daemon(team, settings.schedules.schedule, outside).serve()
 
     def _ticking(self, tick: Callable[[], None]) -> AbstractContextManager[None]:
-        return ticking(self._beat, tick, lambda problem: self._say(f"a tick failed: {problem}"))
+        return ticking(self.beat, tick, lambda problem: self._say(f"a tick failed: {problem}"))
 
-    def _after(self, desk: Desk, ping: Ping, phase: str, ok: bool) -> None:
-        """A phase has come to an end: who waits for that is told, and in the evening the house is swept."""
+    def _after(self, mirror: Mirror, ping: Ping, phase: str, ok: bool) -> None:
+        """Ping the owner's watchdog after a phase; after the last one of the day, tidy up the home."""
         if problem := ping.phase_ended(phase, ok):
             self._say(problem)
         if phase == "wrap_up":
-            records, now = self._records, self._records.clock.now()
-            for line in tidy(records.home, records.db, desk.mirror, now, records.ledger.believes(now)):
+            records, now = self.records, self.records.clock.now()
+            for line in tidy(records.home, records.db, mirror, now, records.ledger.believes(now)):
                 self._say(line)
 
     def _note_waits(self, waits: Sequence[Wait]) -> None:
-        """For `status`. What cannot be written now is no reason to end, and is written later."""
+        """Note for `status` what is waited for. A busy database is no reason to end: it is written later."""
         said = tuple(replace(wait, why=self._clean(plain(wait.why))[:LONGEST_HOW]) for wait in waits)
         if said != self._waits:
             with suppress(TeamError):
@@ -180,36 +166,36 @@ class Life:
                 self._waits = said
 
     def _say(self, text: str) -> None:
-        self._tell(self._clean(text))
+        self.print_line(self._clean(text))
 
     def _clean(self, text: str) -> str:
-        return Outgoing(self._records.settings.secrets.to_hide).clean(text)
+        return Outgoing(self.records.settings.secrets.to_hide).clean(text)
 
     def _check(self) -> End | None:
-        """Whether we end, or begin anew with other settings. What cannot be written now is no reason."""
-        now = self._records.clock.now()
-        if not self._held.is_ours():
-            self._why = f"{self._held.path} was replaced: another daemon may have begun, so this one ends"
+        """Return whether to end, or to begin anew with other settings. A busy database is no reason."""
+        now = self.records.clock.now()
+        if not self.held.is_ours():
+            self._why = f"{self.held.path} was replaced: another daemon may have begun, so this one ends"
         try:
             self._epochs.seen(self._number, now)
         except Replaced as reason:
             self._why = str(reason)
         except Stumble:
             pass
-        self._watch.look(now)
+        self.watch.look(now)
         if self._why:
             return "ended"
-        if self._watch.settings == self._records.settings:
-            self._told = False
+        if self.watch.settings == self.records.settings:
+            self._is_change_said = False
             return None
-        if not self._told:
-            self._told = True
+        if not self._is_change_said:
+            self._is_change_said = True
             self._say("config/ has changed: it counts as soon as what runs now is done")
         return "reload"
 
 
 def _under(records: Records, settings: Settings) -> Records:
-    """The same memory, other settings."""
+    """Return the same records with other settings."""
     if settings == records.settings:
         return records
     ledger = Ledger(records.db, uptime, settings.policy.budget.warn_at)

@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from agents.orchestrator.reports.deploy_text import begin_and_end
 from cli.terminal.text import plain
 from shared.money.token_budget import Totals, as_dollars
 
 MOST_SHOWN = 20
+LONGEST_WHY = 300  # characters on the screen
 
 
 def print_json(value: Any) -> int:
@@ -18,12 +20,12 @@ def print_json(value: Any) -> int:
 
 
 def print_list(heading: str, lines: Iterable[str]) -> None:
-    """At most MOST_SHOWN of them; nothing at all if there is none."""
+    """Print at most MOST_SHOWN of them; nothing at all if there is none."""
     print_groups(heading, ([line] for line in lines))
 
 
 def print_groups(heading: str, groups: Iterable[Sequence[str]]) -> None:
-    """Each group is a line and what belongs to it, further to the right."""
+    """Print groups: a line each, and what belongs to it further to the right."""
     groups = list(groups)
     if groups:
         print(f"\n{heading}:")
@@ -36,7 +38,7 @@ def print_groups(heading: str, groups: Iterable[Sequence[str]]) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], *sections: Iterable[Sequence[str]]) -> None:
-    """The first column is a name, the others are figures; a line is drawn between sections."""
+    """Print a table: the first column is a name, the others are figures; a line stands between sections."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -57,11 +59,16 @@ def _literal(text: str) -> str:
     return escape(plain(text))
 
 
+def on_screen(text: str, most: int = LONGEST_WHY) -> str:
+    """Make one bounded line, for the screen, of what programs and people said."""
+    return begin_and_end(" ".join(plain(text).split()), most)
+
+
 def money(totals: Totals) -> dict[str, str]:
-    """For scripts: dollars with nine decimals."""
+    """Return dollars with nine decimals, for scripts."""
     return {name: as_dollars(getattr(totals, name)) for name in ("cap", "spent", "reserved", "lost")}
 
 
 def short(nano: int) -> str:
-    """Four decimals are enough for a glance; --json has all nine."""
+    """Return dollars with four decimals: enough for a glance; --json has all nine."""
     return as_dollars(nano)[:-5]

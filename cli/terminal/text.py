@@ -15,12 +15,12 @@ HINT = re.compile(r"\bpython main\.py(?=\s)(?P<named>(?= --home\b))?")
 
 
 def plain(text: str) -> str:
-    """One line without control characters: no text can move the cursor, ring, or recolour the screen."""
+    """Return one line without control characters: no text can move the cursor, ring, or recolour the screen."""
     return printable(text)
 
 
 def plain_block(text: str) -> str:
-    """As plain(), but lines and tabs stay."""
+    """Do as plain() does, but keep lines and tabs."""
     return printable(text, "\ufffd", keep="\n\t")
 
 
@@ -28,22 +28,22 @@ def plain_block(text: str) -> str:
 
 
 def command(home: Path, *words: str) -> str:
-    """What to type, from here, for a command on this home; only the default home goes without saying."""
+    """Return what to type, from here, for a command on this home; only the default home is left out."""
     where = () if _is_default(home) else ("--home", shlex.quote(str(home)))
     return " ".join((_program(), *where, *words))
 
 
 def pasteable(text: str, home: Path) -> str:
-    """Whoever wrote `python main.py ...` into a text knew no home: the command as it works when it is pasted here."""
+    """Complete each `python main.py ...` of a text that knew no home, so that it works when it is pasted here."""
     return HINT.sub(lambda found: _program() if found["named"] is not None else command(home), text)
 
 
 def _program() -> str:
-    """Not every system knows a `python`, and not everybody types in the checkout."""
+    """Name interpreter and file: not every system has a `python`, and not everybody types in the checkout."""
     main = "main.py" if Path.cwd() == CHECKOUT else shlex.quote(str(CHECKOUT / "main.py"))
     return f"{'python' if shutil.which('python') else 'python3'} {main}"
 
 
 def _is_default(home: Path) -> bool:
-    """SISIMPUR_HOME may be set in this terminal and not in the next one, so its home is always named."""
+    """Tell whether the home can be left out. One from SISIMPUR_HOME cannot: the next terminal may not have it set."""
     return home == CHECKOUT and os.environ.get("SISIMPUR_HOME", "") in ("", str(CHECKOUT))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import calendar
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 from agents.orchestrator.reports.report_words import savings
 from cli.terminal.arguments import Arguments
 from cli.terminal.printing import MOST_SHOWN, money, print_json, print_table, short
 from cli.terminal.text import command, plain
-from cli.views.forecast import forecast
 from cli.wiring.records import open_records
 from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing
@@ -24,10 +25,11 @@ AMOUNTS = ("spent", "reserved", "lost")
 HEADINGS = (*AMOUNTS, "cap")
 LOST_HEADINGS = ("number", "at", "agent", "task", "booked", "written off")
 LOST = "lost: calls whose outcome is unknown stay booked at the most that they can have cost"
+MOST_DAYS = 7  # of work that make the pace
 
 
 def budget(arguments: Arguments) -> int:
-    """`--json`: a list with one object per day, the oldest first; today is always there."""
+    """Print what was spent. `--json`: a list with one object per day, the oldest first; today is always there."""
     with open_records(arguments.home) as records:
         day, caps = records.day(), records.settings.policy.budget.caps
         days = dict(records.spending.by_day()) | {
@@ -60,7 +62,7 @@ def budget(arguments: Arguments) -> int:
 def _day(
     day: str, totals: Totals, shares: Iterable[Share], lost: Iterable[LostCall], saved: Mapping[str, Saved]
 ) -> dict[str, Any]:
-    """Work for no single task stands under the empty name."""
+    """Return a day in the form of `--json`. Work for no single task stands under the empty name."""
     ours = [share for share in shares if share.day == day]
     groups = {f"by_{by}": _for_scripts(summed(ours, by)) for by in GROUPS}
     amounts = {name: as_dollars(amount) for name, amount in vars(saved.get(day, Saved())).items()}
@@ -81,7 +83,7 @@ def _for_scripts(groups: Mapping[str, Share]) -> dict[str, dict[str, Any]]:
 
 
 def summed(shares: Iterable[Share], by: str) -> dict[str, Share]:
-    """One share per agent, task or model, the dearest first."""
+    """Add up one share per agent, task or model, the dearest first."""
     groups: dict[str, Share] = {}
     for share in shares:
         name = getattr(share, by)
@@ -106,7 +108,7 @@ def _row(name: str, totals: Totals) -> list[str]:
 
 
 def _print_shares(month: Sequence[Share], day: str) -> None:
-    """Who took what on which task from which model, the dearest of the month first."""
+    """Print the shares by agent, task and model, the dearest of the month first."""
     if not month:
         return
     today = [share for share in month if share.day == day]
@@ -128,7 +130,7 @@ def _taken(share: Share | None) -> str:
 
 
 def _print_lost(calls: Sequence[LostCall], write_off: str) -> None:
-    """Of this month, the newest first; where the vendor's bill does not have them, the owner can say so."""
+    """Print the lost calls of this month, and how the owner corrects one that the vendor did not bill."""
     if not calls:
         return
     rows = [
@@ -141,7 +143,7 @@ def _print_lost(calls: Sequence[LostCall], write_off: str) -> None:
 
 
 def _saved(days: Mapping[str, Saved]) -> Iterable[str]:
-    """One line per month in which there was anything to save."""
+    """Yield a line for each month in which there was anything to save."""
     for month in sorted({day[:7] for day in days}):
         saved = sum((one for day, one in days.items() if day[:7] == month), Saved())
         if words := savings(saved):
@@ -166,3 +168,29 @@ def _forecast(today: str, days: Mapping[str, Totals], month: Totals) -> str:
 
 def _days(count: int) -> str:
     return f"{count} day{'' if count == 1 else 's'}"
+
+
+# --- the end of the month ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Forecast in nano-dollars: `days` with work make the pace; `left` days of the month come after today."""
+
+    days: int
+    pace: int
+    left: int
+    end_of_month: int
+
+
+def forecast(today: str, used: Mapping[str, int]) -> Forecast | None:
+    """Forecast from what was `used` by day. Today makes the pace only without another day; None: no day had work."""
+    past = sorted(day for day, amount in used.items() if amount and day < today)[-MOST_DAYS:]
+    with_work = past or [day for day in (today,) if used.get(day)]
+    if not with_work:
+        return None
+    pace = sum(used[day] for day in with_work) // len(with_work)
+    at = date.fromisoformat(today)
+    left = calendar.monthrange(at.year, at.month)[1] - at.day
+    so_far = sum(amount for day, amount in used.items() if day[:7] == today[:7])
+    return Forecast(len(with_work), pace, left, so_far + pace * left)

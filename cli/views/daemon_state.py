@@ -1,9 +1,9 @@
-"""Whether the daemon works, since when, or how it ended: for `status`, also where config/ cannot be read."""
+"""Whether the daemon works, since when, or how it ended; what runs, what was cut off, and what went wrong today."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -11,8 +11,13 @@ from cli.terminal.arguments import Arguments
 from cli.terminal.printing import print_json
 from cli.terminal.text import command, pasteable, plain
 from cli.wiring.records import Records
-from shared.model.schedule import Standing, outlook
+from shared.model import errors
+from shared.model.board import Board
+from shared.model.lifecycle import State
+from shared.model.schedule import WORK, Standing, outlook
 from shared.model.waiting import Obstacle, Wait
+from shared.money.token_budget import cents
+from shared.store.activity import Activity, BadEnd, OpenRun, locked_since
 from shared.store.database import Database
 from shared.store.epochs import STOPPED, Epoch, Epochs
 from shared.store.plan_book import PlanRepository
@@ -28,7 +33,7 @@ PHASES = {
     "wrap_up": "the evening's report",
 }
 
-State = Literal["never", "running", "stopped", "dead"]
+DaemonState = Literal["never", "running", "stopped", "dead"]
 
 # What it waits for, and what happens at the end of that time.
 OBSTACLES: dict[Obstacle, tuple[str, str]] = {
@@ -45,15 +50,16 @@ OBSTACLES: dict[Obstacle, tuple[str, str]] = {
 }
 SERVICES: tuple[Obstacle, ...] = ("model", "forge", "deploys")
 HERE = "; see: python main.py status"  # who reads it has typed that already
+CLOCKS_DIFFER = timedelta(seconds=1)  # the file system's and ours
 
 
 # --- facts ---------------------------------------------------------------------------------------------------
 
 
 def daemon_facts(db: Database, holder: str, following: str = "") -> dict[str, Any]:
-    """In the form of `--json`. `holder`: the number of whoever holds the home's lock, empty if nobody does.
+    """Return them in the form of `--json`. `holder`: the process that holds the home's lock; empty: nobody does.
 
-    Somebody else than the daemon may hold it (`run-day`): then this still says how the daemon ended.
+    If another command than the daemon holds it (`run-day`), this still says how the daemon ended.
     """
     epoch = Epochs(db).last()
     facts: dict[str, Any] = dict.fromkeys(("since", "ended", "how", "next"), "")
@@ -71,7 +77,7 @@ def _waited(wait: Wait) -> dict[str, str]:
     return {"what": wait.what, "since": since, "until": until, "why": wait.why}
 
 
-def _state(epoch: Epoch | None, holder: str) -> State:
+def _state(epoch: Epoch | None, holder: str) -> DaemonState:
     if epoch is None:
         return "never"
     if epoch.ended:
@@ -84,7 +90,7 @@ def _iso(when: datetime) -> str:
 
 
 def comes_next(records: Records) -> str:
-    """`now: the morning; next: planning at 07:45`."""
+    """Say what comes next: `now: the morning; next: planning at 07:45`."""
     now, plans = records.clock.now(), records.plans
     seen = outlook(records.settings.schedules.schedule, now, lambda day: _standings(plans, day))
     doing = PHASES[seen.due.name] if seen.due else PHASES["work"] if seen.working else ""
@@ -97,12 +103,12 @@ def _standings(plans: PlanRepository, day: str) -> Mapping[str, Standing]:
 
 
 def go_on(db: Database) -> str:
-    """The word that takes up what was cut off: for those who use the daemon, and for those who do without."""
+    """Return the command that goes on with what was cut off: `start` if a daemon ever ran, else `run-day`."""
     return "start" if Epochs(db).last() else "run-day"
 
 
 def how_it_goes_on(db: Database, home: Home) -> str:
-    """What the owner has to type for it, if anything."""
+    """Say what the owner has to type for it, if anything."""
     if lock.holder(home.lock):
         return "the team is at work and goes on by itself"
     return f"to go on, type: {command(home.root, go_on(db))}"
@@ -112,7 +118,7 @@ def how_it_goes_on(db: Database, home: Home) -> str:
 
 
 def who_works(facts: dict[str, Any], home: Path, now: datetime) -> str:
-    """`facts`: of `status`, as far as they are known."""
+    """Say who works. `facts`: those of `status`, as far as they are known."""
     daemon = facts["daemon"]
     if daemon["state"] == "running":
         following = f"; {daemon['next']}" if daemon["next"] else ""
@@ -123,12 +129,12 @@ def who_works(facts: dict[str, Any], home: Path, now: datetime) -> str:
 
 
 def what_it_waits_for(facts: dict[str, Any], home: Path, now: datetime) -> list[str]:
-    """What keeps a running daemon from going on, a line each."""
+    """Return what keeps a running daemon from going on, a line each."""
     return [pasteable(plain(_told(wait, now)), home) for wait in facts["daemon"]["waits_for"]]
 
 
 def _told(wait: dict[str, str], now: datetime) -> str:
-    """`waits: the model is away since 10:12, asked again at 10:22: it is overloaded`."""
+    """Make a line: `waits: the model is away since 10:12, asked again at 10:22: it is overloaded`."""
     words, then = OBSTACLES[cast(Obstacle, wait["what"])]
     since = f" since {_at(wait['since'], now)}" if wait["since"] and wait["what"] != "vision" else ""
     why = wait["why"].replace(HERE, "")
@@ -155,7 +161,7 @@ def _not_running(daemon: dict[str, Any], home: Path, now: datetime) -> str:
 
 
 def _at(iso: str, now: datetime) -> str:
-    """The time of day; with its date, if that is another one."""
+    """Return the time of day, with its date unless that is today's."""
     day, _, time = iso[:16].partition("T")
     return time if day == now.date().isoformat() else f"{day} {time}"
 
@@ -164,7 +170,7 @@ def _at(iso: str, now: datetime) -> str:
 
 
 def without_settings(arguments: Arguments) -> None:
-    """What can be said of a home whose config/ cannot be used just now; nothing where there is no home."""
+    """Print what is known of a home whose config/ cannot be used now; nothing where there is no home."""
     home = Home(arguments.home)
     try:
         if not home.database.is_file():
@@ -184,3 +190,64 @@ def without_settings(arguments: Arguments) -> None:
         print(
             "config/ cannot be used as it is now (below); the daemon goes on with what it has read before", flush=True
         )
+
+
+# --- runs and problems ---------------------------------------------------------------------------------------
+
+
+def runs(records: Records, board: Board, somebody: bool) -> list[dict[str, Any]]:
+    """Return the runs without an end. If nobody is at work they were cut off, and the next start goes on with them."""
+    began = locked_since(records.home.lock) - CLOCKS_DIFFER if somebody else None
+    open_runs = (run for run in Activity(records.db).open_runs() if began is None or run.since >= began)
+    return [_run(run, records, board, somebody) for run in open_runs if somebody or _matters(run, records, board)]
+
+
+def _matters(run: OpenRun, records: Records, board: Board) -> bool:
+    """Tell whether a run that was cut off is of interest: not when its task is over, or its day."""
+    card = board.card(run.task)
+    if card:
+        return card.state not in (State.COMPLETED, State.FAILED, State.GONE)
+    return not run.task and in_zone(run.since, records)[:10] == records.day()
+
+
+def _run(run: OpenRun, records: Records, board: Board, alive: bool) -> dict[str, Any]:
+    card = board.card(run.task)
+    return {
+        "agent": run.agent,
+        "task": run.task,
+        "title": card.spec.title if card and card.spec else "",
+        "since": in_zone(run.since, records),
+        "seconds": max(0, round((records.clock.now() - run.since).total_seconds())),
+        "alive": alive,
+        "command": "" if alive else command(records.home.root, go_on(records.db)),
+    }
+
+
+def in_zone(at: datetime, records: Records) -> str:
+    """Return the time in the owner's time zone, in ISO form."""
+    return at.astimezone(records.clock.now().tzinfo).isoformat(timespec="seconds")
+
+
+def problems(records: Records, somebody: bool) -> Iterator[str]:
+    """Yield the problems of today: of phases, of what was cut off, of runs that broke off and were not repeated."""
+    activity, day = Activity(records.db), records.day()
+    troubles = {trouble.phase: trouble.text for trouble in records.plans.troubles(day)}
+    yield from (f"{phase}: {text}" for phase, text in troubles.items())
+    for phase in activity.phases(day):
+        is_window = phase.name == WORK and go_on(records.db) == "start"  # of the daemon: open until the evening
+        if not phase.ended and not somebody and not is_window and phase.name not in troubles:
+            yield f"{phase.name}: was cut off; to go on, type: {command(records.home.root, go_on(records.db))}"
+    told = "\n".join(troubles.values())
+    yield from (_bad_end(end) for end in activity.bad_ends(day) if _reason(end) not in told)
+    for warning in records.spending.warnings(day):
+        yield f"the cap of this {warning.scope} is nearly used: ${cents(warning.used)} of ${cents(warning.cap)}"
+
+
+def _bad_end(end: BadEnd) -> str:
+    return f"{end.agent}{f' on {end.task}' if end.task else ''}: {_reason(end)}"
+
+
+def _reason(end: BadEnd) -> str:
+    """Leave out the name of an error of ours; the name of a bug helps whoever reports it."""
+    name, _, words = end.reason.partition(": ")
+    return words if hasattr(errors, name) else end.reason

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from agents.devops.drivers.driver import Driver
 from agents.orchestrator.reports.deploy_text import UNDER_WAY, begin_and_end, clock, short
 from cli.terminal.arguments import Arguments
-from cli.terminal.printing import MOST_SHOWN, print_groups, print_json, print_list
+from cli.terminal.printing import LONGEST_WHY, MOST_SHOWN, on_screen, print_groups, print_json, print_list
 from cli.terminal.text import command, pasteable, plain
 from cli.views.pulls import pulls
-from cli.views.what_runs import LONGEST_WHY, MakeDriver, asked, in_words, make_driver, on_screen, runs
 from cli.wiring.records import Records, open_records
 from shared.config.settings_deploy import DeploySettings
-from shared.model.deployment import OVER, Deploy, DeployStage, Place, healthy_at, unwatched, waiting_for_revert
-from shared.model.errors import Misconfigured
+from shared.model.deployment import OVER, Deploy, DeployStage, Place, Running, healthy_at, unwatched, waiting_for_revert
+from shared.model.errors import Misconfigured, TeamError, Unavailable
 from shared.repo.commit_names import subjects
 
 LONGEST_TITLE = 80
+NOBODY_KNOWS = (DeployStage.STUCK, DeployStage.OVERRULED)  # which of the two runs
+MakeDriver = Callable[[Records], Driver | None]
+
+
+def make_driver(records: Records) -> Driver | None:
+    from cli.wiring import deployment
+
+    return deployment.make_driver(records)
 
 
 def configured(records: Records) -> DeploySettings:
-    """Misconfigured, with what to write, if nothing is to be deployed."""
+    """Return the settings. Misconfigured, with what to write, if nothing is to be deployed."""
     target = records.settings.target
     if target.file.deploy.driver == "none":
         raise Misconfigured(
@@ -43,7 +51,7 @@ def deploys(arguments: Arguments, make: MakeDriver = make_driver) -> int:
         print(plain(_stands(place, now)))
         print(plain(f"  {pasteable(in_words(place['runs']), arguments.home)}"))
     print_groups("waits for you", ([held["text"], held["command"]] for held in facts["held"]))
-    print_list("ordered", (f"{place} {short(commit)}" for place, commit in map(_order, facts["orders"])))
+    print_list("ordered", (f"{one['place']} {short(one['commit'])}" for one in facts["orders"]))
     print_groups("deploys", (list(_lines(row, now)) for row in facts["deploys"]))
     if not facts["deploys"]:
         print("no deploys yet")
@@ -51,7 +59,7 @@ def deploys(arguments: Arguments, make: MakeDriver = make_driver) -> int:
 
 
 def standings(records: Records) -> list[str]:
-    """Of `status`: a line for each place, by the book alone."""
+    """Return a line for each place, for `status`: from the database alone."""
     deploy, now = records.settings.target.file.deploy, records.clock.now()
     if deploy.driver == "none":
         return []
@@ -60,7 +68,7 @@ def standings(records: Records) -> list[str]:
 
 
 def pause(records: Records) -> tuple[str, str] | None:
-    """Why nothing new is deployed, and what ends that; None: it is not paused, or nothing is deployed at all."""
+    """Say why nothing new is deployed, and what ends that. None: it is not paused, or nothing is deployed at all."""
     found = records.deploys.paused() if records.settings.target.file.deploy.driver != "none" else None
     if found is None:
         return None
@@ -73,7 +81,7 @@ def pause(records: Records) -> tuple[str, str] | None:
 
 @dataclass(frozen=True)
 class _DeploysView:
-    """`tasks`: commit -> task; `titles`: of tasks, by id; `subjects`: of the commits that are shown."""
+    """All deploys. `tasks`: by commit; `titles`: of tasks, by id; `subjects`: of the commits that are shown."""
 
     deploys: Sequence[Deploy]
     tasks: dict[str, str]
@@ -91,14 +99,14 @@ class _DeploysView:
         return cls(deploys, tasks, titles, subjects(mirror, shown))
 
     def about(self, commit: str) -> dict[str, str]:
-        """Whose change a commit is, in the form of `--json`."""
+        """Say whose change a commit is, in the form of `--json`."""
         task = self.tasks.get(commit, "")
         subject = self.titles.get(task) or self.subjects.get(commit, "")
         return {"commit": commit, "subject": on_screen(subject), "task": task}
 
 
 def _facts(records: Records, make: MakeDriver) -> dict[str, Any]:
-    """Everything, in the form of `--json`; the newest deploy first."""
+    """Collect everything in the form of `--json`; the newest deploy first."""
     book, deploy = _DeploysView.of(records), records.settings.target.file.deploy
     said = asked(records, make)
     return {
@@ -114,7 +122,7 @@ def _facts(records: Records, make: MakeDriver) -> dict[str, Any]:
 
 
 def _place(book: _DeploysView, place: Place) -> dict[str, Any]:
-    """What the book says of it. `commit` empty: nothing was ever healthy there, or nobody knows (`stuck`: why).
+    """Describe it from the database. `commit` empty: nothing was ever healthy there, or nobody knows (`stuck`: why).
 
     `unwatched`: what runs there instead since an order that came to nothing; empty: there is no such thing.
     """
@@ -163,7 +171,7 @@ def _paused(records: Records) -> dict[str, str] | None:
 
 
 def _held(records: Records, deploys: Sequence[Deploy]) -> Iterator[tuple[str, str]]:
-    """Why nothing new is begun, each with what the owner types."""
+    """Yield why nothing new is begun, each with what the owner types."""
     if found := pause(records):
         yield found
     waiting = waiting_for_revert(deploys, records.deploys.forgiven())
@@ -216,9 +224,67 @@ def _lines(row: dict[str, Any], now: datetime) -> Iterator[str]:
         yield f"saved before it: {row['backup']}"
 
 
-def _order(order: dict[str, str]) -> tuple[str, str]:
-    return order["place"], order["commit"]
-
-
 def _at(iso: str, now: datetime) -> str:
     return clock(datetime.fromisoformat(iso), now.date().isoformat()) if iso else "?"
+
+
+# --- what runs now -------------------------------------------------------------------------------------------
+
+
+def asked(records: Records, make: MakeDriver) -> dict[Place, Running | str | None]:
+    """Ask each place what runs; a text says why it cannot be asked. A driver that is away is asked only once."""
+    found: dict[Place, Running | str | None] = {}
+    away = ""
+    for place in records.settings.target.file.deploy.places:
+        try:
+            driver = None if away else make(records)
+            found[place] = driver.running(place) if driver else away
+        except TeamError as problem:
+            found[place] = on_screen(str(problem))
+            away = on_screen(str(problem)) if isinstance(problem, Unavailable) else ""
+    return found
+
+
+def runs(deploys: Sequence[Deploy], place: Place, said: Running | str | None, records: Records) -> dict[str, Any]:
+    """Describe what runs. `is_other`: it is not what was deployed there; `command` puts that right."""
+    commit, ended = (said.commit, on_screen(said.ended)) if isinstance(said, Running) else ("", "")
+    live = healthy_at(place, deploys)
+    is_other = not isinstance(said, str) and not _is_meant(said, _meant(deploys, place))
+    typed = command(records.home.root, "deploy", "--place", place, "--commit", short(live))
+    return {
+        "commit": commit,
+        "ended": ended,
+        "problem": said if isinstance(said, str) else "",
+        "is_other": is_other,
+        "command": typed if (is_other or ended) and live else "",
+    }
+
+
+def _meant(deploys: Sequence[Deploy], place: Place) -> set[str]:
+    """Return what may run there: while a deploy is under way the new one, the one before, or just now none.
+
+    After one that got stuck, or was cut off, nobody knows which of the two it is; that is another matter.
+    """
+    here = [d for d in deploys if d.place == place]
+    unsure = [d for d in here if d.stage not in OVER or (d is here[-1] and d.stage in NOBODY_KNOWS)]
+    cut = unwatched(here[-1], deploys) if here else ""
+    return {
+        healthy_at(place, deploys),
+        *(sha for d in unsure for sha in (d.commit, d.back_to, "")),
+        *([cut] if cut else ()),
+    }
+
+
+def _is_meant(said: Running | None, meant: set[str]) -> bool:
+    return any(said.is_of(commit) for commit in meant) if said else "" in meant
+
+
+def in_words(runs: dict[str, Any]) -> str:
+    if runs["problem"]:
+        return f"runs: nobody can be asked ({runs['problem']})"
+    what = short(runs["commit"]) if runs["commit"] else "nothing of ours"
+    if runs["ended"]:
+        what = f"{what}, but it has ended: {runs['ended']}"
+    elif runs["is_other"]:
+        what = f"{what}, which is not what was deployed; nothing is touched before the next deploy"
+    return f"runs: {what}" + (f"; to put it right, type: {runs['command']}" if runs["command"] else "")

@@ -37,16 +37,16 @@ WORDS = {
 
 
 def logs(arguments: Arguments) -> int:
-    """Ctrl-C ends `--follow`: 130, as with every interrupted command."""
+    """Print log lines. Ctrl-C ends `--follow`: 130, as with every interrupted command."""
     home = Home(arguments.home)
     require_home(home)
-    tell = _tell_raw if arguments.json else _tell
+    print_line = _print_raw if arguments.json else _print_words
     tail = Tail(home.logs)
     try:
-        _print(tail, arguments, max(arguments.lines, 0), tell)
+        _print(tail, arguments, max(arguments.lines, 0), print_line)
         while arguments.follow:
             SystemClock().sleep(PAUSE)
-            _print(tail, arguments, None, tell)
+            _print(tail, arguments, None, print_line)
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
@@ -54,24 +54,24 @@ def logs(arguments: Arguments) -> int:
     return DONE
 
 
-def _print(tail: Tail, arguments: Arguments, most: int | None, tell: Callable[[Line], None]) -> None:
+def _print(tail: Tail, arguments: Arguments, most: int | None, print_line: Callable[[Line], None]) -> None:
     wanted = (line for line in tail.new() if _is_wanted(line, arguments))
     for line in newest(wanted, most) if most is not None else sorted(wanted, key=moment):
-        tell(line)
+        print_line(line)
 
 
 def _is_wanted(line: Line, arguments: Arguments) -> bool:
-    """A line of the meter is also one of the agent that called."""
+    """Tell whether agent and task fit. A line of the meter is also one of the agent that called."""
     whose = (str(line["agent"]), str(line["event"]).partition(".")[0]) if "event" in line else (str(line["agent"]),)
     return (not arguments.agent or arguments.agent in whose) and str(line.get("task", "")).startswith(arguments.task)
 
 
-def _tell_raw(line: Line) -> None:
-    """With every character beyond ASCII escaped: nothing in there can speak to the terminal."""
+def _print_raw(line: Line) -> None:
+    """Print it as JSON with every character beyond ASCII escaped: nothing in it can control the terminal."""
     print(json.dumps(line), flush=True)
 
 
-def _tell(line: Line) -> None:
+def _print_words(line: Line) -> None:
     who, task = str(line["agent"]), str(line.get("task", ""))
     print(plain(f"{_time(str(line.get('at', '')))}  {who:<12}  {task:<12}  {_words(line)}")[:LONGEST_LINE], flush=True)
 
@@ -92,7 +92,7 @@ def _words(line: Line) -> str:
 
 
 def _value(name: str, value: Any) -> str:
-    """As a person would write it."""
+    """Write it as a person would."""
     if name in ("amount", "reserved") and isinstance(value, int):
         return cents(value)
     if isinstance(value, float):

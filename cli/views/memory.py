@@ -41,7 +41,7 @@ def _lines(lesson: Lesson) -> Iterator[str]:
 
 
 def _forget(records: Records, number: int) -> int:
-    """Of all that is said here the owner deletes nothing else by it: its words are not learned again."""
+    """Delete this lesson alone; the same words are not learned again."""
     if number not in {lesson.number for lesson in records.memory.all()}:
         raise Misconfigured(f"there is no lesson {number}; see: python main.py memory")
     records.memory.forget(number)

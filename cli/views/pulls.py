@@ -39,7 +39,7 @@ def prs(arguments: Arguments) -> int:
 
 
 def pulls(records: Records) -> tuple[list[dict[str, Any]], str]:
-    """The newest first; `task` is empty where one is not ours. And why the forge was not asked; empty: it was."""
+    """Return the newest first (`task` is empty where one is not ours), and why the forge was not asked, if so."""
     try:
         rows = _asked(records)
     except TeamError as problem:
@@ -71,7 +71,7 @@ def _asked(records: Records) -> list[dict[str, Any]]:
 
 
 def pull_text(records: Records, number: int) -> str:
-    """Its body without our marker, and its change; empty if the forge cannot be asked."""
+    """Return its body without our marker, and its change; empty if there is no forge yet."""
     try:
         forge = records.forge()
         if forge is None:
@@ -89,7 +89,7 @@ def _memory(records: Records) -> Path:
 
 
 def _remember(records: Records, rows: list[dict[str, Any]]) -> None:
-    """A forge of our own is never away. Looking must not fail because the disk is full, or somebody else's."""
+    """Keep the answer of GitHub; a forge of our own is never away. A disk that is full stops nobody from looking."""
     if github_name(records.settings) and rows != _remembered(records):
         with suppress(OSError, TeamError):
             write_text(_memory(records), json.dumps(rows))

@@ -8,9 +8,8 @@ from typing import Any
 from agents.orchestrator.research.research_note import note_path
 from agents.orchestrator.research.researching import MOST_TRIES
 from cli.terminal.arguments import Arguments
-from cli.terminal.printing import print_groups, print_json
+from cli.terminal.printing import on_screen, print_groups, print_json
 from cli.terminal.text import plain
-from cli.views.what_runs import on_screen
 from cli.wiring.records import Records, open_records
 from shared.model.research import Looked
 from shared.money.token_budget import as_dollars, cents, dollars

@@ -1,4 +1,4 @@
-"""`roadmap`: which goal is probably done in which week, at what pace, and what the owner has put somewhere himself."""
+"""`roadmap`: which goal is probably done in which week, at what pace, and what the owner moved."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TYPICAL_PROMPT = 20_000  # tokens: the price band of a guess
 
 
 def roadmap(arguments: Arguments) -> int:
-    """As it would be written now; what was changed in ROADMAP.md since counts, and nothing is written."""
+    """Print it as it would be written now; changes in ROADMAP.md count, and nothing is written."""
     with open_records(arguments.home) as records:
         day, accepted = records.day(), records.plans.accepted()
         vision = accepted.vision if accepted else Vision()
@@ -69,7 +69,7 @@ def _heading(week: Milestone) -> str:
 
 
 def _bar(week: Milestone) -> str:
-    """Something, if there is anything to do."""
+    """Draw the load of a week: at least one mark if there is anything to do."""
     full = min(BAR, -(-week.load * BAR // week.room)) if week.room else BAR
     return "#" * full + "." * (BAR - full)
 

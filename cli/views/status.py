@@ -1,11 +1,10 @@
-"""`status`: what runs, what waits for the owner and what he types, what was spent, what went wrong today."""
+"""`status`: what runs, what waits for the owner and what to type, what was spent, what went wrong today."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 from agents.orchestrator.board.snapshot import Snapshot
@@ -14,10 +13,18 @@ from agents.orchestrator.reports.report_words import at_the_cap, raise_cap
 from cli.terminal.arguments import Arguments
 from cli.terminal.printing import money, print_groups, print_json, print_list
 from cli.terminal.text import command, pasteable, plain
-from cli.views.daemon_state import comes_next, daemon_facts, what_it_waits_for, who_works, without_settings
+from cli.views.daemon_state import (
+    comes_next,
+    daemon_facts,
+    in_zone,
+    problems,
+    runs,
+    what_it_waits_for,
+    who_works,
+    without_settings,
+)
 from cli.views.deploys import pause, standings
-from cli.views.runs import in_zone, problems, runs
-from cli.views.tasks import sight
+from cli.views.tasks import snapshot
 from cli.wiring.records import Records, open_records
 from shared.model.board import Board, Card, waits_for
 from shared.model.errors import Misconfigured
@@ -32,7 +39,7 @@ WAIT_FOR_MONEY = ("in_progress", "at_the_gates", "ready", "waiting")
 
 @dataclass(frozen=True)
 class PendingAnswer:
-    """What the owner is asked, and what he types; `others` are words to type in place of the command's own."""
+    """What the owner is asked, and what to type; `others` are words to type in place of the command's own."""
 
     task: str
     text: str
@@ -74,8 +81,8 @@ def status(arguments: Arguments) -> int:
 
 
 def _facts(records: Records) -> dict[str, Any]:
-    """Everything, in the form of `--json`."""
-    seen, day, caps = sight(records), records.day(), records.settings.policy.budget.caps
+    """Collect everything in the form of `--json`."""
+    seen, day, caps = snapshot(records), records.day(), records.settings.policy.budget.caps
     cap = records.spending.cap_of(day, caps.day)
     stopped, pid = records.spending.paused(), lock.holder(records.home.lock)
     moving = _moving(records, seen)
@@ -106,7 +113,7 @@ def _facts(records: Records) -> dict[str, Any]:
 
 
 def _moving(records: Records, seen: Snapshot) -> dict[str, list[str]]:
-    """The tasks that go on by themselves, and those in the backlog that do not."""
+    """List the tasks that go on by themselves, and those in the backlog that do not."""
     cards, board = seen.board.cards, seen.board
     reviewed = [card for card in cards if card.state is State.IN_REVIEW and not _is_parked(card, records)]
     queue = [card for card in cards if card.state is State.BACKLOG and card.spec is not None]
@@ -121,7 +128,7 @@ def _moving(records: Records, seen: Snapshot) -> dict[str, list[str]]:
 
 
 def _is_stuck(card: Card, board: Board) -> bool:
-    """Nothing that the team does will let it begin."""
+    """Tell whether nothing that the team does will let it begin."""
     needed = [board.card(id_) for id_ in card.spec.depends_on] if card.spec else []
     missed = any(other is None or other.state in (State.FAILED, State.GONE) for other in needed)
     return bool(card.aside) or missed or card.id in board.in_a_circle
@@ -150,7 +157,7 @@ def _is_parked(card: Card, records: Records) -> bool:
 
 
 def _has_failed(card: Card, records: Records) -> bool:
-    """What its owner cancelled, or dropped with its goal, is no question to him."""
+    """Tell whether the owner is asked about it: not if the owner cancelled it, or dropped it with its goal."""
     if card.state is not State.FAILED:
         return False
     history = records.journal.history(card.id)
@@ -181,7 +188,7 @@ def _stopped(records: Records, reason: str) -> Iterator[PendingAnswer]:
 
 
 def _capped(records: Records, to: int, wait: int) -> Iterator[PendingAnswer]:
-    """What one more day's worth needs; where the month has no room for it, the owner has to change his policy."""
+    """Say what raises the cap by one day's worth; without room in the month the owner has to change the policy."""
     told = at_the_cap(wait)
     if to:
         yield PendingAnswer("", f"{told}; to go on now, type:", command(records.home.root, *raise_cap(to)))
@@ -198,22 +205,18 @@ def _deploys_paused(records: Records) -> Iterator[PendingAnswer]:
 
 
 def _answers(records: Records, board: Board) -> Iterator[PendingAnswer]:
-    """Each with the one command that answers it, ready to be pasted."""
+    """Yield what waits for the owner, each with the one command that answers it, ready to be pasted."""
     home = records.home.root
     for card in board.cards:
         if _is_parked(card, records):
             others = (f"reject {card.id} --why TEXT", f"retry {card.id} --why TEXT")
             yield PendingAnswer(
-                card.id, f"{_line(card)}: {_reasons(card, records)}", _typed(home, "approve", card), others
+                card.id, f"{_line(card)}: {_reasons(card, records)}", command(home, "approve", card.id), others
             )
     for card in board.cards:
         if _has_failed(card, records):
             text = f"{_line(card)}: failed: {_last_note(card, records)}"
-            yield PendingAnswer(card.id, text, _typed(home, "retry", card), (f"retry {card.id} --why TEXT",))
-
-
-def _typed(home: Path, word: str, card: Card) -> str:
-    return command(home, word, card.id)
+            yield PendingAnswer(card.id, text, command(home, "retry", card.id), (f"retry {card.id} --why TEXT",))
 
 
 def _group(answer: dict[str, Any]) -> list[str]:

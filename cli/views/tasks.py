@@ -20,8 +20,8 @@ from shared.store.task_records import Attempt
 LONGEST_NOTE = 300  # on the screen
 
 
-def sight(records: Records) -> Snapshot:
-    """All tasks as they lie there, beside what history says of them."""
+def snapshot(records: Records) -> Snapshot:
+    """Read all tasks as they lie in their folders, and what the database says of them."""
     limits = records.settings.policy.attempts.limits
     return load_snapshot(records.store, records.journal, records.wanted(), limits, every=True)
 
@@ -31,7 +31,7 @@ def sight(records: Records) -> Snapshot:
 
 def tasks(arguments: Arguments) -> int:
     with open_records(arguments.home) as records:
-        seen = sight(records)
+        seen = snapshot(records)
         rows = [_row(card, seen, records) for card in seen.board.cards if card.state is not State.GONE]
     if arguments.json:
         return print_json(rows)
@@ -101,7 +101,7 @@ def _facts(records: Records, id_: str, state: State) -> dict[str, Any]:
 
 
 def numbered(attempts: Sequence[Attempt]) -> list[dict[str, Any]]:
-    """As the owner counts them: 1, 2, 3. One that did not count has no number; `key` names its folder and commit."""
+    """Number the attempts that count: 1, 2, 3. Another one has no number; `key` names its folder and commit."""
     rows: list[dict[str, Any]] = []
     for attempt in attempts:
         counted = sum(row["number"] is not None for row in rows)
@@ -120,7 +120,7 @@ def _event(event: dict[str, Any]) -> str:
 
 
 def _gates(records: Records, task: str, state: State) -> list[str]:
-    """What tests and review said last, and what the owner is asked."""
+    """Say what tests and review said last, and what the owner is asked."""
     evidence, reviewed = records.gates.newest(task)
     lines = [f"tests: {gate_text.summary(evidence)}"] if evidence else []
     lines += [problem.text for problem in evidence.problems] if evidence else []

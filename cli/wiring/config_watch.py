@@ -1,4 +1,4 @@
-"""config/ as the owner changes it while the daemon runs: a change counts when it has rested and can be used."""
+"""config/ as the owner changes it while the daemon runs: a change counts when it is settled and valid."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Stamps = tuple[tuple[str, int, int, int], ...]
 
 
 def usable(home: Home, environment: Mapping[str, str]) -> Settings:
-    """All of config/, with what is needed to begin; or Misconfigured."""
+    """Read all of config/, with what is needed to begin; or Misconfigured."""
     settings = load(home, environment)
     model_key(settings)
     return settings
 
 
 def model_key(settings: Settings) -> str:
-    """A local endpoint may want none."""
+    """Return the key, or Misconfigured. A local endpoint may want none."""
     key = settings.secrets.get("ANTHROPIC_API_KEY")
     if not key and settings.secrets.base_url == ANTHROPIC:
         raise Misconfigured("no key for the model; write ANTHROPIC_API_KEY=... into config/.env (and chmod 600 it)")
@@ -31,22 +31,22 @@ def model_key(settings: Settings) -> str:
 
 
 def open_to_others(home: Home) -> str:
-    """What to type about a file of keys that others can read; empty: nobody else can."""
+    """Say what to type about a file of keys that others can read; empty: nobody else can."""
     path = home.config / ".env"
     is_open = path.exists() and path.stat().st_mode & 0o077
     return f"others can read {path}; type: chmod 600 {path}" if is_open else ""
 
 
 class ConfigWatch:
-    """`settings`: the newest that can be used. What cannot is told once, and changes nothing.
+    """Watches config/. `settings`: the newest valid ones. Invalid ones are reported once, and change nothing.
 
     Misconfigured if config/ cannot be used now.
     """
 
-    def __init__(self, home: Home, environment: Mapping[str, str], tell: Callable[[str], None]) -> None:
+    def __init__(self, home: Home, environment: Mapping[str, str], print_line: Callable[[str], None]) -> None:
         self._home = home
         self._environment = environment
-        self._tell = tell
+        self._print_line = print_line
         self._read = self._stamp()  # before it is read: what changes in between is seen the next time
         self._seen, self._since = self._read, datetime.min
         self.settings = usable(home, environment)
@@ -63,7 +63,7 @@ class ConfigWatch:
         try:
             self.settings = usable(self._home, self._environment)
         except TeamError as problem:
-            self._tell(f"config/ cannot be used as it is now, so what was read before goes on: {problem}")
+            self._print_line(f"config/ cannot be used as it is now, so what was read before goes on: {problem}")
 
     def _stamp(self) -> Stamps:
         return tuple((path.name, *stamp(path)) for path in self._files())

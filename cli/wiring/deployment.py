@@ -1,10 +1,11 @@
-"""The owner's `deploy` and `health` -> what deploys: a driver, how its places are looked at, what is saved before."""
+"""The owner's `deploy` and `health` -> what deploys: a driver, health checks of its places, backups."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from agents.devops.agent import DevOps
 from agents.devops.drivers.driver import Driver
@@ -14,13 +15,16 @@ from agents.orchestrator.deploys.deploy_book import DeployRepository
 from agents.orchestrator.team import Deployment, DeployRules
 from cli.wiring.records import Records
 from shared.config.settings_deploy import PlaceSettings
-from shared.model.deployment import Deploy
+from shared.model.deployment import Deploy, Place
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
 
+if TYPE_CHECKING:
+    from agents.devops.drivers.health_checker import HealthChecker
+
 
 def make_driver(records: Records, stopping: Callable[[], bool] = lambda: False) -> Driver | None:
-    """None: nothing is to be deployed. EngineAway, Misconfigured: only when it is used."""
+    """Make the driver. None: nothing is to be deployed. It raises EngineAway or Misconfigured only when it is used."""
     deploy, home, name = records.settings.target.file.deploy, records.home, records.deploys.name
     files = _files(records)
     match deploy.driver:
@@ -48,21 +52,19 @@ def make_deployment(
     records: Records,
     stopping: Callable[[], bool],
     yields: Callable[[], bool],
-    tell: Callable[[str], None],
+    print_line: Callable[[str], None],
     clean: Callable[[str], str],
 ) -> Deployment | None:
     """None: nothing is to be deployed. `yields`: whether watching is left to who comes next, while what is built and
     started is brought to its end. `clean`: the filter for outgoing text.
     """
     from agents.devops.drivers.backup import Backups
-    from agents.devops.drivers.health_checker import HealthChecker, base_url
 
     driver = make_driver(records, stopping)
     if driver is None:
         return None
-    target, clock, files, mirror = records.settings.target.file, records.clock, _files(records), _mirror(records)
-    deploy, health = target.deploy, target.health
-    backups = Backups(records.home.backups, deploy, clock, stop=stopping)
+    target, files, mirror = records.settings.target.file, _files(records), _mirror(records)
+    backups = Backups(records.home.backups, target.deploy, records.clock, stop=stopping)
 
     def forget(commits: Collection[str], saved: Collection[str]) -> None:
         files.clean(commits)
@@ -70,31 +72,33 @@ def make_deployment(
 
     devops = DevOps(
         driver=driver,
-        sites={
-            place: HealthChecker(
-                health.pages or (),
-                base_url(one),
-                health.log_patterns,
-                health.retries,
-                clock,
-                partial(_cleaned, clean, one),
-                yields,
-            )
-            for place, one in deploy.places.items()
-        },
+        sites=_sites(records, yields, clean),
         saves=backups,
-        rule=health.rule,
-        every=health.every,
-        migrations=deploy.migrations,
-        keep=deploy.keep,
+        rule=target.health.rule,
+        every=target.health.every,
+        migrations=target.deploy.migrations,
+        keep=target.deploy.keep,
         changed=lambda old, new: tuple(change.path for change in mirror.changed(old, new)),
-        clock=clock,
+        clock=records.clock,
         yields=yields,
         overruled=partial(_overruled, records.deploys),
         forget=forget,
-        tell=tell,
+        tell=print_line,
     )
-    return Deployment(devops, DeployRules(tuple(deploy.places), deploy.pause_after))
+    return Deployment(devops, DeployRules(tuple(target.deploy.places), target.deploy.pause_after))
+
+
+def _sites(records: Records, yields: Callable[[], bool], clean: Callable[[str], str]) -> Mapping[Place, HealthChecker]:
+    from agents.devops.drivers.health_checker import HealthChecker, base_url
+
+    file = records.settings.target.file
+    pages, patterns, retries = file.health.pages or (), file.health.log_patterns, file.health.retries
+    return {
+        place: HealthChecker(
+            pages, base_url(one), patterns, retries, records.clock, partial(_cleaned, clean, one), yields
+        )
+        for place, one in file.deploy.places.items()
+    }
 
 
 def _overruled(book: DeployRepository, deploy: Deploy) -> bool:
@@ -102,12 +106,12 @@ def _overruled(book: DeployRepository, deploy: Deploy) -> bool:
 
 
 def _cleaned(clean: Callable[[str], str], place: PlaceSettings, text: str) -> str:
-    """What the place was given is nobody's business either."""
+    """Remove also the secrets that the place was given."""
     return surroundings(place, os.environ).secrets.clean(clean(text))
 
 
 def _mirror(records: Records) -> Mirror:
-    """To look at: nothing is fetched or pushed through it."""
+    """Open the mirror to read it: nothing is fetched or pushed through it."""
     place = records.home.mirror(records.settings.target.name)
     return Mirror(place, Remote(str(place)))
 

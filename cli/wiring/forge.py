@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TargetCode:
-    """`sync` brings mirror and forge up to date with the owner's repository -> the branch's newest commit."""
+    """Mirror and forge. `sync` brings both up to date with the owner's repository -> the branch's newest commit."""
 
     mirror: Mirror
     forge: Forge
     sync: Callable[[], str]
 
 
-def open_code(home: Home, settings: Settings, clock: Clock, tell: Callable[[str], None]) -> TargetCode:
+def open_code(home: Home, settings: Settings, clock: Clock, print_line: Callable[[str], None]) -> TargetCode:
     name = github_name(settings)
-    return _at_github(home, settings, clock, name) if name else _at_home(home, settings, clock, tell)
+    return _at_github(home, settings, clock, name) if name else _at_home(home, settings, clock, print_line)
 
 
 def open_forge(home: Home, settings: Settings, clock: Clock) -> Forge | None:
-    """To look at; None: no day was run yet, so there is none."""
+    """Open the forge to read it. None: no day was run yet, so there is none."""
     if name := github_name(settings):
         return open_github(settings, clock, name)
     place = home.forge(settings.target.name)
@@ -44,7 +44,7 @@ def open_forge(home: Home, settings: Settings, clock: Clock) -> Forge | None:
 # --- on this machine -----------------------------------------------------------------------------------------
 
 
-def _at_home(home: Home, settings: Settings, clock: Clock, tell: Callable[[str], None]) -> TargetCode:
+def _at_home(home: Home, settings: Settings, clock: Clock, print_line: Callable[[str], None]) -> TargetCode:
     from shared.forge.local_forge import BranchesDiverged, create, follow
 
     target = settings.target
@@ -60,15 +60,15 @@ def _at_home(home: Home, settings: Settings, clock: Clock, tell: Callable[[str],
         except Stumble:  # the owner's repository is away: what we have of it is good enough to go on
             if mirror.head(branch) is None:
                 raise
-        except BranchesDiverged as problem:  # he has to say which way; until then what was merged here goes on
-            tell(str(problem))
+        except BranchesDiverged as problem:  # the owner decides; until then what was merged here goes on
+            print_line(str(problem))
         return mirror.fetch(branch)
 
     return TargetCode(mirror, _local(home, settings, clock), sync)
 
 
 def _local(home: Home, settings: Settings, clock: Clock) -> Forge:
-    """What is merged there was reviewed, and holds the branch's newest commit: to the last byte what was tested."""
+    """Open it so that it merges only what was reviewed and holds the branch's newest commit: what was tested."""
     from shared.forge.local_forge import LocalForge
 
     return LocalForge(home.forge(settings.target.name), clock, required=(REVIEW_CONTEXT,), up_to_date=True)
@@ -110,7 +110,7 @@ def open_github(settings: Settings, clock: Clock, name: str) -> GitHubForge:
 
 
 def github_name(settings: Settings) -> str:
-    """`owner/name` of the repository at GitHub, if pull requests are made there; else empty."""
+    """Return `owner/name` of the repository at GitHub, if pull requests are made there; else empty."""
     file, secrets = settings.target.file, settings.secrets
     if file.forge == "local":
         return ""
@@ -126,14 +126,14 @@ def github_name(settings: Settings) -> str:
 
 
 def _name(repo: str, api: str) -> str:
-    """Empty if the repository is not at the GitHub that this API belongs to."""
+    """Return `owner/name`; empty if the repository is not at the GitHub that this API belongs to."""
     parts = urlsplit(repo)
     owner_and_name = parts.path.strip("/").removesuffix(".git")
     return owner_and_name if parts.netloc == git_host(api) and owner_and_name.count("/") == 1 else ""
 
 
 def git_host(api: str) -> str:
-    """Where the git of an API lives: github.com for the public one, the same host for everybody else's."""
+    """Return the git host of an API: github.com for the public one, the same host for every other."""
     if api == GITHUB:
         return "github.com"
     parts = urlsplit(api)

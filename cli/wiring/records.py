@@ -1,4 +1,4 @@
-"""A home -> everything that is remembered about it: what the looking commands need, and nothing that can act."""
+"""A home -> everything that is remembered about it: what the views need, and nothing that can act."""
 
 from __future__ import annotations
 
@@ -65,17 +65,17 @@ class Records:
         return self.plans.asked(wordings(accepted.vision)) if accepted else ()
 
     def wanted(self) -> Vision | None:
-        """The accepted vision, and what the team proposed besides."""
+        """Return the accepted vision, and what the team proposed besides."""
         accepted = self.plans.accepted()
         return wanted(accepted.vision, self.upkeep.goals()) if accepted else None
 
     def forge(self) -> Forge | None:
-        """None: no day was run yet, so there is none."""
+        """Open the forge to read it. None: no day was run yet, so there is none."""
         return open_forge(self.home, self.settings, self.clock)
 
 
 def require_home(home: Home) -> None:
-    """Misconfigured or Refused, in one line, if there is no home, or one that was tampered with."""
+    """Check the home. Misconfigured or Refused, in one line, if there is none, or one that was tampered with."""
     home.check()
     if not home.state.exists():
         where = shlex.quote(str(home.root))
@@ -99,7 +99,7 @@ def _settings(home: Home, environment: Mapping[str, str]) -> Settings:
 
 
 def _refuse_emptied(home: Home) -> None:
-    """A home that has worked has a database: an empty file is none, and would forget what was spent."""
+    """Refuse an empty database in a home that has worked: it would forget what was spent."""
     worked = any((home.state / "mirror").glob("*.git"))
     if worked and home.database.exists() and home.database.stat().st_size == 0:
         raise Misconfigured(
@@ -112,7 +112,7 @@ def _refuse_emptied(home: Home) -> None:
 def open_records(
     root: Path, environment: Mapping[str, str] = os.environ, clock: Clock | None = None
 ) -> Iterator[Records]:
-    """`environment`: where keys may stand besides config/.env."""
+    """Open the home's database and settings. `environment`: where keys may stand besides config/.env."""
     home = Home(root)
     require_home(home)
     settings = _settings(home, environment)
@@ -122,7 +122,11 @@ def open_records(
     clock = clock or SystemClock(settings.zone)
     try:
         ledger = Ledger(db, checked_by, settings.policy.budget.warn_at)
-        books = (
+        yield Records(
+            home,
+            settings,
+            clock,
+            db,
             TaskStore(home),
             Journal(db),
             GateRepository(db),
@@ -130,16 +134,16 @@ def open_records(
             ledger,
             DeployRepository(db),
             ResearchRepository(db),
-        )
-        yield Records(
-            home, settings, clock, db, *books, LessonRepository(db), UpkeepRepository(db), RoadmapRepository(db)
+            LessonRepository(db),
+            UpkeepRepository(db),
+            RoadmapRepository(db),
         )
     finally:
         db.close()
 
 
 def aider_python(configured: str) -> Path:
-    """The interpreter of the engine's environment; `configured` empty: the one that `make setup` built."""
+    """Return the interpreter of the engine's environment; `configured` empty: the one that `make setup` built."""
     python = Path(configured or AIDER)
     if not python.exists():
         raise Misconfigured(f"the coding engine is not installed ({python} is missing); type: make setup")
@@ -147,7 +151,7 @@ def aider_python(configured: str) -> Path:
 
 
 def find(store: TaskStore, id_: str) -> tuple[str, State]:
-    """The task with this id, or the only one whose id begins so."""
+    """Find the task with this id, or the only one whose id begins so."""
     every = [(name, state) for state, names in store.names().items() for name in names]
     found = [(name, state) for name, state in every if name == id_] or [
         (name, state) for name, state in every if id_ and name.startswith(id_)

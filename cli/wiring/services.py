@@ -1,15 +1,22 @@
-"""A home's keys -> where the owner reads messages: Discord, and whatever else Apprise reaches."""
+"""A home's settings -> services on the web: where messages go, who searches, and who reads pages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from urllib.parse import urlsplit
 
+from agents.researcher.web.library import Library, ReadsPage, Searches
+from agents.researcher.web.search import Search
 from cli.wiring.forge import github_name
 from cli.wiring.records import Records
-from shared.config.settings import Settings
+from shared.config.settings import LiveCaps, Settings
+from shared.model.research import Inquiry
+from shared.model.work import Run
 from shared.notify.notifier import Notifier
 from shared.system.clock import Clock
+from shared.system.outgoing import Outgoing
+from shared.system.paths import Home
 
 
 def services(records: Records) -> Sequence[Notifier]:
@@ -17,7 +24,7 @@ def services(records: Records) -> Sequence[Notifier]:
 
 
 def services_of(settings: Settings, clock: Clock) -> Sequence[Notifier]:
-    """Misconfigured names what is wrong with an address. Nothing is sent."""
+    """Open the message services; nothing is sent. Misconfigured names what is wrong with an address."""
     return tuple(_services(settings, clock))
 
 
@@ -34,6 +41,56 @@ def _services(settings: Settings, clock: Clock) -> Iterator[Notifier]:
 
 
 def _hosts(settings: Settings) -> tuple[str, ...]:
-    """Links to the pull requests may be clicked; all others are shown."""
+    """Return the host whose links may be clicked: that of the pull requests; all others are only shown."""
     host = urlsplit(settings.target.file.repo).hostname
     return (host,) if github_name(settings) and host else ()
+
+
+# --- the web, for the Researcher -----------------------------------------------------------------------------
+
+
+def make_library(
+    records: Records, outgoing: Outgoing, stopping: Callable[[], bool]
+) -> Callable[[Run, Inquiry], Library]:
+    """Return what makes a library for a question. Nothing is opened, or can be wrong, before the first one."""
+
+    @cache
+    def searches() -> Searches:
+        from agents.researcher.web.booked_search import BookedSearch
+
+        caps = LiveCaps(records.home, records.settings.policy.caps)
+        search = make_search(records.home, records.settings, records.clock)
+        return BookedSearch(search, records.ledger, caps, records.clock)
+
+    reads = cache(lambda: make_reader(records.home, records.settings, records.clock))
+
+    def library(run: Run, inquiry: Inquiry) -> Library:
+        return Library(records.research, searches(), reads(), outgoing.clean, stopping, run, inquiry)
+
+    return library
+
+
+def make_search(home: Home, settings: Settings, clock: Clock) -> Search:
+    """Open recorded answers if the owner names some; else Tavily with a key, DuckDuckGo without. Misconfigured."""
+    rules, key = settings.policy.research, settings.secrets.get("TAVILY_API_KEY")
+    if rules.recorded:
+        from agents.researcher.web.recorded_search import read_recordings
+
+        return read_recordings(home.root / rules.recorded / "searches.yaml")
+    if key:
+        from agents.researcher.web.tavily_search import TavilySearch
+
+        return TavilySearch(key, clock, rules.search_price)
+    from agents.researcher.web.duckduckgo_search import DuckDuckGoSearch
+
+    return DuckDuckGoSearch()
+
+
+def make_reader(home: Home, settings: Settings, clock: Clock) -> ReadsPage:
+    if recorded := settings.policy.research.recorded:
+        from agents.researcher.web.recorded_pages import read_pages
+
+        return read_pages(home.root / recorded / "pages.yaml")
+    from agents.researcher.web.web_page import WebReader
+
+    return WebReader(clock)

@@ -1,4 +1,4 @@
-"""A signal -> the team ends: nothing new, boxes at once, model calls soon, what is being sent in peace."""
+"""A signal -> the team ends: nothing new begins, boxes end at once, model calls soon, messages in their time."""
 
 from __future__ import annotations
 
@@ -9,29 +9,25 @@ from dataclasses import dataclass, field
 from shared.system.signals import Stop, stopping
 
 
-def _nothing() -> None:
-    return None
-
-
 @dataclass
 class Quitting:
-    """`hush` is set by whoever has something to end; each signal calls it, in a thread of its own."""
+    """Whether we were asked to end. `end_calls`: called after each signal, in a thread of its own."""
 
     stop: Stop = field(default_factory=Stop)
-    hush: Callable[[], None] = field(default=_nothing)
+    end_calls: Callable[[], None] = field(default=lambda: None)
 
     def asked(self) -> bool:
         return self.stop.asked
 
     def is_hurried(self) -> bool:
-        """Asked a second time."""
+        """Tell whether we were asked a second time."""
         return self.stop.hurried
 
 
 @contextmanager
 def quitting() -> Iterator[Quitting]:
-    """SIGTERM and Ctrl-C end the team instead of this process, as long as the block lasts."""
+    """Let SIGTERM and Ctrl-C end the team instead of this process, as long as the block lasts."""
     quit_ = Quitting()
-    with stopping(lambda: quit_.hush()) as stop:
+    with stopping(lambda: quit_.end_calls()) as stop:
         quit_.stop = stop
         yield quit_

@@ -1,4 +1,4 @@
-"""A home -> an Orchestrator with its team, for as long as the block lasts. The one place where doors are wired."""
+"""A home -> an Orchestrator with its team, for as long as the block lasts. The one place where the parts are wired."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import shlex
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
-from functools import cache
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TYPE_CHECKING, Literal
 
 from agents.coder.agent import Coder, CoderLimits
 from agents.coder.engine.engine import Engine
@@ -30,20 +30,16 @@ from agents.researcher.agent import ResearchBounds, Researcher
 from agents.reviewer.agent import Reviewer
 from cli.terminal.arguments import CHECKOUT
 from cli.terminal.text import command
-from cli.wiring.caching import Caching
 from cli.wiring.config_watch import model_key
 from cli.wiring.deployment import make_deployment
 from cli.wiring.forge import TargetCode, open_code
-from cli.wiring.library import make_library
-from cli.wiring.meter_log import host_of, telling
+from cli.wiring.model import Caching, make_client, make_meter
 from cli.wiring.records import Records
-from cli.wiring.services import services
+from cli.wiring.services import make_library, services
 from cli.wiring.shutdown import Quitting
 from cli.wiring.upkeep import make_upkeep
 from cli.wiring.workshop import BoxWorkshop, Workshop
-from shared.config.settings import LiveCaps
-from shared.llm.llm_client import PATIENCE, LlmClient, MeterAccess
-from shared.llm.llm_replies import Replies
+from shared.llm.llm_client import PATIENCE, LlmClient
 from shared.llm.prompts import Prompts
 from shared.model.errors import Misconfigured
 from shared.money.ledger_savings import LedgerSavings
@@ -52,10 +48,10 @@ from shared.notify.messenger import Messenger
 from shared.notify.notice_book import NoticeRepository
 from shared.notify.notifier import Notifier
 from shared.repo.committer import Author, Committer
+from shared.repo.mirror import Mirror
 from shared.store.epochs import Epochs
 from shared.store.gate_book import BaseRuns
 from shared.system import lock, ourselves
-from shared.system.keeping import REPLY_AGE
 from shared.system.log import Log
 from shared.system.outgoing import Outgoing
 
@@ -65,56 +61,59 @@ if TYPE_CHECKING:
 AUTHOR = Author("sisimpur-agents", "agents@localhost")
 TRACE_MOST = 7_000  # characters of a bug's trace: its end tells most
 TYPICAL_PROMPT = 20_000  # tokens: the price band that a forecast assumes
-
-
 BRIEF = 5.0  # seconds that the daemon lets the meter wait for a busy model: it asks again in ten minutes
 MODEL_CALLS_END = 3.0  # seconds that calls in flight get when the team is being stopped
 
+# A "daemon" holds the home's lock already; "deploys" asks no model, so it needs no key for one.
+Mode = Literal["day", "daemon", "deploys"]
 MakeWorkshop = Callable[[Records, Callable[[str], None], Callable[[], bool]], Workshop]
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What most of the others are made of. `print_line` prints a line of progress, without secrets."""
+
+    records: Records
+    quit_: Quitting
+    print_line: Callable[[str], None]
+    outgoing: Outgoing
+    log: Log
+    pricing: Pricing
+    savings: LedgerSavings
+
+    @classmethod
+    def of(cls, records: Records, print_line: Callable[[str], None], quit_: Quitting) -> _Parts:
+        outgoing, pricing = Outgoing(records.settings.secrets.to_hide), Pricing(records.settings.agents.prices)
+        log, savings = Log(records.home.logs, records.clock, outgoing.clean), LedgerSavings(records.db, pricing)
+        return cls(records, quit_, lambda text: print_line(outgoing.clean(text)), outgoing, log, pricing, savings)
 
 
 @contextmanager
 def open_team(
     records: Records,
-    tell: Callable[[str], None],
+    print_line: Callable[[str], None],
     make_workshop: MakeWorkshop = BoxWorkshop,
     make_services: Callable[[Records], Sequence[Notifier]] = services,
     quit_: Quitting | None = None,
-    daemon: bool = False,
-    asks_models: bool = True,
+    mode: Mode = "day",
 ) -> Iterator[Orchestrator]:
-    """Holds the home's lock; a `daemon` holds it already. Keys stay in this process; what runs elsewhere gets tickets.
-
-    Who `asks_models` needs a key for them.
+    """Hold the home's lock meanwhile. Keys stay in this process; what runs elsewhere gets tickets.
 
     What works in a sandbox is made when it is first needed: without one the rest of the day goes on.
     """
-    from shared.money.meter import Meter, MeterSetup, Upstream
-
-    settings, home, clock, quit_ = records.settings, records.home, records.clock, quit_ or Quitting()
-    key = model_key(settings) if asks_models else ""
+    is_daemon, quit_ = mode == "daemon", quit_ or Quitting()
+    key = model_key(records.settings) if mode != "deploys" else ""
     _same_target(records)
     ourselves.keep_private()
-    outgoing = Outgoing(settings.secrets.to_hide)
-    log = Log(home.logs, clock, outgoing.clean)
-    pricing = Pricing(settings.agents.prices)
-    with nullcontext() if daemon else _alone(records):
-        code = open_code(home, settings, clock, lambda text: tell(outgoing.clean(text)))
-        setup = MeterSetup(
-            home.meter_socket,
-            Upstream(settings.secrets.base_url, key),
-            log=telling(log.of("meter"), settings.secrets.base_url, tell),
-        )
-        with Meter(records.ledger, pricing, LiveCaps(home, settings.policy.caps), clock, setup) as meter:
-            messages = _messages(records, make_services, lambda text: tell(outgoing.clean(text)))
-            desk = _desk(records, log, code, outgoing, pricing, messages, tell, quit_)
-            quit_.hush = lambda: _hush(meter, desk, quit_)
-            workshop = make_workshop(records, desk.tell, quit_.asked)
-            patience = BRIEF if daemon else PATIENCE
-            team = _team(records, desk, outgoing, code.sync, workshop, patience, pricing)
-            deployment = make_deployment(records, quit_.asked, desk.yields, desk.tell, outgoing.clean)
-            team = replace(team, deployment=deployment, upkeep=make_upkeep(records, workshop, pricing))
-            orchestrator = Orchestrator(desk, team, lasts=daemon)
+    parts = _Parts.of(records, print_line, quit_)
+    with nullcontext() if is_daemon else _alone(records):
+        code = open_code(records.home, records.settings, records.clock, parts.print_line)
+        with make_meter(records, parts.pricing, key, parts.log.of("meter"), parts.print_line) as meter:
+            desk = _desk(parts, code, _messages(records, make_services, parts.print_line))
+            quit_.end_calls = lambda: _end_calls(meter, desk, quit_.is_hurried())
+            workshop = make_workshop(records, parts.print_line, quit_.asked)
+            team = _team(parts, code, workshop, BRIEF if is_daemon else PATIENCE, desk.yields)
+            orchestrator = Orchestrator(desk, team, lasts=is_daemon)
             orchestrator.recover()
             try:
                 yield orchestrator
@@ -124,7 +123,7 @@ def open_team(
 
 
 def _same_target(records: Records) -> None:
-    """Misconfigured if what was planned here was planned for another repository."""
+    """Name the home's target. Misconfigured if the home has planned for another repository."""
     before, now = records.plans.target(), records.settings.target.file.repo
     if before and before != now:
         again = command(records.home.root, "init", "--target", shlex.quote(now))
@@ -138,7 +137,7 @@ def _same_target(records: Records) -> None:
 
 @contextmanager
 def _alone(records: Records) -> Iterator[None]:
-    """Holds the home's lock; and should somebody take that away, what he begins is the end of us."""
+    """Hold the home's lock. If another process gets hold of it and begins, we end with Replaced."""
     epochs, now = Epochs(records.db), records.clock.now
     with lock.hold(records.home.lock):
         number = epochs.begin(os.getpid(), now(), "run-day")
@@ -147,38 +146,30 @@ def _alone(records: Records) -> Iterator[None]:
         epochs.end(number, now(), "done")
 
 
-def _hush(meter: Meter, desk: Desk, quit_: Quitting) -> None:
-    """Whoever waits for a model is told that none answers any more; whoever sits and waits looks up."""
+def _end_calls(meter: Meter, desk: Desk, is_hurried: bool) -> None:
+    """Refuse new model calls and end those in flight; wake whoever waits for something to do."""
     meter.refuse_new()
-    meter.stop(0 if quit_.is_hurried() else MODEL_CALLS_END)
+    meter.stop(0 if is_hurried else MODEL_CALLS_END)
     with desk.chair as chair:
         chair.wake()
 
 
 def _messages(
-    records: Records, make_services: Callable[[Records], Sequence[Notifier]], tell: Callable[[str], None]
+    records: Records, make_services: Callable[[Records], Sequence[Notifier]], print_line: Callable[[str], None]
 ) -> Messenger:
-    """A wrong address costs the messages, not the day: the reports are files."""
+    """Open the messages. A wrong address costs them, not the day: the reports are files."""
     book = NoticeRepository(records.db)
     try:
-        return Messenger(book, make_services(records), tell)
+        return Messenger(book, make_services(records), print_line)
     except Misconfigured as problem:
-        return Messenger(book, (), tell, [str(problem)])
+        return Messenger(book, (), print_line, [str(problem)])
 
 
 # --- the desk and the team -----------------------------------------------------------------------------------
 
 
-def _desk(
-    records: Records,
-    log: Log,
-    code: TargetCode,
-    outgoing: Outgoing,
-    pricing: Pricing,
-    messages: Messenger,
-    tell: Callable[[str], None],
-    quit_: Quitting,
-) -> Desk:
+def _desk(parts: _Parts, code: TargetCode, messages: Messenger) -> Desk:
+    records, clean = parts.records, parts.outgoing.clean
     return Desk(
         home=records.home,
         clock=records.clock,
@@ -187,23 +178,27 @@ def _desk(
         gates=records.gates,
         plans=records.plans,
         ledger=records.spending,
-        log=log,
+        log=parts.log,
         mirror=code.mirror,
-        delivery=Delivery(records.journal, code.mirror, code.forge, outgoing.clean),
-        publishing=Publishing(records.journal, code.forge, outgoing.clean),
+        delivery=Delivery(records.journal, code.mirror, code.forge, clean),
+        publishing=Publishing(records.journal, code.forge, clean),
         messages=messages,
-        savings=LedgerSavings(records.db, pricing),
+        savings=parts.savings,
         deploys=records.deploys,
         research=records.research,
         memory=records.memory,
         upkeep=records.upkeep,
         roadmap=records.roadmap,
-        rules=_rules(records, pricing),
+        rules=_rules(records, parts.pricing),
         command=command(records.home.root),
-        tell=lambda text: tell(outgoing.clean(text)),
-        stopping=quit_.asked,
-        keep_bug=lambda bug: log.of("bugs")("bug", {"trace": "".join(traceback.format_exception(bug))[-TRACE_MOST:]}),
+        tell=parts.print_line,
+        stopping=parts.quit_.asked,
+        keep_bug=partial(_keep_bug, parts.log),
     )
+
+
+def _keep_bug(log: Log, bug: Exception) -> None:
+    log.of("bugs")("bug", {"trace": "".join(traceback.format_exception(bug))[-TRACE_MOST:]})
 
 
 def _rules(records: Records, pricing: Pricing) -> Rules:
@@ -233,7 +228,7 @@ def _rules(records: Records, pricing: Pricing) -> Rules:
 
 
 def _check_price(easy: str | None, pricing: Pricing, records: Records) -> None:
-    """Misconfigured now, and not in the middle of a task."""
+    """Check that the easy model has a price: Misconfigured now, and not in the middle of a task."""
     try:
         if easy:
             pricing.rates(easy, TYPICAL_PROMPT, records.clock.now())
@@ -242,75 +237,62 @@ def _check_price(easy: str | None, pricing: Pricing, records: Records) -> None:
 
 
 def named_files(commands: str) -> tuple[str, ...]:
-    """Files that the owner's commands name: who changes one changes what is run."""
+    """Return the files that the owner's commands name: who changes one changes what is run."""
     return tuple(re.findall(r"[\w./-]+\.(?:py|sh|cfg|ini|toml|txt|mk|ya?ml)\b", commands))
 
 
-def _team(
-    records: Records,
-    desk: Desk,
-    outgoing: Outgoing,
-    sync: Callable[[], str],
-    workshop: Workshop,
-    patience: float,
-    pricing: Pricing,
-) -> Team:
-    settings, mirror = records.settings, desk.mirror
-    prompts, analyzer = Prompts(CHECKOUT / "agents"), CodebaseAnalyzer()
-    replies = Replies(records.db)
-    replies.prune(desk.clock.now() - REPLY_AGE)
-    caching, asking = Caching(desk.savings, pricing, desk.clock), settings.agents.asking
-    access = MeterAccess(
-        desk.home.meter_socket,
-        settings.policy.budget.task,
-        host_of(settings.secrets.base_url),
-        patience,
-        caching.keeps,
-    )
-    asker = LlmClient(records.ledger, replies, access, asking, desk.clock)
+def _team(parts: _Parts, code: TargetCode, workshop: Workshop, patience: float, yields: Callable[[], bool]) -> Team:
+    records, settings, mirror, outgoing = parts.records, parts.records.settings, code.mirror, parts.outgoing
+    stopping, prompts, analyzer = parts.quit_.asked, Prompts(CHECKOUT / "agents"), CodebaseAnalyzer()
+    caching = Caching(parts.savings, parts.pricing, records.clock)
+    asker = make_client(records, caching, patience)
     planner = Planner(asker, prompts, analyzer)
-    bounds = ResearchBounds(settings.policy.research.turns, settings.policy.research.tokens)
-    researcher = Researcher(
-        asker,
-        prompts,
-        lambda task: records.spending.used_by([task])[task].tokens,
-        bounds,
-        lambda turn: caching.goes_on("researcher", asking["researcher"].model, turn),
-    )
-    library = make_library(records, outgoing, desk.stopping)
+    researcher = _researcher(records, asker, prompts, caching)
+    library = make_library(records, outgoing, stopping)
     return Team(
         reader=Interpreter(asker, prompts),
         plan=lambda run, order, commit: planner.plan(run, order, SourceSnapshot(mirror, commit)),
-        coder=lambda: _coder(records, desk, outgoing, prompts, workshop.engine(), pricing),
-        qa=cache(lambda: _qa(records, desk, workshop.bench(mirror))),
+        coder=lambda: _coder(parts, mirror, prompts, workshop.engine()),
+        qa=cache(lambda: _qa(parts, mirror, workshop.bench(mirror))),
         reviewer=lambda: Reviewer(asker, prompts, mirror, workshop.linter(), outgoing),
         overview=lambda commit, texts: analyzer.overview(SourceSnapshot(mirror, commit), texts),
-        sync=sync,
+        sync=code.sync,
+        deployment=make_deployment(records, stopping, yields, parts.print_line, outgoing.clean),
         research=lambda run, asked: researcher.research(run, asked, settings.target.name, library(run, asked)),
+        upkeep=make_upkeep(records, workshop, parts.pricing),
     )
 
 
-def _qa(records: Records, desk: Desk, bench: Bench) -> ChecksChange:
-    target, rules = records.settings.target.file, records.settings.policy.merge
-    runs = BaseRuns(records.gates, desk.clock)
-    return Qa(bench, desk.mirror, runs, target.test, rules.coverage_drop, desk.log, desk.upkeep.failing_test)
+def _researcher(records: Records, asker: LlmClient, prompts: Prompts, caching: Caching) -> Researcher:
+    rules, model = records.settings.policy.research, records.settings.agents.asking["researcher"].model
+    return Researcher(
+        asker,
+        prompts,
+        lambda task: records.spending.used_by([task])[task].tokens,
+        ResearchBounds(rules.turns, rules.tokens),
+        lambda turn: caching.goes_on("researcher", model, turn),
+    )
 
 
-def _coder(
-    records: Records, desk: Desk, outgoing: Outgoing, prompts: Prompts, engine: Engine, pricing: Pricing
-) -> CodesTask:
-    settings = records.settings
-    model = settings.agents.coder
-    limits = settings.agents.engine
+def _qa(parts: _Parts, mirror: Mirror, bench: Bench) -> ChecksChange:
+    records = parts.records
+    target, runs = records.settings.target.file, BaseRuns(records.gates, records.clock)
+    drop = records.settings.policy.merge.coverage_drop
+    return Qa(bench, mirror, runs, target.test, drop, parts.log, records.upkeep.failing_test)
+
+
+def _coder(parts: _Parts, mirror: Mirror, prompts: Prompts, engine: Engine) -> CodesTask:
+    records, settings = parts.records, parts.records.settings
+    model, limits = settings.agents.coder, settings.agents.engine
     return Coder(
         engine,
-        desk.mirror,
-        Committer(desk.mirror, outgoing, AUTHOR, settings.target.file.protected),
+        mirror,
+        Committer(mirror, parts.outgoing, AUTHOR, settings.target.file.protected),
         records.ledger,
         prompts,
-        desk.log,
-        desk.clock,
-        Routes(desk.savings, pricing, desk.clock, model.choice, model.easy or ""),
+        parts.log,
+        records.clock,
+        Routes(parts.savings, parts.pricing, records.clock, model.choice, model.easy or ""),
         CoderLimits(
             budget=settings.policy.budget.task,
             seconds=round(limits.minutes * 60),

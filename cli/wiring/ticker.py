@@ -1,4 +1,4 @@
-"""Door to the scheduler. The only module that knows APScheduler: it is our clock, and never our memory."""
+"""Scheduler adapter: APScheduler as our clock, and never as our memory."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 LONG_AGO = datetime.fromtimestamp(0, UTC)
-PATIENCE = 1.0  # seconds for a tick that is under way at the end
+LAST_TICK = 1.0  # seconds for a tick that is under way at the end
 
 
 @contextmanager
 def ticking(seconds: float, tick: Callable[[], None], failed: Callable[[Exception], None]) -> Iterator[None]:
-    """`tick` at once and every so many seconds while the block runs: in one thread of its own, never two at a time.
+    """Call `tick` at once and every so many seconds while the block runs: in its own thread, never two at a time.
 
-    What it raises goes to `failed`, and it is called again. After the block none begins, and one that hangs holds up
-    nobody's end.
+    What it raises goes to `failed`, and it is called again. After the block none begins, and one that hangs delays
+    no end.
     """
     logging.getLogger("apscheduler").setLevel(logging.CRITICAL + 1)  # it would write to our terminal
     at_work, over = threading.Lock(), threading.Event()
@@ -37,13 +37,13 @@ def ticking(seconds: float, tick: Callable[[], None], failed: Callable[[Exceptio
         yield
     finally:
         over.set()
-        if at_work.acquire(timeout=PATIENCE):
+        if at_work.acquire(timeout=LAST_TICK):
             at_work.release()
             scheduler.shutdown()
 
 
 def _scheduler(seconds: float, tick: Callable[[], None]) -> Any:
-    """Its "debug" executor runs the job in the scheduler's own daemon thread: no pool that our end would wait for."""
+    """Make it run the job in its own daemon thread (executor "debug"): no pool that our end would wait for."""
     from apscheduler.schedulers.background import BackgroundScheduler  # type: ignore[import-untyped]
 
     scheduler = BackgroundScheduler(timezone=UTC)
@@ -55,7 +55,7 @@ def _scheduler(seconds: float, tick: Callable[[], None]) -> Any:
 
 
 def patient_store(seconds: float) -> Any:
-    """Where the scheduler keeps its job: in memory, and dated anew when somebody has set the machine's clock.
+    """Make a store in memory that dates its job anew when somebody has set the machine's clock.
 
     The scheduler dates its next run by the wall clock. Set back by an hour, it would be silent for so long; set ahead
     by years, it would first count every run that it has missed.

@@ -28,7 +28,7 @@ MOST_BATCHES = 10  # of files: what is larger than that is not looked at as a wh
 
 
 def make_upkeep(records: Records, workshop: Workshop, pricing: Pricing) -> UpkeepTools:
-    """Nothing of it is made, or can be wrong, before the first look."""
+    """Make the tools. None of them opens anything, or can be wrong, before its first use."""
     policy, target = records.settings.policy, records.settings.target.file
     linter = cache(workshop.linter)
     return UpkeepTools(
@@ -41,7 +41,7 @@ def make_upkeep(records: Records, workshop: Workshop, pricing: Pricing) -> Upkee
 
 
 def _least(records: Records, pricing: Pricing) -> int:
-    """What one call of the coder or of the reviewer may cost, the dearer of the two, in nano-dollars."""
+    """Return what one call of the coder or the reviewer may cost, the dearer of the two, in nano-dollars."""
     agents, now = records.settings.agents, records.clock.now()
     least = 0
     for one in (agents.coder, agents.reviewer):
@@ -52,7 +52,7 @@ def _least(records: Records, pricing: Pricing) -> int:
 
 
 def _lint(linter: Linter, files: Mapping[str, str]) -> Sequence[Lint]:
-    """In as many runs as it takes."""
+    """Lint the files in as many runs as it takes."""
     batches: list[dict[str, str]] = [{}]
     room = MOST_CHARS
     for path, text in files.items():
@@ -68,7 +68,7 @@ def _lint(linter: Linter, files: Mapping[str, str]) -> Sequence[Lint]:
 
 
 def _releases(records: Records) -> Releases:
-    """Where the tests' environment is installed from, for the Python that it is made with."""
+    """Open the index that the tests' environment is installed from, for its Python version."""
     from agents.orchestrator.upkeep.package_index import PackageIndex, WheelFolder
 
     target = records.settings.target

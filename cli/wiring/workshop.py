@@ -27,7 +27,7 @@ BASE_PYTHON = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys
 
 
 class Workshop(Protocol):
-    """Each of these may raise NoSandbox."""
+    """What works in a sandbox. Each method but `close` may raise NoSandbox."""
 
     def engine(self) -> Engine: ...
     def bench(self, mirror: Mirror) -> Bench: ...
@@ -38,20 +38,20 @@ class Workshop(Protocol):
 class BoxWorkshop:
     """The sandbox of this machine, found and attacked once. `stop`: whether what runs in it is to end, at once."""
 
-    def __init__(self, records: Records, tell: Callable[[str], None], stop: Callable[[], bool] = never) -> None:
+    def __init__(self, records: Records, print_line: Callable[[str], None], stop: Callable[[], bool] = never) -> None:
         self._home = records.home
         self._settings = records.settings
-        self._tell = tell
+        self._print_line = print_line
         self._stop = stop
 
     def close(self) -> None:
-        """Nothing that was started here goes on."""
+        """End what was started here."""
         if "_aider" in self.__dict__:
             self._aider.close()
 
     @cached_property
     def box(self) -> Box:
-        """NoSandbox if this machine has none, or one that an attack gets out of."""
+        """Find and attack it. NoSandbox if this machine has none, or one that an attack gets out of."""
         from shared.sandbox.box import find_box
         from shared.sandbox.selftest import attack, require
 
@@ -60,7 +60,7 @@ class BoxWorkshop:
         return Stoppable(box, self._stop)
 
     def engine(self) -> Engine:
-        """Aider, always the same one: its server is shared."""
+        """Return Aider, always the same one: its server is shared."""
         return self._aider
 
     @cached_property
@@ -75,10 +75,10 @@ class BoxWorkshop:
         cold = AiderEngine(self.box, python, meter, home.temporary, launcher)
         if settings.launcher != "warm" or why_not():
             return cold
-        return WarmAider(self.box, Place(python, meter, home.work), cold, self._tell)
+        return WarmAider(self.box, Place(python, meter, home.work), cold, self._print_line)
 
     def bench(self, mirror: Mirror) -> Bench:
-        """The target's tests, with an environment of their own."""
+        """Return the target's tests, with an environment of their own."""
         from agents.qa.runner.bench import BoxBench
         from agents.qa.runner.environment import Environments
         from agents.qa.runner.environment_build import INSTALL, Setup
@@ -93,7 +93,7 @@ class BoxWorkshop:
             target.file.index,
             replace(INSTALL, seconds=seconds),
         )
-        environments = Environments(self.box, mirror, home.environments, setup, self._tell)
+        environments = Environments(self.box, mirror, home.environments, setup, self._print_line)
         limits = JobLimits(seconds=seconds, memory_mb=target.file.memory)
         return BoxBench(self.box, mirror, environments, home.work, limits)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cli.wiring.meter_log import telling
+from cli.wiring.model import reporting_outages
 from shared.llm.llm_client import LlmClient, MeterAccess
 from shared.llm.llm_replies import Replies
 from shared.model.errors import Unavailable
@@ -29,7 +29,11 @@ AGAIN = {"again": True, "status": None}
 def heard() -> tuple[Callable[[str, dict[str, Any]], None], list[str], list[str]]:
     logged: list[str] = []
     told: list[str] = []
-    return telling(lambda event, _: logged.append(event), "https://u:p@h.example:8/v1", told.append), logged, told
+    return (
+        reporting_outages(lambda event, _: logged.append(event), "https://u:p@h.example:8/v1", told.append),
+        logged,
+        told,
+    )
 
 
 def test_it_is_told_once_until_it_is_over_and_everything_is_logged() -> None:
@@ -62,7 +66,7 @@ def test_through_the_meter_the_first_try_in_vain_is_heard(tmp_path: Path, listen
     ledger, clock, caps = Ledger(Database(tmp_path / "agents.db")), ManualClock(MORNING), Caps(10**9, 10**9, 10**9)
     with ScriptedModel([{"status": 529}, good()], clock=clock) as model:
         url = model.url if listens else "http://127.0.0.1:9"
-        log = telling(lambda *_: None, url, told.append, PATIENCE)
+        log = reporting_outages(lambda *_: None, url, told.append, PATIENCE)
         upstream = Upstream(url, "key")
         setup = MeterSetup(tmp_path / "m.sock", upstream, log, PATIENCE)
         meter = Meter(ledger, Pricing(), lambda: caps, clock, setup)

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from agents.qa.runner.environment_store import EnvironmentStore
-from cli.wiring.pruning import prune
-from cli.wiring.tidying import tidy
+from cli.wiring.housekeeping import prune, tidy
 from shared.llm.llm_replies import Replies
 from shared.model.errors import Replaced
 from shared.model.lifecycle import Event
@@ -48,7 +47,7 @@ TIDY = """
     from datetime import UTC, datetime
     from pathlib import Path
     from shared.store.database import Database
-    from cli.wiring.tidying import tidy
+    from cli.wiring.housekeeping import tidy
     from shared.system.paths import Home
     from shared.repo.mirror import Mirror
     from shared.repo.remote import Remote

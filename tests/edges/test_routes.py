@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agents.coder.routes import Routes
-from cli.wiring.caching import Caching
+from cli.wiring.model import Caching
 from shared.model.lifecycle import Event, State
 from shared.model.work import Correction, Difficulty, ModelChoice, Run, TaskSpec
 from shared.money.routing import ENOUGH, Route

@@ -131,7 +131,7 @@ class Day:
         def make(records: Records, *_: object) -> ScriptedWorkshop:
             return ScriptedWorkshop(self._stage, records.home.meter_socket, lambda: None)
 
-        return open_team(records, tell, make, lambda _: self._stage.services, quit_, daemon=True)
+        return open_team(records, tell, make, lambda _: self._stage.services, quit_, mode="daemon")
 
     def _pass(self, team: Orchestrator, records: Records, over: threading.Event) -> None:
         steps = 0

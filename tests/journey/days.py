@@ -65,6 +65,6 @@ def days(stage: Stage, clock: ManualClock, check: Callable[[], End | None] = lam
 
     with (
         open_records(stage.home.root, {}, clock) as records,
-        open_team(records, stage.said.append, make, lambda _: stage.services, Quitting(stop), daemon=True) as team,
+        open_team(records, stage.said.append, make, lambda _: stage.services, Quitting(stop), mode="daemon") as team,
     ):
         yield Days(records, clock, Daemon(team, records.settings.schedules.schedule, outside), stop, after, waits)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from cli.terminal.text import command, pasteable
 from shared.model.lifecycle import State
 from shared.system.process import Finished, run
 from simulators.model.scripted_model import ScriptedModel
+from tests.accepted import GOLDEN
 from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, goals_of, plans, reads, repository, task
 
 ROOT = Path(__file__).parents[2]
@@ -425,6 +428,13 @@ def at_folder(stage: Stage, cwd: Path, *words: str) -> Finished:
 def test_a_hint_in_an_error_names_the_home_too(stage: Stage, tmp_path: Path) -> None:
     error = in_one_line(at_folder(stage, tmp_path, "show", "nonsense"))
     assert pasted(error.partition("see: ")[2], tmp_path).text == "no tasks yet\n"
+
+
+@pytest.mark.parametrize("usage", (GOLDEN / "commands.txt").read_text().splitlines())
+def test_each_command_names_a_function_that_is_there(usage: str) -> None:
+    required = re.sub(r"\[.*?\]", "", usage).split()
+    arguments = parse(["1" if word.isupper() else word for word in required])
+    assert callable(resolve_name(f"cli.{arguments.run}"))
 
 
 @pytest.mark.parametrize(

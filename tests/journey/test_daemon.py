@@ -18,8 +18,7 @@ from agents.coder.engine.engine import EngineJob
 from agents.orchestrator.board.breaker import Service
 from agents.orchestrator.daemon import End
 from agents.orchestrator.day import Orchestrator
-from cli.commands.budget_commands import raise_cap
-from cli.commands.owner_commands import cancel, resume
+from cli.commands.owner_commands import cancel, raise_cap, resume
 from cli.commands.serving import Life
 from cli.terminal.arguments import Arguments
 from cli.views.status import status
@@ -459,7 +458,7 @@ def a_life(stage: Stage, clock: ManualClock, stop: Stop) -> Iterator[None]:
         def make(records: Records, *_: object) -> ScriptedWorkshop:
             return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)
 
-        return open_team(records, tell, make, lambda _: stage.services, quit_, daemon=True)
+        return open_team(records, tell, make, lambda _: stage.services, quit_, mode="daemon")
 
     with lock.hold(stage.home.lock) as held, open_records(stage.home.root, {}, clock) as records:
         life = Life(records, held, ConfigWatch(stage.home, {}, say), Quitting(stop), say, 0.02, team)

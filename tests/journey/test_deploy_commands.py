@@ -14,7 +14,7 @@ from agents.devops.drivers.backup import Backups
 from cli.commands.day import run_day
 from cli.commands.deploys import before, deploy, rollback
 from cli.terminal.arguments import CHECKOUT, Arguments
-from cli.views.what_runs import make_driver
+from cli.views.deploys import make_driver
 from shared.model.deployment import Deploy, DeployEvent, DeployStage, Place
 from shared.model.errors import Misconfigured
 from shared.store.epochs import Epochs

@@ -102,7 +102,7 @@ def life(stage: Stage, hour: float = 6.5) -> Iterator[Days]:
         lock.hold(stage.home.lock),
         open_records(stage.home.root, {}, clock) as records,
         epoch(records),
-        open_team(records, stage.said.append, make, lambda _: stage.services, Quitting(stop), daemon=True) as team,
+        open_team(records, stage.said.append, make, lambda _: stage.services, Quitting(stop), mode="daemon") as team,
     ):
         yield Days(records, clock, Daemon(team, records.settings.schedules.schedule, outside), stop, after)
 

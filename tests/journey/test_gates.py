@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from agents.coder.engine.engine import EngineJob
-from cli import views
 from cli.commands import owner_commands
 from cli.terminal.arguments import Arguments
+from cli.views.status import status
+from cli.views.tasks import show
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import (
     BAD,
@@ -136,7 +137,7 @@ def test_three_rounds_of_correction_are_the_most(stage: Callable[..., Stage]) ->
     (pull,) = day.pulls()
     assert pull.state == "closed"
     assert "test_sum" in day.note(ID)
-    assert f"{ID}  Fix the sum" in typed(day, views.status)
+    assert f"{ID}  Fix the sum" in typed(day, status)
 
 
 def test_the_same_result_twice_is_the_last(stage: Callable[..., Stage]) -> None:
@@ -182,8 +183,8 @@ def parked(stage: Callable[..., Stage], model: ScriptedModel) -> Stage:
 def test_a_protected_path_waits_for_the_owner(parked: Stage) -> None:
     assert parked.states() == {ID: "in_review"}
     assert parked.forge("show", "main:app.py") == WRONG.strip()
-    status = json.loads(typed(parked, views.status, json=True))
-    (line,) = status["waits_for_you"]
+    facts = json.loads(typed(parked, status, json=True))
+    (line,) = facts["waits_for_you"]
     assert "settings.py" in line and f"approve, reject or retry {ID}" in line
     assert "waits for you" in parked.home.progress.read_text()
 
@@ -358,7 +359,7 @@ def test_a_reviewer_that_never_answers_in_form_ends_with_the_owner(
     day = stage()
     day.run_day()
     assert day.states() == {ID: "in_review"}
-    assert "came to no verdict" in typed(day, views.status)
+    assert "came to no verdict" in typed(day, status)
     assert day.forge("show", "main:app.py") == WRONG.strip()
 
 
@@ -460,7 +461,7 @@ def test_what_the_owner_ended_he_may_have_done_again(parked: Stage) -> None:
 
 
 def test_show_has_what_tests_and_review_said_and_what_is_asked(parked: Stage) -> None:
-    text = typed(parked, views.show, id=ID)
+    text = typed(parked, show, id=ID)
     for said in ("tests: 2 passed", "review: approved", "waits for you: it changes settings.py"):
         assert said in text
 
@@ -473,4 +474,4 @@ def test_a_review_that_the_tasks_cap_does_not_allow_is_the_owners(
     day.given_config("agents", reviewer="{model: claude-sonnet-5-5, max_tokens: 60000}")  # costs more than that
     day.run_day()
     assert day.states() == {ID: "in_review"}
-    assert "could not be reviewed" in typed(day, views.status)
+    assert "could not be reviewed" in typed(day, status)

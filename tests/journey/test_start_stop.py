@@ -21,12 +21,12 @@ from typing import Any
 import pytest
 
 from agents.orchestrator.day import Orchestrator
-from cli import views
 from cli.commands.daemon import StopTimeouts, start, stopped
 from cli.commands.serving import Life
 from cli.terminal.arguments import Arguments
 from cli.terminal.text import command
-from cli.views.runs import problems
+from cli.views import status as view
+from cli.views.daemon_state import problems
 from cli.wiring.config_watch import ConfigWatch
 from cli.wiring.records import Records, open_records
 from cli.wiring.shutdown import Quitting
@@ -81,7 +81,7 @@ def status(stage: Stage) -> tuple[str, dict[str, Any]]:
     text, facts = StringIO(), StringIO()
     for output, as_json in ((text, False), (facts, True)):
         with redirect_stdout(output):
-            assert views.status(Arguments("status", stage.home.root, json=as_json)) == 0
+            assert view.status(Arguments("status", stage.home.root, json=as_json)) == 0
     return text.getvalue().splitlines()[0], json.loads(facts.getvalue())["daemon"]
 
 

@@ -21,9 +21,10 @@ from agents.orchestrator.board.review_facts import ReviewFacts
 from agents.orchestrator.day import Orchestrator
 from agents.orchestrator.upkeep.upkeeping import capacity_left
 from agents.orchestrator.vision.vision_parser import parse
-from cli import views
 from cli.commands import owner_commands
 from cli.terminal.arguments import Arguments
+from cli.views.status import status
+from cli.views.tasks import show
 from cli.wiring.records import Records
 from cli.wiring.team import open_team
 from shared.model.naming import is_upkeep
@@ -431,8 +432,8 @@ def test_it_is_shown_beside_what_is_wanted(make: Make) -> None:
     title = "Fix the failing test test_sum in tests/test_app.py"
     assert f"- the team proposes: {title} ({ID})" in stage.home.daily_plan.read_text()
     assert f"proposed by the team: **{title}**" in (stage.home.reports / "2026-11-20.md").read_text()
-    assert "removed" not in typed(stage, views.status) + typed(stage, views.show, id=ID)
-    assert UNASKED in typed(stage, views.status)
+    assert "removed" not in typed(stage, status) + typed(stage, show, id=ID)
+    assert UNASKED in typed(stage, status)
 
 
 # --- money ---------------------------------------------------------------------------------------------------

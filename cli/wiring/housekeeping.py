@@ -1,0 +1,102 @@
+"""What is tidied up in a home once a day. No row about money, tasks or plans is ever deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+
+from agents.qa.runner.environment_store import EnvironmentStore
+from shared.llm.llm_replies import Replies
+from shared.model.errors import Refused, Stumble
+from shared.repo.mirror import Mirror
+from shared.store.database import Database
+from shared.store.journal import Journal
+from shared.system.fault import fault_point
+from shared.system.keeping import ENVIRONMENT_AGE, PAGE_AGE, REPLY_AGE, ROW_AGE, has_holes, is_long_over
+from shared.system.log_rotation import cut, drop_old, drop_traces, rotate
+from shared.system.paths import Home
+
+Step = Callable[[], Iterator[str]]
+
+
+def tidy(home: Home, db: Database, mirror: Mirror, now: datetime, is_clock_right: bool = True) -> list[str]:
+    """Return lines that say what was done, and what could not be. Threads that work meanwhile are not disturbed.
+
+    By a wrong clock everything looks old: then nothing is deleted. Replaced if another daemon has taken over.
+    """
+    if not is_clock_right:
+        return ["nothing was tidied up: the clock jumped ahead; check the date, then type: python main.py resume"]
+    done: list[str] = []
+    for name, step in _steps(home, db, mirror, now).items():
+        try:
+            done += step()
+        except (Stumble, Refused, OSError) as problem:
+            done.append(f"{name} could not be tidied up, the next day tries again: {problem}")
+        fault_point(f"tidy.{name}")
+    return done
+
+
+def _steps(home: Home, db: Database, mirror: Mirror, now: datetime) -> Mapping[str, Step]:
+    """Order the steps: rows first, they alone can tell that another daemon has taken over."""
+    return {
+        "database": lambda: prune(db, now),
+        "logs": lambda: rotate(home.logs, now.date()),
+        "old-logs": lambda: drop_old(home.logs, now.date()),
+        "traces": lambda: drop_traces(home.logs, now),
+        "output": lambda: cut(home.logs / "daemon.out"),
+        "mirror": lambda: mirror.tidy(_over(Journal(db), now), now),
+        "environments": lambda: EnvironmentStore(home.environments).retire(now - ENVIRONMENT_AGE),
+        "room": lambda: compact(db),
+    }
+
+
+def _over(journal: Journal, now: datetime) -> Callable[[str], bool]:
+    """Return a test whether the attempts of a task are needed no more; without history they are kept."""
+
+    def is_over(task: str) -> bool:
+        known = journal.task(task)
+        if known is None or known.newest is None:
+            return False
+        return is_long_over(known.seen_in, datetime.fromisoformat(known.newest.at), now)
+
+    return is_over
+
+
+# --- database rows -------------------------------------------------------------------------------------------
+
+
+def prune(db: Database, now: datetime) -> Iterator[str]:
+    """Delete messages and runs of long ago. The newest run stays, so that no number is ever given twice."""
+    before = (now - ROW_AGE).isoformat()
+    with db.transaction() as rows:
+        notices = rows.execute("delete from notices where at < ?", (before,)).rowcount
+        runs = rows.execute(
+            "delete from agent_runs where started_at < ? and id < (select max(id) from agent_runs)", (before,)
+        ).rowcount
+        read = (now - PAGE_AGE).date().isoformat()
+        pages = rows.execute("delete from sources where day < ?", (read,)).rowcount
+        rows.execute("delete from searches where day < ?", (read,))
+    fault_point("tidy.rows")
+    replies = Replies(db).prune(now - REPLY_AGE)
+    fault_point("tidy.replies")
+    told = {"old messages": notices, "old runs": runs, "old pages": pages, "remembered answers": replies}
+    if any(told.values()):
+        yield f"forgotten: {', '.join(f'{count} {what}' for what, count in told.items() if count)}"
+
+
+def compact(db: Database) -> Iterator[str]:
+    """Shrink the file if much of it is free; less is used again anyway, and not worth writing it anew."""
+    db.rows("pragma optimize")
+    fault_point("tidy.optimized")
+    size, free = (_pragma(db, name) * _pragma(db, "page_size") for name in ("page_count", "freelist_count"))
+    if has_holes(size, free):
+        db.rows("vacuum")
+        fault_point("tidy.vacuumed")
+        yield f"the database: {free:,} of {size:,} bytes given back"
+    db.rows("pragma wal_checkpoint(truncate)")  # readers that are busy keep it for the next time
+    fault_point("tidy.checkpointed")
+
+
+def _pragma(db: Database, name: str) -> int:
+    row = db.row(f"pragma {name}")
+    return int(row[0]) if row else 0

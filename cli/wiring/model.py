@@ -1,0 +1,113 @@
+"""How models are asked: the meter between us and their API, the client, and when a prompt's beginning is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from cli.wiring.records import Records
+from shared.config.settings import LiveCaps
+from shared.llm.llm_client import LlmClient, MeterAccess
+from shared.llm.llm_replies import Replies
+from shared.money.ledger_savings import LedgerSavings
+from shared.money.pricing import Pricing, Unpriced
+from shared.money.savings import ENOUGH, is_long_enough, pays
+from shared.system.clock import Clock
+from shared.system.keeping import REPLY_AGE
+
+if TYPE_CHECKING:
+    from shared.money.meter import Meter, MeterTimeouts
+
+Note = Callable[[str, dict[str, Any]], None]
+
+TYPICAL_PROMPT = 10_000  # tokens: the price band
+
+
+def make_meter(records: Records, pricing: Pricing, key: str, log: Note, print_line: Callable[[str], None]) -> Meter:
+    """Make the only way to the API: it alone has the key. `print_line` gets a line when the API is away, or back."""
+    from shared.money.meter import Meter, MeterSetup, Upstream
+
+    url = records.settings.secrets.base_url
+    log = reporting_outages(log, url, print_line)
+    setup = MeterSetup(records.home.meter_socket, Upstream(url, key), log=log)
+    return Meter(records.ledger, pricing, LiveCaps(records.home, records.settings.policy.caps), records.clock, setup)
+
+
+def make_client(records: Records, caching: Caching, patience: float) -> LlmClient:
+    """Make what speaks to the meter. `patience`: seconds that it waits for a busy model."""
+    replies, settings = Replies(records.db), records.settings
+    replies.prune(records.clock.now() - REPLY_AGE)
+    access = MeterAccess(
+        records.home.meter_socket,
+        settings.policy.budget.task,
+        host_of(settings.secrets.base_url),
+        patience,
+        caching.keeps,
+    )
+    return LlmClient(records.ledger, replies, access, settings.agents.asking, records.clock)
+
+
+def reporting_outages(
+    log: Note, upstream: str, print_line: Callable[[str], None], timeouts: MeterTimeouts | None = None
+) -> Note:
+    """Return a log that also tells once when the model does not answer, and once when it does again.
+
+    It runs in the meter's threads. `upstream` is the model's address; nothing of its answers is repeated.
+    """
+    from shared.money.meter import MeterTimeouts
+
+    away, where = False, host_of(upstream)
+    seconds = _longest_wait(timeouts or MeterTimeouts())
+
+    def note(event: str, fields: dict[str, Any]) -> None:
+        nonlocal away
+        log(event, fields)
+        if event == "meter.failed" and fields.get("again") and not away:
+            away = True
+            status = fields.get("status")
+            how = f"answers with an error of its own ({status})" if status else "does not answer"
+            setting = "" if status else " (ANTHROPIC_BASE_URL in config/.env)"
+            print_line(f"the model {how} at {where}{setting}; trying again for up to {seconds} s")
+        elif event == "meter.settled" and away:
+            away = False
+            print_line(f"the model answers again at {where}")
+
+    return note
+
+
+def _longest_wait(timeouts: MeterTimeouts) -> int:
+    return round(sum(min(timeouts.longest, timeouts.first * (1 << again)) for again in range(timeouts.tries - 1)))
+
+
+def host_of(address: str) -> str:
+    """Return scheme, host and port, without user and path."""
+    found = urlsplit(address)
+    port = f":{found.port}" if found.port else ""
+    return f"{found.scheme}://{found.hostname}{port}"
+
+
+# --- prompt caching ------------------------------------------------------------------------------------------
+
+
+class Caching:
+    def __init__(self, books: LedgerSavings, pricing: Pricing, clock: Clock) -> None:
+        self._books = books
+        self._pricing = pricing
+        self._clock = clock
+
+    def keeps(self, model: str, size: int) -> bool:
+        """Tell whether it pays to keep a beginning of so many bytes that is used once more."""
+        return is_long_enough(model, size) and self._pays(model, 1, 1)
+
+    def goes_on(self, agent: str, model: str, nth: int) -> bool:
+        """Tell whether enough runs of an agent went on after their n-th call; until that is known: yes."""
+        runs, more = self._books.gone_on(agent, nth)
+        return runs < ENOUGH or self._pays(model, runs, more)
+
+    def _pays(self, model: str, runs: int, more: int) -> bool:
+        with suppress(Unpriced):  # the meter refuses it
+            rates = self._pricing.rates(model, TYPICAL_PROMPT, self._clock.now())
+            return pays(rates, runs + more, more)
+        return False
