@@ -16,8 +16,7 @@ from agents.planner.codebase_analyzer import CodebaseAnalyzer
 from agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
 from agents.planner.settling import settled
 from agents.planner.source import SourceTree
-from agents.planner.task_spec import GoalVerdict, PlanReply
-from agents.planner.texts import one_line
+from agents.planner.task_spec import GoalVerdict, PlanReply, one_line
 from shared.llm.prompts import Prompts, quoted
 from shared.model.errors import OutOfBudget, Stumble
 from shared.model.work import Goal, PlanAnswer, PlanOrder, Question, Run, TaskSpec

@@ -12,8 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from posixpath import basename, dirname, splitext
 
-from agents.planner.file_views import clean, outlines, seen_whole, views
-from agents.planner.source import SourceHit, SourceTree, hits, lines_of
+from agents.planner.source import SourceHit, SourceTree, clean, hits, lines_of, outlines, seen_whole, views
 from shared.model.scope import is_plain_path, matches
 
 MAX_FACTS = 40_000  # characters, about 12,000 tokens

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from agents.planner.source import SourceTree, hits, lines_of
-from agents.planner.task_spec import ClaimedEvidence, GoalReply, GoalVerdict, Proof
-from agents.planner.texts import one_line
+from agents.planner.task_spec import ClaimedEvidence, GoalReply, GoalVerdict, Proof, one_line
 from shared.model.work import Goal, Question
 
 NEAR = 3  # lines that a model may miscount

@@ -6,8 +6,18 @@ import graphlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.planner.task_spec import Draft, GoalReply, GoalVerdict, PlanReply
-from agents.planner.texts import LONGEST_CRITERION, alike, body, criteria, headline, one_line
+from agents.planner.task_spec import (
+    LONGEST_CRITERION,
+    Draft,
+    GoalReply,
+    GoalVerdict,
+    PlanReply,
+    alike,
+    body,
+    criteria,
+    headline,
+    one_line,
+)
 from shared.model.scope import is_plain_path, matches
 from shared.model.work import Goal, PlanOrder
 

@@ -7,8 +7,7 @@ import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from agents.planner.plan_rules import MAX_TASKS, Faults, Tree, faults, links, places, unanswered, verdicts
-from agents.planner.task_spec import Draft, GoalVerdict, PlanReply
-from agents.planner.texts import body, criteria, headline, one_line
+from agents.planner.task_spec import Draft, GoalVerdict, PlanReply, body, criteria, headline, one_line
 from shared.model.work import Goal, PlanAnswer, PlanOrder, Question, TaskSpec
 
 MAX_CONTEXT = 12

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from agents.qa.analysis.equivalence import is_same_code
-from agents.qa.analysis.removed import obsolete
+from agents.qa.analysis.task_words import obsolete
 from agents.qa.analysis.test_changes import Weakening
 from agents.qa.analysis.test_support import SourceTexts, relied_on
 from agents.qa.analysis.touched import WORDS, Touched

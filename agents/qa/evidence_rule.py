@@ -10,9 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agents.qa.analysis.announced import Announced
-from agents.qa.analysis.removed import Named
-from agents.qa.analysis.task_words import asks_for_behaviour, bare_name, is_declared, mends
+from agents.qa.analysis.task_words import Announced, Named, asks_for_behaviour, bare_name, is_declared, mends
 from agents.qa.analysis.test_changes import EMPTY, GONE, Weakening
 from agents.qa.analysis.touched import Places, Touched
 from shared.model.evidence import Problem, Remedy, SuiteRun, is_test_file

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from agents.researcher.answer import ResearchReply, one_line, queries, settled, wanted
-from agents.researcher.passages import passages
+from agents.researcher.answer import ResearchReply, one_line, passages, queries, settled, wanted
 from shared.llm.prompts import Prompt, Prompts, quoted
 from shared.model.errors import Stumble
 from shared.model.research import Findings, Inquiry, SearchHit, WebSource

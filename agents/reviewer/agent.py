@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol, TypeVar
 
 from agents.reviewer import answer
 from agents.reviewer.answer import Read, ReviewReply
 from agents.reviewer.diff_analyzer import Chunk, PatchUnreadable, chunks, repeated
 from agents.reviewer.rules import lint_rules, rules
-from agents.reviewer.rules.case import Case
+from agents.reviewer.rules.case import Case, ChangedFile
 from agents.reviewer.rules.lint_rules import Linter
 from agents.reviewer.settling import History, history, settle
-from agents.reviewer.source import ReviewSource, case_of
 from agents.reviewer.texts import evidence_text, findings_text, part_text, task_text
 from shared.llm.prompts import Prompts, quoted
-from shared.model.errors import ReplyDeclined
+from shared.model.change import LINK, SUBMODULE, Change
+from shared.model.errors import Refused, ReplyDeclined
 from shared.model.evidence import Evidence
 from shared.model.review import ChangesRequested, Escalated, Finding, Reviewed, Severity, Verdict
 from shared.model.work import Branch, Run, TaskSpec
@@ -157,3 +158,43 @@ class Reviewer:
         if settled.late and not isinstance(verdict, ChangesRequested):
             return Escalated(f"found late, on a line that had passed: {settled.late[0].text}", every)
         return verdict
+
+
+# --- the subject of a review ---------------------------------------------------------------------------------
+
+
+class ReviewedFile(Protocol):
+    @property
+    def path(self) -> str: ...
+
+
+class ReviewSource(Protocol):
+    """The target's commits: the mirror."""
+
+    def changed(self, old: str, new: str) -> tuple[Change, ...]: ...
+    def diff(self, old: str, new: str) -> bytes: ...
+    def read(self, sha: str, path: str) -> bytes | None: ...
+    def tree(self, sha: str) -> Sequence[ReviewedFile]: ...
+
+
+def case_of(source: ReviewSource, branch: Branch, task: TaskSpec) -> Case:
+    """Errors are those of the source."""
+    changes = source.changed(branch.base, branch.commit)
+    files = tuple(
+        ChangedFile(
+            change,
+            _text(source, branch.base, change.path) if change.mode_old not in ("", LINK, SUBMODULE) else None,
+            _text(source, branch.commit, change.path) if change.mode_new not in ("", LINK, SUBMODULE) else None,
+        )
+        for change in changes
+    )
+    tracked = frozenset(entry.path for entry in source.tree(branch.commit))
+    return Case(files, tracked, partial(_text, source, branch.commit), task.guards)
+
+
+def _text(source: ReviewSource, commit: str, path: str) -> str | None:
+    try:
+        data = source.read(commit, path)
+        return None if data is None or b"\0" in data else data.decode()
+    except (Refused, UnicodeDecodeError):
+        return None

@@ -15,10 +15,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.devops.ci.ci_order import FOLDER, PATH, CiOrder, order_for, runs_on_pulls
-from agents.devops.ci.ci_workflow import LABELS, TITLE, body, render
+from agents.devops.ci.ci_workflow import FOLDER, LABELS, PATH, TITLE, CiOrder, body, order_for, render, runs_on_pulls
 from agents.devops.ci.workflow_lint import Linted, lint_workflow
-from agents.qa.runner.environment_key import default_setup
+from agents.qa.runner.environment_store import default_setup
 from agents.qa.test_runner import PYTEST_SECTIONS, command_for
 from cli.terminal.arguments import Arguments
 from cli.terminal.text import plain

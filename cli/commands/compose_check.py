@@ -40,8 +40,7 @@ def _finding(problems: list[str], name: str, head: str) -> SetupFinding:
 def _problems(records: Records, mirror: Mirror, commit: str) -> Iterator[str]:
     """Of each place, by its own variables."""
     from agents.devops.compose.compose_command import ComposeCommand
-    from agents.devops.compose.compose_driver import ComposeDriver
-    from agents.devops.compose.compose_files import NotToRun
+    from agents.devops.compose.compose_driver import ComposeDriver, NotToRun
     from agents.devops.docker.docker_manager import DockerManager
     from agents.devops.drivers.release_files import ReleaseFiles
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from agents.devops.drivers import ports
 from agents.devops.drivers.driver import Driver, HasPorts
-from agents.devops.drivers.release_env import release_env
+from agents.devops.drivers.release_files import release_env
 from cli.commands.compose_check import compose_findings
 from cli.views.what_runs import MakeDriver, make_driver
 from cli.wiring.records import Records, open_records

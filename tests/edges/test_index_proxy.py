@@ -15,9 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.qa.runner.client_hello import named_host
-from agents.qa.runner.index_address import is_public
-from agents.qa.runner.index_proxy import MOST_TOLD, IndexProxy, ProxyBounds
+from agents.qa.runner.index_proxy import MOST_TOLD, IndexProxy, ProxyBounds, is_public, named_host
 
 INDEX = "index.example"
 ASK = f"CONNECT {INDEX}:443 HTTP/1.1\r\nHost: {INDEX}:443\r\n\r\n".encode()

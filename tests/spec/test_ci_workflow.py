@@ -11,9 +11,19 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.devops.ci.ci_order import PLAIN_ERRORS, TEST_TOOLS, CiOrder, lines_of, order_for, runs_on_pulls
-from agents.devops.ci.ci_workflow import CHECKOUT, SETUP_PYTHON, body, render
-from agents.qa.runner.environment_key import default_setup
+from agents.devops.ci.ci_workflow import (
+    CHECKOUT,
+    PLAIN_ERRORS,
+    SETUP_PYTHON,
+    TEST_TOOLS,
+    CiOrder,
+    body,
+    lines_of,
+    order_for,
+    render,
+    runs_on_pulls,
+)
+from agents.qa.runner.environment_store import default_setup
 from shared.model.errors import Misconfigured
 
 

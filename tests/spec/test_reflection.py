@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.coder.agent import Coder, CoderLimits
-from agents.coder.engine import aider_launcher, aider_told
+from agents.coder.engine import aider_launcher
+from agents.coder.engine.aider_runner import answer
 from agents.coder.engine.engine import EngineJob, EngineRun, named_files
 from agents.coder.judge import Broke, Disturbed, judge
 from agents.orchestrator.publishing.delivery import Delivery
@@ -112,7 +113,7 @@ def ended(end: End = "exited", code: int = 0, result: Mapping[str, object] | Non
                 "reply": "",
             }
             (folder / "result.json").write_text(json.dumps({**plain, **result}))
-        return broke(aider_told.answer(Finished(code, b"", b"", end, 1.0), folder, job(folder), "shim"))
+        return broke(answer(Finished(code, b"", b"", end, 1.0), folder, job(folder), "shim"))
 
     return make
 

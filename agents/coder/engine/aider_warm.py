@@ -15,9 +15,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents.coder.engine import aider_command, aider_fence, aider_launcher, aider_server
-from agents.coder.engine.aider_given import CODE, Given, code_mounts, lay_out, line_ends, set_aside
-from agents.coder.engine.aider_runner import ADDRESSES, BASE_URL, FILE, OUTPUT, TEMPORARY, AiderEngine
-from agents.coder.engine.aider_told import DISK, MEMORY, PROCESSES, answer
+from agents.coder.engine.aider_runner import (
+    ADDRESSES,
+    BASE_URL,
+    CODE,
+    DISK,
+    FILE,
+    MEMORY,
+    OUTPUT,
+    PROCESSES,
+    TEMPORARY,
+    AiderEngine,
+    Given,
+    answer,
+    code_mounts,
+    lay_out,
+    line_ends,
+    set_aside,
+)
 from agents.coder.engine.engine import EngineJob, EngineRun, never
 from agents.coder.engine.warm_box import WarmBox
 from shared.model.errors import TeamError

@@ -12,8 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.devops.compose import compose_content, compose_service, compose_values
-from agents.devops.compose.compose_parts import SERVICE_NAME, ComposeParts, ComposeSite, Inside, named_parts
+from agents.devops.compose import compose_service, compose_values
+from agents.devops.compose.compose_parts import (
+    SERVICE_NAME,
+    ComposeParts,
+    ComposeSite,
+    Inside,
+    env_file_entries,
+    named_parts,
+)
 from agents.devops.compose.compose_values import UNPRINTED, Problems, Unfit, inside, is_absent, shown
 
 MOST_SERVICES = 50
@@ -98,7 +105,7 @@ def env_files(parsed: object, site: ComposeSite) -> tuple[str, ...]:
     named: list[str] = []
     for service in _services(parsed, site, unheard).values():
         said = compose_values.filled(service.get("env_file"), site.env, "", unheard)
-        for one in compose_content.env_file_entries(said):
+        for one in env_file_entries(said):
             try:
                 named.append(inside(one.get("path"), site.base))
             except Unfit:

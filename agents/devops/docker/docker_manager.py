@@ -8,8 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from agents.devops.docker import docker_build
-from agents.devops.docker.docker_engine import GONE, IN_USE, connected, unless
+from agents.devops.docker.docker_engine import GONE, IN_USE, build, connected, unless
 from agents.devops.docker.docker_words import COMMIT, HOME, PLACE, SHORT, Container, Image, Names, summed_up
 from agents.devops.drivers.driver import Cleaned, Release
 from shared.model.deployment import PLACES, Place, Running
@@ -103,7 +102,7 @@ class DockerManager:
     def build(self, context: IO[bytes], release: Release, dockerfile: str, seconds: float) -> None:
         """`context`: a tar file. NotBuilt."""
         name, labels = self.names.image(release), {HOME: self.names.home, COMMIT: release.commit}
-        docker_build.build(self.environment, context, name=name, labels=labels, dockerfile=dockerfile, seconds=seconds)
+        build(self.environment, context, name=name, labels=labels, dockerfile=dockerfile, seconds=seconds)
 
     def tag(self, image: Image, release: Release) -> None:
         with self._connected() as engine:

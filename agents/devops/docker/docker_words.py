@@ -1,4 +1,4 @@
-"""The words of an engine: a container and an image of ours, what they are called, and what a place of them says."""
+"""Docker in words: our containers and images, their names, and what an engine says of what went wrong. Pure."""
 
 from __future__ import annotations
 
@@ -14,6 +14,15 @@ HOME, PLACE, COMMIT = "sisimpur.home", "sisimpur.place", "sisimpur.commit"  # la
 SHORT = 12  # digits of a commit in the name of an image
 UP = frozenset({"running", "restarting", "paused"})
 SIGNALS = 128  # exit codes above it say which one
+NO_ROOM = re.compile(r"no space left on device|disk quota exceeded|not enough space", re.IGNORECASE)
+NO_REGISTRY = re.compile(
+    r"/v2/.*(?:dial tcp|timeout|no such host|connection re|EOF|awaiting headers|: 50\d )|toomanyrequests",
+    re.IGNORECASE | re.DOTALL,
+)
+ENGINE_ENDS = re.compile(r"dial unix \S*containerd|transport is closing|server is shutting down|context canceled", re.I)
+PORT_TAKEN = re.compile(r"port is already allocated|address already in use", re.IGNORECASE)
+NOISE = re.compile(r"Step \d+/\d+ : | ---> |Removing intermediate container |Successfully (?:built|tagged) ")
+COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 @dataclass(frozen=True)
@@ -112,19 +121,6 @@ class Names:
 
     def labels(self, place: Place, commit: str = "") -> dict[str, str]:
         return {HOME: self.home, PLACE: place, **({COMMIT: commit} if commit else {})}
-
-
-# --- what an engine says of what went wrong ------------------------------------------------------------------
-
-NO_ROOM = re.compile(r"no space left on device|disk quota exceeded|not enough space", re.IGNORECASE)
-NO_REGISTRY = re.compile(
-    r"/v2/.*(?:dial tcp|timeout|no such host|connection re|EOF|awaiting headers|: 50\d )|toomanyrequests",
-    re.IGNORECASE | re.DOTALL,
-)
-ENGINE_ENDS = re.compile(r"dial unix \S*containerd|transport is closing|server is shutting down|context canceled", re.I)
-PORT_TAKEN = re.compile(r"port is already allocated|address already in use", re.IGNORECASE)
-NOISE = re.compile(r"Step \d+/\d+ : | ---> |Removing intermediate container |Successfully (?:built|tagged) ")
-COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def why_away(said: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.devops.drivers.release_env import release_env
+from agents.devops.drivers.release_files import release_env
 from shared.config.settings_deploy import PlaceSettings
 from shared.model.defuse import HIDDEN
 from shared.model.errors import Misconfigured, Stopping

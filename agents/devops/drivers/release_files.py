@@ -1,4 +1,4 @@
-"""Door to released files. The only module that lays out a commit's files for a deploy, and throws them away again.
+"""Released files: lays out a commit's files for a deploy, removes them again, and reads a place's `env_file`.
 
 A commit's folder is there as a whole or not at all; it is laid out once, whatever place asks for it.
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from agents.devops.drivers.driver import EngineAway, NotBuilt
+from shared.config.settings_deploy import PlaceSettings
 from shared.model.deployment import PLACES, Place
-from shared.model.errors import Refused
+from shared.model.errors import Misconfigured, Refused
 from shared.repo.mirror import Mirror
 from shared.repo.mirror_tree import commit_id
 from shared.system.fault import fault_point
@@ -113,3 +114,49 @@ class ReleaseFiles:
 
     def _names(self) -> list[str]:
         return os.listdir(self._folder) if self._folder.is_dir() else []
+
+
+# --- a place's environment -----------------------------------------------------------------------------------
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,100}")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+MOST_LISTED = 5  # lines
+
+
+def release_env(place: PlaceSettings) -> dict[str, str]:
+    """What is said in `env` counts before what is said in the file. Misconfigured: what is wrong with the file."""
+    return {**(read_env_file(Path(place.env_file)) if place.env_file else {}), **place.env}
+
+
+def read_env_file(path: Path) -> dict[str, str]:
+    """Of a name that comes twice the last value counts. Misconfigured: it is not there, or not as it should be."""
+    try:
+        text = read_text(path)
+    except FileNotFoundError:
+        raise Misconfigured(f"there is no {path}: make it (it may be empty), or take its `env_file` out") from None
+    except Refused as refused:
+        raise Misconfigured(f"`env_file` {path.parent}/{refused}") from None
+    rows = list(_rows(text))
+    if broken := [number for number, row in rows if row is None]:
+        lines = ", ".join(map(str, broken[:MOST_LISTED])) + (", ..." if broken[MOST_LISTED:] else "")
+        raise Misconfigured(f"{path}, line {lines}: write NAME=VALUE")
+    return dict(row for _, row in rows if row)
+
+
+def _rows(text: str) -> Iterator[tuple[int, tuple[str, str] | None]]:
+    """(line from 1, name and value; None: it is not as it should be)."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield number, _row(line)
+
+
+def _row(line: str) -> tuple[str, str] | None:
+    name, equals, value = line.strip().removeprefix("export ").partition("=")
+    if not equals or not NAME.fullmatch(name.strip()) or CONTROL.search(value):
+        return None
+    return name.strip(), _unquoted(value.strip())
+
+
+def _unquoted(value: str) -> str:
+    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    return value[1:-1] if quoted else value

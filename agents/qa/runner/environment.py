@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.qa.runner.environment_build import ENV, INSTALL, SEEN, Builder, Setup
-from agents.qa.runner.environment_key import default_setup, dependency_files, key_of
-from agents.qa.runner.environment_store import EnvironmentStore
+from agents.qa.runner.environment_store import EnvironmentStore, default_setup, dependency_files, key_of
 from agents.qa.runner.suite import Environment
 from shared.model.errors import BrokenSetup
 from shared.repo.git import GitFailed

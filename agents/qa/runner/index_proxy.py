@@ -1,4 +1,4 @@
-"""Door to the package index. The only module that lets a box reach another machine: a few hosts, by https only.
+"""Package index adapter: lets a box reach a few hosts, by https only.
 
 It listens on a unix socket, which the box finds as a web proxy at http://127.0.0.1:METER_PORT. What it passes on is
 encrypted between the installer and the index; so it looks at the first bytes, which name the host once more.
@@ -6,6 +6,7 @@ encrypted between the installer and the index; so it looks at the first bytes, w
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 import selectors
@@ -16,8 +17,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.qa.runner.client_hello import RECORD_HEAD, named_host, record_length
-from agents.qa.runner.index_address import HTTPS, dialled
 from shared.model.errors import Refused
 from shared.sandbox.box import hand_over
 
@@ -223,3 +222,85 @@ def _exactly(client: socket.socket, size: int) -> bytes:
 
 def _shown(header: bytes) -> str:
     return ascii(header.partition(b"\r\n")[0][:80].decode("utf-8", "replace"))
+
+
+# --- the host that a connection asks for ---------------------------------------------------------------------
+
+HANDSHAKE, CLIENT_HELLO, SERVER_NAME, HOST_NAME = 22, 1, 0, 0
+RECORD_HEAD = 5  # bytes: kind, version, length
+
+
+def record_length(head: bytes) -> int:
+    """How many bytes follow the head of a record; 0: it begins no handshake."""
+    return int.from_bytes(head[3:5], "big") if len(head) == RECORD_HEAD and head[0] == HANDSHAKE else 0
+
+
+def named_host(record: bytes) -> str:
+    """The host's name in the first record of a connection, in lower case; empty: it names none."""
+    try:
+        return _named_host(record[RECORD_HEAD:]).decode("ascii").lower()
+    except (IndexError, UnicodeDecodeError):
+        return ""
+
+
+def _named_host(hello: bytes) -> bytes:
+    if hello[0] != CLIENT_HELLO:
+        return b""
+    rest = hello[4 + 2 + 32 :]  # kind and length, version, random number
+    for width in (1, 2, 1):  # session, ciphers, compressions
+        _, rest = _field(rest, width)
+    extensions, _ = _field(rest, 2)
+    while extensions:
+        kind = extensions[:2]
+        content, extensions = _field(extensions[2:], 2)
+        if int.from_bytes(kind, "big") == SERVER_NAME:
+            names, _ = _field(content, 2)
+            return _field(names[1:], 2)[0] if names[0] == HOST_NAME else b""
+    return b""
+
+
+def _field(data: bytes, width: int) -> tuple[bytes, bytes]:
+    """(content, what follows) of a field that begins with its length. IndexError: it is shorter than it says."""
+    end = width + int.from_bytes(data[:width], "big")
+    if len(data) < end:
+        raise IndexError(end)
+    return data[width:end], data[end:]
+
+
+# --- the address of the index --------------------------------------------------------------------------------
+
+HTTPS = 443
+
+# This machine, the networks behind it, and what is no single machine at all.
+HOME_NETWORKS = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
+        *("192.0.0.0/24", "192.168.0.0/16", "224.0.0.0/3"),
+        *("::/8", "64:ff9b:1::/48", "2001::/32", "2002::/16", "fc00::/7", "fe80::/9", "ff00::/8"),
+    )
+)
+NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # an IPv4 address in its last four bytes
+
+
+def dialled(host: str, seconds: float) -> socket.socket:
+    """A connection to a host's https port. Refused: it is on this machine or its networks. OSError: no answer.
+
+    What is connected is the address that was looked at, not the name once more.
+    """
+    addresses = [str(row[4][0]) for row in socket.getaddrinfo(host, HTTPS, type=socket.SOCK_STREAM)]
+    for address in addresses:
+        if not is_public(address):
+            raise Refused(f"{host} is at {address}, which is no public address; the set-up does not reach it")
+    for address in addresses[:-1]:
+        with suppress(OSError):
+            return socket.create_connection((address, HTTPS), seconds)
+    return socket.create_connection((addresses[-1], HTTPS), seconds)
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address may be an index: not of this machine, nor of a network that only we can reach."""
+    found = ipaddress.ip_address(address)
+    if found in NAT64:
+        found = ipaddress.IPv4Address(found.packed[-4:])
+    return not any(found in network for network in HOME_NETWORKS if network.version == found.version)

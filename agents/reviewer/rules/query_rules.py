@@ -6,8 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from agents.reviewer.rules.case import Case, ChangedFile
-from agents.reviewer.rules.python_tree import PythonTree, span, target_names, text_of
+from agents.reviewer.rules.case import Case, ChangedFile, PythonTree, span, target_names, text_of
 from shared.model.review import Finding, Severity
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
