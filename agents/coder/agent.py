@@ -43,29 +43,56 @@ class CoderLimits:
     stall: float = 0
 
 
+@dataclass(frozen=True)
+class CoderTickets:
+    """A ticket for each run of an engine: what it may spend, on which model. `route`: which model a run asks."""
+
+    ledger: Ledger
+    route: Callable[[Run, TaskSpec, Correction | None], Route]
+    limits: CoderLimits
+    clock: Clock
+
+    def open(self, run: Run, route: Route) -> str:
+        limits = self.limits
+        now = self.clock.now()
+        order = TicketOrder(
+            run,
+            limits.budget,
+            (route.model.model,),
+            now + timedelta(seconds=limits.seconds) + LEFT_OVER,
+            max_calls=limits.calls,
+            retry_s=limits.patience,
+            beside=route.beside,
+        )
+        return self.ledger.open_ticket(order, now)
+
+    def close(self, token: str) -> None:
+        self.ledger.close_ticket(token, self.clock.now())
+
+    def pulse(self, token: str) -> object:
+        """Another answer than before means that something happens."""
+        try:
+            return pulse(self.ledger.calls_of(token))
+        except Unavailable:  # whoever cannot look does not say that nothing happens
+            return object()
+
+
 class Coder:
     def __init__(
         self,
         engine: Engine,
         mirror: Mirror,
         committer: Committer,
-        ledger: Ledger,
+        tickets: CoderTickets,
         prompts: Prompts,
         log: Log,
-        clock: Clock,
-        route: Callable[[Run, TaskSpec, Correction | None], Route],
-        limits: CoderLimits,
     ) -> None:
-        """`route`: which model a run asks, and how."""
         self._engine = engine
         self._mirror = mirror
         self._committer = committer
-        self._ledger = ledger
+        self._tickets = tickets
         self._prompts = prompts
         self._log = log
-        self._clock = clock
-        self._route = route
-        self._limits = limits
 
     def code(
         self,
@@ -84,15 +111,17 @@ class Coder:
         needs was not there; the task is not to blame. Stopping: see Stoppable.
         """
         self._mirror.check_out(correction.start if correction and correction.start else base, folder)
-        route = self._route(run, task, correction)
-        token = self._ledger.open_ticket(self._order(run, route), self._clock.now())
+        route = self._tickets.route(run, task, correction)
+        token = self._tickets.open(run, route)
         try:
-            earlier = [change.path for change in self._before(base, correction)]
-            engine_run = self._engine.run(self._job(task, folder, token, route, correction, earlier, lessons))
+            asked = correction.tests if correction and correction.tests else task
+            earlier = () if asked is not task else [change.path for change in self._before(base, correction)]
+            message = self._message(asked, correction, lessons)
+            engine_run = self._engine.run(self._job(asked, message, folder, token, route, earlier))
         except Refused as reason:
             return NotCoded(str(reason), retry=False)
         finally:
-            self._ledger.close_ticket(token, self._clock.now())
+            self._tickets.close(token)
         ended = {"end": engine_run.end, "detail": engine_run.detail, "output": engine_run.output}
         self._log(run, "engine", model=route.model.model, **ended)
         if trouble := self._trouble(engine_run, token):
@@ -100,7 +129,7 @@ class Coder:
         return self._commit(run, task, base, folder, correction)
 
     def _trouble(self, engine_run: EngineRun, token: str) -> NotCoded | None:
-        verdict = judge(engine_run, self._ledger.calls_of(token))
+        verdict = judge(engine_run, self._tickets.ledger.calls_of(token))
         match verdict:
             case NoMoney(reason):
                 raise OutOfBudget(reason)
@@ -125,8 +154,8 @@ class Coder:
                 base=base,
                 ref=attempt_ref(task.id, run.attempt),
                 message=commit_message(task),
-                scope=scope_of(task, self._limits.allow, before, correction),
-                now=self._clock.now(),
+                scope=scope_of(task, self._tickets.limits.allow, before, correction),
+                now=self._tickets.clock.now(),
             )
         except Refused as reason:
             return NotCoded(f"the change was refused: {reason}")
@@ -152,56 +181,31 @@ class Coder:
         name = branch_name(task.id, task.title)
         return Branch(name, base, committed.sha, committed.changed, committed.protected)
 
-    def _pulse(self, token: str) -> object:
-        try:
-            return pulse(self._ledger.calls_of(token))
-        except Unavailable:  # whoever cannot look does not say that nothing happens
-            return object()
-
-    def _order(self, run: Run, route: Route) -> TicketOrder:
-        limits = self._limits
-        expires = self._clock.now() + timedelta(seconds=limits.seconds) + LEFT_OVER
-        return TicketOrder(
-            run,
-            limits.budget,
-            (route.model.model,),
-            expires,
-            max_calls=limits.calls,
-            retry_s=limits.patience,
-            beside=route.beside,
-        )
-
-    def _job(
-        self,
-        task: TaskSpec,
-        folder: Path,
-        token: str,
-        route: Route,
-        correction: Correction | None,
-        earlier: Sequence[str],
-        lessons: Sequence[str],
-    ) -> EngineJob:
-        """`earlier`: what the attempt that it goes on from has changed; it may be corrected too."""
-        asked = correction.tests if correction and correction.tests else task
-        earlier = () if correction and correction.tests else earlier
+    def _message(self, asked: TaskSpec, correction: Correction | None, lessons: Sequence[str]) -> str:
         given = {**holes(asked), "lessons": _lessons(lessons)}
         if correction:
             prompt = self._prompts.render("coder/correct", **given, findings=correction.findings)
         else:
             prompt = self._prompts.render("coder/task", **given)
+        return f"{prompt.system}\n{prompt.user}"
+
+    def _job(
+        self, asked: TaskSpec, message: str, folder: Path, token: str, route: Route, earlier: Sequence[str]
+    ) -> EngineJob:
+        """`earlier`: what the attempt that it goes on from has changed; it may be corrected too."""
         there = {path for path in (*asked.new_files, *earlier) if (folder / path).exists()} - {*asked.files}
         return EngineJob(
             folder=folder,
-            message=f"{prompt.system}\n{prompt.user}",
+            message=message,
             edit=(*asked.files, *sorted(there)),
             create=tuple(path for path in asked.new_files if path not in there),
             read=asked.context,
             ticket=token,
             model=route.model,
             marks=route.marks,
-            seconds=self._limits.seconds,
-            stall=self._limits.stall,
-            pulse=lambda: self._pulse(token),
+            seconds=self._tickets.limits.seconds,
+            stall=self._tickets.limits.stall,
+            pulse=lambda: self._tickets.pulse(token),
         )
 
 

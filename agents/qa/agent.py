@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from agents.qa import test_writer
 from agents.qa.analysis.mutants import mutants, unnoticed
@@ -26,27 +26,30 @@ MOST_FAILURES = 20
 LONGEST_OUTPUT = 4_000  # characters of what an unfinished run printed last
 
 
-class Qa:
-    """`command`: what the owner configured, may be empty. `tolerance`: points that coverage may fall by.
+@dataclass(frozen=True)
+class QaPolicy:
+    """What the owner configured: the command of the tests, may be empty; points that coverage may fall by."""
 
-    `mends`: the id of a task -> the failing test that upkeep began it for; empty: none.
-    """
+    command: str
+    tolerance: float
+
+
+class Qa:
+    """`mends`: the id of a task -> the failing test that upkeep began it for; empty: none."""
 
     def __init__(
         self,
         bench: Bench,
         source: CommitSource,
         kept: KeptRuns,
-        command: str,
-        tolerance: float,
+        policy: QaPolicy,
         log: Log,
         mends: Callable[[str], str] = lambda _: "",
     ) -> None:
         self._bench = bench
         self._source = source
         self._kept = kept
-        self._command = command
-        self._tolerance = tolerance
+        self._policy = policy
         self._log = log
         self._mends = mends
 
@@ -116,7 +119,7 @@ class Qa:
     def _command_at(self, commit: str, paths: frozenset[str]) -> str:
         named = PYTEST_SECTIONS.items()
         is_named = any(path in paths and sign in text_of(self._source, commit, path) for path, sign in named)
-        return command_for(self._command, paths, is_named)
+        return command_for(self._policy.command, paths, is_named)
 
     def _box(self, commit: str) -> str:
         return f"{self._bench.quality} {self._bench.label(commit)}"
@@ -125,7 +128,7 @@ class Qa:
         change, base = runs.change, runs.base
         uncovered = uncovered_changes(subject.touched.code, change.uncovered)
         found = problems(task, subject.touched, runs, subject.places, texts)
-        less = drop(base.covered, change.covered, uncovered, self._tolerance)
+        less = drop(base.covered, change.covered, uncovered, self._policy.tolerance)
         return replace(
             evidence,
             passed=len(change.of("passed")),

@@ -39,10 +39,14 @@ class Asker(Protocol):
 
 @dataclass(frozen=True)
 class ReviewLimits:
-    """How much of a change a model reads: characters of a chunk, and how many of them."""
+    """How much of a change a model reads: characters of a chunk, and how many of them.
+
+    `floor`: from this severity on a finding is no mere comment.
+    """
 
     chunk_chars: int = 24_000
     most_chunks: int = 6
+    floor: Severity = Severity.MEDIUM
 
 
 @dataclass(frozen=True)
@@ -65,16 +69,13 @@ class Reviewer:
         source: ReviewSource,
         linter: Linter,
         outgoing: Outgoing,
-        floor: Severity = Severity.MEDIUM,
         limits: ReviewLimits | None = None,
     ) -> None:
-        """`floor`: from here on a finding is no mere comment."""
         self._asker = asker
         self._prompts = prompts
         self._source = source
         self._linter = linter
         self._outgoing = outgoing
-        self._floor = floor
         self._limits = limits or ReviewLimits()
 
     def review(
@@ -94,7 +95,7 @@ class Reviewer:
             return Reviewed(branch.commit, Escalated(str(reason), found))
         if not 0 < len(parts) <= self._limits.most_chunks:
             return Reviewed(branch.commit, Escalated(self._size(parts), found))
-        past = history(before, self._floor)
+        past = history(before, self._limits.floor)
         try:
             reading = _Reading(run, task, evidence, case, parts, past)
             reads = [self._ask(reading, number) for number in range(len(parts))]
@@ -115,7 +116,7 @@ class Reviewer:
         return rules.tidy((*found, *news), self._outgoing)
 
     def _decided_by_rules(self, found: Sequence[Finding]) -> Verdict | None:
-        blocking = [one for one in found if one.severity.rank >= self._floor.rank]
+        blocking = [one for one in found if one.severity.rank >= self._limits.floor.rank]
         if any(one.rule not in rules.FOR_THE_OWNER for one in blocking):
             return ChangesRequested(tuple(found))
         if owners := next(iter(blocking), None):
@@ -154,7 +155,7 @@ class Reviewer:
         lines = {(file.path, number): text for file in case.files for number, text in file.added.items()}
         settled = settle((finding for one in reads for finding in one.findings), past, lines)
         every = rules.tidy((*found, *settled.findings), self._outgoing)
-        verdict = answer.verdict(reads, every, self._floor)
+        verdict = answer.verdict(reads, every, self._limits.floor)
         if settled.late and not isinstance(verdict, ChangesRequested):
             return Escalated(f"found late, on a line that had passed: {settled.late[0].text}", every)
         return verdict

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from agents.coder.agent import Coder, CoderLimits
+from agents.coder.agent import Coder, CoderLimits, CoderTickets
 from agents.coder.engine.engine import Engine
 from agents.coder.routes import Routes
 from agents.orchestrator.day import Orchestrator
@@ -24,7 +24,7 @@ from agents.orchestrator.vision.issue_goals import InboxRules
 from agents.planner.agent import Planner
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
 from agents.planner.source import SourceSnapshot
-from agents.qa.agent import Qa
+from agents.qa.agent import Qa, QaPolicy
 from agents.qa.runner.suite import Bench
 from agents.researcher.agent import ResearchBounds, Researcher
 from agents.reviewer.agent import Reviewer
@@ -301,7 +301,8 @@ def _team(
 def _qa(records: Records, desk: Desk, bench: Bench) -> ChecksChange:
     target, rules = records.settings.target.file, records.settings.policy.merge
     runs = BaseRuns(records.gates, desk.clock)
-    return Qa(bench, desk.mirror, runs, target.test, rules.coverage_drop, desk.log, desk.upkeep.failing_test)
+    policy = QaPolicy(target.test, rules.coverage_drop)
+    return Qa(bench, desk.mirror, runs, policy, desk.log, desk.upkeep.failing_test)
 
 
 def _coder(
@@ -310,21 +311,15 @@ def _coder(
     settings = records.settings
     model = settings.agents.coder
     limits = settings.agents.engine
-    return Coder(
-        engine,
-        desk.mirror,
-        Committer(desk.mirror, outgoing, AUTHOR, settings.target.file.protected),
-        records.ledger,
-        prompts,
-        desk.log,
-        desk.clock,
-        Routes(desk.savings, pricing, desk.clock, model.choice, model.easy or ""),
-        CoderLimits(
-            budget=settings.policy.budget.task,
-            seconds=round(limits.minutes * 60),
-            calls=limits.calls,
-            patience=limits.patience,
-            allow=settings.target.file.allow,
-            stall=limits.stall_minutes * 60,
-        ),
+    routes = Routes(desk.savings, pricing, desk.clock, model.choice, model.easy or "")
+    coder_limits = CoderLimits(
+        budget=settings.policy.budget.task,
+        seconds=round(limits.minutes * 60),
+        calls=limits.calls,
+        patience=limits.patience,
+        allow=settings.target.file.allow,
+        stall=limits.stall_minutes * 60,
     )
+    committer = Committer(desk.mirror, outgoing, AUTHOR, settings.target.file.protected)
+    tickets = CoderTickets(records.ledger, routes, coder_limits, desk.clock)
+    return Coder(engine, desk.mirror, committer, tickets, prompts, desk.log)

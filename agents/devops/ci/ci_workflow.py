@@ -241,25 +241,33 @@ def lines_of(command: str) -> tuple[str, ...]:
     return tuple(command.strip().split("\n")) if command.strip() else ()
 
 
-def order_for(
-    paths: Collection[str], pyproject: str, setup: str, test: str, branch: str, pythons: Sequence[str], minutes: int
-) -> CiOrder:
-    """For a repository with these files. `setup`, `test`: the commands of the team's own environment and tests.
+@dataclass(frozen=True)
+class TeamTests:
+    """How the team itself tests the target: the commands of its environment and tests, and its version of Python.
 
-    `pythons`: the versions to be used where pyproject.toml promises none.
+    `minutes`: the longest that a job may take.
     """
+
+    setup: str
+    test: str
+    python: str
+    minutes: int
+
+
+def order_for(paths: Collection[str], pyproject: str, branch: str, team: TeamTests) -> CiOrder:
+    """For a repository with these files. The team's version of Python is used where pyproject.toml promises none."""
     told = _toml(pyproject)
     has_rules = bool(set(RUFF_FILES) & set(paths)) or "ruff" in _table(told, "tool")
     return CiOrder(
-        pythons=_promised(told) or tuple(pythons),
-        setup=(*lines_of(setup), TEST_TOOLS),
-        test=lines_of(test),
+        pythons=_promised(told) or (team.python,),
+        setup=(*lines_of(team.setup), TEST_TOOLS),
+        test=lines_of(team.test),
         branch=branch,
         lint=any(path.endswith(".py") for path in paths),
         rules="" if has_rules else PLAIN_ERRORS,
         package="build-system" in told,
         image="Dockerfile" in paths,
-        minutes=minutes,
+        minutes=team.minutes,
     )
 
 

@@ -96,7 +96,7 @@ class CommandDriver:
         folder, command = self._files.of(release.commit), self._commands[release.place]["build"]
         if not command or self._files.built(release.commit, release.place) == (how := self._how(release.place)):
             return
-        done = self._run(command, release.place, folder, release.commit, self._settings.minutes, self._stop)
+        done = self._run(command, release, folder, self._stop)
         fault_point("deploy.built")
         if not done.ok:
             raise NotBuilt(command.problem(done, self._given(release.place)))
@@ -111,7 +111,7 @@ class CommandDriver:
         except NotBuilt as problem:
             raise NotTouched(str(problem)) from None
         self._remember_log(release.place, hurry)
-        done = self._run(command, release.place, folder, release.commit, self._settings.minutes)
+        done = self._run(command, release, folder)
         fault_point("deploy.started")
         try:
             if not done.ok:
@@ -124,7 +124,7 @@ class CommandDriver:
     def running(self, place: Place) -> Running | None:
         """`running` prints the commit, or at least 7 digits of it; nothing, however it ends: nothing runs."""
         command = self._commands[place]["running"]
-        done = self._run(command, place, merge=False)
+        done = self._ask(command, place)
         if done.end != "exited":
             raise EngineAway(command.problem(done, self._given(place)))
         said = done.text.strip().lower()
@@ -177,18 +177,18 @@ class CommandDriver:
         return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
     def _run(
-        self,
-        command: OwnerCommand,
-        place: Place,
-        folder: Path = Path("/"),
-        commit: str = "",
-        minutes: float | None = None,
-        stop: Callable[[], bool] = lambda: False,
-        merge: bool = True,
+        self, command: OwnerCommand, release: Release, folder: Path, stop: Callable[[], bool] = lambda: False
     ) -> Finished:
-        fill = {"commit": commit, "folder": str(folder), "place": place}
+        """A command about a release, in the folder of its files."""
+        fill = {"commit": release.commit, "folder": str(folder), "place": release.place}
+        given, minutes = self._given(release.place), self._settings.minutes
+        return command.run(fill, cwd=folder, given=given, minutes=minutes, stop=stop)
+
+    def _ask(self, command: OwnerCommand, place: Place, minutes: float | None = None) -> Finished:
+        """A command that only reports of a place; its errors stay apart from what it prints."""
+        fill = {"commit": "", "folder": "/", "place": place}
         minutes = minutes or min(QUICK, self._settings.minutes)
-        return command.run(fill, cwd=folder, given=self._given(place), minutes=minutes, stop=stop, merge=merge)
+        return command.run(fill, cwd=Path("/"), given=self._given(place), minutes=minutes, merge=False)
 
     def _given(self, place: Place) -> Surroundings:
         return surroundings(self._settings.places[place], self._environment)
@@ -197,7 +197,7 @@ class CommandDriver:
 
     def _log(self, place: Place, minutes: float | None = None) -> Sequence[str]:
         command = self._commands[place]["logs"]
-        done = self._run(command, place, minutes=minutes, merge=False) if command else None
+        done = self._ask(command, place, minutes) if command else None
         return done.text.splitlines()[-MOST_LINES:] if done else ()
 
     def _remember_log(self, place: Place, hurry: bool) -> None:
