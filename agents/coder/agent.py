@@ -169,7 +169,7 @@ class Coder:
         return self._mirror.changed(base, correction.start) if correction and correction.start else ()
 
     def _strayed(self, committed: Committed, correction: Correction | None) -> str:
-        """Whoever was asked for tests only has left everything else as it was."""
+        """Name the files that changed although only tests were asked for; empty: none."""
         if correction is None or correction.tests is None:
             return ""
         asked = (*correction.tests.files, *correction.tests.new_files)
@@ -210,7 +210,7 @@ class Coder:
 
 
 def _lessons(lines: Sequence[str]) -> str:
-    """Without any the prompt is as if there were no memory."""
+    """Block of lessons for the prompt; empty without any, as if there were no memory."""
     told = "\n".join(lines)
     return f"\n\nLessons of earlier work:\n\n{quoted(told, 'lessons')}" if told else ""
 
@@ -228,7 +228,7 @@ KINDS = (
 
 
 def holes(task: TaskSpec) -> dict[str, str]:
-    """For the prompt coder/task."""
+    """Fill the holes of the prompt coder/task."""
     return {
         "id": task.id,
         "title": task.title,
@@ -241,7 +241,7 @@ def holes(task: TaskSpec) -> dict[str, str]:
 
 
 def scope_of(task: TaskSpec, allow: Sequence[str], before: Sequence[Change], correction: Correction | None) -> Scope:
-    """What the commit may change against its base: what the task names, and what an earlier attempt was allowed."""
+    """Scope of the commit against its base: what the task names, and what an earlier attempt was allowed."""
     tests = correction.tests if correction else None
     files, new_files = (
         [*task.files, *(tests.files if tests else ())],

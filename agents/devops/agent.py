@@ -48,11 +48,11 @@ class Looks(Protocol):
 
 class Saves(Protocol):
     def is_wanted(self, place: Place) -> bool:
-        """Whether the owner names a command for it."""
+        """Say whether the owner names a command for it."""
         ...
 
     def save(self, place: Place, commit: str) -> Path:
-        """Where it lies. Stumble: there is no backup."""
+        """Save the data -> where it lies. Stumble: there is no backup."""
         ...
 
 
@@ -96,7 +96,7 @@ class DevOps:
                 return self._watch_back(deploy)
 
     def tidy(self, deploys: tuple[Deploy, ...]) -> None:
-        """What nobody goes back to any more is thrown away; that it cannot be is no reason to stop."""
+        """Throw away what nobody goes back to any more; that it cannot be is no reason to stop."""
         keep = frozenset(release for place in self.sites for release in _kept(place, deploys, self.keep))
         try:
             running = [found.commit for place in self.sites if (found := self.driver.running(place))]
@@ -140,7 +140,7 @@ class DevOps:
             return StepOutcome(DeployEvent.NOT_SAVED, str(problem))
 
     def _migrates(self, deploy: Deploy) -> bool:
-        """What nobody can compare with what ran before may."""
+        """Say whether it may change the data: what nobody can compare with what ran before may."""
         try:
             changed = self.changed(deploy.back_to, deploy.commit) if deploy.back_to else None
         except TeamError:
@@ -148,7 +148,10 @@ class DevOps:
         return changed is None or any(matches(path, self.migrations) for path in changed)
 
     def _start(self, deploy: Deploy) -> StepOutcome:
-        """From here on the one before may be gone; unless it is found out before that it cannot be started."""
+        """Start it.
+
+        From here on the one before may be gone; unless it is found out before that it cannot be started.
+        """
         self.tell(f"{_name(deploy)}: starting")
         try:
             self.driver.start(Release(deploy.place, deploy.commit))
@@ -183,7 +186,10 @@ class DevOps:
                 return StepOutcome(DeployEvent.OVERRULED, "you asked for another version there")
 
     def _last_words(self, place: Place, why: str) -> str:
-        """For whoever has to mend it. That there are none must not hold up what follows."""
+        """Read the last lines of its log for whoever has to mend it.
+
+        That there are none must not hold up what follows.
+        """
         try:
             said = self.sites[place].last_words(self.driver, place)
         except TeamError:
@@ -234,7 +240,7 @@ class DevOps:
         return None
 
     def _sleep(self, seconds: float) -> None:
-        """Whoever asks us to end is heard within a second."""
+        """Sleep, but hear within a second whoever asks us to end."""
         while seconds > 0:
             self._leave_if_asked()
             self.clock.sleep(min(seconds, BEAT))

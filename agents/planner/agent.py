@@ -30,7 +30,7 @@ LONGEST_UNKNOWN = 200
 
 
 class Asker(Protocol):
-    """Whoever answers a prompt in the form that is asked for."""
+    """Model that answers a prompt in the form that is asked for."""
 
     def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T: ...
 
@@ -108,7 +108,7 @@ def _block(texts: Iterable[str], label: str) -> str:
 
 
 def _lessons(lines: Sequence[str]) -> str:
-    """Without any the prompt is as if there were no memory."""
+    """Block of lessons for the prompt; empty without any, as if there were no memory."""
     return f"# Lessons of earlier work\n\n{_block(lines, 'lessons')}\n\n" if lines else ""
 
 
@@ -127,7 +127,7 @@ def _done(reply: PlanReply, order: PlanOrder, source: SourceTree) -> Iterable[st
 
 
 def _unknowns(reply: PlanReply, order: PlanOrder) -> Iterable[Question]:
-    """Of goals that strangers propose nothing is looked up: they would choose what is searched for."""
+    """Questions to look up; none for goals that strangers propose: they would choose what is searched for."""
     answers = verdicts(reply)
     for goal in order.goals:
         found = answers.get(goal.id)

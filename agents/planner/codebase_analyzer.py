@@ -89,13 +89,13 @@ class CodebaseAnalyzer:
         return _joined(parts, self._limit)
 
     def overview(self, source: SourceTree, texts: Sequence[str]) -> str:
-        """What there is and where the texts' words stand, without the files' own text: enough to name paths."""
+        """List what there is and where the texts' words stand, without the files' own text: enough to name paths."""
         files = _files(source)
         found = {term: _searched(source, term) for term in terms([text[:LONGEST_TEXT] for text in texts])}
         return _joined((*self._general(source, files), ("\n".join(_places(found)), 0.25)), self._limit)
 
     def _general(self, source: SourceTree, files: Sequence[str]) -> tuple[tuple[str, float], ...]:
-        """What is the same whatever is asked."""
+        """Facts that are the same whatever is asked."""
         first = "\n".join([*_stack(source, files), *_tests(files)])
         return (first, 0.1), (_tree(files, self._limit * 3 // 10), 0.3)
 

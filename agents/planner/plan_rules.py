@@ -52,7 +52,7 @@ def _above(path: str) -> Iterator[str]:
 
 
 def faults(reply: PlanReply, order: PlanOrder, tree: Tree) -> Faults:
-    """Which rules each task breaks; tasks that keep all of them are not listed."""
+    """List the rules that each task breaks; tasks that keep all of them are not listed."""
     tasks = reply.tasks[:MAX_TASKS]
     found: dict[int, list[str]] = {place: list(_faults_of(place, reply, order, tree)) for place in range(len(tasks))}
     for place, text in _bad_links(tasks, order):

@@ -78,7 +78,10 @@ def _without_task(
 
 
 def _in_order(tasks: Sequence[Draft], order: PlanOrder, dropped: Collection[int]) -> list[int]:
-    """In the goals' order, but never a task before one that it waits for: so any beginning of the list is whole."""
+    """Sort by the goals' order, but never a task before one that it waits for.
+
+    So any beginning of the list is whole.
+    """
     needs = {place: wanted for place, wanted in links(tasks).items() if place not in dropped}
     rank = _ranks(tasks, order, needs)
     sorter = graphlib.TopologicalSorter(needs)

@@ -86,7 +86,7 @@ ALIKE = 0.8  # of the words of two titles
 
 
 def one_line(text: str, limit: int) -> str:
-    """Without line breaks and control characters, at most `limit` long."""
+    """Remove line breaks and control characters; cut to `limit` characters."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
@@ -109,6 +109,6 @@ def criteria(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two titles say about the same."""
+    """Say whether two titles mean about the same."""
     first, second = one.casefold().split(), other.casefold().split()
     return difflib.SequenceMatcher(None, first, second, autojunk=False).ratio() >= ALIKE

@@ -28,7 +28,7 @@ LONGEST_OUTPUT = 4_000  # characters of what an unfinished run printed last
 
 @dataclass(frozen=True)
 class QaPolicy:
-    """What the owner configured: the command of the tests, may be empty; points that coverage may fall by."""
+    """Policy of the owner: the command of the tests, may be empty; points that coverage may fall by."""
 
     command: str
     tolerance: float
@@ -81,7 +81,7 @@ class Qa:
         return self._told(run, self._tried(evidence, subject, gathering, written, newly))
 
     def base(self, run: Run, commit: str) -> SuiteRun:
-        """What the tests say of a commit of the branch, with the lines of its code that none runs; kept, or run now.
+        """Run the tests of a commit of the branch, with the lines of its code that none runs; kept, or run now.
 
         BrokenSetup, NoSandbox, Unavailable: as `check`.
         """
@@ -156,7 +156,10 @@ class Qa:
         written: Collection[str],
         newly: Mapping[str, Collection[int]],
     ) -> Evidence:
-        """With planted faults, if the tests are ours and nothing is wrong with them yet. `newly`: lines they run."""
+        """Try the tests with planted faults, if they are ours and nothing is wrong with them yet.
+
+        `newly`: lines they run.
+        """
         ours = {change.path for change in subject.touched.tests} if subject.about else set(written)
         there = subject.places.files([*evidence.new_tests, *evidence.proving]) & ours
         if evidence.is_red or evidence.needing("write tests") or not there:
@@ -183,7 +186,7 @@ def _about(task: TaskSpec, touched: Touched, paths: Collection[str]) -> tuple[st
 
 
 def _failures(runs: Runs) -> tuple[Failure, ...]:
-    """Those that the change is to blame for; of a run without an end whatever it said."""
+    """Failures that the change is to blame for; of a run without an end whatever it said."""
     known = runs.base.of("failed")
     found = [failure for failure in runs.change.failures if failure.test not in known or not runs.change.is_whole]
     told = {failure.test for failure in found}
@@ -193,6 +196,6 @@ def _failures(runs: Runs) -> tuple[Failure, ...]:
 
 
 def _output(runs: Runs) -> str:
-    """Of the first run that came to no end."""
+    """End of the output of the first run that came to no end."""
     shown = (runs.base, runs.change) if not is_usable(runs.base) else (runs.change,)
     return next((run.output[-LONGEST_OUTPUT:] for run in shown if not run.is_whole), "")

@@ -48,7 +48,7 @@ class KeptRuns(Protocol):
 
 @dataclass(frozen=True)
 class Subject:
-    """What is tested: a commit, against its base. `alters_nothing`: so says its task, and what it changes.
+    """Subject of the tests: a commit, against its base. `alters_nothing`: so says its task, and what it changes.
 
     `about`: modules that nobody but we asked tests for, and for nothing else.
     """
@@ -102,7 +102,7 @@ class Gathering:
         return [str(mutant) for mutant in planted if self._survives(mutant, written)]
 
     def weakenings(self) -> list[Weakening]:
-        """In what was done to the test files."""
+        """Find weaker tests in what was done to the test files."""
         branch = self._of.branch
         return [
             weakening
@@ -146,7 +146,7 @@ class Gathering:
         return [path for path in paths if path.endswith(".py") and not self._of.touched.is_for_tests(path)]
 
     def _flaky(self, order: SuiteOrder, failing: Collection[str]) -> frozenset[str]:
-        """Of tests that fail: those that pass when everything is run once more. Alone, many a broken one would pass."""
+        """Failing tests that pass when everything is run once more. Alone, many a broken one would pass."""
         if not failing:
             return frozenset()
         return frozenset(failing) & self._made("again", replace(order, cover=False)).of("passed")

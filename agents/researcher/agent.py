@@ -24,7 +24,7 @@ GO_ON = "Look further, or answer."
 
 
 class Asker(Protocol):
-    """Whoever answers a prompt in the form that is asked for."""
+    """Model that answers a prompt in the form that is asked for."""
 
     def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T: ...
 
@@ -41,7 +41,7 @@ class WebLibrary(Protocol):
 
 @dataclass(frozen=True)
 class ResearchBounds:
-    """Of one try at a question. `tokens`: sent and received, of all its turns."""
+    """Bounds of one try at a question. `tokens`: sent and received, of all its turns."""
 
     turns: int = 5
     tokens: int = 40_000
@@ -49,7 +49,10 @@ class ResearchBounds:
 
 @dataclass
 class _Question:
-    """What lies there. What was shown once stays as it is: each turn adds a leaf, and the prompt grows at its end."""
+    """Question with all that was shown.
+
+    What was shown once stays as it is: each turn adds a leaf, and the prompt grows at its end.
+    """
 
     inquiry: Inquiry
     library: WebLibrary
@@ -90,7 +93,7 @@ class _Question:
                 self._lines.append(f"{number}. cannot be read: {why}")
 
     def turn_over(self) -> None:
-        """What was found and read since the last leaf is the next one."""
+        """Make the next leaf of what was found and read since the last one."""
         self.leaves.append("\n\n".join((*self._found(), *self._read())))
         self._lines, self._pages = [], []
 
@@ -145,11 +148,14 @@ class Researcher:
         raise Stumble(f"no answer after {turn} turns")
 
     def _has_room(self, tokens: int) -> bool:
-        """For this turn and one more, if each takes a third of what there is. `tokens`: of this try so far."""
+        """Say whether there is room for this turn and one more, if each takes a third of what there is.
+
+        `tokens`: of this try so far.
+        """
         return tokens <= self._bounds.tokens // 3
 
     def _looked_further(self, reply: ResearchReply, desk: _Question) -> bool:
-        """Whether it asked for anything at all."""
+        """Say whether it asked for anything at all."""
         numbers, asked = wanted(reply, len(desk.results)), queries(reply)
         for number in numbers:
             desk.read(number)

@@ -55,18 +55,18 @@ class ResearchReply:
 
 
 def queries(reply: ResearchReply) -> tuple[str, ...]:
-    """What is searched for next."""
+    """Queries that are searched for next."""
     asked = (one_line(query, LONGEST_QUERY) for query in reply.searches)
     return tuple(dict.fromkeys(filter(None, asked)))[:MOST_SEARCHES]
 
 
 def wanted(reply: ResearchReply, count: int) -> tuple[int, ...]:
-    """Which of `count` results are read next, counted from 1."""
+    """Numbers of the results (of `count`, from 1) that are read next."""
     return tuple(dict.fromkeys(number for number in reply.read if 0 < number <= count))[:MOST_PAGES]
 
 
 def settled(reply: ResearchReply, sources: Sequence[WebSource]) -> Findings:
-    """What may be told: claims only with a quote that stands in the page that they name."""
+    """Findings that may be told: claims only with a quote that stands in the page that they name."""
     claims = [_claim(claim, sources) for claim in reply.claims[:MOST_CLAIMS]]
     kept = supported([claim for claim in claims if claim], _by_url(sources))
     points = (one_line(point, LONGEST_LINE) for point in reply.open_points[:MOST_POINTS])

@@ -32,14 +32,14 @@ EARLIER = """\
 
 
 class Asker(Protocol):
-    """Whoever answers a prompt in the form that is asked for."""
+    """Model that answers a prompt in the form that is asked for."""
 
     def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T: ...
 
 
 @dataclass(frozen=True)
 class ReviewLimits:
-    """How much of a change a model reads: characters of a chunk, and how many of them.
+    """Limits of what a model reads of a change: characters of a chunk, and how many of them.
 
     `floor`: from this severity on a finding is no mere comment.
     """
@@ -51,7 +51,7 @@ class ReviewLimits:
 
 @dataclass(frozen=True)
 class _Reading:
-    """What all questions about one change have in common."""
+    """Common part of all questions about one change."""
 
     run: Run
     task: TaskSpec
@@ -130,7 +130,7 @@ class Reviewer:
     # --- the model -------------------------------------------------------------------------------------------
 
     def _ask(self, reading: _Reading, number: int) -> Read:
-        """Nothing in the prompt changes unless the change does: after a rebase the kept reply answers it."""
+        """Ask about one chunk. The prompt changes only with the change: after a rebase the kept reply answers it."""
         part = reading.parts[number]
         earlier = answer.about(part, reading.past.open)
         prompt = self._prompts.render(
@@ -146,7 +146,7 @@ class Reviewer:
         return answer.read(reply, part, {file.path: file for file in reading.case.files}, earlier)
 
     def _earlier(self, findings: Sequence[Finding]) -> str:
-        """Without any the prompt is that of a first round."""
+        """Block of earlier findings; empty without any, as in a first round."""
         if not findings:
             return ""
         return f"{EARLIER}\n\n{quoted(self._outgoing.clean(findings_text(findings)), 'findings')}\n\n"

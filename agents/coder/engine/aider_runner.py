@@ -58,7 +58,7 @@ class AiderEngine:
             return answer(done, given.result, job, self._launcher)
 
     def close(self) -> None:
-        """Nothing is kept between two runs."""
+        """Do nothing: nothing is kept between two runs."""
 
     def _boxed(self, job: EngineJob, ends: str, given: Given) -> Job:
         result = Mount(given.result, RESULT, writable=True)
@@ -191,7 +191,7 @@ REASONS = {
 
 
 class Result(BaseModel):
-    """What the launcher writes. It comes out of a box: checked like any other foreign text."""
+    """Result that the launcher writes. It comes out of a box: checked like any other foreign text."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     version: Text

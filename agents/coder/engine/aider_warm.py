@@ -1,4 +1,4 @@
-"""Door to Aider, started once for many tasks. The only module that has it run in the warm box.
+"""Warm Aider adapter: starts Aider once for many tasks, in the warm box.
 
 A task's folders lie below one folder that the box sees from its start; each run shuts itself in before it reads any of
 them (aider_fence.py). Whatever the warm box cannot do, a box of the task's own does: seconds slower, nothing else.
@@ -54,7 +54,7 @@ MB = 1 << 20
 
 @dataclass(frozen=True)
 class Place:
-    """Where the engine works: its interpreter, the meter's socket, and the folder with the tasks' folders."""
+    """Surroundings of the engine: its interpreter, the meter's socket, and the folder with the tasks' folders."""
 
     python: Path
     meter: Path
@@ -183,7 +183,7 @@ class WarmAider:
         return f"{WORK}/{path.relative_to(self._place.work)}"
 
     def _watch(self, job: EngineJob, given: Given, stop: Callable[[], bool]) -> Watch:
-        """Of this task alone: it is ended by itself."""
+        """Watch this task alone: it is ended by itself."""
         limits = JobLimits(job.seconds, MEMORY, processes=PROCESSES, disk_mb=DISK, stall=job.stall)
         return watchdog(limits, (job.folder, given.result, given.home), stop, job.pulse)
 

@@ -143,7 +143,7 @@ LABELS = ("agents",)
 
 
 def body(order: CiOrder) -> str:
-    """What it runs, with which rights, and why nobody but the owner merges it."""
+    """Text of the pull request: what CI runs, with which rights, and why nobody but the owner merges it."""
     return "\n".join(
         (
             f"This adds `{PATH}`, a GitHub workflow that runs on every pull request and on pushes to `{order.branch}`:",
@@ -243,7 +243,7 @@ def lines_of(command: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class TeamTests:
-    """How the team itself tests the target: the commands of its environment and tests, and its version of Python.
+    """Tests as the team runs them: the commands of its environment and tests, and its version of Python.
 
     `minutes`: the longest that a job may take.
     """
@@ -255,7 +255,10 @@ class TeamTests:
 
 
 def order_for(paths: Collection[str], pyproject: str, branch: str, team: TeamTests) -> CiOrder:
-    """For a repository with these files. The team's version of Python is used where pyproject.toml promises none."""
+    """Derive the order for a repository with these files.
+
+    The team's version of Python is used where pyproject.toml promises none.
+    """
     told = _toml(pyproject)
     has_rules = bool(set(RUFF_FILES) & set(paths)) or "ruff" in _table(told, "tool")
     return CiOrder(
@@ -272,7 +275,7 @@ def order_for(paths: Collection[str], pyproject: str, branch: str, team: TeamTes
 
 
 def runs_on_pulls(workflow: str) -> bool:
-    """Whether a workflow's events include `pull_request`."""
+    """Say whether a workflow's events include `pull_request`."""
     events = EVENTS.search(workflow.replace("\r\n", "\n"))
     return bool(events and PULL_REQUEST.search(COMMENT.sub("", events[1])))
 

@@ -116,7 +116,7 @@ class ComposeDriver:
     # --- the file --------------------------------------------------------------------------------------------
 
     def look(self, release: Release) -> None:
-        """Nothing if its file may be run; whether it comes up is not known. NotToRun, Misconfigured as below."""
+        """Check that its file may be run; whether it comes up is not known. NotToRun, Misconfigured as below."""
         self._composed(release)
 
     def _composed(self, release: Release) -> Composed:
@@ -145,7 +145,7 @@ class ComposeDriver:
         )
 
     def _written(self, place: Place) -> Mapping[str, Any]:
-        """What was told to run last; empty: nothing was, or nobody can read it."""
+        """Read what was told to run last; empty: nothing was, or nobody can read it."""
         try:
             found = json.loads(read_text(self._folder / place / RUNS))
         except (FileNotFoundError, Refused, ValueError):
@@ -153,14 +153,14 @@ class ComposeDriver:
         return found if isinstance(found, dict) else {}
 
     def _folder_of(self, place: Place) -> Path:
-        """Where nobody else may look."""
+        """Folder of the place, where nobody else may look."""
         folder = self._folder / place
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
         return folder
 
     def _names(self, place: Place, service: str) -> tuple[str, str]:
-        """What a service's container is called, by the older program and by the plugin."""
+        """Names of a service's container, by the older program and by the plugin."""
         begin = self._manager.names.of(place)
         return f"{begin}_{service}_1", f"{begin}-{service}-1"
 
@@ -172,7 +172,7 @@ class ComposeDriver:
         return [service for service, name in composed.built.items() if name not in there]
 
     def _is_there(self, image: str) -> bool:
-        """Whoever made it."""
+        """Say whether there is one, whoever made it."""
         with connected(self._manager.environment) as engine, unless(GONE):
             engine.inspect_image(image)  # type: ignore[no-untyped-call]
             return True
@@ -184,7 +184,7 @@ class ComposeDriver:
         self._judge(done, release, f"{words[0]} of {release.commit[:12]}", NotBuilt)
 
     def _end_others(self, release: Release, hurry: bool) -> None:
-        """Those of other commits, side by side: it takes as long as the slowest, and the port is free then."""
+        """End those of other commits, side by side: it takes as long as the slowest, and the port is free then."""
         others = [one for one in self._manager.containers_of(release.place) if one.commit not in ("", release.commit)]
         with ThreadPoolExecutor(max_workers=max(1, len(others))) as hands:
             list(hands.map(lambda one: self._end(one, hurry), others))
@@ -229,7 +229,7 @@ class ComposeDriver:
         return f"port {port} is taken by {who}: end it, or change deploy.{place}.port"
 
     def _hidden(self, place: Place, text: str) -> str:
-        """Without the owner's values: some of them are keys."""
+        """Hide the owner's values: some of them are keys."""
         values = {
             value for value in release_env(self._settings.places[place]).values() if len(value) >= SHORTEST_SECRET
         }
@@ -253,7 +253,7 @@ def _is_done(container: Container) -> bool:
 
 
 def _write_private(path: Path, text: str) -> None:
-    """In a folder that nobody else may enter."""
+    """Write a file in a folder that nobody else may enter."""
     write_text(path, text)
     path.chmod(0o600)
 
@@ -266,7 +266,7 @@ class NotToRun(Refused):
 
 
 def composed(root: Path, site: ComposeSite) -> Composed:
-    """What is run of the file in the folder `root`, which holds a commit's files. NotToRun."""
+    """Read what is run of the file in the folder `root`, which holds a commit's files. NotToRun."""
     try:
         parsed = strict_yaml.parse(read_text(_real(root, Inside("compose_file", site.file, "file"))), site.file).value
         held = {name: _env_file(root, name) for name in compose_rules.env_files(parsed, site)}
@@ -306,7 +306,7 @@ def _told(problems: list[str]) -> tuple[str, ...]:
 
 
 def _outside(root: Path, composed: Composed) -> list[str]:
-    """What is wrong with the paths that the file names, as they lie there."""
+    """List what is wrong with the paths that the file names, as they lie there."""
     problems = []
     for named in composed.inside:
         try:
@@ -319,7 +319,7 @@ def _outside(root: Path, composed: Composed) -> list[str]:
 
 
 def _real(root: Path, named: Inside) -> Path:
-    """Where it lies. Refused: not in the repository, also by way of a link, or not what it has to be."""
+    """Find where it lies. Refused: not in the repository, also by way of a link, or not what it has to be."""
     path = Path(os.path.realpath(root / named.path))
     if not path.is_relative_to(os.path.realpath(root)):
         raise Refused(f"{named.where}: {named.path} leads out of the repository by a link; put the thing itself there")

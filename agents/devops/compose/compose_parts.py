@@ -114,7 +114,7 @@ def named_parts(
 
 
 def _network(name: str, said: Mapping[str, Any], site: ComposeSite, problems: Problems) -> dict[str, Any]:
-    """What is internal has another name: the engine cannot change a network that is there."""
+    """Name what is internal differently: the engine cannot change a network that is there."""
     is_internal = problems.shaped(f"networks.{name}.internal", said.get("internal") or False, boolean)
     if not is_internal:
         return {"name": f"{site.name}-{name}", "labels": dict(site.labels)}
@@ -268,7 +268,7 @@ def add_environment(
 
 
 def _file(where: str, entry: Mapping[str, Any], site: ComposeSite, problems: Problems) -> Mapping[str, str] | None:
-    """What it holds; None: it is not in the repository, and the owner's is used."""
+    """Content of the file; None: it is not in the repository, and the owner's is used."""
     for key in entry.keys() - {"path", "required", "format"}:
         problems.tell(f"{where}.{shown(key)}", "not allowed here: it is not known; take it out")
     path = problems.shaped(where, entry.get("path", ""), lambda said: inside(said, site.base))

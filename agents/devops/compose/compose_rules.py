@@ -34,7 +34,7 @@ REFUSED_AT_TOP: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Composed:
-    """What we run. `document`: the file that compose is given, with nothing left to put in.
+    """File that we run. `document`: the file that compose is given, with nothing left to put in.
 
     `inside`: the paths of the repository that it names; they must lie in it in fact, which is for a door to see.
     `built`: service -> the name of its image; `pulled`: service -> an image that is only named.
@@ -58,7 +58,7 @@ class Composed:
 
 @dataclass(frozen=True)
 class Forbidden:
-    """It may not be run. Each problem is a sentence that names the key and says what to do."""
+    """File that may not be run. Each problem is a sentence that names the key and says what to do."""
 
     problems: tuple[str, ...]
 
@@ -114,7 +114,7 @@ def env_files(parsed: object, site: ComposeSite) -> tuple[str, ...]:
 
 
 def _services(parsed: object, site: ComposeSite, problems: Problems) -> dict[str, dict[str, Any]]:
-    """Those that are run: with a profile, compose runs none unless it is asked to."""
+    """Services that are run: with a profile, compose runs none unless it is asked to."""
     services = parsed.get("services") if isinstance(parsed, dict) else None
     if not isinstance(services, dict) or not services:
         problems.tell("services", "a compose file must say which services there are")

@@ -148,13 +148,13 @@ def _refuse(known: Mapping[str, Any], where: str, problems: Problems) -> None:
 
 
 def _is_harmless(key: str, value: object) -> bool:
-    """What we do anyway."""
+    """Say whether we do this anyway."""
     promises = (["no-new-privileges"], ["no-new-privileges:true"], ["no-new-privileges=true"])
     return (key == "security_opt" and value in promises) or (key == "scale" and str(value) == "1")
 
 
 def _refuse_in_deploy(said: object, where: str, problems: Problems) -> None:
-    """Its limits are replaced by ours; what asks for more than one container, or for devices, is refused."""
+    """Replace its limits by ours; what asks for more than one container, or for devices, is refused."""
     if not isinstance(said, dict):
         problems.tell(where, "must be names with values")
         return
@@ -175,7 +175,7 @@ def _refuse_in_deploy(said: object, where: str, problems: Problems) -> None:
 def _restart(
     name: str, said: Mapping[str, Any], site: ComposeSite, service: ComposeService, problems: Problems
 ) -> None:
-    """What answers is always started again; of the others a job may end, and stays so."""
+    """Set when it is started again. What answers always is; of the others a job may end, and stays so."""
     where = f"services.{name}.restart"
     asked = filled(said.get("restart"), site.env, where, problems)
     word = "no" if is_absent(asked) else problems.shaped(where, asked, RESTART) or "no"

@@ -32,7 +32,7 @@ class Unfit(Exception):
 
 @dataclass
 class Problems:
-    """What is wrong, in the order of the file; each once."""
+    """Problems in the order of the file; each once."""
 
     told: list[str] = field(default_factory=list)
 
@@ -46,7 +46,7 @@ class Problems:
         return (*self.told[:MOST_TOLD], *([f"and {more} more"] if more > 0 else []))
 
     def shaped(self, where: str, value: object, shape: Shape) -> object:
-        """As it is written; None if it does not fit, which is told."""
+        """Return the value as it is written; None if it does not fit, which becomes a problem."""
         try:
             return shape(value)
         except Unfit as error:
@@ -112,7 +112,7 @@ def substituted(text: str, words: Mapping[str, str], depth: int = 0) -> str:
 
 
 def _next_part(text: str, at: int, words: Mapping[str, str], depth: int) -> tuple[str, int]:
-    """What the next piece means, and where the one after it begins."""
+    """Read what the next piece means, and where the one after it begins."""
     dollar = text.find("$", at)
     if dollar != at:
         end = len(text) if dollar < 0 else dollar
@@ -128,7 +128,7 @@ def _next_part(text: str, at: int, words: Mapping[str, str], depth: int) -> tupl
 
 
 def _closing(text: str, at: int) -> int:
-    """Where the brace that is open there is closed."""
+    """Find where the brace that is open there is closed."""
     depth = 1
     for match in re.compile(r"\$\$|\$\{|\}").finditer(text, at):
         depth += {"${": 1, "}": -1}.get(match[0], 0)
@@ -163,7 +163,7 @@ def _unset(name: str, why: str = "") -> str:
 
 
 def escaped(value: object) -> object:
-    """So written that compose puts nothing in."""
+    """Write a text so that compose puts nothing in."""
     if isinstance(value, Mapping):
         return {key: escaped(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -172,7 +172,7 @@ def escaped(value: object) -> object:
 
 
 def plain(text: str) -> str:
-    """What compose makes of a text that is `escaped`."""
+    """Undo `escaped`, as compose does."""
     return text.replace("$$", "$")
 
 

@@ -38,8 +38,9 @@ GONE, IN_USE = 404, 409
 
 
 class EngineRefused(EngineAway):
-    """It answers, and says no: whoever asked for a commit's sake knows whether that is to blame, and nobody else.
+    """Refusal of an engine that answers.
 
+    Whoever asked for a commit's sake knows whether that is to blame, and nobody else.
     `said`: its words; `status`: HTTP's.
     """
 
@@ -51,7 +52,7 @@ class EngineRefused(EngineAway):
 
 @contextlib.contextmanager
 def connected(environment: Mapping[str, str], seconds: int = SECONDS) -> Iterator[docker.APIClient]:
-    """While the block runs. EngineAway, EngineRefused; Misconfigured: it may not be asked, or is too old."""
+    """Connect while the block runs. EngineAway, EngineRefused; Misconfigured: it may not be asked, or is too old."""
     import docker
     from docker.credentials.errors import StoreError
 
@@ -69,7 +70,7 @@ def connected(environment: Mapping[str, str], seconds: int = SECONDS) -> Iterato
 
 
 def broken() -> tuple[type[Exception], ...]:
-    """What is raised when an engine does not answer, or stops in the middle of it."""
+    """List what is raised when an engine does not answer, or stops in the middle of it."""
     import docker
     import requests
     import urllib3
@@ -86,7 +87,7 @@ def lost(error: Exception) -> EngineAway:
 
 @contextlib.contextmanager
 def unless(*statuses: int) -> Iterator[None]:
-    """Inside `connected`: an answer of that status is as good as any."""
+    """Accept answers of these statuses, inside `connected`."""
     import docker
 
     try:
@@ -126,7 +127,7 @@ def _hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _trouble(host: str) -> Stumble | Misconfigured | None:
-    """Why nobody can be asked there. The SDK would say the same of all of these."""
+    """Say why nobody can be asked there. The SDK would say the same of all of these."""
     if not host.startswith(UNIX):
         return _trouble_at_port(host)
     path = host.removeprefix(UNIX)
@@ -156,7 +157,7 @@ def _trouble_at_port(host: str) -> EngineAway | None:
 
 
 def _client(host: str, environment: Mapping[str, str], seconds: int) -> docker.APIClient:
-    """It speaks the newest version that both know."""
+    """Make a client that speaks the newest version that both know."""
     import docker
     from docker.utils import kwargs_from_env
 
@@ -252,7 +253,7 @@ def build(
 
 @contextlib.contextmanager
 def _ended_after(seconds: float, engine: docker.APIClient) -> Iterator[Callable[[], bool]]:
-    """An answer that is not whole by then is cut; the engine ends a build that nobody listens to. -> was it cut?"""
+    """Cut an answer that is not whole by then; the engine ends a build that nobody listens to. -> was it cut?"""
     answers: list[Any] = []
     over = threading.Event()
 
@@ -275,7 +276,7 @@ def _ended_after(seconds: float, engine: docker.APIClient) -> Iterator[Callable[
 
 
 class _Told:
-    """What the builder said: its last lines, what went wrong, and whether it came to its end."""
+    """Record of what the builder said: its last lines, what went wrong, and whether it came to its end."""
 
     def __init__(self) -> None:
         self._lines = deque[str](maxlen=TAIL)

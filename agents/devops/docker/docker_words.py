@@ -49,7 +49,7 @@ class Container:
 
     @property
     def ended(self) -> str:
-        """How it ended; empty: it runs, or is about to again."""
+        """Say how it ended; empty: it runs, or is about to again."""
         match self.state:
             case "running" | "restarting":
                 return ""
@@ -70,7 +70,10 @@ def _ended(code: int, out_of_memory: bool) -> str:
 
 
 def summed_up(containers: Sequence[Container]) -> Running | None:
-    """What a place of these says of itself; None: there is none. One without a commit is a part of any release."""
+    """Sum up what a place of these says of itself; None: there are none.
+
+    One without a commit is a part of any release.
+    """
     commits = list(dict.fromkeys(one.commit for one in sorted(containers, key=lambda one: one.created) if one.commit))
     if not containers:
         return None
@@ -92,7 +95,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Names:
-    """What things of this home are called."""
+    """Names of the things of this home."""
 
     home: str
     _image: re.Pattern[str] = field(init=False, repr=False, compare=False)
@@ -104,7 +107,7 @@ class Names:
         object.__setattr__(self, "_image", re.compile(ours))
 
     def of(self, place: Place) -> str:
-        """With what every name of that place begins."""
+        """Prefix of every name of that place."""
         return f"sisimpur-{self.home}-{place}"
 
     def is_at(self, place: Place, name: str) -> bool:
@@ -115,7 +118,7 @@ class Names:
         return f"{self.of(release.place)}:{release.commit[:SHORT]}"
 
     def released(self, image: str) -> tuple[Place, str] | None:
-        """Of which place and (short) commit an image of that name is; None: of none of ours."""
+        """Place and short commit of an image of that name; None: it is none of ours."""
         found = self._image.fullmatch(image)
         return next((place, found[2]) for place in PLACES if place == found[1]) if found else None
 
@@ -124,7 +127,7 @@ class Names:
 
 
 def why_away(said: str) -> str:
-    """Why nobody's commit is to blame for what the engine says, and what to do; empty: it may well be."""
+    """Say why no commit is to blame for the engine's words, and what to do; empty: one may be."""
     if NO_ROOM.search(said):
         return "Docker has no room left; see: docker system df; make room, e.g. with: docker image prune"
     if NO_REGISTRY.search(said):
@@ -140,11 +143,11 @@ def one_line(said: str, limit: int = 300) -> str:
 
 
 def without_noise(said: str) -> str:
-    """Without what the older builder says of each step, so that the last lines say what is wrong."""
+    """Leave out what the older builder says of each step, so that the last lines say what is wrong."""
     return "\n".join(line for line in said.split("\n") if not NOISE.match(line))
 
 
 def plain(said: str) -> str:
-    """Without colours and what cannot be printed; a line keeps what was printed over it last."""
+    """Remove colours and what cannot be printed; a line keeps what was printed over it last."""
     lines = (line.rstrip("\r").rpartition("\r")[2] for line in said.split("\n"))
     return HIDDEN.sub("", COLOURS.sub("", "\n".join(lines)))

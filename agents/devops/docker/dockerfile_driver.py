@@ -1,4 +1,4 @@
-"""Door to a target with a Dockerfile. The only module that makes an image of it, and one container of that.
+"""Dockerfile driver: makes an image of the target, and one container of that.
 
 Both places run the very same image: what goes to production is what was healthy at staging, not another build of it.
 Before the new container begins the old one ends, since both have the same port and volumes; what is in no volume

@@ -32,7 +32,7 @@ HOLES = ("backup", "commit", "place")
 
 
 class BackupFailed(Stumble):
-    """There is no backup that can be read: nothing is deployed. The text says why."""
+    """Failure to make a backup that can be read: nothing is deployed. The text says why."""
 
 
 class Backups:
@@ -57,11 +57,11 @@ class Backups:
         }
 
     def is_wanted(self, place: Place) -> bool:
-        """Whether the owner has named a command for it."""
+        """Say whether the owner has named a command for it."""
         return bool(self._backup[place])
 
     def save(self, place: Place, commit: str) -> Path:
-        """What the place's data is now, checked -> where it lies; always a new one. BackupFailed."""
+        """Save and check the place's data of now -> where it lies; always a new one. BackupFailed."""
         folder = self._folder / place
         made = self._made(folder, self._free_name(folder, commit))
         self._run(self._backup[place], place, commit, made)
@@ -84,7 +84,7 @@ class Backups:
     # --- details ---------------------------------------------------------------------------------------------
 
     def _made(self, folder: Path, name: str) -> Path:
-        """Where the command writes: nothing lies there, nor beside it."""
+        """Path where the command writes: nothing lies there, nor beside it."""
         making = folder / ".making"
         folder.mkdir(parents=True, exist_ok=True)
         remove_folder(making)
@@ -130,7 +130,7 @@ def _backup(place: Place, argv: tuple[str, ...]) -> OwnerCommand:
 
 
 def _problem(made: Path) -> str:
-    """Why it is no file that may be kept; empty: it is one."""
+    """Say why this file may not be kept; empty: it may."""
     try:
         info = made.lstat()
     except FileNotFoundError:
@@ -165,7 +165,7 @@ def is_sqlite(path: Path) -> bool:
 
 
 def sqlite_problem(path: Path, minutes: float) -> str:
-    """What is wrong with it; empty: it is whole, and holds a table.
+    """Say what is wrong with a SQLite file; empty: it is whole, and holds a table.
 
     What a program of its own has added to SQLite (an order of letters, a kind of table) is not there to be checked.
     """

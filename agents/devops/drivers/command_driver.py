@@ -1,4 +1,4 @@
-"""Door to a target without containers. The only module that deploys by fixed commands of the owner's.
+"""Command driver: deploys a target without containers by fixed commands of the owner's.
 
     staging:
       url: http://127.0.0.1:8001
@@ -136,13 +136,16 @@ class CommandDriver:
         return Running(self._in_full(said))
 
     def logs(self, place: Place, lines: int = 50) -> str:
-        """What was printed since the start; all of it, if nobody knows what was there before."""
+        """Lines that were printed since the start; all of it, if nobody knows what was there before."""
         found = self._log(place)
         new = found[seen_before(self._remembered(place), _digests(found)) :]
         return "\n".join(new[-lines:])
 
     def clean(self, keep: Collection[Release]) -> Cleaned:
-        """The owner's programs are his. Folders of commits that neither run nor are kept go; they count as images."""
+        """Leave the owner's programs alone.
+
+        Folders of commits that neither run nor are kept go; they count as images.
+        """
         running = [found.commit for place in self._commands if (found := self.running(place))]
         return Cleaned(builds=self._files.clean({*running, *(release.commit for release in keep)}))
 
@@ -172,7 +175,7 @@ class CommandDriver:
         return found[0] if len(found) == 1 else said
 
     def _how(self, place: Place) -> str:
-        """Of the command that builds, with what the owner's config gives it; none of its words."""
+        """Digest of the command that builds and of what the owner's config gives it; none of its words."""
         words = [self._commands[place]["build"].argv, sorted(self._settings.places[place].env.items())]
         return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
@@ -201,7 +204,10 @@ class CommandDriver:
         return done.text.splitlines()[-MOST_LINES:] if done else ()
 
     def _remember_log(self, place: Place, hurry: bool) -> None:
-        """What the version before it printed says nothing of this one. A full disk keeps nothing from being started."""
+        """Remember what the version before it printed: it says nothing of this one.
+
+        A full disk keeps nothing from being started.
+        """
         before, note = self._log_before(place, hurry), self._folder / f"{place}.log-before"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -214,7 +220,7 @@ class CommandDriver:
         fault_point("deploy.log-remembered")
 
     def _log_before(self, place: Place, hurry: bool) -> Sequence[str]:
-        """In a hurry nobody waits for it, nor asks why it is not to be had."""
+        """Read the log before a start; in a hurry nobody waits for it, nor asks why it is not to be had."""
         try:
             return _digests(self._log(place, HURRIED if hurry else None))
         except Misconfigured:
@@ -232,7 +238,7 @@ class CommandDriver:
 
 
 def _commands(place: Place, settings: DeploySettings) -> Mapping[str, OwnerCommand]:
-    """By their names."""
+    """Commands of a place by their names."""
     found = settings.places[place]
     of_a_commit = {"build": found.build, "start": found.start}
     others = {"running": found.running, "logs": found.logs}

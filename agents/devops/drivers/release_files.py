@@ -47,7 +47,7 @@ class ReleaseFiles:
         return place
 
     def built(self, commit: str, place: Place) -> str:
-        """How that was built in its folder which is there still, in the words of `set_built`; empty: it was not."""
+        """Say how this was built in its folder that is there still, in the words of `set_built`; empty: it was not."""
         with contextlib.suppress(FileNotFoundError, Refused):
             return read_text(self._mark(commit, place)) if (self._folder / commit_id(commit)).is_dir() else ""
         return ""
@@ -124,12 +124,12 @@ MOST_LISTED = 5  # lines
 
 
 def release_env(place: PlaceSettings) -> dict[str, str]:
-    """What is said in `env` counts before what is said in the file. Misconfigured: what is wrong with the file."""
+    """Merge `env` over the place's `env_file`. Misconfigured: what is wrong with the file."""
     return {**(read_env_file(Path(place.env_file)) if place.env_file else {}), **place.env}
 
 
 def read_env_file(path: Path) -> dict[str, str]:
-    """Of a name that comes twice the last value counts. Misconfigured: it is not there, or not as it should be."""
+    """Read lines of NAME=VALUE; the last of one name counts. Misconfigured: it is not there, or not as it should be."""
     try:
         text = read_text(path)
     except FileNotFoundError:

@@ -52,7 +52,7 @@ def _is_same(old: str, new: str, others: Sequence[str]) -> bool:
 
 
 def _unspoken(module: ast.Module) -> ast.Module:
-    """Without its docstrings and other texts that stand alone."""
+    """Remove docstrings and other texts that stand alone."""
     for node in ast.walk(module):
         if isinstance(node, Function | ast.ClassDef | ast.Module):
             node.body = [one for one in node.body if not _is_text(one)]
@@ -106,7 +106,7 @@ def _asked_for(module: ast.Module, others: Sequence[str]) -> frozenset[str]:
 
 
 def _values(text: str) -> frozenset[str]:
-    """Of what cannot be read, every word."""
+    """Names that a text uses as values; every word, if it cannot be read."""
     module = parsed(text)
     return frozenset(re.findall(r"\w+", text) if module is None else _values_of(module))
 
@@ -130,7 +130,7 @@ def _annotations_of(node: ast.AST) -> list[ast.expr]:
 
 
 def _told(module: ast.Module, asked: frozenset[str], renamed: Mapping[str, str], kept: frozenset[str]) -> str:
-    """What is left when all is taken out that may differ."""
+    """Dump the module without all that may differ."""
     _strip(module, asked, ())
     _drop_imports(module, kept)
     for node in ast.walk(module):
@@ -175,7 +175,7 @@ def _is_plain(annotation: ast.expr | None) -> bool:
 
 
 def _drop_imports(module: ast.Module, kept: frozenset[str]) -> None:
-    """Those for annotations, if nothing that is left knows their names, and nobody has them from here."""
+    """Remove imports for annotations, if nothing that is left knows their names, and nobody has them from here."""
     left = {node.id for node in ast.walk(module) if isinstance(node, ast.Name)} | set(_bound_otherwise(module)) | kept
     annotated = any(isinstance(node, ast.AnnAssign) or _annotations_of(node) for node in ast.walk(module))
     module.body = [node for node in module.body if not _is_for_annotations(node, left, annotated)]
@@ -218,7 +218,7 @@ def handed_on(names: Collection[str], others: Iterable[str], homes: Collection[s
 
 
 def _had(module: ast.Module, words: Collection[str], homes: Collection[str]) -> Iterator[str]:
-    """What is imported or asked for by its name; by a star comes whatever is used."""
+    """Names that are imported or asked for by name; by a star comes whatever is used."""
     known = {*homes, *_homes_by_name(module, homes)}
     for node in ast.walk(module):
         match node:
@@ -247,7 +247,7 @@ UTF8 = ("utf-8", "utf8")
 
 
 def is_foreign(text: str) -> bool:
-    """Whether some line says that the bytes are not UTF-8: the interpreter may read another program than we do."""
+    """Say whether a line declares another encoding than UTF-8: the interpreter may then read another program."""
     return any(_coding(line) not in UTF8 for line in _lines(text))
 
 

@@ -1,4 +1,4 @@
-"""What a task says of tests: whether it asks for new behaviour, which tests it names, and what it removes. Pure."""
+"""Words of a task about tests: whether it asks for new behaviour, which tests it names, and what it removes. Pure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ADAPTS = re.compile(r"\b(up to date|updat\w+|adapt\w*|adjust\w*|chang\w+|rewrit\
 
 
 def asks_for_behaviour(task: TaskSpec, touched: Touched) -> bool:
-    """Whether something must work afterwards that did not before. In doubt it must: then a test has to show it."""
+    """Say whether something must work afterwards that did not before. In doubt it must: a test has to show it."""
     if not touched.product:
         return False
     return mends(task) or (touched.adds and not _is_quiet(task))
@@ -86,7 +86,7 @@ def obsolete(
     code: Iterable[tuple[str, str]],
     is_missed: Callable[[str], bool],
 ) -> frozenset[Named]:
-    """Of `tests` (path -> text before) those that use a name which the task removes, and which really is gone.
+    """Choose of `tests` (path -> text before) those that use a name which the task removes, and which really is gone.
 
     `code`: texts of each changed file of the product, before and after. `is_missed`: whether the product still knows
     a name.
@@ -139,11 +139,11 @@ class Announced:
     obsolete: frozenset[Named] = frozenset()
 
     def of(self, tests: Iterable[str]) -> frozenset[str]:
-        """Those that the task names, or whose subject it removes."""
+        """Tests that the task names, or whose subject it removes."""
         return frozenset(test for test in tests if is_declared(test, self.task) or self._is_obsolete(test))
 
     def adapted(self, tests: Iterable[str]) -> frozenset[str]:
-        """Those whose file, or whose expected values, it says to change."""
+        """Tests whose file, or whose expected values, the task says to change."""
         if any(changes_tests_of(path, self.task) for path in self.relied):
             return frozenset(tests)
         return frozenset(test for test in tests if changes_tests_of(self.places.file(test), self.task))

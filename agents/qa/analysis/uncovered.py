@@ -80,7 +80,7 @@ class _Side:
     # --- what needs no run -----------------------------------------------------------------------------------
 
     def without(self, other: _Side) -> Iterator[Known]:
-        """What stands on the outermost level here, and whose name is not defined there."""
+        """Definitions on the outermost level here whose name is not defined there."""
         for place, nodes in self._standing.by_place.items():
             if "." not in place and place not in other.names:
                 yield from [(place, self._standing.text(place))] * len(nodes)
@@ -106,7 +106,7 @@ class _Side:
     def unrun(
         self, lines: Sequence[int], missing: Collection[int] | None, excused: Collection[int], old: _Side | None = None
     ) -> list[int]:
-        """Of `lines` the first ones of statements that were not run, each once. `old`: this file before, if it is new.
+        """First lines of the statements in `lines` that were not run, each once. `old`: this file before, if it is new.
 
         Where nobody counted (None) nothing is known to have been run.
         """
@@ -131,7 +131,7 @@ class _Side:
         return re.search(rf"\b{name}\b", "\n".join(self.lines)) is not None
 
     def _first(self, line: int) -> int:
-        """Of the innermost statement that this line belongs to: coverage is counted there."""
+        """First line of the innermost statement that this line belongs to: coverage is counted there."""
         around = [node for node in self._statements if line in all_lines(node)]
         return max((node.lineno for node in around), default=line)
 
@@ -231,6 +231,6 @@ def _is_on_one_line(node: Definition, lines: Sequence[str]) -> bool:
 
 
 def _is_silent(node: ast.stmt) -> bool:
-    """What is never counted as run: a docstring, `...`, a declaration."""
+    """Say whether coverage never counts it as run: a docstring, `...`, a declaration."""
     is_constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     return is_constant or isinstance(node, ast.Global | ast.Nonlocal)

@@ -1,4 +1,4 @@
-"""Door to the target's tests. The only module that runs them.
+"""Test bench: runs the target's tests in boxes.
 
 Each run has a box of its own: the commit's files in a private folder that is gone with the box, the environment
 read-only, no network, no socket. What comes out is written by the code that was tested: it is read as hostile files.
@@ -43,7 +43,7 @@ exit "$code"
 
 
 class ProvidesEnvironments(Protocol):
-    """Where environments come from: what a commit's tests need beside its files."""
+    """Source of environments: what a commit's tests need beside its files."""
 
     def ready(self, commit: str) -> Environment:
         """BrokenSetup: it cannot be built."""
@@ -126,7 +126,7 @@ def _variables(order: SuiteOrder, env: Mapping[str, str]) -> dict[str, str]:
 
 
 def _left(path: Path) -> bytes | None:
-    """What the box left there, if it is a plain file of a sane size."""
+    """Read what the box left there, if it is a plain file of a sane size."""
     try:
         return read_bytes(path, MAX_REPORT)
     except (FileNotFoundError, Refused):

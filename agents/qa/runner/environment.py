@@ -1,4 +1,4 @@
-"""Door to the tests' environment. The only module that says which one a commit needs, and has it made if there is none.
+"""Environments of the tests: which one a commit needs, made if there is none.
 
 It is kept under a key made of all that decides what is in it: the interpreter, the set-up command, the files that say
 what is installed, the packages that are offered. It is read-only for the tests.
@@ -56,7 +56,7 @@ class Environments:
         self._turn = threading.Lock()  # two that need the same one do not both build it
 
     def ready(self, commit: str) -> Environment:
-        """What the commit's tests need, installed now if nobody has done so before.
+        """Return what the commit's tests need; install it now if nobody has done so before.
 
         BrokenSetup: it cannot be built. Unavailable: the package index does not answer, or the build was stopped.
         Refused: the files cannot be laid out. Misconfigured: there is no such interpreter or folder of packages.
@@ -109,7 +109,7 @@ class Environments:
             return None
 
     def _wheels(self) -> list[tuple[str, int, int]]:
-        """What the folder of packages offers: name, bytes, time."""
+        """List what the folder of packages offers: name, bytes, time."""
         folder = self._setup.packages
         if folder is None:
             return []

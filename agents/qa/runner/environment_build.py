@@ -1,4 +1,4 @@
-"""Door to the install box. The only module that runs what installs packages, the target's own code among it.
+"""Environment builder: runs what installs packages, the target's own code among it, in a box.
 
     place/env          -> /env           what stays
     place/job          -> /job           the commit's files, where the tests will find theirs
@@ -87,7 +87,7 @@ ENDS = {
 
 @dataclass(frozen=True)
 class Setup:
-    """What the owner says about the tests' environment. `name`: the target's; `python`: an interpreter.
+    """Settings of the owner about the tests' environment. `name`: the target's; `python`: an interpreter.
 
     `command`: a line of shell; empty: see default_setup. `packages`: a folder of wheels to install from, then without
     any network; else `hosts` are those of the package index.
@@ -142,7 +142,7 @@ class Builder:
         self._tell, self._stop = tell, stop
 
     def version(self) -> str:
-        """What the interpreter says that it is. Misconfigured: it does not run."""
+        """Ask the interpreter which version it is. Misconfigured: it does not run."""
         setup = self._setup
         done = self._box.run(Job((str(setup.program), "-I", "-VV"), setup.interpreter, limits=JobLimits(seconds=30)))
         if not done.ok:
@@ -188,7 +188,7 @@ class Builder:
         raise self._broken(step, f"{how}\n{_tail(done)}")
 
     def _look_at_what_is_left(self, step: Step, place: Path) -> None:
-        """What cannot be counted cannot be given to a box again."""
+        """Count what the step left: what cannot be counted cannot be given to a box again. BrokenSetup."""
         try:
             for name in PLACES:
                 for _ in walk(place / name):

@@ -32,7 +32,10 @@ READ, WRITE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, os.O_RDWR | os.O_CREAT
 
 
 class EnvironmentStore:
-    """What was taken stays as long as this process does, unless it has taken `KEPT` others since."""
+    """Store of environments.
+
+    What was taken stays as long as this process does, unless it has taken `KEPT` others since.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

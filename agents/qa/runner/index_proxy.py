@@ -31,7 +31,7 @@ CLOSED = "HTTP/1.1 {} {}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 @dataclass(frozen=True)
 class ProxyBounds:
-    """What those in the box may take of us altogether."""
+    """Bounds on what the box may take of us altogether."""
 
     connections: int = 32  # at once
     megabytes: int = 4_096  # there and back
@@ -69,7 +69,7 @@ class IndexProxy:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing is passed on afterwards."""
+        """Stop passing anything on."""
         with self._guard:
             for line in (self._listener, *self._open):
                 with suppress(OSError):
@@ -136,7 +136,10 @@ class IndexProxy:
         return upstream
 
     def _relay(self, client: socket.socket, upstream: socket.socket, host: str) -> None:
-        """There and back until one of them has ended, or a bound is reached. Who sends without reading waits."""
+        """Pass bytes there and back until one side has ended, or a bound is reached.
+
+        Who sends without reading waits.
+        """
         first = _first_record(client, self._bounds.header)
         if (named := named_host(first)) != host:
             self._note(f"a connection to {host} asked for {named[:80] or 'nobody'} there: it was cut")
@@ -213,7 +216,7 @@ def _first_record(client: socket.socket, most: int) -> bytes:
 
 
 def _exactly(client: socket.socket, size: int) -> bytes:
-    """That many bytes, or what came before the end."""
+    """Read that many bytes, or what came before the end."""
     data = b""
     while len(data) < size and (more := client.recv(size - len(data))):
         data += more
@@ -231,12 +234,15 @@ RECORD_HEAD = 5  # bytes: kind, version, length
 
 
 def record_length(head: bytes) -> int:
-    """How many bytes follow the head of a record; 0: it begins no handshake."""
+    """Count the bytes that follow the head of a record; 0: it begins no handshake."""
     return int.from_bytes(head[3:5], "big") if len(head) == RECORD_HEAD and head[0] == HANDSHAKE else 0
 
 
 def named_host(record: bytes) -> str:
-    """The host's name in the first record of a connection, in lower case; empty: it names none."""
+    """Read the host in the first record of a connection (TLS), in lower case; empty: it names none.
+
+    Many hosts share one address: who is let through to it could otherwise ask there for somebody else's host.
+    """
     try:
         return _named_host(record[RECORD_HEAD:]).decode("ascii").lower()
     except (IndexError, UnicodeDecodeError):
@@ -299,7 +305,7 @@ def dialled(host: str, seconds: float) -> socket.socket:
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address may be an index: not of this machine, nor of a network that only we can reach."""
+    """Say whether an IP address may be an index: not of this machine, nor of a network that only we can reach."""
     found = ipaddress.ip_address(address)
     if found in NAT64:
         found = ipaddress.IPv4Address(found.packed[-4:])

@@ -59,7 +59,7 @@ class ChangedFile:
         return next((number for number in self.added if first <= number <= last), None)
 
     def finding(self, line: int, severity: Severity, rule: str, text: str) -> Finding:
-        """Of a rule, about this line; 0: about the file."""
+        """Make a finding of a rule about this line; 0: about the file."""
         quote = self.lines[line - 1].strip()[:LONGEST_QUOTE] if 0 < line <= len(self.lines) else ""
         return Finding(self.path, line, severity, "rule", rule, text, quote)
 
@@ -141,7 +141,7 @@ class PythonTree:
         return names
 
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
-        """What the node stands in, from the inside out."""
+        """Nodes that the node stands in, from the inside out."""
         while (found := self._parents.get(node)) is not None:
             yield found
             node = found
@@ -181,7 +181,7 @@ class PythonTree:
 
 
 def _module(node: ast.ImportFrom) -> str:
-    """With the dots of a relative import: `.mock` is not the package mock."""
+    """Name of a module with the dots of a relative import: `.mock` is not the package mock."""
     return "." * node.level + (node.module or "")
 
 

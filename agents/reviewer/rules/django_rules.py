@@ -121,7 +121,7 @@ def _decorators(node: Function | ast.ClassDef, tree: PythonTree) -> set[str]:
 
 
 def _checks(function: Function, tree: PythonTree) -> bool:
-    """It calls something whose name says that it checks who is asking, or a decorator does."""
+    """Say whether it, or a decorator, calls something whose name says that it checks who is asking."""
     called = {tree.dotted(node.func).rpartition(".")[2] for node in ast.walk(function) if isinstance(node, ast.Call)}
     return any(CHECKS.search(name) for name in called | _decorators(function, tree))
 

@@ -95,7 +95,7 @@ def _switched_off(file: ChangedFile, tree: PythonTree) -> Iterator[Finding]:
 
 
 def _targets(node: ast.AST) -> list[ast.expr]:
-    """What is assigned to or deleted, if it is a part of something."""
+    """Parts of something that are assigned to or deleted."""
     if isinstance(node, ast.Assign | ast.Delete):
         found = node.targets
     elif isinstance(node, ast.AugAssign | ast.AnnAssign):
@@ -191,7 +191,7 @@ class _Tests:
         )
 
     def hold(self, wanted: set[str]) -> bool:
-        """Whether one statement holds them all."""
+        """Say whether one statement holds them all."""
         return any(wanted <= constants for constants in self._statements)
 
 

@@ -60,7 +60,7 @@ def _rows(file: ChangedFile, tree: PythonTree, call: ast.Call, line: int) -> Ite
 
 
 def _built_sql(value: ast.expr, call: ast.Call, tree: PythonTree) -> bool:
-    """Also one step back: `sql = f"..."`, then `execute(sql)`."""
+    """Find built SQL, also one step back: `sql = f"..."`, then `execute(sql)`."""
     values = [value]
     function = tree.function_of(call)
     if isinstance(value, ast.Name) and function:

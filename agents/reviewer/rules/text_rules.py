@@ -106,7 +106,7 @@ def _assigned(file: ChangedFile, text: str) -> str | None:
 
 
 def is_random(value: str) -> bool:
-    """Nobody chose these characters for their meaning."""
+    """Say whether nobody chose these characters for their meaning."""
     if len(value) < 12 or PLACEHOLDER.search(value) or "://" in value or value.startswith(("/", "./")):
         return False
     digits = sum(c.isdigit() for c in value)
