@@ -77,22 +77,14 @@ class CoderTickets:
             return object()
 
 
+@dataclass(frozen=True)
 class Coder:
-    def __init__(
-        self,
-        engine: Engine,
-        mirror: Mirror,
-        committer: Committer,
-        tickets: CoderTickets,
-        prompts: Prompts,
-        log: Log,
-    ) -> None:
-        self._engine = engine
-        self._mirror = mirror
-        self._committer = committer
-        self._tickets = tickets
-        self._prompts = prompts
-        self._log = log
+    engine: Engine
+    mirror: Mirror
+    committer: Committer
+    tickets: CoderTickets
+    prompts: Prompts
+    log: Log
 
     def code(
         self,
@@ -110,26 +102,26 @@ class Coder:
         OutOfBudget: a cap of the day or month stopped it, ShareReached: that of upkeep. Unavailable: what the engine
         needs was not there; the task is not to blame. Stopping: see Stoppable.
         """
-        self._mirror.check_out(correction.start if correction and correction.start else base, folder)
-        route = self._tickets.route(run, task, correction)
-        token = self._tickets.open(run, route)
+        self.mirror.check_out(correction.start if correction and correction.start else base, folder)
+        route = self.tickets.route(run, task, correction)
+        token = self.tickets.open(run, route)
         try:
             asked = correction.tests if correction and correction.tests else task
             earlier = () if asked is not task else [change.path for change in self._before(base, correction)]
             message = self._message(asked, correction, lessons)
-            engine_run = self._engine.run(self._job(asked, message, folder, token, route, earlier))
+            engine_run = self.engine.run(self._job(asked, message, folder, token, route, earlier))
         except Refused as reason:
             return NotCoded(str(reason), retry=False)
         finally:
-            self._tickets.close(token)
+            self.tickets.close(token)
         ended = {"end": engine_run.end, "detail": engine_run.detail, "output": engine_run.output}
-        self._log(run, "engine", model=route.model.model, **ended)
+        self.log(run, "engine", model=route.model.model, **ended)
         if trouble := self._trouble(engine_run, token):
             return trouble
         return self._commit(run, task, base, folder, correction)
 
     def _trouble(self, engine_run: EngineRun, token: str) -> NotCoded | None:
-        verdict = judge(engine_run, self._tickets.ledger.calls_of(token))
+        verdict = judge(engine_run, self.tickets.ledger.calls_of(token))
         match verdict:
             case NoMoney(reason):
                 raise OutOfBudget(reason)
@@ -149,13 +141,13 @@ class Coder:
     def _commit(self, run: Run, task: TaskSpec, base: str, folder: Path, correction: Correction | None) -> CodeAnswer:
         before = self._before(base, correction)
         try:
-            committed = self._committer.commit(
+            committed = self.committer.commit(
                 folder,
                 base=base,
                 ref=attempt_ref(task.id, run.attempt),
                 message=commit_message(task),
-                scope=scope_of(task, self._tickets.limits.allow, before, correction),
-                now=self._tickets.clock.now(),
+                scope=scope_of(task, self.tickets.limits.allow, before, correction),
+                now=self.tickets.clock.now(),
             )
         except Refused as reason:
             return NotCoded(f"the change was refused: {reason}")
@@ -166,14 +158,14 @@ class Coder:
         return Coded(self._branch(task, base, committed))
 
     def _before(self, base: str, correction: Correction | None) -> Sequence[Change]:
-        return self._mirror.changed(base, correction.start) if correction and correction.start else ()
+        return self.mirror.changed(base, correction.start) if correction and correction.start else ()
 
     def _strayed(self, committed: Committed, correction: Correction | None) -> str:
         """Name the files that changed although only tests were asked for; empty: none."""
         if correction is None or correction.tests is None:
             return ""
         asked = (*correction.tests.files, *correction.tests.new_files)
-        changed = [change.path for change in self._mirror.changed(correction.start, committed.sha)]
+        changed = [change.path for change in self.mirror.changed(correction.start, committed.sha)]
         others = [path for path in changed if path not in asked]
         return f"only tests were asked for, but {', '.join(others[:5])} was changed" if others else ""
 
@@ -184,9 +176,9 @@ class Coder:
     def _message(self, asked: TaskSpec, correction: Correction | None, lessons: Sequence[str]) -> str:
         given = {**holes(asked), "lessons": _lessons(lessons)}
         if correction:
-            prompt = self._prompts.render("coder/correct", **given, findings=correction.findings)
+            prompt = self.prompts.render("coder/correct", **given, findings=correction.findings)
         else:
-            prompt = self._prompts.render("coder/task", **given)
+            prompt = self.prompts.render("coder/task", **given)
         return f"{prompt.system}\n{prompt.user}"
 
     def _job(
@@ -203,9 +195,9 @@ class Coder:
             ticket=token,
             model=route.model,
             marks=route.marks,
-            seconds=self._tickets.limits.seconds,
-            stall=self._tickets.limits.stall,
-            pulse=lambda: self._tickets.pulse(token),
+            seconds=self.tickets.limits.seconds,
+            stall=self.tickets.limits.stall,
+            pulse=lambda: self.tickets.pulse(token),
         )
 
 

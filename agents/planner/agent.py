@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Protocol, TypeVar
 
 from agents.planner import evidence
@@ -30,22 +30,22 @@ LONGEST_UNKNOWN = 200
 
 
 class Asker(Protocol):
-    """Model that answers a prompt in the form that is asked for."""
+    """Whoever answers a prompt in the form that is asked for."""
 
     def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T: ...
 
 
+@dataclass(frozen=True)
 class Planner:
-    def __init__(self, asker: Asker, prompts: Prompts, analyzer: CodebaseAnalyzer) -> None:
-        self._asker = asker
-        self._prompts = prompts
-        self._analyzer = analyzer
+    asker: Asker
+    prompts: Prompts
+    analyzer: CodebaseAnalyzer
 
     def plan(self, run: Run, order: PlanOrder, source: SourceTree) -> PlanAnswer:
         """At most two model calls, none if there is nothing to plan. Errors are those of the asker."""
         if not order.goals or order.capacity <= 0:
             return PlanAnswer(deferred=tuple(goal.id for goal in order.goals))
-        facts = self._analyzer.facts(source, ["\n".join((goal.title, *goal.details)) for goal in order.goals])
+        facts = self.analyzer.facts(source, ["\n".join((goal.title, *goal.details)) for goal in order.goals])
         tree = Tree.of(source.files())
         reply, notes = self._checked(run, order, facts, tree)
         answer = settled(reply, order, tree, run.day)
@@ -71,7 +71,7 @@ class Planner:
     def _ask(self, run: Run, order: PlanOrder, facts: str, correction: str) -> PlanReply:
         is_proposed = any(goal.proposed_by for goal in order.goals)
         unnamed = _others(order) if is_proposed else ()
-        prompt = self._prompts.render(
+        prompt = self.prompts.render(
             "planner/plan",
             facts=quoted(facts, "facts"),
             allow=_block(order.allow, "patterns"),
@@ -84,7 +84,7 @@ class Planner:
             lessons=_lessons(order.lessons),
             correction=correction,
         )
-        return self._asker.ask(run, prompt.system, prompt.user, PlanReply)
+        return self.asker.ask(run, prompt.system, prompt.user, PlanReply)
 
 
 def _text(goal: Goal) -> str:

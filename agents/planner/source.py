@@ -43,25 +43,25 @@ class SourceTree(Protocol):
         """The first `limit` lines of text files that hold `needle`, letter by letter."""
 
 
+@dataclass(frozen=True)
 class SourceSnapshot:
     """A commit of the mirror as a Source."""
 
-    def __init__(self, mirror: Mirror, commit: str) -> None:
-        self._mirror = mirror
-        self._commit = commit
+    mirror: Mirror
+    commit: str
 
     def files(self) -> tuple[str, ...]:
-        return tuple(entry.path for entry in self._mirror.tree(self._commit))
+        return tuple(entry.path for entry in self.mirror.tree(self.commit))
 
     def read(self, path: str, limit: int) -> str | None:
         try:
-            data = self._mirror.read(self._commit, path, limit)
+            data = self.mirror.read(self.commit, path, limit)
             return None if data is None else data.decode()
         except (Refused, UnicodeDecodeError):
             return None
 
     def grep(self, needle: str, limit: int) -> tuple[SourceHit, ...]:
-        return self._mirror.grep(self._commit, needle, limit)
+        return self.mirror.grep(self.commit, needle, limit)
 
 
 def may_be_read(path: str) -> bool:

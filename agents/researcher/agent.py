@@ -24,7 +24,7 @@ GO_ON = "Look further, or answer."
 
 
 class Asker(Protocol):
-    """Model that answers a prompt in the form that is asked for."""
+    """Whoever answers a prompt in the form that is asked for."""
 
     def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T: ...
 
@@ -111,35 +111,28 @@ class _Question:
             yield quoted(f"{one_line(source.url, LONGEST_URL)} (read {source.day}{written})\n{shown}", f"page {number}")
 
 
+@dataclass(frozen=True)
 class Researcher:
     """`tokens_of`: what a question has taken so far. `goes_on`: whether there is usually a turn after this one."""
 
-    def __init__(
-        self,
-        asker: Asker,
-        prompts: Prompts,
-        tokens_of: Callable[[str], int],
-        bounds: ResearchBounds,
-        goes_on: Callable[[int], bool] = lambda _: True,
-    ) -> None:
-        self._asker = asker
-        self._prompts = prompts
-        self._tokens_of = tokens_of
-        self._bounds = bounds
-        self._goes_on = goes_on
+    asker: Asker
+    prompts: Prompts
+    tokens_of: Callable[[str], int]
+    bounds: ResearchBounds
+    goes_on: Callable[[int], bool] = lambda _: True
 
     def research(self, run: Run, inquiry: Inquiry, project: str, library: WebLibrary) -> Findings:
         """`run.task` is the inquiry's id. `project`: what it is asked for. Errors: the asker's and the library's."""
-        desk, before = _Question(inquiry, library), self._tokens_of(run.task)
+        desk, before = _Question(inquiry, library), self.tokens_of(run.task)
         kept: tuple[int, ...] = ()
         desk.search(inquiry.text)
         desk.turn_over()
-        for turn in range(1, self._bounds.turns + 1):
-            is_last = turn == self._bounds.turns or not self._has_room(self._tokens_of(run.task) - before)
+        for turn in range(1, self.bounds.turns + 1):
+            is_last = turn == self.bounds.turns or not self._has_room(self.tokens_of(run.task) - before)
             prompt = self._prompt(desk, project, is_last)
-            if not is_last and self._goes_on(turn):
+            if not is_last and self.goes_on(turn):
                 kept = _and(kept, _end_of_leaves(prompt.user))
-            reply = self._asker.ask(run, prompt.system, prompt.user, ResearchReply, kept)
+            reply = self.asker.ask(run, prompt.system, prompt.user, ResearchReply, kept)
             if reply.answers:
                 return settled(reply, desk.sources)
             if is_last or not self._looked_further(reply, desk):
@@ -152,7 +145,7 @@ class Researcher:
 
         `tokens`: of this try so far.
         """
-        return tokens <= self._bounds.tokens // 3
+        return tokens <= self.bounds.tokens // 3
 
     def _looked_further(self, reply: ResearchReply, desk: _Question) -> bool:
         """Say whether it asked for anything at all."""
@@ -164,7 +157,7 @@ class Researcher:
         return bool(numbers or asked)
 
     def _prompt(self, desk: _Question, project: str, is_last: bool) -> Prompt:
-        return self._prompts.render(
+        return self.prompts.render(
             "researcher/research",
             question=quoted(desk.inquiry.text[:LONGEST_QUESTION], "question"),
             project=quoted(project[:LONGEST_PROJECT], "project"),

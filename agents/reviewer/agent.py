@@ -32,7 +32,7 @@ EARLIER = """\
 
 
 class Asker(Protocol):
-    """Model that answers a prompt in the form that is asked for."""
+    """Whoever answers a prompt in the form that is asked for."""
 
     def ask(self, run: Run, system: str, user: str, answer: type[T]) -> T: ...
 
@@ -61,22 +61,14 @@ class _Reading:
     past: History
 
 
+@dataclass(frozen=True)
 class Reviewer:
-    def __init__(
-        self,
-        asker: Asker,
-        prompts: Prompts,
-        source: ReviewSource,
-        linter: Linter,
-        outgoing: Outgoing,
-        limits: ReviewLimits | None = None,
-    ) -> None:
-        self._asker = asker
-        self._prompts = prompts
-        self._source = source
-        self._linter = linter
-        self._outgoing = outgoing
-        self._limits = limits or ReviewLimits()
+    asker: Asker
+    prompts: Prompts
+    source: ReviewSource
+    linter: Linter
+    outgoing: Outgoing
+    limits: ReviewLimits = ReviewLimits()
 
     def review(
         self, run: Run, task: TaskSpec, branch: Branch, evidence: Evidence, before: Sequence[Reviewed] = ()
@@ -85,17 +77,17 @@ class Reviewer:
 
         Errors are those of asker, source and linter; then nothing was decided.
         """
-        case = case_of(self._source, branch, task)
+        case = case_of(self.source, branch, task)
         found = self._found(case)
         if decided := self._decided_by_rules(found):
             return Reviewed(branch.commit, decided)
         try:
-            parts = chunks(self._source.diff(branch.base, branch.commit), case.files, self._limits.chunk_chars)
+            parts = chunks(self.source.diff(branch.base, branch.commit), case.files, self.limits.chunk_chars)
         except PatchUnreadable as reason:
             return Reviewed(branch.commit, Escalated(str(reason), found))
-        if not 0 < len(parts) <= self._limits.most_chunks:
+        if not 0 < len(parts) <= self.limits.most_chunks:
             return Reviewed(branch.commit, Escalated(self._size(parts), found))
-        past = history(before, self._limits.floor)
+        past = history(before, self.limits.floor)
         try:
             reading = _Reading(run, task, evidence, case, parts, past)
             reads = [self._ask(reading, number) for number in range(len(parts))]
@@ -109,14 +101,14 @@ class Reviewer:
 
     def _found(self, case: Case) -> tuple[Finding, ...]:
         """All that rules and linter say; of two about one line, the linter's goes if it is not the worse one."""
-        found = rules.findings(case, self._outgoing)
+        found = rules.findings(case, self.outgoing)
         worst = {(one.path, one.line): one.severity.rank for one in reversed(found)}
-        lints = lint_rules.findings(case, self._linter)
+        lints = lint_rules.findings(case, self.linter)
         news = (one for one in lints if one.severity.rank > worst.get((one.path, one.line), -1))
-        return rules.tidy((*found, *news), self._outgoing)
+        return rules.tidy((*found, *news), self.outgoing)
 
     def _decided_by_rules(self, found: Sequence[Finding]) -> Verdict | None:
-        blocking = [one for one in found if one.severity.rank >= self._limits.floor.rank]
+        blocking = [one for one in found if one.severity.rank >= self.limits.floor.rank]
         if any(one.rule not in rules.FOR_THE_OWNER for one in blocking):
             return ChangesRequested(tuple(found))
         if owners := next(iter(blocking), None):
@@ -124,7 +116,7 @@ class Reviewer:
         return None
 
     def _size(self, parts: Sequence[Chunk]) -> str:
-        most = self._limits.most_chunks
+        most = self.limits.most_chunks
         return f"the change is too big to be read ({len(parts)} parts, limit {most})" if parts else "nothing is changed"
 
     # --- the model -------------------------------------------------------------------------------------------
@@ -133,29 +125,29 @@ class Reviewer:
         """Ask about one chunk. The prompt changes only with the change: after a rebase the kept reply answers it."""
         part = reading.parts[number]
         earlier = answer.about(part, reading.past.open)
-        prompt = self._prompts.render(
+        prompt = self.prompts.render(
             "reviewer/review",
-            task=quoted(self._outgoing.clean(task_text(reading.task, reading.case.paths)), "task"),
-            evidence=quoted(self._outgoing.clean(evidence_text(reading.evidence)), "tests"),
+            task=quoted(self.outgoing.clean(task_text(reading.task, reading.case.paths)), "task"),
+            evidence=quoted(self.outgoing.clean(evidence_text(reading.evidence)), "tests"),
             earlier=self._earlier(earlier),
             part=part_text(number, len(reading.parts)),
-            diff=quoted(self._outgoing.clean(part.text), "change"),
+            diff=quoted(self.outgoing.clean(part.text), "change"),
         )
-        reply = self._asker.ask(reading.run, prompt.system, prompt.user, ReviewReply)
-        reply = replace(reply, keywords=[word for word in reply.keywords if not self._outgoing.find(word)])
+        reply = self.asker.ask(reading.run, prompt.system, prompt.user, ReviewReply)
+        reply = replace(reply, keywords=[word for word in reply.keywords if not self.outgoing.find(word)])
         return answer.read(reply, part, {file.path: file for file in reading.case.files}, earlier)
 
     def _earlier(self, findings: Sequence[Finding]) -> str:
         """Block of earlier findings; empty without any, as in a first round."""
         if not findings:
             return ""
-        return f"{EARLIER}\n\n{quoted(self._outgoing.clean(findings_text(findings)), 'findings')}\n\n"
+        return f"{EARLIER}\n\n{quoted(self.outgoing.clean(findings_text(findings)), 'findings')}\n\n"
 
     def _verdict(self, reads: Sequence[Read], found: Sequence[Finding], past: History, case: Case) -> Verdict:
         lines = {(file.path, number): text for file in case.files for number, text in file.added.items()}
         settled = settle((finding for one in reads for finding in one.findings), past, lines)
-        every = rules.tidy((*found, *settled.findings), self._outgoing)
-        verdict = answer.verdict(reads, every, self._limits.floor)
+        every = rules.tidy((*found, *settled.findings), self.outgoing)
+        verdict = answer.verdict(reads, every, self.limits.floor)
         if settled.late and not isinstance(verdict, ChangesRequested):
             return Escalated(f"found late, on a line that had passed: {settled.late[0].text}", every)
         return verdict

@@ -9,6 +9,7 @@ import contextlib
 import os
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from agents.devops.drivers.driver import EngineAway, NotBuilt
@@ -24,32 +25,32 @@ COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 HALF = re.compile(rf"\.({COMMIT.pattern})\.(half|gone)")  # half written, half removed
 
 
+@dataclass(frozen=True)
 class ReleaseFiles:
     """`folder`: ours alone."""
 
-    def __init__(self, mirror: Mirror, folder: Path) -> None:
-        self._mirror = mirror
-        self._folder = folder
+    mirror: Mirror
+    folder: Path
 
     def of(self, commit: str) -> Path:
         """The folder with the commit's plain files. What was built in it since is still there.
 
         NotBuilt: these files cannot be laid out here, and why. EngineAway: there is no room for them.
         """
-        place = self._folder / commit_id(commit)
+        place = self.folder / commit_id(commit)
         if not place.is_dir():
             try:
                 self._lay_out(commit, place)
             except Refused as refusal:
                 raise NotBuilt(f"the files of {commit[:12]} cannot be laid out: {refusal}") from None
             except OSError as error:
-                raise EngineAway(f"{self._folder} cannot be written ({error.strerror}); make room there") from None
+                raise EngineAway(f"{self.folder} cannot be written ({error.strerror}); make room there") from None
         return place
 
     def built(self, commit: str, place: Place) -> str:
         """Say how this was built in its folder that is there still, in the words of `set_built`; empty: it was not."""
         with contextlib.suppress(FileNotFoundError, Refused):
-            return read_text(self._mark(commit, place)) if (self._folder / commit_id(commit)).is_dir() else ""
+            return read_text(self._mark(commit, place)) if (self.folder / commit_id(commit)).is_dir() else ""
         return ""
 
     def set_built(self, commit: str, place: Place, how: str) -> None:
@@ -73,22 +74,22 @@ class ReleaseFiles:
         gone = [commit for commit in self.known if commit not in keep]
         for commit in gone:
             self._unmark(commit)
-            move(self._folder / commit, self._retired(commit))
+            move(self.folder / commit, self._retired(commit))
             fault_point("deploy.files-retired")
         for name in filter(HALF.fullmatch, self._names()):
             with contextlib.suppress(OSError):  # somebody still writes there, or it is not ours any more
-                remove_folder(self._folder / name)
+                remove_folder(self.folder / name)
             fault_point("deploy.files-removed")
         return len(gone)
 
     def _lay_out(self, commit: str, place: Path) -> None:
-        half = self._folder / f".{commit}.half"
-        self._folder.mkdir(parents=True, exist_ok=True)
+        half = self.folder / f".{commit}.half"
+        self.folder.mkdir(parents=True, exist_ok=True)
         remove_folder(half)
         self._unmark(commit)
         fault_point("deploy.files-begun")
         try:
-            self._mirror.check_out(commit, half)
+            self.mirror.check_out(commit, half)
             os.sync()  # a power cut must not leave a complete name with empty files
             fault_point("deploy.files-written")
             move(half, place)
@@ -98,7 +99,7 @@ class ReleaseFiles:
         fault_point("deploy.files")
 
     def _mark(self, commit: str, place: Place) -> Path:
-        return self._folder / f"{commit_id(commit)}.built-{place}"
+        return self.folder / f"{commit_id(commit)}.built-{place}"
 
     def _unmark(self, commit: str) -> None:
         """Before the folder goes, and before it is there again: a mark never speaks of another one."""
@@ -107,13 +108,13 @@ class ReleaseFiles:
 
     def _retired(self, commit: str) -> Path:
         """A free name: what was half removed before goes first."""
-        place = self._folder / f".{commit}.gone"
+        place = self.folder / f".{commit}.gone"
         remove_folder(place)
         fault_point("deploy.files-removed")
         return place
 
     def _names(self) -> list[str]:
-        return os.listdir(self._folder) if self._folder.is_dir() else []
+        return os.listdir(self.folder) if self.folder.is_dir() else []
 
 
 # --- a place's environment -----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 from agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, span, text_of
@@ -172,16 +173,16 @@ def _special_cases(case: Case) -> Iterator[Finding]:
                 yield file.finding(line, Severity.MEDIUM, "special case", text)
 
 
+@dataclass(frozen=True)
 class _Tests:
     """The constants of the tests, statement by statement; read only if somebody asks."""
 
-    def __init__(self, case: Case) -> None:
-        self._case = case
+    case: Case
 
     @cached_property
     def _statements(self) -> tuple[frozenset[str], ...]:
-        paths = sorted(path for path in self._case.tracked if path.endswith(".py") and is_test_file(path))
-        trees = (PythonTree.of(text) for path in paths[:MOST_TESTS] if (text := self._case.read(path)))
+        paths = sorted(path for path in self.case.tracked if path.endswith(".py") and is_test_file(path))
+        trees = (PythonTree.of(text) for path in paths[:MOST_TESTS] if (text := self.case.read(path)))
         return tuple(
             frozenset(_key(one) for one in ast.walk(node) if isinstance(one, ast.Constant))
             for tree in trees
