@@ -30,7 +30,7 @@ LEFT_OVER = timedelta(seconds=60)  # a ticket outlives its run by this much, no 
 
 @dataclass(frozen=True)
 class CoderLimits:
-    """What one run may take: nano-dollars, seconds, model calls, seconds of waiting for each; and which paths.
+    """Limits of one run: nano-dollars, seconds, model calls, seconds that a call may be repeated; and the paths.
 
     `stall`: seconds in which nothing happens; 0: as long as it likes.
     """
@@ -38,7 +38,7 @@ class CoderLimits:
     budget: int
     seconds: int
     calls: int
-    patience: float
+    retry_s: float
     allow: Sequence[str]
     stall: float = 0
 
@@ -61,7 +61,7 @@ class CoderTickets:
             (route.model.model,),
             now + timedelta(seconds=limits.seconds) + LEFT_OVER,
             max_calls=limits.calls,
-            retry_s=limits.patience,
+            retry_s=limits.retry_s,
             beside=route.beside,
         )
         return self.ledger.open_ticket(order, now)

@@ -316,7 +316,7 @@ def _coder(
         budget=settings.policy.budget.task,
         seconds=round(limits.minutes * 60),
         calls=limits.calls,
-        patience=limits.patience,
+        retry_s=limits.patience,
         allow=settings.target.file.allow,
         stall=limits.stall_minutes * 60,
     )
