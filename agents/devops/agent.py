@@ -75,7 +75,7 @@ class DevOps:
     yields: Callable[[], bool]  # whether watching is left to who comes next
     overruled: Callable[[Deploy], bool]  # whether the owner has ordered another commit for its place
     forget: Callable[[Collection[str], Collection[str]], None]
-    tell: Callable[[str], None]
+    print_progress: Callable[[str], None]
 
     def carry_out(self, step: ByHand) -> StepOutcome:
         """EngineAway, Misconfigured: no commit is to blame. Stopping: it goes on with the next start."""
@@ -102,12 +102,12 @@ class DevOps:
             running = [found.commit for place in self.sites if (found := self.driver.running(place))]
             gone = self.driver.clean(keep)
         except TeamError as problem:
-            self.tell(f"nothing was tidied up: {problem}")
+            self.print_progress(f"nothing was tidied up: {problem}")
             return
         saved = {deploy.backup for deploy in deploys if deploy.stage is DeployStage.STUCK and deploy.backup}
         self.forget({*running, *(release.commit for release in keep)}, saved)
         if gone.any:
-            self.tell(f"thrown away, of old versions: {gone.containers} containers, {gone.builds} builds")
+            self.print_progress(f"thrown away, of old versions: {gone.containers} containers, {gone.builds} builds")
 
     def running(self, place: Place) -> Running | None:
         return self.driver.running(place)
@@ -115,7 +115,7 @@ class DevOps:
     # -- forward ----------------------------------------------------------------------------------------------
 
     def _build(self, deploy: Deploy) -> StepOutcome:
-        self.tell(f"{_name(deploy)}: building")
+        self.print_progress(f"{_name(deploy)}: building")
         try:
             self.driver.build(Release(deploy.place, deploy.commit))
         except EngineAway:
@@ -129,9 +129,11 @@ class DevOps:
         if deploy.is_first or not self._migrates(deploy):
             return StepOutcome(DeployEvent.SAVED)
         if not self.saves.is_wanted(deploy.place):
-            self.tell(f"{_name(deploy)}: it carries migrations, and no backup command is configured for {deploy.place}")
+            self.print_progress(
+                f"{_name(deploy)}: it carries migrations, and no backup command is configured for {deploy.place}"
+            )
             return StepOutcome(DeployEvent.SAVED)
-        self.tell(f"{_name(deploy)}: it carries migrations; making a backup")
+        self.print_progress(f"{_name(deploy)}: it carries migrations; making a backup")
         try:
             return StepOutcome(DeployEvent.SAVED, backup=str(self.saves.save(deploy.place, deploy.commit)))
         except EngineAway:
@@ -152,7 +154,7 @@ class DevOps:
 
         From here on the one before may be gone; unless it is found out before that it cannot be started.
         """
-        self.tell(f"{_name(deploy)}: starting")
+        self.print_progress(f"{_name(deploy)}: starting")
         try:
             self.driver.start(Release(deploy.place, deploy.commit))
         except EngineAway:
@@ -174,7 +176,7 @@ class DevOps:
 
     def _watch(self, deploy: Deploy) -> StepOutcome:
         assert deploy.started_at
-        self.tell(f"{_name(deploy)}: watched for {_minutes(self.rule.watch)}")
+        self.print_progress(f"{_name(deploy)}: watched for {_minutes(self.rule.watch)}")
         overruled = partial(self.overruled, deploy)
         release = Release(deploy.place, deploy.commit)
         match self._vitals(release, deploy.started_at, self.rule, self.every, overruled):
@@ -199,7 +201,7 @@ class DevOps:
     def _watch_back(self, deploy: Deploy) -> StepOutcome:
         """Started again if need be: after a kill nobody knows. Looked at from anew, until it is well."""
         release = Release(deploy.place, deploy.back_to)
-        self.tell(f"{_name(deploy)}: sick: {deploy.why}; back to {deploy.back_to[:8]}")
+        self.print_progress(f"{_name(deploy)}: sick: {deploy.why}; back to {deploy.back_to[:8]}")
         try:
             self.driver.build(release)  # somebody may have thrown away what was built
             self.driver.start(release, hurry=True)
@@ -226,8 +228,8 @@ class DevOps:
         looks: list[HealthLook] = []
         last = self.clock.now()
         up = min(_seconds(since, last), max(0.0, rule.watch - WATCHED_ANEW))
-        begun = self.driver.running(release.place)
-        restarts = begun.restarts if begun else 0
+        found = self.driver.running(release.place)
+        restarts = found.restarts if found else 0
         while not overruled():
             last, before = self.clock.now(), last
             up += min(_seconds(before, last), every + LONGEST_GAP)

@@ -123,21 +123,21 @@ class Researcher:
 
     def research(self, run: Run, inquiry: Inquiry, project: str, library: WebLibrary) -> Findings:
         """`run.task` is the inquiry's id. `project`: what it is asked for. Errors: the asker's and the library's."""
-        desk, before = _Question(inquiry, library), self.tokens_of(run.task)
+        question, before = _Question(inquiry, library), self.tokens_of(run.task)
         kept: tuple[int, ...] = ()
-        desk.search(inquiry.text)
-        desk.turn_over()
+        question.search(inquiry.text)
+        question.turn_over()
         for turn in range(1, self.bounds.turns + 1):
             is_last = turn == self.bounds.turns or not self._has_room(self.tokens_of(run.task) - before)
-            prompt = self._prompt(desk, project, is_last)
+            prompt = self._prompt(question, project, is_last)
             if not is_last and self.goes_on(turn):
                 kept = _and(kept, _end_of_leaves(prompt.user))
             reply = self.asker.ask(run, prompt.system, prompt.user, ResearchReply, kept)
             if reply.answers:
-                return settled(reply, desk.sources)
-            if is_last or not self._looked_further(reply, desk):
+                return settled(reply, question.sources)
+            if is_last or not self._looked_further(reply, question):
                 break
-            desk.turn_over()
+            question.turn_over()
         raise Stumble(f"no answer after {turn} turns")
 
     def _has_room(self, tokens: int) -> bool:
@@ -147,22 +147,22 @@ class Researcher:
         """
         return tokens <= self.bounds.tokens // 3
 
-    def _looked_further(self, reply: ResearchReply, desk: _Question) -> bool:
+    def _looked_further(self, reply: ResearchReply, question: _Question) -> bool:
         """Say whether it asked for anything at all."""
-        numbers, asked = wanted(reply, len(desk.results)), queries(reply)
+        numbers, asked = wanted(reply, len(question.results)), queries(reply)
         for number in numbers:
-            desk.read(number)
+            question.read(number)
         for query in asked:
-            desk.search(query)
+            question.search(query)
         return bool(numbers or asked)
 
-    def _prompt(self, desk: _Question, project: str, is_last: bool) -> Prompt:
+    def _prompt(self, question: _Question, project: str, is_last: bool) -> Prompt:
         return self.prompts.render(
             "researcher/research",
-            question=quoted(desk.inquiry.text[:LONGEST_QUESTION], "question"),
+            question=quoted(question.inquiry.text[:LONGEST_QUESTION], "question"),
             project=quoted(project[:LONGEST_PROJECT], "project"),
-            leaves="\n\n".join(filter(None, desk.leaves)),
-            turn=f"Pages read so far: {len(desk.sources) or '(none yet)'}. {LAST if is_last else GO_ON}",
+            leaves="\n\n".join(filter(None, question.leaves)),
+            turn=f"Pages read so far: {len(question.sources) or '(none yet)'}. {LAST if is_last else GO_ON}",
         )
 
 

@@ -92,7 +92,7 @@ def make_deployment(
         yields=yields,
         overruled=partial(_overruled, records.deploys),
         forget=forget,
-        tell=tell,
+        print_progress=tell,
     )
     return Deployment(devops, DeployRules(tuple(deploy.places), deploy.pause_after))
 

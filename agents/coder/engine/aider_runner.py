@@ -133,7 +133,7 @@ def code_mounts(program: Path, *modules: Path) -> tuple[Mount, ...]:
 
 
 @contextmanager
-def set_aside(folder: Path, names: tuple[str, ...], place: Path) -> Iterator[None]:
+def moved_away(folder: Path, names: tuple[str, ...], place: Path) -> Iterator[None]:
     """These files lie in `place` meanwhile. What then stands under their names is removed. Refused: not plain files."""
     for name in names:
         if not stat.S_ISREG((folder / name).lstat().st_mode):

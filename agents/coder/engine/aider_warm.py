@@ -31,7 +31,7 @@ from agents.coder.engine.aider_runner import (
     code_mounts,
     lay_out,
     line_ends,
-    set_aside,
+    moved_away,
 )
 from agents.coder.engine.engine import EngineJob, EngineRun, never
 from agents.coder.engine.warm_box import WarmBox
@@ -64,9 +64,11 @@ class Place:
 class WarmAider:
     name = "aider"
 
-    def __init__(self, box: Box, place: Place, cold: AiderEngine, tell: Callable[[str], None] = lambda _: None) -> None:
-        """`cold` runs what cannot be run warm; `tell` hears why the server did not start."""
-        self._box, self._place, self._cold, self._tell = box, place, cold, tell
+    def __init__(
+        self, box: Box, place: Place, cold: AiderEngine, print_progress: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """`cold` runs what cannot be run warm; `print_progress` hears why the server did not start."""
+        self._box, self._place, self._cold, self._print_progress = box, place, cold, print_progress
         self._lock = threading.Lock()
         self._warm: WarmBox | None = None
         self._failures = 0
@@ -122,7 +124,7 @@ class WarmAider:
                 return  # somebody else has seen it
             self._warm, self._failures = None, self._failures + counts
         warm.close()
-        self._tell(f"the engine is started anew for each task: its server did not start ({why})")
+        self._print_progress(f"the engine is started anew for each task: its server did not start ({why})")
 
     def _started(self) -> WarmBox | None:
         place = self._place
@@ -133,7 +135,7 @@ class WarmAider:
             return WarmBox(self._box, self._boxed)
         except (TeamError, OSError) as problem:
             self._failures += 1
-            self._tell(f"the engine is started anew for each task: {problem}")
+            self._print_progress(f"the engine is started anew for each task: {problem}")
             return None
 
     def _boxed(self, channel: int) -> Job:
@@ -158,7 +160,7 @@ class WarmAider:
         work = self._place.work
         with tempfile.TemporaryDirectory(prefix="engine-", dir=work, ignore_cleanup_errors=True) as name:
             place = Path(name)
-            with set_aside(job.folder, aider_command.covered(job.folder, job), place / "aside"):
+            with moved_away(job.folder, aider_command.covered(job.folder, job), place / "aside"):
                 given = lay_out(place, job)
                 place.chmod(0o711)
                 fault_point("engine.prepared")

@@ -186,8 +186,8 @@ class ComposeDriver:
     def _end_others(self, release: Release, hurry: bool) -> None:
         """End those of other commits, side by side: it takes as long as the slowest, and the port is free then."""
         others = [one for one in self._manager.containers_of(release.place) if one.commit not in ("", release.commit)]
-        with ThreadPoolExecutor(max_workers=max(1, len(others))) as hands:
-            list(hands.map(lambda one: self._end(one, hurry), others))
+        with ThreadPoolExecutor(max_workers=max(1, len(others))) as workers:
+            list(workers.map(lambda one: self._end(one, hurry), others))
 
     def _end(self, container: Container, hurry: bool) -> None:
         if not hurry and container.is_up:

@@ -129,15 +129,15 @@ def _declared(
     if declared is None:
         return []
     if not isinstance(declared, dict):
-        problems.tell(section, "must be names, each with what is said of it")
+        problems.add(section, "must be names, each with what is said of it")
         return []
     found = []
     for name, said in declared.items():
         where = f"{section}.{shown(name)}"
         if not PART_NAME.fullmatch(str(name)):
-            problems.tell(where, "a name is made of letters, digits, `_`, `.` and `-`, at most 61 of them")
+            problems.add(where, "a name is made of letters, digits, `_`, `.` and `-`, at most 61 of them")
         elif said is not None and not isinstance(said, dict):
-            problems.tell(where, "must be empty, or say what it is")
+            problems.add(where, "must be empty, or say what it is")
         else:
             kept = filled({k: v for k, v in (said or {}).items() if k not in OURS}, site.env, where, problems)
             found.append((name, _kept(kept if isinstance(kept, dict) else {}, where, allowed, driver, problems)))
@@ -151,7 +151,7 @@ def _kept(
         if key in allowed or key.startswith("x-") or is_absent(value) or (key == "driver" and value == driver):
             continue
         why = f"only {driver} may be used" if key == "driver" else REFUSED.get(key, "it is not known; take it out")
-        problems.tell(f"{where}.{shown(key)}", f"not allowed here: {why}")
+        problems.add(f"{where}.{shown(key)}", f"not allowed here: {why}")
     return said
 
 
@@ -208,7 +208,7 @@ def add_image(
         service.is_marked = bool(ours) or name == site.service
         service.written["image"] = ours or said
     else:
-        problems.tell(where, "needs `build` or `image`")
+        problems.add(where, "needs `build` or `image`")
 
 
 def _build(where: str, said: object, site: ComposeSite, service: ComposeService, problems: Problems) -> dict[str, Any]:
@@ -218,7 +218,7 @@ def _build(where: str, said: object, site: ComposeSite, service: ComposeService,
             key in BUILD_OURS or key.startswith("x-") or is_absent(value) or (key, value) == ("network", "default")
         ):
             why = BUILD_REFUSED.get(key, "it is not on the list of what a build may say; take it out")
-            problems.tell(f"{where}.{shown(key)}", f"not allowed here: {why}")
+            problems.add(f"{where}.{shown(key)}", f"not allowed here: {why}")
     context = problems.shaped(f"{where}.context", said.get("context", "."), lambda path: inside(path, site.base)) or "."
     dockerfile = problems.shaped(
         f"{where}.dockerfile", said.get("dockerfile") or "Dockerfile", lambda path: inside(path, str(context))
@@ -270,14 +270,14 @@ def add_environment(
 def _file(where: str, entry: Mapping[str, Any], site: ComposeSite, problems: Problems) -> Mapping[str, str] | None:
     """Content of the file; None: it is not in the repository, and the owner's is used."""
     for key in entry.keys() - {"path", "required", "format"}:
-        problems.tell(f"{where}.{shown(key)}", "not allowed here: it is not known; take it out")
+        problems.add(f"{where}.{shown(key)}", "not allowed here: it is not known; take it out")
     path = problems.shaped(where, entry.get("path", ""), lambda said: inside(said, site.base))
     if path is None:
         return {}
     if (held := site.files.get(str(path))) is not None:
         return held
     if not site.has_env_file and entry.get("required", True) not in (False, "false"):
-        problems.tell(
+        problems.add(
             where,
             f"{shown(path)} is not in the repository: write the path of a file with its values, which may be empty,"
             f" into `deploy.{site.place}.env_file` of config/targets/",

@@ -117,22 +117,22 @@ def _services(parsed: object, site: ComposeSite, problems: Problems) -> dict[str
     """Services that are run: with a profile, compose runs none unless it is asked to."""
     services = parsed.get("services") if isinstance(parsed, dict) else None
     if not isinstance(services, dict) or not services:
-        problems.tell("services", "a compose file must say which services there are")
+        problems.add("services", "a compose file must say which services there are")
         return {}
     if len(services) > MOST_SERVICES:
-        problems.tell("services", f"more than {MOST_SERVICES}")
+        problems.add("services", f"more than {MOST_SERVICES}")
         return {}
     found = {}
     for name, service in services.items():
         where = f"services.{shown(name)}"
         if not SERVICE_NAME.fullmatch(str(name)):
-            problems.tell(where, "a name is made of letters, digits, `_`, `.` and `-`, at most 40 of them")
+            problems.add(where, "a name is made of letters, digits, `_`, `.` and `-`, at most 40 of them")
         elif not isinstance(service, dict):
-            problems.tell(where, "must say what the service is")
+            problems.add(where, "must say what the service is")
         elif is_absent(service.get("profiles")):
             found[str(name)] = service
     if site.service not in found and not problems.told:
-        problems.tell(
+        problems.add(
             f"services.{shown(site.service)}",
             "there is no such service, or it has a profile; name the one that answers in `deploy.service`",
         )
@@ -143,7 +143,7 @@ def _top(parsed: Mapping[str, object], problems: Problems) -> None:
     for key, value in parsed.items():
         if key in TOP or key.startswith("x-") or is_absent(value):
             continue
-        problems.tell(shown(key), f"not allowed here: {REFUSED_AT_TOP.get(key, 'it is not known; take it out')}")
+        problems.add(shown(key), f"not allowed here: {REFUSED_AT_TOP.get(key, 'it is not known; take it out')}")
 
 
 def _images(services: Mapping[str, Mapping[str, Any]], site: ComposeSite, problems: Problems) -> dict[str, str]:

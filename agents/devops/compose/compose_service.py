@@ -144,7 +144,7 @@ def _refuse(known: Mapping[str, Any], where: str, problems: Problems) -> None:
             _refuse_in_deploy(value, f"{where}.deploy", problems)
         else:
             why = REFUSED.get(key, "it is not on the list of what a service may say; take it out")
-            problems.tell(f"{where}.{shown(key)}", f"not allowed here: {why}")
+            problems.add(f"{where}.{shown(key)}", f"not allowed here: {why}")
 
 
 def _is_harmless(key: str, value: object) -> bool:
@@ -156,17 +156,17 @@ def _is_harmless(key: str, value: object) -> bool:
 def _refuse_in_deploy(said: object, where: str, problems: Problems) -> None:
     """Replace its limits by ours; what asks for more than one container, or for devices, is refused."""
     if not isinstance(said, dict):
-        problems.tell(where, "must be names with values")
+        problems.add(where, "must be names with values")
         return
     for key in said.keys() - DEPLOY_OURS:
-        problems.tell(f"{where}.{shown(key)}", "not allowed here: it is for a cluster; take it out")
+        problems.add(f"{where}.{shown(key)}", "not allowed here: it is for a cluster; take it out")
     if str(said.get("replicas", 1)) != "1":
-        problems.tell(f"{where}.replicas", f"not allowed here: {REFUSED['scale']}")
+        problems.add(f"{where}.replicas", f"not allowed here: {REFUSED['scale']}")
     if said.get("mode", "replicated") != "replicated":
-        problems.tell(f"{where}.mode", f"not allowed here: {REFUSED['scale']}")
+        problems.add(f"{where}.mode", f"not allowed here: {REFUSED['scale']}")
     for key, inner in (said.get("resources") or {}).items() if isinstance(said.get("resources"), dict) else ():
         for asked in (inner if isinstance(inner, dict) else {}).keys() - {"cpus", "memory", "pids"}:
-            problems.tell(f"{where}.resources.{shown(key)}.{shown(asked)}", f"not allowed here: {REFUSED['devices']}")
+            problems.add(f"{where}.resources.{shown(key)}.{shown(asked)}", f"not allowed here: {REFUSED['devices']}")
 
 
 # --- how it runs ---------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def _others(
 def _depends(where: str, said: object, parts: ComposeParts, problems: Problems) -> dict[str, Any]:
     asked = dict.fromkeys(map(str, said)) if isinstance(said, list) else said
     if not isinstance(asked, dict):
-        problems.tell(where, "must be a list of services, or services with conditions")
+        problems.add(where, "must be a list of services, or services with conditions")
         return {}
     found = {}
     for name, inner in asked.items():
@@ -214,15 +214,15 @@ def _depends(where: str, said: object, parts: ComposeParts, problems: Problems) 
 
 def _exists(where: str, name: str, parts: ComposeParts, problems: Problems) -> None:
     if name not in parts.services:
-        problems.tell(where, f"there is no service {shown(name)} that is run")
+        problems.add(where, f"there is no service {shown(name)} that is run")
 
 
 def _health(where: str, said: object, problems: Problems) -> dict[str, Any]:
     if not isinstance(said, dict):
-        problems.tell(where, "must be names with values")
+        problems.add(where, "must be names with values")
         return {}
     for key in said.keys() - HEALTH.keys() - {"start_interval"}:
-        problems.tell(f"{where}.{shown(key)}", "not allowed here: it is not known; take it out")
+        problems.add(f"{where}.{shown(key)}", "not allowed here: it is not known; take it out")
     return {
         key: problems.shaped(f"{where}.{key}", said[key], shape)
         for key, shape in HEALTH.items()
@@ -279,7 +279,7 @@ def mounts(where: str, said: object, parts: ComposeParts, site: ComposeSite, pro
     if is_absent(said):
         return found
     if not isinstance(said, list):
-        problems.tell(f"{where}.volumes", "must be a list")
+        problems.add(f"{where}.volumes", "must be a list")
         return found
     for number_, one in enumerate(said):
         here = f"{where}.volumes[{number_}]"
@@ -287,7 +287,7 @@ def mounts(where: str, said: object, parts: ComposeParts, site: ComposeSite, pro
             mount = _long(one) if isinstance(one, dict) else _short(text(one))
             found.written.append(_written(here, mount, parts, site, found))
         except Unfit as error:
-            problems.tell(here, str(error))
+            problems.add(here, str(error))
     return found
 
 
@@ -366,13 +366,13 @@ def networks(where: str, said: object, aliases: list[str], parts: ComposeParts, 
     asked = {"default": None} if is_absent(said) else said
     asked = dict.fromkeys(map(str, asked)) if isinstance(asked, list) else asked
     if not isinstance(asked, dict):
-        problems.tell(f"{where}.networks", "must be a list of networks")
+        problems.add(f"{where}.networks", "must be a list of networks")
         return {}
     found: dict[str, Any] = {}
     for name, inner in asked.items():
         here = f"{where}.networks.{shown(name)}"
         if name not in parts.networks:
-            problems.tell(here, "there is no such network; declare it in `networks`")
+            problems.add(here, "there is no such network; declare it in `networks`")
         found[name] = {"aliases": sorted({*aliases, *_own_aliases(here, inner, problems)})}
     return {name: inner if inner["aliases"] else {} for name, inner in found.items()}
 
@@ -381,9 +381,9 @@ def _own_aliases(where: str, said: object, problems: Problems) -> list[str]:
     if said is None:
         return []
     if not isinstance(said, dict):
-        problems.tell(where, "must be empty, or names with values")
+        problems.add(where, "must be empty, or names with values")
         return []
     for key in said.keys() - {"aliases", "priority"}:
-        problems.tell(f"{where}.{shown(key)}", "not allowed here: the engine chooses addresses; take it out")
+        problems.add(f"{where}.{shown(key)}", "not allowed here: the engine chooses addresses; take it out")
     found = problems.shaped(f"{where}.aliases", said.get("aliases") or [], each(ALIAS))
     return [str(alias) for alias in found] if isinstance(found, list) else []

@@ -36,7 +36,7 @@ class Problems:
 
     told: list[str] = field(default_factory=list)
 
-    def tell(self, where: str, what: str) -> None:
+    def add(self, where: str, what: str) -> None:
         line = f"{where}: {what}"
         if line not in self.told:
             self.told.append(line)
@@ -50,7 +50,7 @@ class Problems:
         try:
             return shape(value)
         except Unfit as error:
-            self.tell(where, str(error))
+            self.add(where, str(error))
             return None
 
 
@@ -86,7 +86,7 @@ def filled(value: object, words: Mapping[str, str], where: str, problems: Proble
         text = problems.shaped(where, value, lambda text: substituted(str(text), words))
         room[0] -= len(str(text))
         if room[0] < 0:
-            problems.tell(where.split(".")[0], "more text than can be run, once its variables are put in")
+            problems.add(where.split(".")[0], "more text than can be run, once its variables are put in")
             return None
         return text
 

@@ -37,7 +37,7 @@ class Recipe:
 
 
 class Environments:
-    """`folder`: of ours, for the environments of one target. `tell`, `stop`: see Builder."""
+    """`folder`: of ours, for the environments of one target. `print_progress`, `stop`: see Builder."""
 
     def __init__(
         self,
@@ -45,12 +45,12 @@ class Environments:
         mirror: Mirror,
         folder: Path,
         setup: Setup,
-        tell: Callable[[str], None] = lambda _line: None,
+        print_progress: Callable[[str], None] = lambda _line: None,
         stop: Callable[[], bool] = never,
     ) -> None:
         self._mirror, self._setup = mirror, setup
         self._store = EnvironmentStore(folder)
-        self._builder = Builder(box, mirror, setup, tell, stop)
+        self._builder = Builder(box, mirror, setup, print_progress, stop)
         self._version = ""
         self._failed: dict[str, list[str]] = {}
         self._turn = threading.Lock()  # two that need the same one do not both build it

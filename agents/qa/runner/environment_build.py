@@ -129,12 +129,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Builder:
-    """`tell` gets a line for people, also from other threads. `stop` is asked ten times a second."""
+    """`print_progress` gets a line for people, also from other threads. `stop` is asked ten times a second."""
 
     box: Box
     mirror: Mirror
     setup: Setup
-    tell: Callable[[str], None] = lambda _line: None
+    print_progress: Callable[[str], None] = lambda _line: None
     stop: Callable[[], bool] = never
 
     def version(self) -> str:
@@ -147,7 +147,9 @@ class Builder:
 
     def build(self, commit: str, command: str, place: Path) -> None:
         """Fill `place`, an empty folder, with `env`. Errors: see Environments.ready. Stopping: see Stoppable."""
-        self.tell(f"{self.setup.name}: installing what the tests need ({_short(command) or 'our own tools only'})")
+        self.print_progress(
+            f"{self.setup.name}: installing what the tests need ({_short(command) or 'our own tools only'})"
+        )
         self._lay_out(commit, place)
         with self._way_out(place) as index:
             for step in _steps(command, self.setup.program):
@@ -167,7 +169,7 @@ class Builder:
         if self.setup.packages is not None:
             yield None
             return
-        with IndexProxy(place / "index.sock", self.setup.hosts, self.tell) as index:
+        with IndexProxy(place / "index.sock", self.setup.hosts, self.print_progress) as index:
             yield index
 
     def _run(self, step: Step, place: Path, index: IndexProxy | None) -> None:

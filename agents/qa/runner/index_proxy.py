@@ -40,7 +40,7 @@ class ProxyBounds:
 
 
 class IndexProxy:
-    """Serves while the block runs. `tell` gets one line for each refusal, from threads of ours.
+    """Serves while the block runs. `print_progress` gets one line for each refusal, from threads of ours.
 
     `unreached`: why a host that is allowed was not reached, or empty.
     """
@@ -49,7 +49,7 @@ class IndexProxy:
         self,
         place: Path,
         hosts: Collection[str] = HOSTS,
-        tell: Callable[[str], None] = lambda _line: None,
+        print_progress: Callable[[str], None] = lambda _line: None,
         bounds: ProxyBounds = ProxyBounds(),
         dial: Callable[[str, float], socket.socket] | None = None,
     ) -> None:
@@ -57,7 +57,7 @@ class IndexProxy:
         self.place = place
         self.unreached = ""
         self._hosts = frozenset(host.lower() for host in hosts)
-        self._tell, self._bounds, self._dial = tell, bounds, dial or dialled
+        self._print_progress, self._bounds, self._dial = print_progress, bounds, dial or dialled
         self._guard = threading.Lock()
         self._open: set[socket.socket] = set()
         self._left = bounds.megabytes << 20
@@ -171,7 +171,7 @@ class IndexProxy:
             self._refused += 1
             number = self._refused
         if number <= MOST_TOLD:
-            self._tell(line + ("; more are not listed" if number == MOST_TOLD else ""))
+            self._print_progress(line + ("; more are not listed" if number == MOST_TOLD else ""))
 
 
 # --- sockets -------------------------------------------------------------------------------------------------
