@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
-from agents.qa.agent import Qa
+from agents.qa.agent import Qa, QaPolicy
 from agents.qa.runner.bench import BoxBench
 from agents.qa.runner.environment import Environments, Setup
 from agents.qa.runner.suite import RawTestRun, SuiteOrder
@@ -90,7 +90,7 @@ class Place:
         for name in ("logs", "work"):
             (root / name).mkdir()
         log = Log(root / "logs", SystemClock(), outgoing.clean)
-        self.qa = Qa(self.watch, self.mirror, Kept(), "", TOLERANCE, log)
+        self.qa = Qa(self.watch, self.mirror, Kept(), QaPolicy("", TOLERANCE), log)
         linter = RuffLinter(box, root / "lint")
         self.reviewer = Reviewer(Obedient(), Prompts(ROOT / "agents"), self.mirror, linter, outgoing)
 

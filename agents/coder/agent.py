@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,11 +11,11 @@ from typing import assert_never
 
 from agents.coder.engine.engine import Engine, EngineJob, EngineRun
 from agents.coder.judge import Away, Broke, Disturbed, NoMoney, NoShare, Worked, judge, pulse
-from agents.coder.messages import commit_message, holes, scope_of
 from shared.llm.prompts import Prompts, quoted
 from shared.model.change import Change
 from shared.model.errors import ModelAway, OutOfBudget, Refused, ShareReached, Unavailable
 from shared.model.naming import attempt_ref, branch_name
+from shared.model.scope import Scope
 from shared.model.work import Branch, CodeAnswer, Coded, Correction, NotCoded, Run, TaskSpec
 from shared.money.ledger import Ledger
 from shared.money.routing import Route
@@ -29,7 +30,7 @@ LEFT_OVER = timedelta(seconds=60)  # a ticket outlives its run by this much, no 
 
 @dataclass(frozen=True)
 class CoderLimits:
-    """What one run may take: nano-dollars, seconds, model calls, seconds of waiting for each; and which paths.
+    """Limits of one run: nano-dollars, seconds, model calls, seconds that a call may be repeated; and the paths.
 
     `stall`: seconds in which nothing happens; 0: as long as it likes.
     """
@@ -37,34 +38,53 @@ class CoderLimits:
     budget: int
     seconds: int
     calls: int
-    patience: float
+    retry_s: float
     allow: Sequence[str]
     stall: float = 0
 
 
+@dataclass(frozen=True)
+class CoderTickets:
+    """A ticket for each run of an engine: what it may spend, on which model. `route`: which model a run asks."""
+
+    ledger: Ledger
+    route: Callable[[Run, TaskSpec, Correction | None], Route]
+    limits: CoderLimits
+    clock: Clock
+
+    def open(self, run: Run, route: Route) -> str:
+        limits = self.limits
+        now = self.clock.now()
+        order = TicketOrder(
+            run,
+            limits.budget,
+            (route.model.model,),
+            now + timedelta(seconds=limits.seconds) + LEFT_OVER,
+            max_calls=limits.calls,
+            retry_s=limits.retry_s,
+            beside=route.beside,
+        )
+        return self.ledger.open_ticket(order, now)
+
+    def close(self, token: str) -> None:
+        self.ledger.close_ticket(token, self.clock.now())
+
+    def pulse(self, token: str) -> object:
+        """Another answer than before means that something happens."""
+        try:
+            return pulse(self.ledger.calls_of(token))
+        except Unavailable:  # whoever cannot look does not say that nothing happens
+            return object()
+
+
+@dataclass(frozen=True)
 class Coder:
-    def __init__(
-        self,
-        engine: Engine,
-        mirror: Mirror,
-        committer: Committer,
-        ledger: Ledger,
-        prompts: Prompts,
-        log: Log,
-        clock: Clock,
-        route: Callable[[Run, TaskSpec, Correction | None], Route],
-        limits: CoderLimits,
-    ) -> None:
-        """`route`: which model a run asks, and how."""
-        self._engine = engine
-        self._mirror = mirror
-        self._committer = committer
-        self._ledger = ledger
-        self._prompts = prompts
-        self._log = log
-        self._clock = clock
-        self._route = route
-        self._limits = limits
+    engine: Engine
+    mirror: Mirror
+    committer: Committer
+    tickets: CoderTickets
+    prompts: Prompts
+    log: Log
 
     def code(
         self,
@@ -82,24 +102,26 @@ class Coder:
         OutOfBudget: a cap of the day or month stopped it, ShareReached: that of upkeep. Unavailable: what the engine
         needs was not there; the task is not to blame. Stopping: see Stoppable.
         """
-        self._mirror.check_out(correction.start if correction and correction.start else base, folder)
-        route = self._route(run, task, correction)
-        token = self._ledger.open_ticket(self._order(run, route), self._clock.now())
+        self.mirror.check_out(correction.start if correction and correction.start else base, folder)
+        route = self.tickets.route(run, task, correction)
+        token = self.tickets.open(run, route)
         try:
-            earlier = [change.path for change in self._before(base, correction)]
-            engine_run = self._engine.run(self._job(task, folder, token, route, correction, earlier, lessons))
+            asked = correction.tests if correction and correction.tests else task
+            earlier = () if asked is not task else [change.path for change in self._before(base, correction)]
+            message = self._message(asked, correction, lessons)
+            engine_run = self.engine.run(self._job(asked, message, folder, token, route, earlier))
         except Refused as reason:
             return NotCoded(str(reason), retry=False)
         finally:
-            self._ledger.close_ticket(token, self._clock.now())
+            self.tickets.close(token)
         ended = {"end": engine_run.end, "detail": engine_run.detail, "output": engine_run.output}
-        self._log(run, "engine", model=route.model.model, **ended)
+        self.log(run, "engine", model=route.model.model, **ended)
         if trouble := self._trouble(engine_run, token):
             return trouble
         return self._commit(run, task, base, folder, correction)
 
     def _trouble(self, engine_run: EngineRun, token: str) -> NotCoded | None:
-        verdict = judge(engine_run, self._ledger.calls_of(token))
+        verdict = judge(engine_run, self.tickets.ledger.calls_of(token))
         match verdict:
             case NoMoney(reason):
                 raise OutOfBudget(reason)
@@ -119,13 +141,13 @@ class Coder:
     def _commit(self, run: Run, task: TaskSpec, base: str, folder: Path, correction: Correction | None) -> CodeAnswer:
         before = self._before(base, correction)
         try:
-            committed = self._committer.commit(
+            committed = self.committer.commit(
                 folder,
                 base=base,
                 ref=attempt_ref(task.id, run.attempt),
                 message=commit_message(task),
-                scope=scope_of(task, self._limits.allow, before, correction),
-                now=self._clock.now(),
+                scope=scope_of(task, self.tickets.limits.allow, before, correction),
+                now=self.tickets.clock.now(),
             )
         except Refused as reason:
             return NotCoded(f"the change was refused: {reason}")
@@ -136,14 +158,14 @@ class Coder:
         return Coded(self._branch(task, base, committed))
 
     def _before(self, base: str, correction: Correction | None) -> Sequence[Change]:
-        return self._mirror.changed(base, correction.start) if correction and correction.start else ()
+        return self.mirror.changed(base, correction.start) if correction and correction.start else ()
 
     def _strayed(self, committed: Committed, correction: Correction | None) -> str:
-        """Whoever was asked for tests only has left everything else as it was."""
+        """Name the files that changed although only tests were asked for; empty: none."""
         if correction is None or correction.tests is None:
             return ""
         asked = (*correction.tests.files, *correction.tests.new_files)
-        changed = [change.path for change in self._mirror.changed(correction.start, committed.sha)]
+        changed = [change.path for change in self.mirror.changed(correction.start, committed.sha)]
         others = [path for path in changed if path not in asked]
         return f"only tests were asked for, but {', '.join(others[:5])} was changed" if others else ""
 
@@ -151,60 +173,85 @@ class Coder:
         name = branch_name(task.id, task.title)
         return Branch(name, base, committed.sha, committed.changed, committed.protected)
 
-    def _pulse(self, token: str) -> object:
-        try:
-            return pulse(self._ledger.calls_of(token))
-        except Unavailable:  # whoever cannot look does not say that nothing happens
-            return object()
-
-    def _order(self, run: Run, route: Route) -> TicketOrder:
-        limits = self._limits
-        expires = self._clock.now() + timedelta(seconds=limits.seconds) + LEFT_OVER
-        return TicketOrder(
-            run,
-            limits.budget,
-            (route.model.model,),
-            expires,
-            max_calls=limits.calls,
-            retry_s=limits.patience,
-            beside=route.beside,
-        )
-
-    def _job(
-        self,
-        task: TaskSpec,
-        folder: Path,
-        token: str,
-        route: Route,
-        correction: Correction | None,
-        earlier: Sequence[str],
-        lessons: Sequence[str],
-    ) -> EngineJob:
-        """`earlier`: what the attempt that it goes on from has changed; it may be corrected too."""
-        asked = correction.tests if correction and correction.tests else task
-        earlier = () if correction and correction.tests else earlier
+    def _message(self, asked: TaskSpec, correction: Correction | None, lessons: Sequence[str]) -> str:
         given = {**holes(asked), "lessons": _lessons(lessons)}
         if correction:
-            prompt = self._prompts.render("coder/correct", **given, findings=correction.findings)
+            prompt = self.prompts.render("coder/correct", **given, findings=correction.findings)
         else:
-            prompt = self._prompts.render("coder/task", **given)
+            prompt = self.prompts.render("coder/task", **given)
+        return f"{prompt.system}\n{prompt.user}"
+
+    def _job(
+        self, asked: TaskSpec, message: str, folder: Path, token: str, route: Route, earlier: Sequence[str]
+    ) -> EngineJob:
+        """`earlier`: what the attempt that it goes on from has changed; it may be corrected too."""
         there = {path for path in (*asked.new_files, *earlier) if (folder / path).exists()} - {*asked.files}
         return EngineJob(
             folder=folder,
-            message=f"{prompt.system}\n{prompt.user}",
+            message=message,
             edit=(*asked.files, *sorted(there)),
             create=tuple(path for path in asked.new_files if path not in there),
             read=asked.context,
             ticket=token,
             model=route.model,
             marks=route.marks,
-            seconds=self._limits.seconds,
-            stall=self._limits.stall,
-            pulse=lambda: self._pulse(token),
+            seconds=self.tickets.limits.seconds,
+            stall=self.tickets.limits.stall,
+            pulse=lambda: self.tickets.pulse(token),
         )
 
 
 def _lessons(lines: Sequence[str]) -> str:
-    """Without any the prompt is as if there were no memory."""
+    """Block of lessons for the prompt; empty without any, as if there were no memory."""
     told = "\n".join(lines)
     return f"\n\nLessons of earlier work:\n\n{quoted(told, 'lessons')}" if told else ""
+
+
+# --- texts and scope -----------------------------------------------------------------------------------------
+
+LONGEST_SUBJECT = 72  # characters, as git's own tools show it
+KINDS = (
+    ("test", r"\b(tests?|coverage)\b"),
+    ("docs", r"\b(docs?|documentation|readme|comments?)\b"),
+    ("fix", r"\b(fix|fixes|repair|correct|broken|bug|crash|missing|wrong)\b"),
+    ("refactor", r"\b(refactor|remove|duplicated?|clean|simplify|rename|move)\b"),
+    ("perf", r"\b(faster|slow|speed|performance)\b"),
+)
+
+
+def holes(task: TaskSpec) -> dict[str, str]:
+    """Fill the holes of the prompt coder/task."""
+    return {
+        "id": task.id,
+        "title": task.title,
+        "description": task.description,
+        "acceptance": "\n".join(f"- {line}" for line in task.acceptance) or "- the description is met",
+        "files": _list(task.files),
+        "new_files": _list(task.new_files),
+        "context": _list(task.context),
+    }
+
+
+def scope_of(task: TaskSpec, allow: Sequence[str], before: Sequence[Change], correction: Correction | None) -> Scope:
+    """Scope of the commit against its base: what the task names, and what an earlier attempt was allowed."""
+    tests = correction.tests if correction else None
+    files, new_files = (
+        [*task.files, *(tests.files if tests else ())],
+        [*task.new_files, *(tests.new_files if tests else ())],
+    )
+    files += [change.path for change in before if change.kind != "added"]
+    new_files += [change.path for change in before if change.kind == "added"]
+    return Scope(tuple(dict.fromkeys(files)), tuple(dict.fromkeys(new_files)), tuple(allow), task.guards)
+
+
+def commit_message(task: TaskSpec) -> str:
+    """A conventional commit: `fix: <title>`, the description, and the task that it belongs to."""
+    kind = next((kind for kind, words in KINDS if re.search(words, task.title.lower())), "feat")
+    subject = f"{kind}: {task.title[:1].lower()}{task.title[1:]}"
+    if len(subject) > LONGEST_SUBJECT:
+        subject = subject[: LONGEST_SUBJECT - 1].rsplit(" ", 1)[0] + "…"
+    return f"{subject}\n\n{task.description}\n\nTask: {task.id}\n"
+
+
+def _list(paths: Sequence[str]) -> str:
+    return ", ".join(paths) or "none"

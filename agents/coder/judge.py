@@ -36,7 +36,7 @@ class NoMoney:
 
 @dataclass(frozen=True)
 class NoShare:
-    """Nobody asked for this task, and what may be spent on such tasks today is spent: nothing is wrong with it."""
+    """Upkeep has spent its share of today, and nobody asked for this task: nothing is wrong with it."""
 
     reason: str
 
@@ -109,5 +109,5 @@ def pulse(calls: Sequence[CallRecord]) -> object:
 
 
 def _is_repeated(call: CallRecord) -> bool:
-    """The caller has seen nothing of it; nor has he of a call that was cut, but nobody repeats that."""
+    """The caller has seen nothing of it. That holds for a call that was cut, too, but nobody repeats that."""
     return call.answered is None and call.code not in ("meter_cut", "meter_restart", "meter_stopping")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from shared.model.work import Correction, Difficulty, ModelChoice, Run, TaskSpec
 from shared.money.ledger_savings import LedgerSavings
@@ -14,18 +14,18 @@ from shared.system.clock import Clock
 TYPICAL_PROMPT = 10_000  # tokens: the price band
 
 
+@dataclass(frozen=True)
 class Routes:
     """`easy`: the cheap model for first tries at easy tasks; empty: all are `model`'s."""
 
-    def __init__(self, books: LedgerSavings, pricing: Pricing, clock: Clock, model: ModelChoice, easy: str) -> None:
-        self._books = books
-        self._pricing = pricing
-        self._clock = clock
-        self._model = model
-        self._easy = easy
+    books: LedgerSavings
+    pricing: Pricing
+    clock: Clock
+    model: ModelChoice
+    easy: str
 
     def __call__(self, run: Run, task: TaskSpec, correction: Correction | None) -> Route:
-        tries = self._books.tries(run.task, run.attempt) + (correction is not None)
+        tries = self.books.tries(run.task, run.attempt) + (correction is not None)
         route = self._routed(task, tries, run.day)
         return replace(route, marks=self._marks(run.agent, route.model.model))
 
@@ -34,20 +34,20 @@ class Routes:
 
         A first try at an easy task is measured also where there is no choice: whoever has one later knows more.
         """
-        dear = self._model.model
+        dear = self.model.model
         if task.difficulty is not Difficulty.EASY or tries:
-            return Route(self._model)
-        record = self._books.record(self._easy, dear) if self._easy else ()
+            return Route(self.model)
+        record = self.books.record(self.easy, dear) if self.easy else ()
         if (
-            self._easy
-            and not self._books.refused(self._easy, day)
+            self.easy
+            and not self.books.refused(self.easy, day)
             and choose(task.difficulty, tries, record, number_of(task.id)) == "cheap"
         ):
-            return Route(replace(self._model, model=self._easy), dear)
-        return Route(self._model, dear)
+            return Route(replace(self.model, model=self.easy), dear)
+        return Route(self.model, dear)
 
     def _marks(self, agent: str, model: str) -> bool:
         """A run that is right at once is asked once; enough of them must ask again, or be corrected, soon."""
-        calls, again = self._books.begun_again(agent, model)
-        rates = self._pricing.rates(model, TYPICAL_PROMPT, self._clock.now())
+        calls, again = self.books.begun_again(agent, model)
+        rates = self.pricing.rates(model, TYPICAL_PROMPT, self.clock.now())
         return calls >= ENOUGH and pays(rates, calls, again)

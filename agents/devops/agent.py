@@ -48,11 +48,11 @@ class Looks(Protocol):
 
 class Saves(Protocol):
     def is_wanted(self, place: Place) -> bool:
-        """Whether the owner names a command for it."""
+        """Say whether the owner names a command for it."""
         ...
 
     def save(self, place: Place, commit: str) -> Path:
-        """Where it lies. Stumble: there is no backup."""
+        """Save the data -> where it lies. Stumble: there is no backup."""
         ...
 
 
@@ -75,7 +75,7 @@ class DevOps:
     yields: Callable[[], bool]  # whether watching is left to who comes next
     overruled: Callable[[Deploy], bool]  # whether the owner has ordered another commit for its place
     forget: Callable[[Collection[str], Collection[str]], None]
-    tell: Callable[[str], None]
+    print_progress: Callable[[str], None]
 
     def carry_out(self, step: ByHand) -> StepOutcome:
         """EngineAway, Misconfigured: no commit is to blame. Stopping: it goes on with the next start."""
@@ -96,18 +96,18 @@ class DevOps:
                 return self._watch_back(deploy)
 
     def tidy(self, deploys: tuple[Deploy, ...]) -> None:
-        """What nobody goes back to any more is thrown away; that it cannot be is no reason to stop."""
+        """Throw away what nobody goes back to any more; that it cannot be is no reason to stop."""
         keep = frozenset(release for place in self.sites for release in _kept(place, deploys, self.keep))
         try:
             running = [found.commit for place in self.sites if (found := self.driver.running(place))]
             gone = self.driver.clean(keep)
         except TeamError as problem:
-            self.tell(f"nothing was tidied up: {problem}")
+            self.print_progress(f"nothing was tidied up: {problem}")
             return
         saved = {deploy.backup for deploy in deploys if deploy.stage is DeployStage.STUCK and deploy.backup}
         self.forget({*running, *(release.commit for release in keep)}, saved)
         if gone.any:
-            self.tell(f"thrown away, of old versions: {gone.containers} containers, {gone.builds} builds")
+            self.print_progress(f"thrown away, of old versions: {gone.containers} containers, {gone.builds} builds")
 
     def running(self, place: Place) -> Running | None:
         return self.driver.running(place)
@@ -115,7 +115,7 @@ class DevOps:
     # -- forward ----------------------------------------------------------------------------------------------
 
     def _build(self, deploy: Deploy) -> StepOutcome:
-        self.tell(f"{_name(deploy)}: building")
+        self.print_progress(f"{_name(deploy)}: building")
         try:
             self.driver.build(Release(deploy.place, deploy.commit))
         except EngineAway:
@@ -129,9 +129,11 @@ class DevOps:
         if deploy.is_first or not self._migrates(deploy):
             return StepOutcome(DeployEvent.SAVED)
         if not self.saves.is_wanted(deploy.place):
-            self.tell(f"{_name(deploy)}: it carries migrations, and no backup command is configured for {deploy.place}")
+            self.print_progress(
+                f"{_name(deploy)}: it carries migrations, and no backup command is configured for {deploy.place}"
+            )
             return StepOutcome(DeployEvent.SAVED)
-        self.tell(f"{_name(deploy)}: it carries migrations; making a backup")
+        self.print_progress(f"{_name(deploy)}: it carries migrations; making a backup")
         try:
             return StepOutcome(DeployEvent.SAVED, backup=str(self.saves.save(deploy.place, deploy.commit)))
         except EngineAway:
@@ -140,7 +142,7 @@ class DevOps:
             return StepOutcome(DeployEvent.NOT_SAVED, str(problem))
 
     def _migrates(self, deploy: Deploy) -> bool:
-        """What nobody can compare with what ran before may."""
+        """Say whether it may change the data: what nobody can compare with what ran before may."""
         try:
             changed = self.changed(deploy.back_to, deploy.commit) if deploy.back_to else None
         except TeamError:
@@ -148,8 +150,11 @@ class DevOps:
         return changed is None or any(matches(path, self.migrations) for path in changed)
 
     def _start(self, deploy: Deploy) -> StepOutcome:
-        """From here on the one before may be gone; unless it is found out before that it cannot be started."""
-        self.tell(f"{_name(deploy)}: starting")
+        """Start it.
+
+        From here on the one before may be gone; unless it is found out before that it cannot be started.
+        """
+        self.print_progress(f"{_name(deploy)}: starting")
         try:
             self.driver.start(Release(deploy.place, deploy.commit))
         except EngineAway:
@@ -171,7 +176,7 @@ class DevOps:
 
     def _watch(self, deploy: Deploy) -> StepOutcome:
         assert deploy.started_at
-        self.tell(f"{_name(deploy)}: watched for {_minutes(self.rule.watch)}")
+        self.print_progress(f"{_name(deploy)}: watched for {_minutes(self.rule.watch)}")
         overruled = partial(self.overruled, deploy)
         release = Release(deploy.place, deploy.commit)
         match self._vitals(release, deploy.started_at, self.rule, self.every, overruled):
@@ -183,7 +188,10 @@ class DevOps:
                 return StepOutcome(DeployEvent.OVERRULED, "you asked for another version there")
 
     def _last_words(self, place: Place, why: str) -> str:
-        """For whoever has to mend it. That there are none must not hold up what follows."""
+        """Read the last lines of its log for whoever has to mend it.
+
+        That there are none must not hold up what follows.
+        """
         try:
             said = self.sites[place].last_words(self.driver, place)
         except TeamError:
@@ -193,7 +201,7 @@ class DevOps:
     def _watch_back(self, deploy: Deploy) -> StepOutcome:
         """Started again if need be: after a kill nobody knows. Looked at from anew, until it is well."""
         release = Release(deploy.place, deploy.back_to)
-        self.tell(f"{_name(deploy)}: sick: {deploy.why}; back to {deploy.back_to[:8]}")
+        self.print_progress(f"{_name(deploy)}: sick: {deploy.why}; back to {deploy.back_to[:8]}")
         try:
             self.driver.build(release)  # somebody may have thrown away what was built
             self.driver.start(release, hurry=True)
@@ -220,8 +228,8 @@ class DevOps:
         looks: list[HealthLook] = []
         last = self.clock.now()
         up = min(_seconds(since, last), max(0.0, rule.watch - WATCHED_ANEW))
-        begun = self.driver.running(release.place)
-        restarts = begun.restarts if begun else 0
+        found = self.driver.running(release.place)
+        restarts = found.restarts if found else 0
         while not overruled():
             last, before = self.clock.now(), last
             up += min(_seconds(before, last), every + LONGEST_GAP)
@@ -234,7 +242,7 @@ class DevOps:
         return None
 
     def _sleep(self, seconds: float) -> None:
-        """Whoever asks us to end is heard within a second."""
+        """Sleep, but hear within a second whoever asks us to end."""
         while seconds > 0:
             self._leave_if_asked()
             self.clock.sleep(min(seconds, BEAT))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 
 from agents.planner import evidence
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
@@ -27,17 +27,17 @@ MAX_CORRECTIONS = 40
 LONGEST_UNKNOWN = 200
 
 
+@dataclass(frozen=True)
 class Planner:
-    def __init__(self, asker: Asker, prompts: Prompts, analyzer: CodebaseAnalyzer) -> None:
-        self._asker = asker
-        self._prompts = prompts
-        self._analyzer = analyzer
+    asker: Asker
+    prompts: Prompts
+    analyzer: CodebaseAnalyzer
 
     def plan(self, run: Run, order: PlanOrder, source: SourceTree) -> PlanAnswer:
         """At most two model calls, none if there is nothing to plan. Errors are those of the asker."""
         if not order.goals or order.capacity <= 0:
             return PlanAnswer(deferred=tuple(goal.id for goal in order.goals))
-        facts = self._analyzer.facts(source, ["\n".join((goal.title, *goal.details)) for goal in order.goals])
+        facts = self.analyzer.facts(source, ["\n".join((goal.title, *goal.details)) for goal in order.goals])
         tree = Tree.of(source.files())
         reply, notes = self._checked(run, order, facts, tree)
         answer = settled(reply, order, tree, run.day)
@@ -63,7 +63,7 @@ class Planner:
     def _ask(self, run: Run, order: PlanOrder, facts: str, correction: str) -> PlanReply:
         is_proposed = any(goal.proposed_by for goal in order.goals)
         unnamed = _others(order) if is_proposed else ()
-        prompt = self._prompts.render(
+        prompt = self.prompts.render(
             "planner/plan",
             facts=quoted(facts, "facts"),
             allow=_block(order.allow, "patterns"),
@@ -76,7 +76,7 @@ class Planner:
             lessons=_lessons(order.lessons),
             correction=correction,
         )
-        return self._asker.ask(run, prompt.system, prompt.user, PlanReply)
+        return self.asker.ask(run, prompt.system, prompt.user, PlanReply)
 
 
 def _text(goal: Goal) -> str:
@@ -100,7 +100,7 @@ def _block(texts: Iterable[str], label: str) -> str:
 
 
 def _lessons(lines: Sequence[str]) -> str:
-    """Without any the prompt is as if there were no memory."""
+    """Block of lessons for the prompt; empty without any, as if there were no memory."""
     return f"# Lessons of earlier work\n\n{_block(lines, 'lessons')}\n\n" if lines else ""
 
 
@@ -119,7 +119,7 @@ def _done(reply: PlanReply, order: PlanOrder, source: SourceTree) -> Iterable[st
 
 
 def _unknowns(reply: PlanReply, order: PlanOrder) -> Iterable[Question]:
-    """Of goals that strangers propose nothing is looked up: they would choose what is searched for."""
+    """Questions to look up; none for goals that strangers propose: they would choose what is searched for."""
     answers = verdicts(reply)
     for goal in order.goals:
         found = answers.get(goal.id)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from posixpath import basename, dirname, splitext
 
-from agents.planner.file_views import clean, outlines, seen_whole, views
-from agents.planner.source import SourceHit, SourceTree, hits, lines_of
+from agents.planner.source import SourceHit, SourceTree, clean, hits, lines_of, outlines, seen_whole, views
 from shared.model.scope import is_plain_path, matches
 
 MAX_FACTS = 40_000  # characters, about 12,000 tokens
@@ -67,9 +67,9 @@ STACK: tuple[
 )
 
 
+@dataclass(frozen=True)
 class CodebaseAnalyzer:
-    def __init__(self, limit: int = MAX_FACTS) -> None:
-        self._limit = limit
+    limit: int = MAX_FACTS
 
     def facts(self, source: SourceTree, texts: Sequence[str]) -> str:
         """At most `limit` characters."""
@@ -79,7 +79,7 @@ class CodebaseAnalyzer:
         found = {term: _searched(source, term) for term in terms(texts)}
         general = self._general(source, files)
         shown = tuple(views(source, ((path, _lines_in(path, found)) for path in named)))
-        room = int(self._limit * (1 - FOUND - OUTLINED)) - sum(len(text) + 2 for text, _ in general)
+        room = int(self.limit * (1 - FOUND - OUTLINED)) - sum(len(text) + 2 for text, _ in general)
         whole = frozenset(seen_whole(shown, room))
         parts = (
             *general,
@@ -87,18 +87,18 @@ class CodebaseAnalyzer:
             ("\n\n".join(outlines(source, _to_outline(named, found, whole))), OUTLINED),
             ("\n\n".join(view.text for view in shown), 1.0),
         )
-        return _joined(parts, self._limit)
+        return _joined(parts, self.limit)
 
     def overview(self, source: SourceTree, texts: Sequence[str]) -> str:
-        """What there is and where the texts' words stand, without the files' own text: enough to name paths."""
+        """List what there is and where the texts' words stand, without the files' own text: enough to name paths."""
         files = _files(source)
         found = {term: _searched(source, term) for term in terms([text[:LONGEST_TEXT] for text in texts])}
-        return _joined((*self._general(source, files), ("\n".join(_places(found)), 0.25)), self._limit)
+        return _joined((*self._general(source, files), ("\n".join(_places(found)), 0.25)), self.limit)
 
     def _general(self, source: SourceTree, files: Sequence[str]) -> tuple[tuple[str, float], ...]:
-        """What is the same whatever is asked."""
+        """Facts that are the same whatever is asked."""
         first = "\n".join([*_stack(source, files), *_tests(files)])
-        return (first, 0.1), (_tree(files, self._limit * 3 // 10), 0.3)
+        return (first, 0.1), (_tree(files, self.limit * 3 // 10), 0.3)
 
 
 def _files(source: SourceTree) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Whether the code really says what the planner's model says that it says."""
+"""Check of the planner model's evidence: does the code really say that?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST_TEXT = 500
 
 
 def question(answer: GoalReply, goal: Goal, source: SourceTree) -> Question | None:
-    """What the owner is asked about a goal that gets no task; None: it gets tasks.
+    """Question to the owner about a goal that gets no task; None: it gets tasks.
 
     "Not so" and "done already" are only passed on as facts if every piece of evidence stands.
     """
@@ -40,13 +40,13 @@ def question(answer: GoalReply, goal: Goal, source: SourceTree) -> Question | No
 
 
 def is_borne_out(answer: GoalReply, goal: Goal, source: SourceTree) -> bool:
-    """There is evidence, and every piece of it stands."""
+    """Say whether there is evidence, and every piece of it stands."""
     pieces = answer.evidence[:MAX_EVIDENCE]
     return bool(pieces) and all(stands(piece, goal, source) for piece in pieces)
 
 
 def shown(piece: ClaimedEvidence) -> str:
-    """In words, e.g. `app/views.py:12: return 1`."""
+    """Describe it in words, e.g. `app/views.py:12: return 1`."""
     path, quote = one_line(piece.path, 150), one_line(piece.quote, 150)
     match piece.kind:
         case Proof.LINE:

@@ -6,8 +6,17 @@ import graphlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.planner.task_spec import Draft, GoalReply, GoalVerdict, PlanReply
-from agents.planner.texts import LONGEST_CRITERION, alike, body, criteria, headline
+from agents.planner.task_spec import (
+    LONGEST_CRITERION,
+    Draft,
+    GoalReply,
+    GoalVerdict,
+    PlanReply,
+    alike,
+    body,
+    criteria,
+    headline,
+)
 from shared.model.scope import is_plain_path, matches
 from shared.model.text import one_line
 from shared.model.work import Goal, PlanOrder
@@ -43,7 +52,7 @@ def _above(path: str) -> Iterator[str]:
 
 
 def faults(reply: PlanReply, order: PlanOrder, tree: Tree) -> Faults:
-    """Which rules each task breaks; tasks that keep all of them are not listed."""
+    """List the rules that each task breaks; tasks that keep all of them are not listed."""
     tasks = reply.tasks[:MAX_TASKS]
     found: dict[int, list[str]] = {place: list(_faults_of(place, reply, order, tree)) for place in range(len(tasks))}
     for place, text in _bad_links(tasks, order):

@@ -7,8 +7,7 @@ import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from agents.planner.plan_rules import MAX_TASKS, Faults, Tree, faults, links, places, unanswered, verdicts
-from agents.planner.task_spec import Draft, GoalVerdict, PlanReply
-from agents.planner.texts import body, criteria, headline
+from agents.planner.task_spec import Draft, GoalVerdict, PlanReply, body, criteria, headline
 from shared.model.text import one_line
 from shared.model.work import Goal, PlanAnswer, PlanOrder, Question, TaskSpec
 
@@ -80,7 +79,10 @@ def _without_task(
 
 
 def _in_order(tasks: Sequence[Draft], order: PlanOrder, dropped: Collection[int]) -> list[int]:
-    """In the goals' order, but never a task before one that it waits for: so any beginning of the list is whole."""
+    """Sort by the goals' order, but never a task before one that it waits for.
+
+    So any beginning of the list is whole.
+    """
     needs = {place: wanted for place, wanted in links(tasks).items() if place not in dropped}
     rank = _ranks(tasks, order, needs)
     sorter = graphlib.TopologicalSorter(needs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from agents.qa import test_writer
 from agents.qa.analysis.mutants import mutants, unnoticed
@@ -26,29 +26,24 @@ MOST_FAILURES = 20
 LONGEST_OUTPUT = 4_000  # characters of what an unfinished run printed last
 
 
+@dataclass(frozen=True)
+class QaPolicy:
+    """Policy of the owner: the command of the tests, may be empty; points that coverage may fall by."""
+
+    command: str
+    tolerance: float
+
+
+@dataclass(frozen=True)
 class Qa:
-    """`command`: what the owner configured, may be empty. `tolerance`: points that coverage may fall by.
+    """`mends`: the id of a task -> the failing test that upkeep began it for; empty: none."""
 
-    `mends`: the id of a task -> the failing test that upkeep began it for; empty: none.
-    """
-
-    def __init__(
-        self,
-        bench: Bench,
-        source: CommitSource,
-        kept: KeptRuns,
-        command: str,
-        tolerance: float,
-        log: Log,
-        mends: Callable[[str], str] = lambda _: "",
-    ) -> None:
-        self._bench = bench
-        self._source = source
-        self._kept = kept
-        self._command = command
-        self._tolerance = tolerance
-        self._log = log
-        self._mends = mends
+    bench: Bench
+    source: CommitSource
+    kept: KeptRuns
+    policy: QaPolicy
+    log: Log
+    mends: Callable[[str], str] = lambda _: ""
 
     def check(self, run: Run, task: TaskSpec, branch: Branch, written: Collection[str] = ()) -> Evidence:
         """`written`: test files of a round of ours; only these are tried with planted faults.
@@ -56,13 +51,13 @@ class Qa:
         BrokenSetup, NoSandbox: the base's environment cannot be built, or there is no box. Unavailable: a run was
         interrupted for a reason that is not its own.
         """
-        texts = CommitTexts(self._source, branch)
+        texts = CommitTexts(self.source, branch)
         subject = self._subject(run, task, branch, texts)
-        evidence = Evidence(branch.commit, self._source.tree_id(branch.commit), branch.base, subject.command, "")
+        evidence = Evidence(branch.commit, self.source.tree_id(branch.commit), branch.base, subject.command, "")
         if not subject.command:
             text = "there are no tests in this repository, and none in the change: nothing can be shown"
             return self._told(run, replace(evidence, problems=(Problem("there are no tests", text, "ask owner"),)))
-        gathering = Gathering(self._bench, self._source, self._kept, self._log, subject)
+        gathering = Gathering(self.bench, self.source, self.kept, self.log, subject)
         base = gathering.base()
         try:
             evidence = replace(evidence, box=self._box(branch.commit))
@@ -71,14 +66,14 @@ class Qa:
             broken = Problem("the environment cannot be built", " ".join(str(reason).split()), "correct")
             return self._told(run, replace(evidence, box=self._box(branch.base), problems=(broken,)))
         evidence = self._judged(evidence, task, subject, runs, texts.read(task, gathering.weakenings(), runs))
-        sought = Sought(task, self._mends(task.id), subject.about)
-        less = unproven(sought, runs, lambda path: text_of(self._source, branch.commit, path))
+        sought = Sought(task, self.mends(task.id), subject.about)
+        less = unproven(sought, runs, lambda path: text_of(self.source, branch.commit, path))
         evidence = replace(evidence, problems=(*evidence.problems, *less))
         newly = newly_run(runs.base, runs.change, subject.about) or {}  # not counted: said above
         return self._told(run, self._tried(evidence, subject, gathering, written, newly))
 
     def base(self, run: Run, commit: str) -> SuiteRun:
-        """What the tests say of a commit of the branch, with the lines of its code that none runs; kept, or run now.
+        """Run the tests of a commit of the branch, with the lines of its code that none runs; kept, or run now.
 
         BrokenSetup, NoSandbox, Unavailable: as `check`.
         """
@@ -87,13 +82,13 @@ class Qa:
         if not command:
             return SuiteRun("no tests", 0)
         subject = Subject(run, Branch("", commit, commit), command, Touched(()), Places(paths))
-        return Gathering(self._bench, self._source, self._kept, self._log, subject).base()
+        return Gathering(self.bench, self.source, self.kept, self.log, subject).base()
 
     def tests_for(self, task: TaskSpec, branch: Branch, evidence: Evidence) -> TaskSpec:
         """The order to write the tests that `branch` lacks."""
         paths = self._paths(branch.commit)
         path = test_writer.sample_of(branch.changed, paths)
-        sample = test_writer.Sample(path, text_of(self._source, branch.commit, path)) if path else None
+        sample = test_writer.Sample(path, text_of(self.source, branch.commit, path)) if path else None
         return test_writer.order(task, branch, evidence, paths, sample)
 
     def _subject(self, run: Run, task: TaskSpec, branch: Branch, texts: CommitTexts) -> Subject:
@@ -111,21 +106,21 @@ class Qa:
         )
 
     def _paths(self, commit: str) -> frozenset[str]:
-        return frozenset(entry.path for entry in self._source.tree(commit))
+        return frozenset(entry.path for entry in self.source.tree(commit))
 
     def _command_at(self, commit: str, paths: frozenset[str]) -> str:
         named = PYTEST_SECTIONS.items()
-        is_named = any(path in paths and sign in text_of(self._source, commit, path) for path, sign in named)
-        return command_for(self._command, paths, is_named)
+        is_named = any(path in paths and sign in text_of(self.source, commit, path) for path, sign in named)
+        return command_for(self.policy.command, paths, is_named)
 
     def _box(self, commit: str) -> str:
-        return f"{self._bench.quality} {self._bench.label(commit)}"
+        return f"{self.bench.quality} {self.bench.label(commit)}"
 
     def _judged(self, evidence: Evidence, task: TaskSpec, subject: Subject, runs: Runs, texts: Texts) -> Evidence:
         change, base = runs.change, runs.base
         uncovered = uncovered_changes(subject.touched.code, change.uncovered)
         found = problems(task, subject.touched, runs, subject.places, texts)
-        less = drop(base.covered, change.covered, uncovered, self._tolerance)
+        less = drop(base.covered, change.covered, uncovered, self.policy.tolerance)
         return replace(
             evidence,
             passed=len(change.of("passed")),
@@ -153,7 +148,10 @@ class Qa:
         written: Collection[str],
         newly: Mapping[str, Collection[int]],
     ) -> Evidence:
-        """With planted faults, if the tests are ours and nothing is wrong with them yet. `newly`: lines they run."""
+        """Try the tests with planted faults, if they are ours and nothing is wrong with them yet.
+
+        `newly`: lines they run.
+        """
         ours = {change.path for change in subject.touched.tests} if subject.about else set(written)
         there = subject.places.files([*evidence.new_tests, *evidence.proving]) & ours
         if evidence.is_red or evidence.needing("write tests") or not there:
@@ -161,13 +159,13 @@ class Qa:
         commit = subject.branch.commit
         added = {change.path: [number for number, _ in change.added_lines] for change in subject.touched.code}
         lines = {**added, **newly}
-        planted = mutants([(path, text_of(self._source, commit, path), found) for path, found in lines.items()])
+        planted = mutants([(path, text_of(self.source, commit, path), found) for path, found in lines.items()])
         problem = unnoticed(gathering.survivors(planted, there), len(planted))
         return replace(evidence, problems=(*evidence.problems, problem)) if problem else evidence
 
     def _told(self, run: Run, evidence: Evidence) -> Evidence:
         rules = [problem.rule for problem in evidence.problems]
-        self._log(run, "evidence", commit=evidence.commit, box=evidence.box, problems=rules)
+        self.log(run, "evidence", commit=evidence.commit, box=evidence.box, problems=rules)
         return evidence
 
 
@@ -180,7 +178,7 @@ def _about(task: TaskSpec, touched: Touched, paths: Collection[str]) -> tuple[st
 
 
 def _failures(runs: Runs) -> tuple[Failure, ...]:
-    """Those that the change is to blame for; of a run without an end whatever it said."""
+    """Failures that the change is to blame for; of a run without an end whatever it said."""
     known = runs.base.of("failed")
     found = [failure for failure in runs.change.failures if failure.test not in known or not runs.change.is_whole]
     told = {failure.test for failure in found}
@@ -190,6 +188,6 @@ def _failures(runs: Runs) -> tuple[Failure, ...]:
 
 
 def _output(runs: Runs) -> str:
-    """Of the first run that came to no end."""
+    """End of the output of the first run that came to no end."""
     shown = (runs.base, runs.change) if not is_usable(runs.base) else (runs.change,)
     return next((run.output[-LONGEST_OUTPUT:] for run in shown if not run.is_whole), "")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from agents.qa.analysis.equivalence import is_same_code
-from agents.qa.analysis.removed import obsolete
+from agents.qa.analysis.task_words import obsolete
 from agents.qa.analysis.test_changes import Weakening
 from agents.qa.analysis.test_support import SourceTexts, relied_on
 from agents.qa.analysis.touched import WORDS, Touched
@@ -45,7 +45,10 @@ class CommitTexts:
         return Touched(self.changes, same, self._relied())
 
     def _relied(self) -> frozenset[str]:
-        """Of what was there before, the product before decides: a change cannot claim a file by naming it."""
+        """Files that only tests rely on.
+
+        Of old files the product before decides: a change cannot claim a file by naming it.
+        """
         texts = {change.path: self._both(change.path) for change in self.changes if not change.binary}
         old = {path: text for path, text in texts.items() if path in self.before}
         new = {path: text for path, text in texts.items() if path not in self.before}
@@ -54,7 +57,7 @@ class CommitTexts:
         return relied_on(old, then) | relied_on(new, now)
 
     def read(self, task: TaskSpec, weakened: Sequence[Weakening], runs: Runs) -> Texts:
-        """What the rule of evidence is told of them."""
+        """Read what the rule of evidence is told of them."""
         tests = [one.path for one in self.touched.tests if one.path.endswith(".py") and one.path in self.before]
         code = [one.path for one in self.touched.product if one.path.endswith(".py")]
         pairs = ((self._then(path), self._now(path)) for path in code)
@@ -94,7 +97,7 @@ class CommitTexts:
         return is_same_code(then, now, lambda: self._texts(_python(self.after - {change.path})).values())
 
     def _of_tests(self) -> Mapping[str, str]:
-        """Of the base's tests, and of those that the change brings."""
+        """Texts of the base's tests, and of those that the change brings."""
         paths = [path for path in self.before if _asks(path)]
         mine = [change.path for change in self.changes if change.mode_new and _asks(change.path)]
         now = {path: self._now(path) for path in mine}
@@ -104,7 +107,7 @@ class CommitTexts:
         return {path: text(path) for path in _python(paths) if not is_test_file(path)}
 
     def _knows(self, name: str) -> bool:
-        """Whether the product still has this word somewhere: documentation is not asked."""
+        """Say whether the product still has this word somewhere: documentation is not asked."""
         word = re.compile(rf"\b{re.escape(name)}\b")
         return any(name in text and word.search(text) for text in self._product.values())
 
@@ -118,7 +121,7 @@ class CommitTexts:
 
 @dataclass(frozen=True)
 class _Lines:
-    """What was counted, each as lines by file that were not run: on the base by several runs, on the commit by one."""
+    """Lines that were not run, by file: on the base by several runs, on the commit by one."""
 
     before: Sequence[Mapping[str, Sequence[int]]]
     after: Mapping[str, Sequence[int]] | None

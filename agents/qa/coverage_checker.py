@@ -1,4 +1,4 @@
-"""What coverage.py has counted -> the share of lines that tests run, and the changed lines that none runs. Pure."""
+"""Counts of coverage.py -> the share of lines that tests run, and the changed lines that none runs. Pure."""
 
 from __future__ import annotations
 

@@ -10,9 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agents.qa.analysis.announced import Announced
-from agents.qa.analysis.removed import Named
-from agents.qa.analysis.task_words import asks_for_behaviour, bare_name, is_declared, mends
+from agents.qa.analysis.task_words import Announced, Named, asks_for_behaviour, bare_name, is_declared, mends
 from agents.qa.analysis.test_changes import EMPTY, GONE, Weakening
 from agents.qa.analysis.touched import Places, Touched
 from shared.model.evidence import Problem, Remedy, SuiteRun, is_test_file
@@ -58,7 +56,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class Texts:
-    """What is read beside the runs: tests that ask less, tests whose subject the task removes, lines that none ran.
+    """Readings beside the runs: tests that ask less, tests whose subject the task removes, lines that none ran.
 
     `uncounted`: on which side the lines that tests run were not counted; there, no line is known to be run.
     """
@@ -166,7 +164,7 @@ def refused(runs: Runs, places: Places) -> frozenset[str]:
 
 
 def expected(runs: Runs, places: Places) -> frozenset[str]:
-    """What has to pass in the restored run."""
+    """Tests that have to pass in the restored run."""
     passed = runs.base.of("passed")
     return frozenset(test for test in passed if not runs.restored_on or places.file(test) in runs.restored_on)
 
@@ -236,7 +234,7 @@ def _weakened(told: Announced, runs: Runs, weakened: Sequence[Weakening]) -> Ite
 def _split(
     rule: str, what: str, tests: Iterable[str], told: Announced, announced: Collection[str] = ()
 ) -> Iterator[Problem]:
-    """What the task announced is the owner's to judge, all else is to be corrected."""
+    """Split by who is asked: the owner judges what the task announced, all else is to be corrected."""
     tests = frozenset(tests)
     known = told.of(tests).union(announced)
     yield from _about(rule, what, tests - known)

@@ -43,7 +43,7 @@ class KeptRuns(Protocol):
 
 @dataclass(frozen=True)
 class Subject:
-    """What is tested: a commit, against its base. `alters_nothing`: so says its task, and what it changes.
+    """Subject of the tests: a commit, against its base. `alters_nothing`: so says its task, and what it changes.
 
     `about`: modules that nobody but we asked tests for, and for nothing else.
     """
@@ -57,35 +57,35 @@ class Subject:
     about: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
 class Gathering:
     """Makes the runs for one subject, and looks at its files."""
 
-    def __init__(self, bench: Bench, source: CommitSource, kept: KeptRuns, log: Log, subject: Subject) -> None:
-        self._bench = bench
-        self._source = source
-        self._kept = kept
-        self._log = log
-        self._of = subject
+    bench: Bench
+    source: CommitSource
+    kept: KeptRuns
+    log: Log
+    subject: Subject
 
     def base(self) -> SuiteRun:
         """BrokenSetup, NoSandbox: the owner's to mend. A run without an end is not believed a second time."""
-        commit, label = self._of.branch.base, self._bench.label(self._of.branch.base)
-        key = hashlib.sha256(json.dumps([commit, self._of.command, label, COUNTED]).encode()).hexdigest()
-        if kept := self._kept.base_run(key):
+        commit, label = self.subject.branch.base, self.bench.label(self.subject.branch.base)
+        key = hashlib.sha256(json.dumps([commit, self.subject.command, label, COUNTED]).encode()).hexdigest()
+        if kept := self.kept.base_run(key):
             return kept
-        order = SuiteOrder(commit, self._of.command)
+        order = SuiteOrder(commit, self.subject.command)
         run = self._made("base", order, self._code_of_base())
         if is_usable(run):
             now_and_then: dict[str, Outcome] = dict.fromkeys(self._flaky(order, run.of("failed")), "passed")
             run = replace(run, outcomes={**run.outcomes, **now_and_then})  # only what fails twice excuses a change
-            self._kept.keep_base_run(key, run)
+            self.kept.keep_base_run(key, run)
         return run
 
     def runs(self, base: SuiteRun) -> Runs:
         """BrokenSetup if the environment of the commit itself cannot be built."""
-        commit, touched = self._of.branch.commit, self._of.touched
-        order = SuiteOrder(commit, self._of.command)
-        change = self._made("change", order, [*(one.path for one in touched.code), *self._of.about])
+        commit, touched = self.subject.branch.commit, self.subject.touched
+        order = SuiteOrder(commit, self.subject.command)
+        change = self._made("change", order, [*(one.path for one in touched.code), *self.subject.about])
         runs = Runs(base, change)
         if not change.is_whole or not is_usable(base):
             return runs
@@ -97,16 +97,16 @@ class Gathering:
         return [str(mutant) for mutant in planted if self._survives(mutant, written)]
 
     def weakenings(self) -> list[Weakening]:
-        """In what was done to the test files."""
-        branch = self._of.branch
+        """Find weaker tests in what was done to the test files."""
+        branch = self.subject.branch
         return [
             weakening
-            for change in self._of.touched.tests
+            for change in self.subject.touched.tests
             if change.path.endswith(".py")
             for weakening in weakenings(
                 change.path,
-                text_of(self._source, branch.base, change.path) if change.mode_old else None,
-                text_of(self._source, branch.commit, change.path) if change.mode_new else None,
+                text_of(self.source, branch.base, change.path) if change.mode_old else None,
+                text_of(self.source, branch.commit, change.path) if change.mode_new else None,
             )
         ]
 
@@ -114,58 +114,65 @@ class Gathering:
 
     def _restored(self, runs: Runs) -> Runs:
         """The commit with the base's tests: do they accept the new code?"""
-        touched = self._of.touched
+        touched = self.subject.touched
         if not touched.touches_old_tests:
             return runs
-        holding = self._of.places.files(runs.base.outcomes)
+        holding = self.subject.places.files(runs.base.outcomes)
         only = chosen([change.path for change in touched.tests if change.kind != "added"], holding)
         if any(change.kind == "added" and change.path in touched.configuration for change in touched.tests):
             only = ()
-        order = SuiteOrder(self._of.branch.commit, self._of.command, self._files(self._of.branch.base), only, False)
+        branch = self.subject.branch
+        order = SuiteOrder(branch.commit, self.subject.command, self._files(branch.base), only, False)
         runs = replace(runs, restored=self._made("restored", order), restored_on=only)
-        return replace(runs, flaky=runs.flaky | self._flaky(order, refused(runs, self._of.places) - runs.flaky))
+        return replace(runs, flaky=runs.flaky | self._flaky(order, refused(runs, self.subject.places) - runs.flaky))
 
     def _without(self, runs: Runs) -> Runs:
         """The base with the commit's tests: do the new ones fail?"""
-        touched = self._of.touched
+        touched = self.subject.touched
         paths = {change.path for change in touched.tests if change.kind != "deleted"}
-        only = sorted(paths & self._of.places.files(runs.change.outcomes))
+        only = sorted(paths & self.subject.places.files(runs.change.outcomes))
         if not only:
             return runs
-        base, files, count = self._of.branch.base, self._files(self._of.branch.commit), self._of.alters_nothing
-        order = SuiteOrder(base, self._of.command, files, only, count)
+        branch, count = self.subject.branch, self.subject.alters_nothing
+        order = SuiteOrder(branch.base, self.subject.command, self._files(branch.commit), only, count)
         return replace(runs, unchanged=self._made("unchanged", order, self._code_of_base()), unchanged_on=only)
 
     def _code_of_base(self) -> list[str]:
-        paths = (entry.path for entry in self._source.tree(self._of.branch.base))
-        return [path for path in paths if path.endswith(".py") and not self._of.touched.is_for_tests(path)]
+        paths = (entry.path for entry in self.source.tree(self.subject.branch.base))
+        return [path for path in paths if path.endswith(".py") and not self.subject.touched.is_for_tests(path)]
 
     def _flaky(self, order: SuiteOrder, failing: Collection[str]) -> frozenset[str]:
-        """Of tests that fail: those that pass when everything is run once more. Alone, many a broken one would pass."""
+        """Failing tests that pass when everything is run once more. Alone, many a broken one would pass."""
         if not failing:
             return frozenset()
         return frozenset(failing) & self._made("again", replace(order, cover=False)).of("passed")
 
     def _survives(self, mutant: Mutant, written: Collection[str]) -> bool:
         overlay = {mutant.path: mutant.source}
-        order = SuiteOrder(self._of.branch.commit, self._of.command, overlay, sorted(written), False)
+        order = SuiteOrder(self.subject.branch.commit, self.subject.command, overlay, sorted(written), False)
         run = self._made("mutant", order)
         return run.is_whole and not run.of("failed")
 
     def _made(self, which: str, order: SuiteOrder, asked: Iterable[str] = ()) -> SuiteRun:
         """Unavailable if it was ended for a reason that has nothing to do with it."""
-        raw = self._bench.run(order)
+        raw = self.bench.run(order)
         if raw.end in NOT_THEIRS:
             raise Unavailable(f"the tests were interrupted: {raw.end}; they are run again")
         run = read_run(raw, frozenset(asked))
-        self._log(
-            self._of.run, "tests", which=which, end=run.end, code=run.code, tests=len(run.outcomes), seconds=run.seconds
+        self.log(
+            self.subject.run,
+            "tests",
+            which=which,
+            end=run.end,
+            code=run.code,
+            tests=len(run.outcomes),
+            seconds=run.seconds,
         )
         return run
 
     def _files(self, commit: str) -> Mapping[str, bytes | None]:
         """The touched test files as they are in this commit; None: not there."""
-        return {change.path: self._source.read(commit, change.path, LARGEST) for change in self._of.touched.tests}
+        return {change.path: self.source.read(commit, change.path, LARGEST) for change in self.subject.touched.tests}
 
 
 def text_of(source: CommitSource, commit: str, path: str) -> str:

@@ -32,7 +32,7 @@ PYTEST_SECTIONS = {"pyproject.toml": "[tool.pytest", "setup.cfg": "[tool:pytest]
 
 
 def command_for(configured: str, paths: Collection[str], names_pytest: bool = False) -> str:
-    """What runs the tests of a repository with these paths; empty: it has none.
+    """Command for the tests of a repository with these paths; empty: it has none.
 
     `names_pytest`: a file with room for more than that, such as pyproject.toml, configures pytest.
     """
@@ -56,7 +56,7 @@ def _holds_tests(path: str) -> bool:
 
 @dataclass
 class _Runner:
-    """What one runner said. A command may start several, one after the other."""
+    """Report of one runner. A command may start several, one after the other."""
 
     collected: int | None = None
     lines: int = 0
@@ -66,7 +66,7 @@ class _Runner:
 
     @property
     def is_complete(self) -> bool:
-        """What cannot be collected or set up is reported as failed, but is no test that was collected."""
+        """Say whether all collected tests ended. What cannot be collected is reported as failed, but not counted."""
         extra = self.lines - self.ran
         return self.ran == self.collected and 0 <= extra <= self.failed
 
@@ -132,7 +132,7 @@ def _code_fits(code: int, report: _Report) -> bool:
 
 
 def _read(data: bytes) -> tuple[_Report, bool]:
-    """What could be read up to the first line that is not as agreed, and whether there was none."""
+    """Read up to the first line that is not as agreed, and say whether there was none."""
     report = _Report()
     if len(data) > MAX_REPORT:
         return report, False
@@ -188,7 +188,7 @@ def _runner(report: _Report, begins: bool) -> _Runner:
 
 
 def _take_test(line: dict[str, object], runner: _Runner, report: _Report) -> None:
-    """Of a test that is reported twice, the worse outcome counts."""
+    """Take the outcome of a test; of two reports the worse one counts."""
     test, outcome = _id(line["test"]), line["outcome"]
     if outcome != "passed" and outcome != "failed" and outcome != "skipped":
         raise _Damaged
@@ -219,7 +219,7 @@ def _text(value: object) -> str:
 
 
 def _id(value: object) -> str:
-    """On one line, printable; a long one is cut, and still differs from others."""
+    """Id on one line, printable; a long one is cut, and still differs from others."""
     text = _line(_text(value))
     if not text:
         raise _Damaged
@@ -233,5 +233,5 @@ def _line(text: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Without what no database and no forge takes: NUL and half characters."""
+    """Remove what no database and no forge takes: NUL and half characters."""
     return text.replace("\0", "�").encode("utf-8", "replace").decode()

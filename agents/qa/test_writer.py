@@ -98,7 +98,7 @@ def sample_of(changed: Iterable[str], paths: Collection[str]) -> str:
 
 
 def _folder(changed: Iterable[str], paths: Collection[str]) -> str:
-    """With a slash at its end: the tests of the changed package, or else where most tests are."""
+    """Folder of the changed package's tests, or else of most tests, with a slash at its end."""
     kept = Counter(path.rpartition("/")[0] for path in sorted(paths) if _is_test_module(path))
     for path in changed:
         package = path.rpartition("/")[0]

@@ -17,7 +17,7 @@ PINS = re.compile(r"(?P<path>[\w./-]+) pins (?P<name>[\w.-]+)==(?P<version>[\w.!
 
 @dataclass(frozen=True)
 class Sought:
-    """What a task of upkeep is about. `mends`: the id of a test; `covers`: modules that it wants tests for."""
+    """Subject of a task of upkeep. `mends`: the id of a test; `covers`: modules that it wants tests for."""
 
     task: TaskSpec
     mends: str = ""
@@ -40,7 +40,7 @@ def unproven(sought: Sought, runs: Runs, read: Callable[[str], str]) -> Iterator
 
 
 def _still_failing(test: str, runs: Runs) -> Problem:
-    """What is not on the base any more is no coder's to bring back."""
+    """Report a test that still fails; no coder brings back what is not on the base any more."""
     if test not in runs.base.outcomes:
         text = f"{test} is what this is about, and it is not on the base any more"
         return Problem("the test still fails", text, "ask owner", (test,))

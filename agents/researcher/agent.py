@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from agents.researcher.answer import ResearchReply, queries, settled, wanted
-from agents.researcher.passages import passages
+from agents.researcher.answer import ResearchReply, passages, queries, settled, wanted
 from shared.llm.prompts import Asker, Prompt, Prompts, quoted
 from shared.model.errors import Stumble
 from shared.model.research import Findings, Inquiry, SearchHit, WebSource
@@ -35,7 +34,7 @@ class WebLibrary(Protocol):
 
 @dataclass(frozen=True)
 class ResearchBounds:
-    """Of one try at a question. `tokens`: sent and received, of all its turns."""
+    """Bounds of one try at a question. `tokens`: sent and received, of all its turns."""
 
     turns: int = 5
     tokens: int = 40_000
@@ -43,7 +42,10 @@ class ResearchBounds:
 
 @dataclass
 class _Question:
-    """What lies there. What was shown once stays as it is: each turn adds a leaf, and the prompt grows at its end."""
+    """Question with all that was shown.
+
+    What was shown once stays as it is: each turn adds a leaf, and the prompt grows at its end.
+    """
 
     inquiry: Inquiry
     library: WebLibrary
@@ -84,7 +86,7 @@ class _Question:
                 self._lines.append(f"{number}. cannot be read: {why}")
 
     def turn_over(self) -> None:
-        """What was found and read since the last leaf is the next one."""
+        """Make the next leaf of what was found and read since the last one."""
         self.leaves.append("\n\n".join((*self._found(), *self._read())))
         self._lines, self._pages = [], []
 
@@ -102,62 +104,58 @@ class _Question:
             yield quoted(f"{one_line(source.url, LONGEST_URL)} (read {source.day}{written})\n{shown}", f"page {number}")
 
 
+@dataclass(frozen=True)
 class Researcher:
     """`tokens_of`: what a question has taken so far. `goes_on`: whether there is usually a turn after this one."""
 
-    def __init__(
-        self,
-        asker: Asker,
-        prompts: Prompts,
-        tokens_of: Callable[[str], int],
-        bounds: ResearchBounds,
-        goes_on: Callable[[int], bool] = lambda _: True,
-    ) -> None:
-        self._asker = asker
-        self._prompts = prompts
-        self._tokens_of = tokens_of
-        self._bounds = bounds
-        self._goes_on = goes_on
+    asker: Asker
+    prompts: Prompts
+    tokens_of: Callable[[str], int]
+    bounds: ResearchBounds
+    goes_on: Callable[[int], bool] = lambda _: True
 
     def research(self, run: Run, inquiry: Inquiry, project: str, library: WebLibrary) -> Findings:
         """`run.task` is the inquiry's id. `project`: what it is asked for. Errors: the asker's and the library's."""
-        desk, before = _Question(inquiry, library), self._tokens_of(run.task)
+        question, before = _Question(inquiry, library), self.tokens_of(run.task)
         kept: tuple[int, ...] = ()
-        desk.search(inquiry.text)
-        desk.turn_over()
-        for turn in range(1, self._bounds.turns + 1):
-            is_last = turn == self._bounds.turns or not self._has_room(self._tokens_of(run.task) - before)
-            prompt = self._prompt(desk, project, is_last)
-            if not is_last and self._goes_on(turn):
+        question.search(inquiry.text)
+        question.turn_over()
+        for turn in range(1, self.bounds.turns + 1):
+            is_last = turn == self.bounds.turns or not self._has_room(self.tokens_of(run.task) - before)
+            prompt = self._prompt(question, project, is_last)
+            if not is_last and self.goes_on(turn):
                 kept = _and(kept, _end_of_leaves(prompt.user))
-            reply = self._asker.ask(run, prompt.system, prompt.user, ResearchReply, kept)
+            reply = self.asker.ask(run, prompt.system, prompt.user, ResearchReply, kept)
             if reply.answers:
-                return settled(reply, desk.sources)
-            if is_last or not self._looked_further(reply, desk):
+                return settled(reply, question.sources)
+            if is_last or not self._looked_further(reply, question):
                 break
-            desk.turn_over()
+            question.turn_over()
         raise Stumble(f"no answer after {turn} turns")
 
     def _has_room(self, tokens: int) -> bool:
-        """For this turn and one more, if each takes a third of what there is. `tokens`: of this try so far."""
-        return tokens <= self._bounds.tokens // 3
+        """Say whether there is room for this turn and one more, if each takes a third of what there is.
 
-    def _looked_further(self, reply: ResearchReply, desk: _Question) -> bool:
-        """Whether it asked for anything at all."""
-        numbers, asked = wanted(reply, len(desk.results)), queries(reply)
+        `tokens`: of this try so far.
+        """
+        return tokens <= self.bounds.tokens // 3
+
+    def _looked_further(self, reply: ResearchReply, question: _Question) -> bool:
+        """Say whether it asked for anything at all."""
+        numbers, asked = wanted(reply, len(question.results)), queries(reply)
         for number in numbers:
-            desk.read(number)
+            question.read(number)
         for query in asked:
-            desk.search(query)
+            question.search(query)
         return bool(numbers or asked)
 
-    def _prompt(self, desk: _Question, project: str, is_last: bool) -> Prompt:
-        return self._prompts.render(
+    def _prompt(self, question: _Question, project: str, is_last: bool) -> Prompt:
+        return self.prompts.render(
             "researcher/research",
-            question=quoted(desk.inquiry.text[:LONGEST_QUESTION], "question"),
+            question=quoted(question.inquiry.text[:LONGEST_QUESTION], "question"),
             project=quoted(project[:LONGEST_PROJECT], "project"),
-            leaves="\n\n".join(filter(None, desk.leaves)),
-            turn=f"Pages read so far: {len(desk.sources) or '(none yet)'}. {LAST if is_last else GO_ON}",
+            leaves="\n\n".join(filter(None, question.leaves)),
+            turn=f"Pages read so far: {len(question.sources) or '(none yet)'}. {LAST if is_last else GO_ON}",
         )
 
 

@@ -1,8 +1,12 @@
-"""What the researcher's model answers in a turn, and what is left of it once code has looked. Nothing is believed."""
+"""The researcher model's answer, once code has looked, and the passages of a page that it is shown. Pure.
+
+Nothing in an answer is believed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, get_args
 
@@ -52,18 +56,18 @@ class ResearchReply:
 
 
 def queries(reply: ResearchReply) -> tuple[str, ...]:
-    """What is searched for next."""
+    """Queries that are searched for next."""
     asked = (one_line(query, LONGEST_QUERY) for query in reply.searches)
     return tuple(dict.fromkeys(filter(None, asked)))[:MOST_SEARCHES]
 
 
 def wanted(reply: ResearchReply, count: int) -> tuple[int, ...]:
-    """Which of `count` results are read next, counted from 1."""
+    """Numbers of the results (of `count`, from 1) that are read next."""
     return tuple(dict.fromkeys(number for number in reply.read if 0 < number <= count))[:MOST_PAGES]
 
 
 def settled(reply: ResearchReply, sources: Sequence[WebSource]) -> Findings:
-    """What may be told: claims only with a quote that stands in the page that they name."""
+    """Findings that may be told: claims only with a quote that stands in the page that they name."""
     claims = [_claim(claim, sources) for claim in reply.claims[:MOST_CLAIMS]]
     kept = supported([claim for claim in claims if claim], _by_url(sources))
     points = (one_line(point, LONGEST_LINE) for point in reply.open_points[:MOST_POINTS])
@@ -95,3 +99,57 @@ def _lines(texts: Sequence[str]) -> tuple[str, ...]:
 
 def _by_url(sources: Sequence[WebSource]) -> Mapping[str, WebSource]:
     return {source.url: source for source in sources}
+
+
+# --- passages of a page --------------------------------------------------------------------------------------
+
+LONGEST = 900  # characters of one passage
+GAP = "[…]"
+COMMON = re.compile("and|are|but|can|for|from|has|have|how|not|should|that|the|this|use|was|what|when|with|you")
+
+
+def passages(text: str, about: Sequence[str], room: int) -> str:
+    """At most `room` bytes of the text, word for word, with a mark where something was left out.
+
+    Bytes tell tokens better than characters do: a letter of Bengali is three of them, and about a token.
+    """
+    pieces = list(_pieces(text))
+    words = frozenset(word for line in about for word in _words(line))
+    ranked = sorted(range(len(pieces)), key=lambda place: (-_score(pieces[place], words), place))
+    chosen: set[int] = set()
+    for place in ranked:
+        if (size := len(f"{pieces[place]}\n{GAP}\n".encode())) <= room:
+            chosen.add(place)
+            room -= size
+    return "\n".join(_joined(pieces, sorted(chosen)))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Lines; a long one in parts that end between words."""
+    for line in filter(None, (" ".join(line.split()) for line in text.splitlines())):
+        rest = line
+        while len(rest) > LONGEST:
+            cut = rest.rfind(" ", 1, LONGEST)
+            cut = cut if cut > 0 else LONGEST
+            yield rest[:cut]
+            rest = rest[cut:].lstrip()
+        yield rest
+
+
+def _joined(pieces: Sequence[str], chosen: Sequence[int]) -> Iterator[str]:
+    last = -1
+    for place in chosen:
+        if place != last + 1:
+            yield GAP
+        yield pieces[place]
+        last = place
+    if chosen and last < len(pieces) - 1:
+        yield GAP
+
+
+def _score(piece: str, words: frozenset[str]) -> int:
+    return len(words & set(_words(piece)))
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.findall(r"\w{3,}", text.casefold()) if not COMMON.fullmatch(word)]

@@ -1,4 +1,4 @@
-"""What the reviewer's model answers, and what is left of it once code has looked. Nothing in it is believed."""
+"""The reviewer model's answer, and what is left of it once code has looked. Nothing in it is believed."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def read(reply: ReviewReply, chunk: Chunk, files: Mapping[str, ChangedFile], ear
 
 
 def keywords(reads: Iterable[Read]) -> tuple[str, ...]:
-    """Of all chunks together: each once, in small letters or large, and not too many."""
+    """Keywords of all chunks together: each once, in small letters or large, and not too many."""
     found: dict[str, str] = {}
     for word in (word for one in reads for word in one.keywords if word):
         found.setdefault(word.casefold(), word)
@@ -100,7 +100,10 @@ def _keyword(text: str) -> str:
 
 
 def _bound(complaint: FindingReply, files: Mapping[str, ChangedFile], chunk: Chunk) -> Finding | None:
-    """To an added line of the chunk; near none, it is a comment on the file; an unknown path is nothing."""
+    """Bind a finding to an added line of the chunk.
+
+    Near none, it is a comment on the file; an unknown path is nothing.
+    """
     file = files.get(complaint.path)
     text = one_line(complaint.text, LONGEST_TEXT)
     if file is None or not text:
@@ -121,5 +124,5 @@ def _carried(finding: Finding, files: Mapping[str, ChangedFile]) -> Finding:
 
 
 def about(chunk: Chunk, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Those that this chunk can answer."""
+    """Findings that this chunk can answer."""
     return tuple(finding for finding in findings if finding.path in chunk.paths)

@@ -36,7 +36,7 @@ class PatchRow:
 
 @dataclass(frozen=True)
 class Chunk:
-    """What is asked about at once. `lines`: (path, text) of its added lines."""
+    """Part of a change that is asked about at once. `lines`: (path, text) of its added lines."""
 
     text: str
     paths: frozenset[str]
@@ -51,7 +51,7 @@ class _Piece:
 
 
 def chunks(diff: bytes, files: Sequence[ChangedFile], most_chars: int) -> tuple[Chunk, ...]:
-    """In the order of the files. Unreadable: see there."""
+    """Split a patch into chunks, in the order of the files. PatchUnreadable."""
     patch = read_patch(diff)
     pieces = [piece for file in files for piece in _pieces(file, _checked(file, patch), most_chars)]
     return tuple(map(_chunk, _packed(pieces, most_chars)))

@@ -15,7 +15,7 @@ from shared.model.review import Approved, Finding, Reviewed, Severity
 
 @dataclass(frozen=True)
 class History:
-    """What earlier rounds leave: the lines that a model has read, and its complaints that were not settled.
+    """Traces of earlier rounds: the lines that a model has read, and its complaints that were not settled.
 
     `seen`: (path, text) -> how often the line stood in the change that was read.
     """
@@ -62,10 +62,13 @@ def _comes_late(finding: Finding, past: History, lines: dict[tuple[str, int], st
 
 
 def _times(path: str, text: str, lines: dict[tuple[str, int], str]) -> int:
-    """If a line stands there more often than it was seen, nobody can tell which one is new: then all of them are."""
+    """Count a line.
+
+    If it stands there more often than it was seen, nobody can tell which one is new: then all of them are.
+    """
     return sum(one == path and line == text for (one, _), line in lines.items())
 
 
 def _same(one: Finding, other: Finding) -> bool:
-    """About the same line, however it is worded now."""
+    """Say whether both are about the same line, however it is worded now."""
     return one.path == other.path and one.quote.split() == other.quote.split()

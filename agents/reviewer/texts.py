@@ -1,4 +1,4 @@
-"""What the model is told besides the change. Pure, and free of everything that differs between two days."""
+"""Texts for the model besides the change. Pure, and free of everything that differs between two days."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ MOST_NAMED = 20
 
 
 def task_text(task: TaskSpec, changed: Collection[str]) -> str:
-    """Without its id, which holds a date. `changed`: paths; that no other path was touched, code has checked."""
+    """Text of the task without its id, which holds a date.
+
+    `changed`: paths; that no other path was touched, code has checked.
+    """
     criteria = [f"- {line}" for line in task.acceptance] or ["- the description is met"]
     words = [task.title, "", task.description, "", "Acceptance:", *criteria]
     if left := [path for path in (*task.files, *task.new_files) if path not in changed]:
@@ -25,7 +28,7 @@ def task_text(task: TaskSpec, changed: Collection[str]) -> str:
 
 
 def evidence_text(evidence: Evidence) -> str:
-    """What is known of this change. The suite's whole counts are left out: other tasks change them too."""
+    """Evidence about this change. The suite's whole counts are left out: other tasks change them too."""
     lines = [
         f"failing: {evidence.failed}",
         f"new or changed tests that fail without the change: {_named(evidence.proving)}",

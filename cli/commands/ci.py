@@ -15,10 +15,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.devops.ci.ci_order import FOLDER, PATH, CiOrder, order_for, runs_on_pulls
-from agents.devops.ci.ci_workflow import LABELS, TITLE, body, render
+from agents.devops.ci.ci_workflow import (
+    FOLDER,
+    LABELS,
+    PATH,
+    TITLE,
+    CiOrder,
+    TeamTests,
+    body,
+    order_for,
+    render,
+    runs_on_pulls,
+)
 from agents.devops.ci.workflow_lint import Linted, lint_workflow
-from agents.qa.runner.environment_key import default_setup
+from agents.qa.runner.environment_store import default_setup
 from agents.qa.test_runner import PYTEST_SECTIONS, command_for
 from cli.terminal.arguments import Arguments
 from cli.terminal.text import plain
@@ -187,15 +197,13 @@ def _order(records: Records, mirror: Mirror, commit: str) -> CiOrder:
     paths = {entry.path for entry in mirror.tree(commit)}
     pyproject = _text(mirror, commit, "pyproject.toml")
     names_pytest = any(sign in _text(mirror, commit, path) for path, sign in PYTEST_SECTIONS.items() if path in paths)
-    return order_for(
-        paths,
-        pyproject,
+    team = TeamTests(
         setup=target.setup.strip() or default_setup(paths, pyproject),
         test=command_for(target.test, paths, names_pytest),
-        branch=target.branch,
-        pythons=(_version(target.python),),
+        python=_version(target.python),
         minutes=math.ceil(2 * target.minutes) + 5,  # the set-up and the tests, each as long as it may take here
     )
+    return order_for(paths, pyproject, target.branch, team)
 
 
 def _version(python: str) -> str:

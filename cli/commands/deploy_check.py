@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agents.devops.drivers import ports
 from agents.devops.drivers.driver import Driver, HasPorts, Release
-from agents.devops.drivers.release_env import release_env
+from agents.devops.drivers.release_files import release_env
 from cli.terminal.printing import on_screen
 from cli.views.deploys import MakeDriver, make_driver
 from cli.wiring.records import Records, open_records
@@ -119,8 +119,7 @@ def _finding(problems: list[str], name: str, head: str) -> SetupFinding:
 def _problems(records: Records, mirror: Mirror, commit: str) -> Iterator[str]:
     """Name the problems for each place, by its own variables."""
     from agents.devops.compose.compose_command import ComposeCommand
-    from agents.devops.compose.compose_driver import ComposeDriver
-    from agents.devops.compose.compose_files import NotToRun
+    from agents.devops.compose.compose_driver import ComposeDriver, NotToRun
     from agents.devops.docker.docker_manager import DockerManager
     from agents.devops.drivers.release_files import ReleaseFiles
 

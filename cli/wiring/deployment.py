@@ -83,7 +83,7 @@ def make_deployment(
         yields=yields,
         overruled=partial(_overruled, records.deploys),
         forget=forget,
-        tell=print_line,
+        print_progress=print_line,
     )
     return Deployment(devops, DeployRules(tuple(target.deploy.places), target.deploy.pause_after))
 

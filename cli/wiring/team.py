@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Literal
 
-from agents.coder.agent import Coder, CoderLimits
+from agents.coder.agent import Coder, CoderLimits, CoderTickets
 from agents.coder.engine.engine import Engine
 from agents.coder.routes import Routes
 from agents.orchestrator.day import Orchestrator
@@ -24,7 +24,7 @@ from agents.orchestrator.vision.issue_goals import InboxRules
 from agents.planner.agent import Planner
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
 from agents.planner.source import SourceSnapshot
-from agents.qa.agent import Qa
+from agents.qa.agent import Qa, QaPolicy
 from agents.qa.runner.suite import Bench
 from agents.researcher.agent import ResearchBounds, Researcher
 from agents.reviewer.agent import Reviewer
@@ -278,27 +278,21 @@ def _qa(parts: _Parts, mirror: Mirror, bench: Bench) -> ChecksChange:
     records = parts.records
     target, runs = records.settings.target.file, BaseRuns(records.gates, records.clock)
     drop = records.settings.policy.merge.coverage_drop
-    return Qa(bench, mirror, runs, target.test, drop, parts.log, records.upkeep.failing_test)
+    return Qa(bench, mirror, runs, QaPolicy(target.test, drop), parts.log, records.upkeep.failing_test)
 
 
 def _coder(parts: _Parts, mirror: Mirror, prompts: Prompts, engine: Engine) -> CodesTask:
     records, settings = parts.records, parts.records.settings
     model, limits = settings.agents.coder, settings.agents.engine
-    return Coder(
-        engine,
-        mirror,
-        Committer(mirror, parts.outgoing, AUTHOR, settings.target.file.protected),
-        records.ledger,
-        prompts,
-        parts.log,
-        records.clock,
-        Routes(parts.savings, parts.pricing, records.clock, model.choice, model.easy or ""),
-        CoderLimits(
-            budget=settings.policy.budget.task,
-            seconds=round(limits.minutes * 60),
-            calls=limits.calls,
-            patience=limits.patience,
-            allow=settings.target.file.allow,
-            stall=limits.stall_minutes * 60,
-        ),
+    coder_limits = CoderLimits(
+        budget=settings.policy.budget.task,
+        seconds=round(limits.minutes * 60),
+        calls=limits.calls,
+        retry_s=limits.patience,
+        allow=settings.target.file.allow,
+        stall=limits.stall_minutes * 60,
     )
+    routes = Routes(parts.savings, parts.pricing, records.clock, model.choice, model.easy or "")
+    tickets = CoderTickets(records.ledger, routes, coder_limits, records.clock)
+    committer = Committer(mirror, parts.outgoing, AUTHOR, settings.target.file.protected)
+    return Coder(engine, mirror, committer, tickets, prompts, parts.log)

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from agents.planner.codebase_analyzer import CodebaseAnalyzer, named_in, terms
-from agents.planner.outline import outlined
-from agents.planner.source import MAX_FILE, SourceHit, SourceSnapshot, SourceTree, hits, lines_of, may_be_read
+from agents.planner.source import MAX_FILE, SourceHit, SourceSnapshot, SourceTree, hits, lines_of, may_be_read, outlined
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
 from tests.repositories import repository, write

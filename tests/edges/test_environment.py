@@ -16,8 +16,7 @@ from typing import Literal
 import pytest
 
 from agents.qa.runner.environment import INSTALL, Environments, Setup
-from agents.qa.runner.environment_key import default_setup
-from agents.qa.runner.environment_store import KEPT, EnvironmentStore
+from agents.qa.runner.environment_store import KEPT, EnvironmentStore, default_setup
 from agents.qa.runner.suite import Environment
 from shared.model.errors import BrokenSetup, Misconfigured, Unavailable
 from shared.repo.mirror import Mirror

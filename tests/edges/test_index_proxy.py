@@ -15,8 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.qa.runner.client_hello import named_host
-from agents.qa.runner.index_proxy import MOST_TOLD, IndexProxy, ProxyBounds
+from agents.qa.runner.index_proxy import MOST_TOLD, IndexProxy, ProxyBounds, named_host
 from shared.system.http import is_outside
 
 INDEX = "index.example"

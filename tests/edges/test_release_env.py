@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.devops.drivers.release_env import read_env_file, release_env
+from agents.devops.drivers.release_files import read_env_file, release_env
 from shared.config.settings_deploy import PlaceSettings
 from shared.model.errors import Misconfigured
 

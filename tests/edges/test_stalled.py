@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.coder.agent import Coder, CoderLimits
+from agents.coder.agent import Coder, CoderLimits, CoderTickets
 from agents.coder.engine.engine import EngineJob, EngineRun, never, nothing_happened
 from shared.llm.prompts import Prompts
 from shared.model.errors import Stopping
@@ -176,10 +176,10 @@ def coded(folder: Path, ledger: Ledger, then: Callable[[EngineJob], EngineRun]) 
     mirror.create()
     mirror.fetch("main")
     clock, committer = ManualClock(NOON), Committer(mirror, Outgoing({}), Author("t", "t@t"))
-    coder = Coder(
-        Probe(then), mirror, committer, ledger, Prompts(REPOSITORY / "agents"), Log(folder / "logs", clock, str), clock,
-        lambda *_: Route(ModelChoice("m")), CoderLimits(NANO, 60, 9, 9, (), stall=360),
-    )  # fmt: skip
+    limits = CoderLimits(NANO, 60, 9, 9, (), stall=360)
+    tickets = CoderTickets(ledger, lambda *_: Route(ModelChoice("m")), limits, clock)
+    log = Log(folder / "logs", clock, str)
+    coder = Coder(Probe(then), mirror, committer, tickets, Prompts(REPOSITORY / "agents"), log)
     run, task = Run(1, "coder", "2026-11-20", "t1", 1), TaskSpec("t1", "T", "x", files=("a.py",))
     return coder.code(run, task, base, folder / "work")
 

@@ -18,8 +18,7 @@ from typing import Any, Literal
 import pytest
 
 from agents.coder.engine import aider_command, aider_fence
-from agents.coder.engine.aider_runner import AiderEngine
-from agents.coder.engine.aider_told import DISK, MEMORY, PROCESSES
+from agents.coder.engine.aider_runner import DISK, MEMORY, PROCESSES, AiderEngine
 from agents.coder.engine.aider_warm import Place, WarmAider
 from agents.coder.engine.engine import EngineJob, EngineRun, never
 from agents.coder.engine.warm_box import WarmBox

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.devops.ci.ci_order import CiOrder
-from agents.devops.ci.ci_workflow import render
+from agents.devops.ci.ci_workflow import CiOrder, render
 from agents.devops.ci.workflow_lint import AUDIT, SCHEMA, Linted, WorkflowFinding, installed, lint_workflow
 from tests.spec.test_ci_workflow import VARIANTS, order
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,9 +12,20 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.devops.ci.ci_order import PLAIN_ERRORS, TEST_TOOLS, CiOrder, lines_of, order_for, runs_on_pulls
-from agents.devops.ci.ci_workflow import CHECKOUT, SETUP_PYTHON, body, render
-from agents.qa.runner.environment_key import default_setup
+from agents.devops.ci.ci_workflow import (
+    CHECKOUT,
+    PLAIN_ERRORS,
+    SETUP_PYTHON,
+    TEST_TOOLS,
+    CiOrder,
+    TeamTests,
+    body,
+    lines_of,
+    order_for,
+    render,
+    runs_on_pulls,
+)
+from agents.qa.runner.environment_store import default_setup
 from shared.model.errors import Misconfigured
 
 
@@ -204,7 +216,7 @@ def test_what_cannot_stand_in_a_workflow_is_refused(wrong: dict[str, Any]) -> No
 )
 def test_no_file_name_of_the_repository_becomes_a_part_of_a_command(name: str) -> None:
     paths = {name, "app.py", "test_app.py"}
-    found = order_for(paths, "", default_setup(paths), "python -m pytest", "main", ("3.12",), 30)
+    found = order_for(paths, "", "main", TeamTests(default_setup(paths), "python -m pytest", "3.12", 30))
     assert found.setup == (TEST_TOOLS,)
 
 
@@ -212,8 +224,7 @@ def test_no_file_name_of_the_repository_becomes_a_part_of_a_command(name: str) -
 
 
 def derived(*paths: str, pyproject: str = "", **more: Any) -> CiOrder:
-    plain = {"setup": "", "test": "pytest", "branch": "main", "pythons": ("3.12",), "minutes": 25}
-    return order_for(paths, pyproject, **{**plain, **more})
+    return order_for(paths, pyproject, "main", replace(TeamTests("", "pytest", "3.12", 25), **more))
 
 
 def test_the_team_s_own_commands_are_taken_and_its_tools_are_added_last() -> None:

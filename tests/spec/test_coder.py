@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from agents.coder.agent import LONGEST_SUBJECT, commit_message
 from agents.coder.engine.engine import End, EngineRun
 from agents.coder.judge import Away, Broke, Disturbed, NoMoney, NoShare, Worked, judge, pulse
-from agents.coder.messages import LONGEST_SUBJECT, commit_message
 from shared.model.work import TaskSpec
 from shared.money.ticket import CallRecord
 from shared.money.ticket import State as CallState

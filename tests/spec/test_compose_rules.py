@@ -13,8 +13,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agents.devops.compose import compose_content, compose_service
-from agents.devops.compose.compose_parts import ComposeSite
+from agents.devops.compose import compose_service
+from agents.devops.compose.compose_parts import BUILD_OURS, BUILD_REFUSED, ComposeSite
 from agents.devops.compose.compose_rules import TOP, Composed, Forbidden, checked, env_files
 from agents.devops.compose.compose_values import MOST_TOLD, Problems, Unfit, filled, substituted
 from shared.system import strict_yaml
@@ -535,9 +535,7 @@ LIKELY = """./a ../a /etc ~/x data:/data ./a:/a /:/x data web host true no $SECR
 WORDS = st.sampled_from(["", *LIKELY.split(" ")])
 PLAIN = st.one_of(WORDS, st.booleans(), st.none(), st.integers(0, 99), st.text(max_size=8))
 DEEPER = "type source target bind driver_opts external internal path condition default web"
-INNER = st.sampled_from(
-    sorted({*compose_content.BUILD_OURS, *compose_content.BUILD_REFUSED, *compose_service.HEALTH, *DEEPER.split()})
-)
+INNER = st.sampled_from(sorted({*BUILD_OURS, *BUILD_REFUSED, *compose_service.HEALTH, *DEEPER.split()}))
 VALUES = st.recursive(
     PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(INNER, inner, max_size=4), max_leaves=8
 )

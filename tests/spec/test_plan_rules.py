@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from agents.planner.plan_rules import Tree, faults
 from agents.planner.settling import settled
-from agents.planner.task_spec import Draft, GoalReply, GoalVerdict, PlanReply
-from agents.planner.texts import body, headline
+from agents.planner.task_spec import Draft, GoalReply, GoalVerdict, PlanReply, body, headline
 from shared.model.naming import is_task_id
 from shared.model.work import Difficulty, Goal, Guard, PlanAnswer, PlanOrder, Priority, TaskSpec
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from agents.qa.agent import Qa
+from agents.qa.agent import Qa, QaPolicy
 from agents.qa.runner.suite import RawTestRun, SuiteOrder
 from shared.model.errors import BrokenSetup, Unavailable
 from shared.model.evidence import Evidence, SuiteRun, is_test_file, rules
@@ -140,7 +140,8 @@ class Stage:
     @property
     def qa(self) -> Qa:
         log = Log(self.folder, ManualClock(datetime(2026, 11, 21, tzinfo=UTC)), str)
-        return Qa(self.bench, self.mirror, self.book, self.command, 1.0, log, lambda task: self.mends.get(task, ""))
+        policy = QaPolicy(self.command, 1.0)
+        return Qa(self.bench, self.mirror, self.book, policy, log, lambda task: self.mends.get(task, ""))
 
     @property
     def runs(self) -> list[tuple[str, tuple[str, ...], bool]]:

@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping
 
 import pytest
 
-from agents.qa.analysis.removed import obsolete
-from agents.qa.analysis.task_words import names_to_remove
+from agents.qa.analysis.task_words import names_to_remove, obsolete
 from agents.qa.analysis.test_support import SourceTexts, relied_on
 from agents.qa.analysis.touched import Touched
 from agents.qa.analysis.uncovered import Pair, unrun

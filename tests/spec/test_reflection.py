@@ -17,8 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.coder.agent import Coder, CoderLimits
-from agents.coder.engine import aider_launcher, aider_told
+from agents.coder.agent import Coder, CoderLimits, CoderTickets
+from agents.coder.engine import aider_launcher
+from agents.coder.engine.aider_runner import answer
 from agents.coder.engine.engine import EngineJob, EngineRun, named_files
 from agents.coder.judge import Broke, Disturbed, judge
 from agents.orchestrator.publishing.delivery import Delivery
@@ -112,7 +113,7 @@ def ended(end: End = "exited", code: int = 0, result: Mapping[str, object] | Non
                 "reply": "",
             }
             (folder / "result.json").write_text(json.dumps({**plain, **result}))
-        return broke(aider_told.answer(Finished(code, b"", b"", end, 1.0), folder, job(folder), "shim"))
+        return broke(answer(Finished(code, b"", b"", end, 1.0), folder, job(folder), "shim"))
 
     return make
 
@@ -161,7 +162,7 @@ def committed(answer: Committed | NothingChanged | str) -> Make:
         doors: Any = Refuses(answer)
         limits = CoderLimits(NANO, 600, 12, 120, ("**",))
         route: Any = lambda *_: Route(ModelChoice("m"))  # noqa: E731
-        coder = Coder(doors, doors, doors, doors, doors, doors, ManualClock(NOON), route, limits)
+        coder = Coder(doors, doors, doors, CoderTickets(doors, route, limits, ManualClock(NOON)), doors, doors)
         found = coder.code(Run(1, "coder", "2026-11-20", TASK.id, 1), TASK, "base", folder)
         assert isinstance(found, NotCoded)
         return DayFailure(TASK.id, "failed", found.reason)

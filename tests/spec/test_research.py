@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from agents.orchestrator.research.research_note import name_of, note
 from agents.orchestrator.research.researching import MOST_TRIES, due
 from agents.researcher.agent import LAST, LEAST, ROOM, ResearchBounds, Researcher
-from agents.researcher.answer import ClaimReply, OptionReply, ResearchReply, settled
-from agents.researcher.passages import passages
+from agents.researcher.answer import ClaimReply, OptionReply, ResearchReply, passages, settled
 from cli.terminal.arguments import CHECKOUT
 from shared.llm.prompts import Prompts
 from shared.model.errors import Stumble

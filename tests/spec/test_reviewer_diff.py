@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.reviewer.agent import case_of
 from agents.reviewer.diff_analyzer import MARGIN, WHOLE_FILE, PatchUnreadable, chunks, read_patch
-from agents.reviewer.source import case_of
 from shared.model.work import Branch, TaskSpec
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote

@@ -1,4 +1,4 @@
-"""Door to Aider's ways. The only module that knows its arguments, its files, its environment and its words."""
+"""Aider's command: its arguments, its files, its environment and its words."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ def arguments(job: EngineJob, base_url: str, line_ends: str, given: str) -> tupl
 
 
 def environment(ticket: str, base_url: str) -> dict[str, str]:
-    """What the box adds to PATH, HOME and LANG. The ticket stands here, as arguments can be read by all."""
+    """Variables that the box gets besides PATH, HOME and LANG.
+
+    The ticket stands here, as arguments can be read by all.
+    """
     return {
         "ANTHROPIC_API_BASE": base_url,
         "ANTHROPIC_API_KEY": ticket,
@@ -55,7 +58,7 @@ def environment(ticket: str, base_url: str) -> dict[str, str]:
 
 
 def files(job: EngineJob) -> dict[str, str]:
-    """What stands in the folder of our files, by name.
+    """Files of our own for a run: name -> text.
 
     Aider 0.86.2 knows none of today's models: each name that it looks up is in here.
     """
@@ -128,7 +131,7 @@ def covered(folder: Path, job: EngineJob) -> tuple[str, ...]:
 
 
 def from_words(text: str) -> tuple[End, tuple[str, ...]]:
-    """How a run ended and what it edited, by its output alone: less sure than the launcher's result."""
+    """Read from the output alone how a run ended and what it edited: less sure than the launcher's result."""
     edited = tuple(sorted(set(re.findall(r"^Applied edit to (.+)$", text, re.MULTILINE))))
     if "has hit a token limit!" in text:
         return "token limit", edited
@@ -140,7 +143,7 @@ def from_words(text: str) -> tuple[End, tuple[str, ...]]:
 
 
 def api_message(error: str) -> str:
-    """What the API itself said, within what litellm makes of it."""
+    """Find the API's own words in what litellm makes of them."""
     with_body = re.search(r"\{.*", error, re.DOTALL)
     if with_body:
         try:

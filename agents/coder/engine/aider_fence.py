@@ -2,8 +2,8 @@
 
 Several tasks share that box and its user. Landlock: a process sees what it is told and writes its own folders, connects
 to one port, signals and examines only what it started. Seccomp: what Landlock does not cover, among it the modes and
-times of a neighbour's files, his limits and priority, and what processes share besides files. Limits: memory,
-descriptors, processes. What stays open: whether a path exists, and how large a file is, for him who guesses its name.
+times of a neighbour's files, its limits and priority, and what processes share besides files. Limits: memory,
+descriptors, processes. What stays open: whether a path exists, and how large a file is, for whoever guesses its name.
 It needs the standard library only.
 """
 
@@ -98,7 +98,7 @@ ONLY = {  # the first argument decides: (numbers), what is allowed, the error ot
 
 
 def why_not() -> str:
-    """What this machine lacks; empty if a process can shut itself in here."""
+    """Name what this machine lacks; empty if a process can shut itself in here."""
     if platform.machine() not in MACHINES:
         return f"not known for {platform.machine()} machines"
     try:
@@ -109,7 +109,7 @@ def why_not() -> str:
 
 
 def part() -> None:
-    """From now on this process signals only what it starts. What that starts may part again: it cannot signal back."""
+    """Let this process signal only what it starts. What that starts may part again: it cannot signal back."""
     set_option(NO_NEW_PRIVILEGES, 1)
     ruleset = _ruleset(REFER, 0, SIGNALS)  # files moved from folder to folder are forbidden where they are not allowed
     _allow(ruleset, "/", REFER)
@@ -117,7 +117,7 @@ def part() -> None:
 
 
 def shut_in(see: Sequence[str], read: Sequence[str], own: Sequence[str], port: int, data: int, processes: int) -> None:
-    """For this process and all that it starts. OSError: the kernel does not do it; then go no further.
+    """Shut in this process and all that it starts. OSError: the kernel does not do it; then go no further.
 
     `see`: what it may read and execute besides the system's own; `read`: only read; `own`: its folders; `port`: where
     it may connect to; `data`: bytes of memory of its own; `processes`: of the whole box, where it can start no more.
@@ -203,7 +203,7 @@ def _call(number: int, *arguments: object) -> int:
 
 
 def set_option(option: int, *arguments: object) -> None:
-    """Of this process: prctl(2)."""
+    """Set an option of this process: prctl(2)."""
     libc = ctypes.CDLL(None, use_errno=True)
     given = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
     if libc.prctl(option, *given, *[ctypes.c_long(0)] * (4 - len(given))):

@@ -33,7 +33,7 @@ EDITED, API_ERROR, TOKEN_LIMIT, EDITS_FAILED, NO_EDITS, CRASHED = 0, 3, 4, 5, 6,
 
 @dataclass
 class Record:
-    """What is seen during a run. `coder` is Aider's own object, once there is one."""
+    """Record of what is seen during a run. `coder` is Aider's own object, once there is one."""
 
     edited: set[str] = field(default_factory=set)
     asks: list[tuple[str, str, bool]] = field(default_factory=list)  # question, subject, our answer
@@ -43,7 +43,10 @@ class Record:
 
 
 def may_touch(root: str, subject: str, allow: Sequence[str]) -> bool:
-    """Whether Aider may write `subject`. The resolved path is judged, never its spelling: `./.git/x`, `a/../../x`."""
+    """Say whether Aider may write `subject`.
+
+    The resolved path is judged, never its spelling: `./.git/x`, `a/../../x`.
+    """
     try:
         path = os.path.relpath(os.path.realpath(os.path.join(root, subject)), os.path.realpath(root))
     except ValueError:  # a NUL byte

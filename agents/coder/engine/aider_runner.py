@@ -1,4 +1,4 @@
-"""Door to Aider, started anew for each task. The only module that runs it in a box of its own: its way out, the meter.
+"""Aider adapter: starts Aider anew for each task, in a box whose only way out is the meter.
 
 Two launchers: `shim` starts it through aider_launcher.py, under our policy and with honest exit codes; `plain` is
 Aider's own command, for a version that our policy does not fit. aider_warm.py has it started once for many tasks.
@@ -6,17 +6,24 @@ Aider's own command, for a version that our policy does not fit. aider_warm.py h
 
 from __future__ import annotations
 
+import os
+import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agents.coder.engine import aider_command, aider_launcher
-from agents.coder.engine.aider_given import CODE, Given, code_mounts, lay_out, line_ends
-from agents.coder.engine.aider_told import DISK, MEMORY, PROCESSES, RESULT_FILE, answer
-from agents.coder.engine.engine import EngineJob, EngineRun, never
-from shared.sandbox.box import METER_PORT, Box, Job, JobLimits, Mount, hand_over, python_mounts
+from agents.coder.engine.engine import End, EngineJob, EngineRun, named_files, never, nothing_happened
+from shared.model.errors import Refused
+from shared.model.text import one_line
+from shared.sandbox.box import METER_PORT, Box, Finished, Job, JobLimits, Mount, hand_over, python_mounts
 from shared.system.fault import fault_point
+from shared.system.paths import read_bytes, remove_folder
 
 LAUNCHER = Path(aider_launcher.__file__)
 GIVEN, RESULT, TASK = "/run/engine/given", "/run/engine/result", "/run/engine/task"  # as the box sees them
@@ -52,7 +59,7 @@ class AiderEngine:
             return answer(done, given.result, job, self._launcher)
 
     def close(self) -> None:
-        """Nothing is kept between two runs."""
+        """Do nothing: nothing is kept between two runs."""
 
     def _boxed(self, job: EngineJob, ends: str, given: Given) -> Job:
         result = Mount(given.result, RESULT, writable=True)
@@ -76,3 +83,187 @@ class AiderEngine:
         if self._launcher == "plain":
             return str(self._python), "-s", str(self._python.with_name("aider"))
         return str(self._python), "-s", f"{CODE}/{LAUNCHER.name}", f"{GIVEN}/allow.json", f"{RESULT}/{RESULT_FILE}"
+
+
+# --- folders of a run ----------------------------------------------------------------------------------------
+
+CODE = "/run/engine/code"  # as a box sees it
+GIT = {"HEAD": "ref: refs/heads/main\n", "config": "[user]\n\tname = Coder\n\temail = coder@localhost\n"}
+
+
+@dataclass(frozen=True)
+class Given:
+    """A run's folders: our files, the launcher's result, its home."""
+
+    files: Path
+    result: Path
+    home: Path
+
+
+def line_ends(job: EngineJob) -> str:
+    """The line ends to write, or Refused: Aider cannot be given this task."""
+    for path in (*job.edit, *job.read):
+        if aider_command.reserved(path):
+            raise Refused(f"{path}: is never given to a model; it may hold keys, or settings of the engine itself")
+    files = named_files(job)
+    return aider_command.line_ends({path: files[path] for path in job.edit})
+
+
+def lay_out(place: Path, job: EngineJob) -> Given:
+    """Make all that a run needs in `place` (ours, empty) and in the task's folder, and give it to the box's user.
+
+    Aider wants a .git and gets a throw-away one: an empty repository that tracks nothing, so that no file is sent to
+    the model because somebody mentions it.
+    """
+    given = Given(place / "given", place / "result", place / "home")
+    _write(given.files, aider_command.files(job))
+    _write(given.result, {})
+    _write(given.home, {})
+    _throw_away_git(job.folder)
+    for folder in (given.files, given.result, given.home, job.folder):
+        hand_over(folder)
+    return given
+
+
+def code_mounts(program: Path, *modules: Path) -> tuple[Mount, ...]:
+    """A program of ours at CODE, and beside it what it imports, under the names that it has here."""
+    root = Path(__file__).parents[3]
+    imported = (root / "shared" / "model", *modules)
+    beside = (Mount(path, f"{CODE}/{path.relative_to(root)}") for path in imported)
+    return Mount(program, f"{CODE}/{program.name}"), *beside
+
+
+@contextmanager
+def moved_away(folder: Path, names: tuple[str, ...], place: Path) -> Iterator[None]:
+    """These files lie in `place` meanwhile. What then stands under their names is removed. Refused: not plain files."""
+    for name in names:
+        if not stat.S_ISREG((folder / name).lstat().st_mode):
+            raise Refused(f"{name!r} is not a plain file; it cannot be kept from the engine")
+    place.mkdir(mode=0o700)
+    for name in names:
+        os.rename(folder / name, place / name)
+    try:
+        yield
+    finally:
+        for name in names:
+            remove_folder(folder / name)
+            os.rename(place / name, folder / name)
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    folder.mkdir()
+    for name, text in files.items():
+        try:
+            (folder / name).write_text(text, "utf-8", newline="\n")
+        except UnicodeEncodeError:
+            raise Refused("the task's text is not valid text (half of a surrogate pair)") from None
+
+
+def _throw_away_git(folder: Path) -> None:
+    """The least that git takes for a repository, without running git."""
+    for inside in ("objects", "refs"):
+        os.makedirs(folder / ".git" / inside)
+    for name, text in GIT.items():
+        (folder / ".git" / name).write_text(text, "ascii")
+
+
+# --- what its end means --------------------------------------------------------------------------------------
+
+MEMORY, PROCESSES, DISK = 1024, 128, 64  # MB, threads, MB that one run may take; a small edit takes 250, 9, 0
+MOST_RESULT = 1 << 20  # bytes
+LONGEST_DETAIL = 300  # characters
+RESULT_FILE = "result.json"  # in the folder where the launcher writes
+
+Text = Annotated[str, Field(max_length=aider_launcher.LONGEST)]
+ENDS: dict[int, End] = {
+    aider_launcher.EDITED: "edited",
+    aider_launcher.API_ERROR: "api error",
+    aider_launcher.TOKEN_LIMIT: "token limit",
+    aider_launcher.EDITS_FAILED: "edits failed",
+    aider_launcher.NO_EDITS: "no edits",
+}
+REASONS = {
+    "memory": f"it took more than {MEMORY} MB of memory",
+    "processes": f"it took more than {PROCESSES} processes",
+    "disk": f"it wrote more than {DISK} MB",
+    "output": "it printed too much",
+    "machine": "the machine has no memory or disk left",
+}
+
+
+class Result(BaseModel):
+    """Result that the launcher writes. It comes out of a box: checked like any other foreign text."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    version: Text
+    policy: bool
+    edited: tuple[Text, ...]
+    asks: tuple[tuple[Text, Text, bool], ...]
+    errors: tuple[Text, ...]
+    exception: Text
+    reply: Text
+
+
+Told = tuple[End, str, tuple[str, ...]]  # the end, in words for the owner, the names of edited files
+
+
+def answer(done: Finished, folder: Path, job: EngineJob, launcher: str) -> EngineRun:
+    """`folder`: where the launcher's result is, if it wrote one."""
+    end, detail, edited = _told(done, _result(folder / RESULT_FILE), job, launcher)
+    output = (done.output + done.errors).decode("utf-8", "replace")
+    return EngineRun(end, one_line(detail, LONGEST_DETAIL), edited, output, done.seconds)
+
+
+def _result(path: Path) -> Result | None:
+    try:
+        return Result.model_validate_json(read_bytes(path, MOST_RESULT))
+    except (OSError, Refused, ValidationError):
+        return None  # none, or one that the launcher did not write
+
+
+def _told(done: Finished, result: Result | None, job: EngineJob, launcher: str) -> Told:
+    if done.end == "timed out":
+        return "timed out", f"ended after {job.seconds} seconds, the limit of a run", ()
+    if done.end == "stopped":
+        return "stopped", "stopped by us", ()
+    if done.end == "stalled":
+        return "stalled", nothing_happened(job), ()
+    if done.end != "exited" or done.code < 0:
+        return "crashed", f"it was ended: {REASONS.get(done.end, f'code {done.code}')}", ()
+    if launcher == "plain" or (result and not result.policy):
+        return _by_words(done, f"Aider {result.version}" if result else "Aider")
+    if result is None:
+        return "crashed", f"code {done.code} and no result: {_last_line(done)}", ()
+    return _by_result(result, done)
+
+
+def _by_result(result: Result, done: Finished) -> Told:
+    end = ENDS.get(done.code, "crashed")
+    words = {
+        "edited": f"edited {', '.join(result.edited)}{_refused(result)}",
+        "no edits": _refused(result).strip("; ") or f"the model answered without an edit: {result.reply or 'nothing'}",
+        "edits failed": "its edits do not fit the files, also after three repetitions",
+        "token limit": "the prompt or the answer is too long for the model",
+        "api error": aider_command.api_message(result.errors[-1] if result.errors else ""),
+        "crashed": result.exception or f"Aider ended with code {done.code}: {_last_line(done)}",
+    }
+    return end, words[end], result.edited
+
+
+def _refused(result: Result) -> str:
+    """The paths that it wanted to write and may not."""
+    paths = [
+        subject for question, subject, yes in result.asks if not yes and question.startswith(aider_launcher.WRITES)
+    ]
+    return f"; refused {', '.join(dict.fromkeys(paths))}" if paths else ""
+
+
+def _by_words(done: Finished, who: str) -> Told:
+    if done.code:
+        return "crashed", f"{who} ended with code {done.code}: {_last_line(done)}", ()
+    end, edited = aider_command.from_words(done.text)
+    return end, f"by the words of {who}, without our policy", edited
+
+
+def _last_line(done: Finished) -> str:
+    return (done.complaint.splitlines() or ["it printed nothing"])[-1]

@@ -51,7 +51,7 @@ def preload() -> str:
 
 
 def _warm_up() -> None:
-    """What Aider's libraries put off until the first call."""
+    """Load what Aider's libraries put off until the first call."""
     importlib.import_module("aider.exceptions").LiteLLMExceptions()
     importlib.import_module("aider.llm").litellm._load_litellm()
     litellm: Any = importlib.import_module("litellm")
@@ -112,7 +112,7 @@ def attend(channel: socket.socket, descriptors: list[int], inherited: int) -> No
 
 
 def _processes() -> int:
-    """In the whole box, with threads."""
+    """Count processes and threads of the whole box."""
     found = 0
     for name in os.listdir("/proc"):
         with contextlib.suppress(OSError, ValueError):
@@ -130,7 +130,7 @@ def _line(connection: int) -> bytes:
 
 
 def _code(engine: int, connection: int) -> int:
-    """What the engine ended with; it is ended when the daemon shuts down the connection."""
+    """Wait for the engine's exit code; it is ended when the daemon shuts down the connection."""
     end = os.pidfd_open(engine)
     poll = select.poll()
     poll.register(end, select.POLLIN)
@@ -171,7 +171,7 @@ def _keep_only(output: int, errors: int) -> None:
 
 
 def _become(environment: dict[str, str], home: str) -> None:
-    """Nothing of the server's environment stays, and nothing of what was derived from it."""
+    """Take on this environment: nothing of the server's stays, nor of what was derived from it."""
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     os.environ.clear()
     os.environ.update({**kept, **environment, "HOME": home, "TMPDIR": home})

@@ -1,4 +1,4 @@
-"""Door to Aider, started once for many tasks. The only module that has it run in the warm box.
+"""Warm Aider adapter: starts Aider once for many tasks, in the warm box.
 
 A task's folders lie below one folder that the box sees from its start; each run shuts itself in before it reads any of
 them (aider_fence.py). Whatever the warm box cannot do, a box of the task's own does: seconds slower, nothing else.
@@ -15,9 +15,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents.coder.engine import aider_command, aider_fence, aider_launcher, aider_server
-from agents.coder.engine.aider_given import CODE, Given, code_mounts, lay_out, line_ends, set_aside
-from agents.coder.engine.aider_runner import ADDRESSES, BASE_URL, FILE, OUTPUT, TEMPORARY, AiderEngine
-from agents.coder.engine.aider_told import DISK, MEMORY, PROCESSES, answer
+from agents.coder.engine.aider_runner import (
+    ADDRESSES,
+    BASE_URL,
+    CODE,
+    DISK,
+    FILE,
+    MEMORY,
+    OUTPUT,
+    PROCESSES,
+    TEMPORARY,
+    AiderEngine,
+    Given,
+    answer,
+    code_mounts,
+    lay_out,
+    line_ends,
+    moved_away,
+)
 from agents.coder.engine.engine import EngineJob, EngineRun, never
 from agents.coder.engine.warm_box import WarmBox
 from shared.model.errors import TeamError
@@ -39,7 +54,7 @@ MB = 1 << 20
 
 @dataclass(frozen=True)
 class Place:
-    """Where the engine works: its interpreter, the meter's socket, and the folder with the tasks' folders."""
+    """Surroundings of the engine: its interpreter, the meter's socket, and the folder with the tasks' folders."""
 
     python: Path
     meter: Path
@@ -49,9 +64,11 @@ class Place:
 class WarmAider:
     name = "aider"
 
-    def __init__(self, box: Box, place: Place, cold: AiderEngine, tell: Callable[[str], None] = lambda _: None) -> None:
-        """`cold` runs what cannot be run warm; `tell` hears why the server did not start."""
-        self._box, self._place, self._cold, self._tell = box, place, cold, tell
+    def __init__(
+        self, box: Box, place: Place, cold: AiderEngine, print_progress: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """`cold` runs what cannot be run warm; `print_progress` hears why the server did not start."""
+        self._box, self._place, self._cold, self._print_progress = box, place, cold, print_progress
         self._lock = threading.Lock()
         self._warm: WarmBox | None = None
         self._failures = 0
@@ -107,7 +124,7 @@ class WarmAider:
                 return  # somebody else has seen it
             self._warm, self._failures = None, self._failures + counts
         warm.close()
-        self._tell(f"the engine is started anew for each task: its server did not start ({why})")
+        self._print_progress(f"the engine is started anew for each task: its server did not start ({why})")
 
     def _started(self) -> WarmBox | None:
         place = self._place
@@ -118,7 +135,7 @@ class WarmAider:
             return WarmBox(self._box, self._boxed)
         except (TeamError, OSError) as problem:
             self._failures += 1
-            self._tell(f"the engine is started anew for each task: {problem}")
+            self._print_progress(f"the engine is started anew for each task: {problem}")
             return None
 
     def _boxed(self, channel: int) -> Job:
@@ -143,7 +160,7 @@ class WarmAider:
         work = self._place.work
         with tempfile.TemporaryDirectory(prefix="engine-", dir=work, ignore_cleanup_errors=True) as name:
             place = Path(name)
-            with set_aside(job.folder, aider_command.covered(job.folder, job), place / "aside"):
+            with moved_away(job.folder, aider_command.covered(job.folder, job), place / "aside"):
                 given = lay_out(place, job)
                 place.chmod(0o711)
                 fault_point("engine.prepared")
@@ -168,7 +185,7 @@ class WarmAider:
         return f"{WORK}/{path.relative_to(self._place.work)}"
 
     def _watch(self, job: EngineJob, given: Given, stop: Callable[[], bool]) -> Watch:
-        """Of this task alone: it is ended by itself."""
+        """Watch this task alone: it is ended by itself."""
         limits = JobLimits(job.seconds, MEMORY, processes=PROCESSES, disk_mb=DISK, stall=job.stall)
         return watchdog(limits, (job.folder, given.result, given.home), stop, job.pulse)
 

@@ -1,4 +1,4 @@
-"""Door to coding engines. The only module that says what any of them is asked and answers.
+"""Engine port: what any coding engine is asked, and what it answers.
 
 An engine changes files in a folder that is ours until it runs, and the box's from then on. It holds a ticket, never a
 key. What it says about its run is a claim: whether the work was done is for the folder and the meter to show.
@@ -49,7 +49,7 @@ class EngineJob:
 
 @dataclass(frozen=True)
 class EngineRun:
-    """What an engine says of its run. After anything but `edited` the folder is of no use any more."""
+    """Result of a run, as the engine tells it. After anything but `edited` the folder is of no use any more."""
 
     end: End
     detail: str  # one line for the owner

@@ -1,4 +1,4 @@
-"""Door to the warm box. The only module that keeps a server of Aider in a box, and speaks to it.
+"""Warm box: keeps a server of Aider in a box, and speaks to it.
 
 Nothing in the box leads to the server: it inherits one end of a pair of sockets, and each task gets one end of another.
 The box ends when our end is closed, when nobody has used it for a while, and with the process that started it.
@@ -36,7 +36,7 @@ KILLED = -9
 
 @dataclass
 class _State:
-    """What the thread that sits beside the box shares with those who use it."""
+    """State that the box's own thread shares with those who use the box."""
 
     closing: threading.Event = field(default_factory=threading.Event)
     ended: threading.Event = field(default_factory=threading.Event)
@@ -72,7 +72,7 @@ class WarmBox:
         return self._state.active
 
     def ready(self, stop: Callable[[], bool]) -> Mapping[str, Any]:
-        """What the server said when all was loaded; empty: it did not, in time or before `stop`."""
+        """Wait for what the server says when all is loaded; empty: it did not, in time or before `stop`."""
         while not self._hello and self.alive and time.monotonic() - self._began < READY_WITHIN and not stop():
             with self._lock, contextlib.suppress(OSError, ValueError):  # somebody else has given it up, and closed it
                 if not self._hello and _readable(self._ours, LOOK):

@@ -1,4 +1,4 @@
-"""Door to workflow linters. The only module that starts check-jsonschema and zizmor.
+"""Workflow linters' adapter: starts check-jsonschema and zizmor.
 
 One knows GitHub's schema, the other what makes a workflow unsafe. Each is used if it is installed; neither needs the
 network. A linter that does not come to its end is a finding too: what was not checked is not clean.
@@ -35,7 +35,7 @@ MOST_FINDINGS, LONGEST_TEXT = 50, 300
 
 @dataclass(frozen=True)
 class WorkflowFinding:
-    """What a linter says of a line (from 1; 0: of the file)."""
+    """Remark of a linter about a line (from 1; 0: of the file)."""
 
     tool: str
     line: int
@@ -51,7 +51,7 @@ class Linted:
 
 
 def installed(name: str) -> Path | None:
-    """Beside our interpreter, or where programs lie."""
+    """Find a program beside our interpreter, or on PATH."""
     beside = Path(sys.executable).with_name(name)
     found = str(beside) if beside.is_file() else shutil.which(name)
     return Path(found) if found else None

@@ -1,4 +1,4 @@
-"""Door to docker compose. The only module that starts it: the plugin of Docker's command line, or the older program.
+"""Docker compose adapter: starts the plugin of Docker's command line, or the older program.
 
 It gets an environment of our own making, so that neither the daemon's nor the repository's `.env` decides which engine,
 project or files it uses. Its project folder is ours, too, and empty but for the file that it is to run.
@@ -43,7 +43,7 @@ class ComposeProgram:
 
     @property
     def is_plugin(self) -> bool:
-        """Of the second generation."""
+        """Say whether this is the second generation."""
         return not self.version.startswith("1.")
 
     @property
@@ -67,7 +67,7 @@ class ComposeCommand:
         return self._found
 
     def run(self, project: str, file: Path, words: Sequence[str], *, may_stop: bool = False) -> Finished:
-        """To its end, however that is; what it printed is in its order.
+        """Run to the end, however that is; what was printed is in its order.
 
         One at a time in a folder: if we were killed, the one that we started may still be at work, and is waited for.
         EngineAway: it does not end. Stopping: it was cut for that. Misconfigured: as `find`.
@@ -116,7 +116,7 @@ class ComposeCommand:
 
 
 def _host(environment: Mapping[str, str]) -> str:
-    """Where an engine is asked for; a context of the owner's command line is for his own commands."""
+    """Address of the engine to ask; a context of the owner's command line is for the owner's own commands."""
     rootless = environment.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
     sockets = (SYSTEMS, f"{rootless}/docker.sock")
     return f"unix://{next((one for one in sockets if os.access(one, os.W_OK)), SYSTEMS)}"

@@ -1,4 +1,4 @@
-"""Door to targets of several containers. The only module that runs a compose file, which is ours.
+"""Compose driver: runs a target of several containers from a compose file that is ours.
 
     the repository's file ─ strict_yaml ─ compose_rules ─> compose.json (for our eyes only) ─> docker compose up
 
@@ -9,27 +9,29 @@ beside it is left alone as long as the file says the same of it.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agents.devops.compose import compose_files
+from agents.devops.compose import compose_rules
 from agents.devops.compose.compose_command import ComposeCommand
-from agents.devops.compose.compose_files import NotToRun
-from agents.devops.compose.compose_parts import ComposeSite
-from agents.devops.compose.compose_rules import Composed
+from agents.devops.compose.compose_parts import ComposeSite, Inside
+from agents.devops.compose.compose_rules import Composed, Forbidden
+from agents.devops.compose.compose_values import Problems, escaped, plain
 from agents.devops.docker.docker_engine import GONE, connected, unless
 from agents.devops.docker.docker_manager import DockerManager
 from agents.devops.docker.docker_words import COMMIT, HOME, PORT_TAKEN, Container, summed_up, why_away, without_noise
-from agents.devops.drivers import ports
+from agents.devops.drivers import build_context, ports
 from agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release
 from agents.devops.drivers.owner_command import tail
-from agents.devops.drivers.release_env import release_env
+from agents.devops.drivers.release_files import read_env_file, release_env
 from shared.config.settings_deploy import DeploySettings
 from shared.model.deployment import Place, Running
-from shared.model.errors import Refused
+from shared.model.errors import Misconfigured, Refused
+from shared.system import strict_yaml
 from shared.system.fault import fault_point
 from shared.system.paths import read_text, write_text
 from shared.system.process import Finished
@@ -64,7 +66,7 @@ class ComposeDriver:
             composed = self._composed(release)
             missing = self._missing(release, composed)
             if missing and not is_plugin:
-                composed = compose_files.labelled(composed, folder, {HOME: self._manager.names.home})
+                composed = labelled(composed, folder, {HOME: self._manager.names.home})
         except NotToRun as problem:
             raise NotBuilt(str(problem)) from None
         if absent := [name for name, image in composed.pulled.items() if not self._is_there(image)]:
@@ -114,13 +116,13 @@ class ComposeDriver:
     # --- the file --------------------------------------------------------------------------------------------
 
     def look(self, release: Release) -> None:
-        """Nothing if its file may be run; whether it comes up is not known. NotToRun, Misconfigured as below."""
+        """Check that its file may be run; whether it comes up is not known. NotToRun, Misconfigured as below."""
         self._composed(release)
 
     def _composed(self, release: Release) -> Composed:
         """NotToRun: what is wrong with the repository's file. Misconfigured: with the owner's `env_file`."""
         root = self._files(release.commit).resolve()
-        return compose_files.composed(root, self._site(release, root))
+        return composed(root, self._site(release, root))
 
     def _site(self, release: Release, root: Path) -> ComposeSite:
         settings, place = self._settings, self._settings.places[release.place]
@@ -143,7 +145,7 @@ class ComposeDriver:
         )
 
     def _written(self, place: Place) -> Mapping[str, Any]:
-        """What was told to run last; empty: nothing was, or nobody can read it."""
+        """Read what was told to run last; empty: nothing was, or nobody can read it."""
         try:
             found = json.loads(read_text(self._folder / place / RUNS))
         except (FileNotFoundError, Refused, ValueError):
@@ -151,14 +153,14 @@ class ComposeDriver:
         return found if isinstance(found, dict) else {}
 
     def _folder_of(self, place: Place) -> Path:
-        """Where nobody else may look."""
+        """Folder of the place, where nobody else may look."""
         folder = self._folder / place
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
         return folder
 
     def _names(self, place: Place, service: str) -> tuple[str, str]:
-        """What a service's container is called, by the older program and by the plugin."""
+        """Names of a service's container, by the older program and by the plugin."""
         begin = self._manager.names.of(place)
         return f"{begin}_{service}_1", f"{begin}-{service}-1"
 
@@ -170,7 +172,7 @@ class ComposeDriver:
         return [service for service, name in composed.built.items() if name not in there]
 
     def _is_there(self, image: str) -> bool:
-        """Whoever made it."""
+        """Say whether there is one, whoever made it."""
         with connected(self._manager.environment) as engine, unless(GONE):
             engine.inspect_image(image)  # type: ignore[no-untyped-call]
             return True
@@ -182,10 +184,10 @@ class ComposeDriver:
         self._judge(done, release, f"{words[0]} of {release.commit[:12]}", NotBuilt)
 
     def _end_others(self, release: Release, hurry: bool) -> None:
-        """Those of other commits, side by side: it takes as long as the slowest, and the port is free then."""
+        """End those of other commits, side by side: it takes as long as the slowest, and the port is free then."""
         others = [one for one in self._manager.containers_of(release.place) if one.commit not in ("", release.commit)]
-        with ThreadPoolExecutor(max_workers=max(1, len(others))) as hands:
-            list(hands.map(lambda one: self._end(one, hurry), others))
+        with ThreadPoolExecutor(max_workers=max(1, len(others))) as workers:
+            list(workers.map(lambda one: self._end(one, hurry), others))
 
     def _end(self, container: Container, hurry: bool) -> None:
         if not hurry and container.is_up:
@@ -227,7 +229,7 @@ class ComposeDriver:
         return f"port {port} is taken by {who}: end it, or change deploy.{place}.port"
 
     def _hidden(self, place: Place, text: str) -> str:
-        """Without the owner's values: some of them are keys."""
+        """Hide the owner's values: some of them are keys."""
         values = {
             value for value in release_env(self._settings.places[place]).values() if len(value) >= SHORTEST_SECRET
         }
@@ -251,6 +253,92 @@ def _is_done(container: Container) -> bool:
 
 
 def _write_private(path: Path, text: str) -> None:
-    """In a folder that nobody else may enter."""
+    """Write a file in a folder that nobody else may enter."""
     write_text(path, text)
     path.chmod(0o600)
+
+
+# --- the repository's file -----------------------------------------------------------------------------------
+
+
+class NotToRun(Refused):
+    """The commit's file may not be run. The text says all that is wrong with it."""
+
+
+def composed(root: Path, site: ComposeSite) -> Composed:
+    """Read what is run of the file in the folder `root`, which holds a commit's files. NotToRun."""
+    try:
+        parsed = strict_yaml.parse(read_text(_real(root, Inside("compose_file", site.file, "file"))), site.file).value
+        held = {name: _env_file(root, name) for name in compose_rules.env_files(parsed, site)}
+    except NotToRun:
+        raise
+    except Refused as refused:
+        raise NotToRun(str(refused)) from None
+    found = compose_rules.checked(parsed, replace(site, files=held))
+    problems = found.problems if isinstance(found, Forbidden) else _told(_outside(root, found))
+    if problems or isinstance(found, Forbidden):
+        raise NotToRun("\n".join((f"{site.file} may not be run as it is:", *problems)))
+    return found
+
+
+def labelled(composed: Composed, folder: Path, labels: Mapping[str, str]) -> Composed:
+    """The same, with Dockerfiles of ours in `folder`, each stage of which begins with the labels. NotToRun.
+
+    The older builder keeps every step of a build, also of one that failed: so they are ours to know and to throw away.
+    """
+    services = dict(composed.document["services"])
+    for number, name in enumerate(composed.built):
+        build = services[name]["build"]
+        said, ours = Path(plain(build["context"]), plain(build["dockerfile"])), folder / f"Dockerfile.{number}"
+        try:
+            write_text(ours, build_context.labelled(read_text(said), labels))
+        except (Refused, FileNotFoundError) as refused:
+            raise NotToRun(f"services.{name}.build.dockerfile: {refused}") from None
+        fault_point("deploy.dockerfile-written")
+        services[name] = {**services[name], "build": {**build, "dockerfile": escaped(str(ours))}}
+    return replace(composed, document={**composed.document, "services": services})
+
+
+def _told(problems: list[str]) -> tuple[str, ...]:
+    """Each whole, or only counted."""
+    told = Problems(problems)
+    return told.all()
+
+
+def _outside(root: Path, composed: Composed) -> list[str]:
+    """List what is wrong with the paths that the file names, as they lie there."""
+    problems = []
+    for named in composed.inside:
+        try:
+            _real(root, named)
+            if named.kind == "folder":
+                _real(root, replace(named, path=f"{named.path}/.dockerignore", kind="file"))
+        except Refused as refused:
+            problems.append(str(refused))
+    return problems
+
+
+def _real(root: Path, named: Inside) -> Path:
+    """Find where it lies. Refused: not in the repository, also by way of a link, or not what it has to be."""
+    path = Path(os.path.realpath(root / named.path))
+    if not path.is_relative_to(os.path.realpath(root)):
+        raise Refused(f"{named.where}: {named.path} leads out of the repository by a link; put the thing itself there")
+    if named.path.endswith("/.dockerignore") and not path.exists():
+        return path
+    fits = {"file": path.is_file(), "folder": path.is_dir(), "any": path.is_file() or path.is_dir()}
+    if not fits[named.kind]:
+        data = "; what is to be kept belongs into a named volume" if named.kind == "any" else ""
+        raise Refused(f"{named.where}: there is no {named.path} in the repository{data}")
+    return path
+
+
+def _env_file(root: Path, name: str) -> Mapping[str, str] | None:
+    """None: it is not there. Refused: it cannot be read, or is a link."""
+    path = root / name
+    if not os.path.lexists(path):
+        return None
+    _real(root, Inside("env_file", name, "file"))
+    try:
+        return read_env_file(path)
+    except Misconfigured as wrong:
+        raise Refused(str(wrong)) from None

@@ -12,8 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.devops.compose import compose_content, compose_service, compose_values
-from agents.devops.compose.compose_parts import SERVICE_NAME, ComposeParts, ComposeSite, Inside, named_parts
+from agents.devops.compose import compose_service, compose_values
+from agents.devops.compose.compose_parts import (
+    SERVICE_NAME,
+    ComposeParts,
+    ComposeSite,
+    Inside,
+    env_file_entries,
+    named_parts,
+)
 from agents.devops.compose.compose_values import UNPRINTED, Problems, Unfit, inside, is_absent, shown
 
 MOST_SERVICES = 50
@@ -27,7 +34,7 @@ REFUSED_AT_TOP: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Composed:
-    """What we run. `document`: the file that compose is given, with nothing left to put in.
+    """File that we run. `document`: the file that compose is given, with nothing left to put in.
 
     `inside`: the paths of the repository that it names; they must lie in it in fact, which is for a door to see.
     `built`: service -> the name of its image; `pulled`: service -> an image that is only named.
@@ -51,7 +58,7 @@ class Composed:
 
 @dataclass(frozen=True)
 class Forbidden:
-    """It may not be run. Each problem is a sentence that names the key and says what to do."""
+    """File that may not be run. Each problem is a sentence that names the key and says what to do."""
 
     problems: tuple[str, ...]
 
@@ -98,7 +105,7 @@ def env_files(parsed: object, site: ComposeSite) -> tuple[str, ...]:
     named: list[str] = []
     for service in _services(parsed, site, unheard).values():
         said = compose_values.filled(service.get("env_file"), site.env, "", unheard)
-        for one in compose_content.env_file_entries(said):
+        for one in env_file_entries(said):
             try:
                 named.append(inside(one.get("path"), site.base))
             except Unfit:
@@ -107,25 +114,25 @@ def env_files(parsed: object, site: ComposeSite) -> tuple[str, ...]:
 
 
 def _services(parsed: object, site: ComposeSite, problems: Problems) -> dict[str, dict[str, Any]]:
-    """Those that are run: with a profile, compose runs none unless it is asked to."""
+    """Services that are run: with a profile, compose runs none unless it is asked to."""
     services = parsed.get("services") if isinstance(parsed, dict) else None
     if not isinstance(services, dict) or not services:
-        problems.tell("services", "a compose file must say which services there are")
+        problems.add("services", "a compose file must say which services there are")
         return {}
     if len(services) > MOST_SERVICES:
-        problems.tell("services", f"more than {MOST_SERVICES}")
+        problems.add("services", f"more than {MOST_SERVICES}")
         return {}
     found = {}
     for name, service in services.items():
         where = f"services.{shown(name)}"
         if not SERVICE_NAME.fullmatch(str(name)):
-            problems.tell(where, "a name is made of letters, digits, `_`, `.` and `-`, at most 40 of them")
+            problems.add(where, "a name is made of letters, digits, `_`, `.` and `-`, at most 40 of them")
         elif not isinstance(service, dict):
-            problems.tell(where, "must say what the service is")
+            problems.add(where, "must say what the service is")
         elif is_absent(service.get("profiles")):
             found[str(name)] = service
     if site.service not in found and not problems.told:
-        problems.tell(
+        problems.add(
             f"services.{shown(site.service)}",
             "there is no such service, or it has a profile; name the one that answers in `deploy.service`",
         )
@@ -136,7 +143,7 @@ def _top(parsed: Mapping[str, object], problems: Problems) -> None:
     for key, value in parsed.items():
         if key in TOP or key.startswith("x-") or is_absent(value):
             continue
-        problems.tell(shown(key), f"not allowed here: {REFUSED_AT_TOP.get(key, 'it is not known; take it out')}")
+        problems.add(shown(key), f"not allowed here: {REFUSED_AT_TOP.get(key, 'it is not known; take it out')}")
 
 
 def _images(services: Mapping[str, Mapping[str, Any]], site: ComposeSite, problems: Problems) -> dict[str, str]:

@@ -1,29 +1,39 @@
 """One service of a compose file: what it may say, and what is written instead. Pure.
 
-Mounts of the repository become read-only: each release has a folder of its own, so that what is written there is gone
-with the next one. Data belongs into named volumes, which stay. Labels are dropped: they speak to other programs of the
-machine, some of which would run commands for them.
+A mount is a named volume, memory, or what lies in the repository. The last becomes read-only: each release has a folder
+of its own, so what is written there would be gone with the next one. Data belongs into named volumes, which stay.
+Labels are dropped: they speak to other programs of the machine, some of which would run commands for them.
 """
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from agents.devops.compose import compose_mounts
-from agents.devops.compose.compose_content import ComposeService, add_environment, add_image
-from agents.devops.compose.compose_parts import ComposeParts, ComposeSite
+from agents.devops.compose.compose_parts import (
+    ComposeParts,
+    ComposeService,
+    ComposeSite,
+    Inside,
+    add_environment,
+    add_image,
+)
 from agents.devops.compose.compose_values import (
     Problems,
     Shape,
+    Unfit,
     boolean,
     duration,
     each,
     filled,
+    inside,
     is_absent,
     matching,
     number,
     shown,
+    text,
     texts,
     words,
 )
@@ -111,11 +121,11 @@ def checked(
     _restart(name, said, site, service, problems)
     _others(where, known, parts, service, problems)
     aliases = _aliases(said, site, where, problems)
-    mounts = compose_mounts.mounts(where, known.get("volumes"), parts, site, problems)
-    service.inside += mounts.inside
+    mounted = mounts(where, known.get("volumes"), parts, site, problems)
+    service.inside += mounted.inside
     service.written |= {
-        **({"volumes": mounts.written} if mounts.written else {}),
-        "networks": compose_mounts.networks(where, known.get("networks"), aliases, parts, problems),
+        **({"volumes": mounted.written} if mounted.written else {}),
+        "networks": networks(where, known.get("networks"), aliases, parts, problems),
         **_limits(name, site, service),
     }
     return service
@@ -134,29 +144,29 @@ def _refuse(known: Mapping[str, Any], where: str, problems: Problems) -> None:
             _refuse_in_deploy(value, f"{where}.deploy", problems)
         else:
             why = REFUSED.get(key, "it is not on the list of what a service may say; take it out")
-            problems.tell(f"{where}.{shown(key)}", f"not allowed here: {why}")
+            problems.add(f"{where}.{shown(key)}", f"not allowed here: {why}")
 
 
 def _is_harmless(key: str, value: object) -> bool:
-    """What we do anyway."""
+    """Say whether we do this anyway."""
     promises = (["no-new-privileges"], ["no-new-privileges:true"], ["no-new-privileges=true"])
     return (key == "security_opt" and value in promises) or (key == "scale" and str(value) == "1")
 
 
 def _refuse_in_deploy(said: object, where: str, problems: Problems) -> None:
-    """Its limits are replaced by ours; what asks for more than one container, or for devices, is refused."""
+    """Replace its limits by ours; what asks for more than one container, or for devices, is refused."""
     if not isinstance(said, dict):
-        problems.tell(where, "must be names with values")
+        problems.add(where, "must be names with values")
         return
     for key in said.keys() - DEPLOY_OURS:
-        problems.tell(f"{where}.{shown(key)}", "not allowed here: it is for a cluster; take it out")
+        problems.add(f"{where}.{shown(key)}", "not allowed here: it is for a cluster; take it out")
     if str(said.get("replicas", 1)) != "1":
-        problems.tell(f"{where}.replicas", f"not allowed here: {REFUSED['scale']}")
+        problems.add(f"{where}.replicas", f"not allowed here: {REFUSED['scale']}")
     if said.get("mode", "replicated") != "replicated":
-        problems.tell(f"{where}.mode", f"not allowed here: {REFUSED['scale']}")
+        problems.add(f"{where}.mode", f"not allowed here: {REFUSED['scale']}")
     for key, inner in (said.get("resources") or {}).items() if isinstance(said.get("resources"), dict) else ():
         for asked in (inner if isinstance(inner, dict) else {}).keys() - {"cpus", "memory", "pids"}:
-            problems.tell(f"{where}.resources.{shown(key)}.{shown(asked)}", f"not allowed here: {REFUSED['devices']}")
+            problems.add(f"{where}.resources.{shown(key)}.{shown(asked)}", f"not allowed here: {REFUSED['devices']}")
 
 
 # --- how it runs ---------------------------------------------------------------------------------------------
@@ -165,7 +175,7 @@ def _refuse_in_deploy(said: object, where: str, problems: Problems) -> None:
 def _restart(
     name: str, said: Mapping[str, Any], site: ComposeSite, service: ComposeService, problems: Problems
 ) -> None:
-    """What answers is always started again; of the others a job may end, and stays so."""
+    """Set when it is started again. What answers always is; of the others a job may end, and stays so."""
     where = f"services.{name}.restart"
     asked = filled(said.get("restart"), site.env, where, problems)
     word = "no" if is_absent(asked) else problems.shaped(where, asked, RESTART) or "no"
@@ -192,7 +202,7 @@ def _others(
 def _depends(where: str, said: object, parts: ComposeParts, problems: Problems) -> dict[str, Any]:
     asked = dict.fromkeys(map(str, said)) if isinstance(said, list) else said
     if not isinstance(asked, dict):
-        problems.tell(where, "must be a list of services, or services with conditions")
+        problems.add(where, "must be a list of services, or services with conditions")
         return {}
     found = {}
     for name, inner in asked.items():
@@ -204,15 +214,15 @@ def _depends(where: str, said: object, parts: ComposeParts, problems: Problems) 
 
 def _exists(where: str, name: str, parts: ComposeParts, problems: Problems) -> None:
     if name not in parts.services:
-        problems.tell(where, f"there is no service {shown(name)} that is run")
+        problems.add(where, f"there is no service {shown(name)} that is run")
 
 
 def _health(where: str, said: object, problems: Problems) -> dict[str, Any]:
     if not isinstance(said, dict):
-        problems.tell(where, "must be names with values")
+        problems.add(where, "must be names with values")
         return {}
     for key in said.keys() - HEALTH.keys() - {"start_interval"}:
-        problems.tell(f"{where}.{shown(key)}", "not allowed here: it is not known; take it out")
+        problems.add(f"{where}.{shown(key)}", "not allowed here: it is not known; take it out")
     return {
         key: problems.shaped(f"{where}.{key}", said[key], shape)
         for key, shape in HEALTH.items()
@@ -242,3 +252,138 @@ def _limits(name: str, site: ComposeSite, service: ComposeService) -> dict[str, 
     if name == site.service:
         found["ports"] = [f"127.0.0.1:{site.port}:{site.container_port}"]
     return found
+
+
+# --- mounts and networks -------------------------------------------------------------------------------------
+
+TARGET = matching(r"/[^\n]{0,500}", "a path in the container, from / on")
+ALIAS = matching(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}", "the name of a host")
+SHORT_OPTIONS = frozenset({"ro", "rw", "z", "Z", "cached", "delegated", "consistent", "nocopy"})
+LONG_KEYS = frozenset({"type", "source", "target", "read_only", "consistency", "bind", "volume", "tmpfs"})
+LONG_OPTIONS: Mapping[str, frozenset[str]] = {
+    "bind": frozenset({"create_host_path", "selinux"}),
+    "volume": frozenset({"nocopy"}),
+    "tmpfs": frozenset({"size", "mode"}),
+}
+NAMELESS = "data needs a name to be kept: declare it in `volumes`, and write name:/path"
+
+
+@dataclass
+class Mounts:
+    written: list[dict[str, Any]] = field(default_factory=list)
+    inside: list[Inside] = field(default_factory=list)
+
+
+def mounts(where: str, said: object, parts: ComposeParts, site: ComposeSite, problems: Problems) -> Mounts:
+    found = Mounts()
+    if is_absent(said):
+        return found
+    if not isinstance(said, list):
+        problems.add(f"{where}.volumes", "must be a list")
+        return found
+    for number_, one in enumerate(said):
+        here = f"{where}.volumes[{number_}]"
+        try:
+            mount = _long(one) if isinstance(one, dict) else _short(text(one))
+            found.written.append(_written(here, mount, parts, site, found))
+        except Unfit as error:
+            problems.add(here, str(error))
+    return found
+
+
+@dataclass(frozen=True)
+class _Mount:
+    kind: str  # bind, volume, tmpfs
+    source: str
+    target: str
+    is_read_only: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _short(said: str) -> _Mount:
+    """SOURCE:TARGET[:OPTIONS]"""
+    if "docker.sock" in said:
+        raise Unfit("whoever speaks to the engine owns this machine; take it out")
+    source, colon, rest = said.partition(":")
+    if not colon:
+        raise Unfit(f"{shown(said)}: {NAMELESS}")
+    target, _, options = rest.partition(":")
+    for option in filter(None, options.split(",")):
+        if option not in SHORT_OPTIONS:
+            raise Unfit(f"the option {shown(option)} is not allowed; take it out")
+    kind = "bind" if source.startswith((".", "/", "~")) or "/" in source or "\\" in source else "volume"
+    nocopy = {"nocopy": True} if kind == "volume" and "nocopy" in options.split(",") else {}
+    return _Mount(kind, source, str(TARGET(target)), "ro" in options.split(","), nocopy)
+
+
+def _long(said: Mapping[str, Any]) -> _Mount:
+    kind, source = text(said.get("type", "")), said.get("source")
+    if kind not in LONG_OPTIONS:
+        raise Unfit(f"type {shown(kind)} is not allowed: name a volume, a folder of the repository, or tmpfs")
+    if "docker.sock" in str(source):
+        raise Unfit("whoever speaks to the engine owns this machine; take it out")
+    options = said.get(kind) or {}
+    unknown = (said.keys() - LONG_KEYS) | (
+        (options.keys() if isinstance(options, dict) else {"?"}) - LONG_OPTIONS[kind]
+    )
+    if unknown := {key for key in unknown if not str(key).startswith("x-")}:
+        raise Unfit(f"{', '.join(sorted(map(shown, unknown)))}: not allowed here; take it out")
+    if is_absent(source) and kind != "tmpfs":
+        raise Unfit(NAMELESS)
+    return _Mount(
+        kind,
+        "" if kind == "tmpfs" else text(source),
+        str(TARGET(said.get("target", ""))),
+        bool(boolean(said.get("read_only", False))),
+        {key: value for key, value in options.items() if not is_absent(value)},
+    )
+
+
+def _written(where: str, mount: _Mount, parts: ComposeParts, site: ComposeSite, found: Mounts) -> dict[str, Any]:
+    """Long syntax: with it the engine makes no folder for a source that is not there."""
+    written: dict[str, Any] = {"type": mount.kind, "target": mount.target}
+    match mount.kind:
+        case "bind":
+            path = inside(mount.source, site.base)
+            found.inside.append(Inside(where, path, "any"))
+            source = posixpath.normpath(posixpath.join(site.folder, path))
+            return {**written, "source": source, "read_only": True}
+        case "tmpfs":
+            size = mount.options.get("size")
+            return written if size is None else {**written, "tmpfs": {"size": number(size)}}
+    if mount.source not in parts.volumes:
+        raise Unfit(f"there is no volume {shown(mount.source)}; declare it in `volumes`")
+    written["source"] = mount.source
+    if mount.is_read_only:
+        written["read_only"] = True
+    if boolean(mount.options.get("nocopy", False)):
+        written["volume"] = {"nocopy": True}
+    return written
+
+
+def networks(where: str, said: object, aliases: list[str], parts: ComposeParts, problems: Problems) -> dict[str, Any]:
+    """Name of a network -> names by which the others may call the service there."""
+    asked = {"default": None} if is_absent(said) else said
+    asked = dict.fromkeys(map(str, asked)) if isinstance(asked, list) else asked
+    if not isinstance(asked, dict):
+        problems.add(f"{where}.networks", "must be a list of networks")
+        return {}
+    found: dict[str, Any] = {}
+    for name, inner in asked.items():
+        here = f"{where}.networks.{shown(name)}"
+        if name not in parts.networks:
+            problems.add(here, "there is no such network; declare it in `networks`")
+        found[name] = {"aliases": sorted({*aliases, *_own_aliases(here, inner, problems)})}
+    return {name: inner if inner["aliases"] else {} for name, inner in found.items()}
+
+
+def _own_aliases(where: str, said: object, problems: Problems) -> list[str]:
+    if said is None:
+        return []
+    if not isinstance(said, dict):
+        problems.add(where, "must be empty, or names with values")
+        return []
+    for key in said.keys() - {"aliases", "priority"}:
+        problems.add(f"{where}.{shown(key)}", "not allowed here: the engine chooses addresses; take it out")
+    found = problems.shaped(f"{where}.aliases", said.get("aliases") or [], each(ALIAS))
+    return [str(alias) for alias in found] if isinstance(found, list) else []

@@ -34,11 +34,11 @@ class Unfit(Exception):
 
 @dataclass
 class Problems:
-    """What is wrong, in the order of the file; each once."""
+    """Problems in the order of the file; each once."""
 
     told: list[str] = field(default_factory=list)
 
-    def tell(self, where: str, what: str) -> None:
+    def add(self, where: str, what: str) -> None:
         line = f"{where}: {what}"
         if line not in self.told:
             self.told.append(line)
@@ -48,11 +48,11 @@ class Problems:
         return (*self.told[:MOST_TOLD], *([f"and {more} more"] if more > 0 else []))
 
     def shaped(self, where: str, value: object, shape: Shape) -> object:
-        """As it is written; None if it does not fit, which is told."""
+        """Return the value as it is written; None if it does not fit, which becomes a problem."""
         try:
             return shape(value)
         except Unfit as error:
-            self.tell(where, str(error))
+            self.add(where, str(error))
             return None
 
 
@@ -88,7 +88,7 @@ def filled(value: object, words: Mapping[str, str], where: str, problems: Proble
         text = problems.shaped(where, value, lambda text: substituted(str(text), words))
         room[0] -= len(str(text))
         if room[0] < 0:
-            problems.tell(where.split(".")[0], "more text than can be run, once its variables are put in")
+            problems.add(where.split(".")[0], "more text than can be run, once its variables are put in")
             return None
         return text
 
@@ -114,7 +114,7 @@ def substituted(text: str, words: Mapping[str, str], depth: int = 0) -> str:
 
 
 def _next_part(text: str, at: int, words: Mapping[str, str], depth: int) -> tuple[str, int]:
-    """What the next piece means, and where the one after it begins."""
+    """Read what the next piece means, and where the one after it begins."""
     dollar = text.find("$", at)
     if dollar != at:
         end = len(text) if dollar < 0 else dollar
@@ -130,7 +130,7 @@ def _next_part(text: str, at: int, words: Mapping[str, str], depth: int) -> tupl
 
 
 def _closing(text: str, at: int) -> int:
-    """Where the brace that is open there is closed."""
+    """Find where the brace that is open there is closed."""
     depth = 1
     for match in re.compile(r"\$\$|\$\{|\}").finditer(text, at):
         depth += {"${": 1, "}": -1}.get(match[0], 0)
@@ -165,7 +165,7 @@ def _unset(name: str, why: str = "") -> str:
 
 
 def escaped(value: object) -> object:
-    """So written that compose puts nothing in."""
+    """Write a text so that compose puts nothing in."""
     if isinstance(value, Mapping):
         return {key: escaped(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -174,7 +174,7 @@ def escaped(value: object) -> object:
 
 
 def plain(text: str) -> str:
-    """What compose makes of a text that is `escaped`."""
+    """Undo `escaped`, as compose does."""
     return text.replace("$$", "$")
 
 

@@ -1,7 +1,8 @@
-"""Door to the docker SDK. The only module that finds an engine, and gives its errors names of ours.
+"""Docker SDK adapter: finds an engine, gives its errors names of ours, and has images built.
 
-It is found by asking: the owner's DOCKER_HOST, the system's socket, that of a rootless one. Each connection is made
-anew, so that an engine that was started again is found again.
+The engine is found by asking: the owner's DOCKER_HOST, the system's socket, that of a rootless one. Each connection is
+made anew, so that an engine that was started again is found again. Images are built by the builder of the API: it
+refuses, by name, what only BuildKit knows (RUN --mount, COPY <<EOF).
 """
 
 from __future__ import annotations
@@ -9,19 +10,23 @@ from __future__ import annotations
 import contextlib
 import getpass
 import http.client
+import math
 import os
 import re
 import socket
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from agents.devops.docker.docker_words import plain_line, why_away
-from agents.devops.drivers.driver import EngineAway
+from agents.devops.docker.docker_words import plain, plain_line, why_away, without_noise
+from agents.devops.drivers.driver import EngineAway, NotBuilt
 from shared.model.errors import Misconfigured, Stumble
 
 if TYPE_CHECKING:
     import docker
+    from docker.transport.unixconn import UnixHTTPAdapter
 
 UNIX = "unix://"
 SYSTEMS = f"{UNIX}/var/run/docker.sock"
@@ -33,8 +38,9 @@ GONE, IN_USE = 404, 409
 
 
 class EngineRefused(EngineAway):
-    """It answers, and says no: whoever asked for a commit's sake knows whether that is to blame, and nobody else.
+    """Refusal of an engine that answers.
 
+    Whoever asked for a commit's sake knows whether that is to blame, and nobody else.
     `said`: its words; `status`: HTTP's.
     """
 
@@ -46,7 +52,7 @@ class EngineRefused(EngineAway):
 
 @contextlib.contextmanager
 def connected(environment: Mapping[str, str], seconds: int = SECONDS) -> Iterator[docker.APIClient]:
-    """While the block runs. EngineAway, EngineRefused; Misconfigured: it may not be asked, or is too old."""
+    """Connect while the block runs. EngineAway, EngineRefused; Misconfigured: it may not be asked, or is too old."""
     import docker
     from docker.credentials.errors import StoreError
 
@@ -64,7 +70,7 @@ def connected(environment: Mapping[str, str], seconds: int = SECONDS) -> Iterato
 
 
 def broken() -> tuple[type[Exception], ...]:
-    """What is raised when an engine does not answer, or stops in the middle of it."""
+    """List what is raised when an engine does not answer, or stops in the middle of it."""
     import docker
     import urllib3
 
@@ -79,7 +85,7 @@ def lost(error: Exception) -> EngineAway:
 
 @contextlib.contextmanager
 def unless(*statuses: int) -> Iterator[None]:
-    """Inside `connected`: an answer of that status is as good as any."""
+    """Accept answers of these statuses, inside `connected`."""
     import docker
 
     try:
@@ -119,7 +125,7 @@ def _hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _trouble(host: str) -> Stumble | Misconfigured | None:
-    """Why nobody can be asked there. The SDK would say the same of all of these."""
+    """Say why nobody can be asked there. The SDK would say the same of all of these."""
     if not host.startswith(UNIX):
         return _trouble_at_port(host)
     path = host.removeprefix(UNIX)
@@ -149,17 +155,45 @@ def _trouble_at_port(host: str) -> EngineAway | None:
 
 
 def _client(host: str, environment: Mapping[str, str], seconds: int) -> docker.APIClient:
-    """It speaks the newest version that both know."""
+    """Make a client that speaks the newest version that both know."""
     import docker
     from docker.utils import kwargs_from_env
-
-    from agents.devops.docker.docker_wire import ClosingAdapter
 
     secured = kwargs_from_env({**environment, "DOCKER_HOST": host}).get("tls", False)
     engine = docker.APIClient(host, "auto", seconds, secured)
     if host.startswith(UNIX):
-        engine.mount("http+docker://", ClosingAdapter(host.removeprefix(UNIX), seconds))
+        engine.mount("http+docker://", _closing_adapter(host.removeprefix(UNIX), seconds))
     return engine
+
+
+def _closing_adapter(path: str, seconds: int) -> UnixHTTPAdapter:
+    """The SDK's way to a unix socket, but for one at which nobody listens: that is closed at once.
+
+    The SDK leaves it open when it cannot connect. Python closes it some time later, with a ResourceWarning.
+    """
+    from docker.transport.unixconn import UnixHTTPAdapter, UnixHTTPConnection, UnixHTTPConnectionPool
+
+    class Connection(UnixHTTPConnection):
+        """Keeps its socket before it connects: whoever gives up a connection closes what it keeps."""
+
+        def connect(self) -> None:
+            self.sock = socket.socket(socket.AF_UNIX)
+            self.sock.settimeout(self.timeout)
+            self.sock.connect(self.unix_socket)
+
+    class Pool(UnixHTTPConnectionPool):
+        def _new_conn(self) -> Any:
+            return Connection(self.base_url, self.socket_path)  # whoever asks sets how long it may take
+
+    class ClosingAdapter(UnixHTTPAdapter):
+        def get_connection(self, url: Any, proxies: Any = None) -> UnixHTTPConnectionPool:  # noqa: ARG002
+            with self.pools.lock:
+                pool = self.pools.get(url)
+                if pool is None:
+                    pool = self.pools[url] = Pool(url, self.socket_path, self.timeout, maxsize=self.max_pool_size)
+            return pool
+
+    return ClosingAdapter(path, seconds)
 
 
 def _new_enough(engine: docker.APIClient) -> docker.APIClient:
@@ -171,3 +205,100 @@ def _new_enough(engine: docker.APIClient) -> docker.APIClient:
             f"Docker is too old (API {engine.api_version}, not {oldest}): install Docker 20.10 or newer"
         )
     return engine
+
+
+# --- what an engine says of what went wrong ------------------------------------------------------------------
+
+
+TAIL, LONGEST_LINE = 30, 500  # that are told of it: lines, characters
+MOST_HELD = 100_000  # characters of one that does not end
+
+
+def build(
+    environment: Mapping[str, str],
+    context: IO[bytes],
+    *,
+    name: str,
+    labels: Mapping[str, str],
+    dockerfile: str,
+    seconds: float,
+) -> None:
+    """`context`: a tar file; `dockerfile`: its path in there. A base image is fetched if there is none. NotBuilt."""
+    told = _Told()
+    try:
+        with connected(environment, math.ceil(seconds)) as engine, _ended_after(seconds, engine) as is_over:
+            try:
+                for event in engine.build(
+                    fileobj=context,
+                    custom_context=True,
+                    tag=name,
+                    labels=dict(labels),
+                    dockerfile=dockerfile,
+                    rm=True,
+                    forcerm=True,
+                    decode=True,
+                    timeout=math.ceil(seconds),
+                ):
+                    told.take(event)
+            except broken():
+                if is_over():
+                    raise told.failed(f"it was not built after {seconds / 60:g} minutes (`deploy.minutes`)") from None
+                raise
+    except EngineRefused as refused:
+        raise told.failed(refused.said) from None
+    told.judge()
+
+
+@contextlib.contextmanager
+def _ended_after(seconds: float, engine: docker.APIClient) -> Iterator[Callable[[], bool]]:
+    """Cut an answer that is not whole by then; the engine ends a build that nobody listens to. -> was it cut?"""
+    answers: list[Any] = []
+    over = threading.Event()
+
+    def cut() -> None:
+        over.set()
+        for answer in answers:
+            with contextlib.suppress(Exception):  # it has come to its end in this very moment
+                answer.raw.shutdown()
+
+    engine.hooks["response"].append(lambda answer, *_, **__: answers.append(answer))
+    timer = threading.Timer(seconds, cut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield over.is_set
+    finally:
+        timer.cancel()
+        for answer in answers:
+            answer.close()
+
+
+class _Told:
+    """Record of what the builder said: its last lines, what went wrong, and whether it came to its end."""
+
+    def __init__(self) -> None:
+        self._lines = deque[str](maxlen=TAIL)
+        self._open = ""
+        self._wrong = ""
+        self._is_done = False
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        self._wrong = str(event.get("error") or self._wrong)
+        self._is_done |= "ID" in (event.get("aux") or {})
+        *lines, self._open = (self._open + str(event.get("stream", ""))).split("\n")
+        self._open = self._open[-MOST_HELD:]
+        said = without_noise("\n".join(map(plain, lines))).split("\n")
+        self._lines.extend(line[:LONGEST_LINE] for line in map(str.rstrip, said) if line)
+
+    def judge(self) -> None:
+        """NotBuilt, EngineAway; nothing if it came to a good end."""
+        if self._wrong:
+            raise self.failed(self._wrong)
+        if not self._is_done:
+            raise lost(ConnectionError("it stopped in the middle of a build"))
+
+    def failed(self, why: str) -> NotBuilt | EngineAway:
+        if away := why_away(why):
+            return EngineAway(away)
+        lines = [*self._lines, *([plain(self._open)[:LONGEST_LINE]] if self._open.strip() else [])]
+        return NotBuilt("\n".join((f"it could not be built: {plain_line(why)}", *lines[-TAIL:])))

@@ -1,4 +1,4 @@
-"""Door to Docker. The only module that asks its engine for containers, images, volumes and logs of ours."""
+"""Docker adapter: containers, images, volumes and logs of ours."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from agents.devops.docker import docker_build
-from agents.devops.docker.docker_engine import GONE, IN_USE, connected, unless
+from agents.devops.docker.docker_engine import GONE, IN_USE, build, connected, unless
 from agents.devops.docker.docker_words import COMMIT, HOME, PLACE, SHORT, Container, Image, Names, summed_up
 from agents.devops.drivers.driver import Cleaned, Release
 from shared.model.deployment import PLACES, Place, Running
@@ -42,7 +41,7 @@ class Wanted:
 
 
 class DockerManager:
-    """`home_id`: of whose things it is, 12 hexadecimal digits; `environment`: the owner's, for his DOCKER_HOST.
+    """Docker manager of one home. `home_id`: 12 hexadecimal digits; `environment`: the owner's, for DOCKER_HOST.
 
     `cached`: how many ends of failed builds and earlier stages are kept, the newest ones, for the next builds.
     Every method may raise EngineAway, EngineRefused or Misconfigured.
@@ -73,7 +72,7 @@ class DockerManager:
         return summed_up(self.containers_of(place))
 
     def images(self) -> tuple[Image, ...]:
-        """Those that are ours by name and by label."""
+        """List images that are ours by name and by label."""
         with self._connected() as engine:
             rows = engine.images(filters={"label": f"{HOME}={self.names.home}"})
         named = [(row, tuple(filter(self.names.released, row["RepoTags"] or ()))) for row in rows]
@@ -95,7 +94,7 @@ class DockerManager:
         return next((_name(row) for row in rows for one in row["Ports"] or () if one.get("PublicPort") == port), "")
 
     def has_port(self, place: Place, port: int) -> bool:
-        """Whether it is a container of ours at that place that has the port."""
+        """Say whether a container of ours at that place has the port."""
         return self.publisher(port) in [one.name for one in self.containers_of(place)]
 
     # --- what is done ----------------------------------------------------------------------------------------
@@ -103,7 +102,7 @@ class DockerManager:
     def build(self, context: IO[bytes], release: Release, dockerfile: str, seconds: float) -> None:
         """`context`: a tar file. NotBuilt."""
         name, labels = self.names.image(release), {HOME: self.names.home, COMMIT: release.commit}
-        docker_build.build(self.environment, context, name=name, labels=labels, dockerfile=dockerfile, seconds=seconds)
+        build(self.environment, context, name=name, labels=labels, dockerfile=dockerfile, seconds=seconds)
 
     def tag(self, image: Image, release: Release) -> None:
         with self._connected() as engine:
@@ -149,7 +148,7 @@ class DockerManager:
     # --- throwing away ---------------------------------------------------------------------------------------
 
     def clean(self, keep: Collection[Release]) -> Cleaned:
-        """What is ours by name and label goes, but for what is up, `keep`, and volumes with a name."""
+        """Remove what is ours by name and label, but for what is up, `keep`, and volumes with a name."""
         found = [one for place in PLACES for one in self.containers_of(place)]
         kept = {(one.place, one.commit[:SHORT]) for one in found if one.is_up}
         kept |= {(one.place, one.commit[:SHORT]) for one in keep}
@@ -241,7 +240,7 @@ def _host_config(engine: docker.APIClient, wanted: Wanted) -> Any:
 
 
 def _remove_container(engine: docker.APIClient, id_: str) -> bool:
-    """Whether it is gone by our doing."""
+    """Remove it; say whether it is gone by our doing."""
     with unless(GONE, IN_USE):
         engine.remove_container(id_, force=True, v=True)
         fault_point("deploy.swept")
@@ -250,7 +249,7 @@ def _remove_container(engine: docker.APIClient, id_: str) -> bool:
 
 
 def _remove_image(engine: docker.APIClient, name: str) -> bool:
-    """What nothing else needs goes with it. One that somebody's container needs stays."""
+    """Remove it with what nothing else needs. One that somebody's container needs stays."""
     with unless(GONE, IN_USE):
         engine.remove_image(name)
         fault_point("deploy.swept")

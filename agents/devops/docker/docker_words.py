@@ -1,4 +1,4 @@
-"""The words of an engine: a container and an image of ours, what they are called, and what a place of them says."""
+"""Docker in words: our containers and images, their names, and what an engine says of what went wrong. Pure."""
 
 from __future__ import annotations
 
@@ -14,6 +14,15 @@ HOME, PLACE, COMMIT = "sisimpur.home", "sisimpur.place", "sisimpur.commit"  # la
 SHORT = 12  # digits of a commit in the name of an image
 UP = frozenset({"running", "restarting", "paused"})
 SIGNALS = 128  # exit codes above it say which one
+NO_ROOM = re.compile(r"no space left on device|disk quota exceeded|not enough space", re.IGNORECASE)
+NO_REGISTRY = re.compile(
+    r"/v2/.*(?:dial tcp|timeout|no such host|connection re|EOF|awaiting headers|: 50\d )|toomanyrequests",
+    re.IGNORECASE | re.DOTALL,
+)
+ENGINE_ENDS = re.compile(r"dial unix \S*containerd|transport is closing|server is shutting down|context canceled", re.I)
+PORT_TAKEN = re.compile(r"port is already allocated|address already in use", re.IGNORECASE)
+NOISE = re.compile(r"Step \d+/\d+ : | ---> |Removing intermediate container |Successfully (?:built|tagged) ")
+COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,7 @@ class Container:
 
     @property
     def ended(self) -> str:
-        """How it ended; empty: it runs, or is about to again."""
+        """Say how it ended; empty: it runs, or is about to again."""
         match self.state:
             case "running" | "restarting":
                 return ""
@@ -61,7 +70,10 @@ def _ended(code: int, out_of_memory: bool) -> str:
 
 
 def summed_up(containers: Sequence[Container]) -> Running | None:
-    """What a place of these says of itself; None: there is none. One without a commit is a part of any release."""
+    """Sum up what a place of these says of itself; None: there are none.
+
+    One without a commit is a part of any release.
+    """
     commits = list(dict.fromkeys(one.commit for one in sorted(containers, key=lambda one: one.created) if one.commit))
     if not containers:
         return None
@@ -83,7 +95,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Names:
-    """What things of this home are called."""
+    """Names of the things of this home."""
 
     home: str
     _image: re.Pattern[str] = field(init=False, repr=False, compare=False)
@@ -95,7 +107,7 @@ class Names:
         object.__setattr__(self, "_image", re.compile(ours))
 
     def of(self, place: Place) -> str:
-        """With what every name of that place begins."""
+        """Prefix of every name of that place."""
         return f"sisimpur-{self.home}-{place}"
 
     def is_at(self, place: Place, name: str) -> bool:
@@ -106,7 +118,7 @@ class Names:
         return f"{self.of(release.place)}:{release.commit[:SHORT]}"
 
     def released(self, image: str) -> tuple[Place, str] | None:
-        """Of which place and (short) commit an image of that name is; None: of none of ours."""
+        """Place and short commit of an image of that name; None: it is none of ours."""
         found = self._image.fullmatch(image)
         return next((place, found[2]) for place in PLACES if place == found[1]) if found else None
 
@@ -114,21 +126,8 @@ class Names:
         return {HOME: self.home, PLACE: place, **({COMMIT: commit} if commit else {})}
 
 
-# --- what an engine says of what went wrong ------------------------------------------------------------------
-
-NO_ROOM = re.compile(r"no space left on device|disk quota exceeded|not enough space", re.IGNORECASE)
-NO_REGISTRY = re.compile(
-    r"/v2/.*(?:dial tcp|timeout|no such host|connection re|EOF|awaiting headers|: 50\d )|toomanyrequests",
-    re.IGNORECASE | re.DOTALL,
-)
-ENGINE_ENDS = re.compile(r"dial unix \S*containerd|transport is closing|server is shutting down|context canceled", re.I)
-PORT_TAKEN = re.compile(r"port is already allocated|address already in use", re.IGNORECASE)
-NOISE = re.compile(r"Step \d+/\d+ : | ---> |Removing intermediate container |Successfully (?:built|tagged) ")
-COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-
-
 def why_away(said: str) -> str:
-    """Why nobody's commit is to blame for what the engine says, and what to do; empty: it may well be."""
+    """Say why no commit is to blame for the engine's words, and what to do; empty: one may be."""
     if NO_ROOM.search(said):
         return "Docker has no room left; see: docker system df; make room, e.g. with: docker image prune"
     if NO_REGISTRY.search(said):
@@ -143,11 +142,11 @@ def plain_line(said: str, longest: int = 300) -> str:
 
 
 def without_noise(said: str) -> str:
-    """Without what the older builder says of each step, so that the last lines say what is wrong."""
+    """Leave out what the older builder says of each step, so that the last lines say what is wrong."""
     return "\n".join(line for line in said.split("\n") if not NOISE.match(line))
 
 
 def plain(said: str) -> str:
-    """Without colours and what cannot be printed; a line keeps what was printed over it last."""
+    """Remove colours and what cannot be printed; a line keeps what was printed over it last."""
     lines = (line.rstrip("\r").rpartition("\r")[2] for line in said.split("\n"))
     return HIDDEN.sub("", COLOURS.sub("", "\n".join(lines)))

@@ -1,4 +1,4 @@
-"""Door to a target with a Dockerfile. The only module that makes an image of it, and one container of that.
+"""Dockerfile driver: makes an image of the target, and one container of that.
 
 Both places run the very same image: what goes to production is what was healthy at staging, not another build of it.
 Before the new container begins the old one ends, since both have the same port and volumes; what is in no volume
@@ -19,7 +19,7 @@ from agents.devops.docker.docker_words import HOME, PORT_TAKEN, Container, Image
 from agents.devops.drivers import ports
 from agents.devops.drivers.build_context import pack
 from agents.devops.drivers.driver import Cleaned, EngineAway, NotStarted, NotTouched, Release
-from agents.devops.drivers.release_env import release_env
+from agents.devops.drivers.release_files import release_env
 from shared.config.settings_deploy import DeploySettings, PlaceSettings
 from shared.model.deployment import PLACES, Place, Running
 from shared.model.errors import Misconfigured

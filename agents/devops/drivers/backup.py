@@ -1,4 +1,4 @@
-"""Door to backups. The only module that has data saved before a deploy, proves it readable, and keeps the newest.
+"""Backups: has data saved before a deploy, proves it readable, and keeps the newest.
 
 <folder>/<place>/20260102T030405Z-<commit12>    one that was checked
 <folder>/<place>/.making/                       what is being written, or was when we were killed
@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
 import stat
+import time
 from collections.abc import Callable, Collection, Mapping
+from contextlib import closing
 from datetime import UTC
 from pathlib import Path
+from urllib.parse import quote
 
-from agents.devops.drivers.backup_sqlite import is_sqlite, sqlite_problem
 from agents.devops.drivers.owner_command import OwnerCommand, surroundings
 from shared.config.settings_deploy import DeploySettings
 from shared.model.deployment import PLACES, Place
 from shared.model.errors import Misconfigured, Stumble
+from shared.model.text import HIDDEN
 from shared.system.clock import Clock
 from shared.system.fault import fault_point
 from shared.system.paths import move, remove_folder, sync_folder
@@ -28,7 +32,7 @@ HOLES = ("backup", "commit", "place")
 
 
 class BackupFailed(Stumble):
-    """There is no backup that can be read: nothing is deployed. The text says why."""
+    """Failure to make a backup that can be read: nothing is deployed. The text says why."""
 
 
 class Backups:
@@ -53,11 +57,11 @@ class Backups:
         }
 
     def is_wanted(self, place: Place) -> bool:
-        """Whether the owner has named a command for it."""
+        """Say whether the owner has named a command for it."""
         return bool(self._backup[place])
 
     def save(self, place: Place, commit: str) -> Path:
-        """What the place's data is now, checked -> where it lies; always a new one. BackupFailed."""
+        """Save and check the place's data of now -> where it lies; always a new one. BackupFailed."""
         folder = self._folder / place
         made = self._made(folder, self._free_name(folder, commit))
         self._run(self._backup[place], place, commit, made)
@@ -80,7 +84,7 @@ class Backups:
     # --- details ---------------------------------------------------------------------------------------------
 
     def _made(self, folder: Path, name: str) -> Path:
-        """Where the command writes: nothing lies there, nor beside it."""
+        """Path where the command writes: nothing lies there, nor beside it."""
         making = folder / ".making"
         folder.mkdir(parents=True, exist_ok=True)
         remove_folder(making)
@@ -126,7 +130,7 @@ def _backup(place: Place, argv: tuple[str, ...]) -> OwnerCommand:
 
 
 def _problem(made: Path) -> str:
-    """Why it is no file that may be kept; empty: it is one."""
+    """Say why this file may not be kept; empty: it may."""
     try:
         info = made.lstat()
     except FileNotFoundError:
@@ -146,3 +150,49 @@ def _make_durable(path: Path) -> None:
     finally:
         os.close(descriptor)
     sync_folder(path.parent)
+
+
+# --- SQLite files --------------------------------------------------------------------------------------------
+
+MAGIC = b"SQLite format 3\0"
+STEPS = 100_000  # of SQLite's machine between two looks at the time
+LONGEST = 200  # characters
+
+
+def is_sqlite(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def sqlite_problem(path: Path, minutes: float) -> str:
+    """Say what is wrong with a SQLite file; empty: it is whole, and holds a table.
+
+    What a program of its own has added to SQLite (an order of letters, a kind of table) is not there to be checked.
+    """
+    until = time.monotonic() + minutes * 60
+    try:
+        # immutable: this very file is judged, without what may lie beside it
+        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)) as db:
+            db.set_progress_handler(lambda: time.monotonic() > until, STEPS)
+            for setting in ("trusted_schema=off", "cell_size_check=on", "ignore_check_constraints=on"):
+                db.execute(f"pragma {setting}")
+            (tables,) = db.execute("select count(*) from sqlite_master where type = 'table'").fetchone()
+            found = _check(db)
+    except sqlite3.Error as error:
+        return f"the SQLite file cannot be read: {_words(str(error))}"
+    if found != "ok":
+        return f"the SQLite file is damaged: {_words(found)}"
+    return "" if tables else "the SQLite file holds no table; is its path the right one?"
+
+
+def _check(db: sqlite3.Connection) -> str:
+    try:
+        return str(db.execute("pragma integrity_check(1)").fetchone()[0])
+    except sqlite3.OperationalError as error:
+        if not str(error).startswith("no such "):
+            raise
+        return "ok"
+
+
+def _words(text: str) -> str:
+    return " ".join(HIDDEN.sub("", text).split())[:LONGEST]

@@ -1,4 +1,4 @@
-"""Door to what a builder gets. The only module that packs a commit's files for it.
+"""Build context: packs a commit's files for a builder.
 
 Plain files and folders go as they are; a link goes as a link, so nothing outside the folder is ever read. The same
 files are the same bytes, so that what was built of them is found again.
@@ -101,7 +101,7 @@ def _no_link(path: str, flags: int) -> int:
 
 
 def labelled(dockerfile: str, labels: Mapping[str, str]) -> str:
-    """With a LABEL after each FROM. The names and values are words of ours, which need no quotes."""
+    """Add a LABEL after each FROM. The names and values are words of ours, which need no quotes."""
     line = "LABEL " + " ".join(f"{name}={value}" for name, value in sorted(labels.items()))
     return "\n".join(_labelled(dockerfile.split("\n"), line))
 
@@ -125,7 +125,7 @@ def _labelled(lines: list[str], label: str) -> Iterator[str]:
 
 
 class DockerIgnore:
-    """What a .dockerignore leaves out: of all patterns that fit a path, or a folder above it, the last one counts."""
+    """Patterns of a .dockerignore: of all patterns that fit a path, or a folder above it, the last one counts."""
 
     def __init__(self, text: str) -> None:
         stripped = (line.strip() for line in text.splitlines() if not line.startswith("#"))

@@ -1,4 +1,4 @@
-"""Door to a target without containers. The only module that deploys by fixed commands of the owner's.
+"""Command driver: deploys a target without containers by fixed commands of the owner's.
 
     staging:
       url: http://127.0.0.1:8001
@@ -96,7 +96,7 @@ class CommandDriver:
         folder, command = self._files.of(release.commit), self._commands[release.place]["build"]
         if not command or self._files.built(release.commit, release.place) == (how := self._how(release.place)):
             return
-        done = self._run(command, release.place, folder, release.commit, self._settings.minutes, self._stop)
+        done = self._run(command, release, folder, self._stop)
         fault_point("deploy.built")
         if not done.ok:
             raise NotBuilt(command.problem(done, self._given(release.place)))
@@ -111,7 +111,7 @@ class CommandDriver:
         except NotBuilt as problem:
             raise NotTouched(str(problem)) from None
         self._remember_log(release.place, hurry)
-        done = self._run(command, release.place, folder, release.commit, self._settings.minutes)
+        done = self._run(command, release, folder)
         fault_point("deploy.started")
         try:
             if not done.ok:
@@ -124,7 +124,7 @@ class CommandDriver:
     def running(self, place: Place) -> Running | None:
         """`running` prints the commit, or at least 7 digits of it; nothing, however it ends: nothing runs."""
         command = self._commands[place]["running"]
-        done = self._run(command, place, merge=False)
+        done = self._ask(command, place)
         if done.end != "exited":
             raise EngineAway(command.problem(done, self._given(place)))
         said = done.text.strip().lower()
@@ -136,13 +136,16 @@ class CommandDriver:
         return Running(self._in_full(said))
 
     def logs(self, place: Place, lines: int = 50) -> str:
-        """What was printed since the start; all of it, if nobody knows what was there before."""
+        """Lines that were printed since the start; all of it, if nobody knows what was there before."""
         found = self._log(place)
         new = found[seen_before(self._remembered(place), _digests(found)) :]
         return "\n".join(new[-lines:])
 
     def clean(self, keep: Collection[Release]) -> Cleaned:
-        """The owner's programs are his. Folders of commits that neither run nor are kept go; they count as images."""
+        """Leave the owner's programs alone.
+
+        Folders of commits that neither run nor are kept go; they count as images.
+        """
         running = [found.commit for place in self._commands if (found := self.running(place))]
         return Cleaned(builds=self._files.clean({*running, *(release.commit for release in keep)}))
 
@@ -172,23 +175,23 @@ class CommandDriver:
         return found[0] if len(found) == 1 else said
 
     def _how(self, place: Place) -> str:
-        """Of the command that builds, with what the owner's config gives it; none of its words."""
+        """Digest of the command that builds and of what the owner's config gives it; none of its words."""
         words = [self._commands[place]["build"].argv, sorted(self._settings.places[place].env.items())]
         return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
     def _run(
-        self,
-        command: OwnerCommand,
-        place: Place,
-        folder: Path = Path("/"),
-        commit: str = "",
-        minutes: float | None = None,
-        stop: Callable[[], bool] = lambda: False,
-        merge: bool = True,
+        self, command: OwnerCommand, release: Release, folder: Path, stop: Callable[[], bool] = lambda: False
     ) -> Finished:
-        fill = {"commit": commit, "folder": str(folder), "place": place}
+        """A command about a release, in the folder of its files."""
+        fill = {"commit": release.commit, "folder": str(folder), "place": release.place}
+        given, minutes = self._given(release.place), self._settings.minutes
+        return command.run(fill, cwd=folder, given=given, minutes=minutes, stop=stop)
+
+    def _ask(self, command: OwnerCommand, place: Place, minutes: float | None = None) -> Finished:
+        """A command that only reports of a place; its errors stay apart from what it prints."""
+        fill = {"commit": "", "folder": "/", "place": place}
         minutes = minutes or min(QUICK, self._settings.minutes)
-        return command.run(fill, cwd=folder, given=self._given(place), minutes=minutes, stop=stop, merge=merge)
+        return command.run(fill, cwd=Path("/"), given=self._given(place), minutes=minutes, merge=False)
 
     def _given(self, place: Place) -> Surroundings:
         return surroundings(self._settings.places[place], self._environment)
@@ -197,11 +200,14 @@ class CommandDriver:
 
     def _log(self, place: Place, minutes: float | None = None) -> Sequence[str]:
         command = self._commands[place]["logs"]
-        done = self._run(command, place, minutes=minutes, merge=False) if command else None
+        done = self._ask(command, place, minutes) if command else None
         return done.text.splitlines()[-MOST_LINES:] if done else ()
 
     def _remember_log(self, place: Place, hurry: bool) -> None:
-        """What the version before it printed says nothing of this one. A full disk keeps nothing from being started."""
+        """Remember what the version before it printed: it says nothing of this one.
+
+        A full disk keeps nothing from being started.
+        """
         before, note = self._log_before(place, hurry), self._folder / f"{place}.log-before"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -214,7 +220,7 @@ class CommandDriver:
         fault_point("deploy.log-remembered")
 
     def _log_before(self, place: Place, hurry: bool) -> Sequence[str]:
-        """In a hurry nobody waits for it, nor asks why it is not to be had."""
+        """Read the log before a start; in a hurry nobody waits for it, nor asks why it is not to be had."""
         try:
             return _digests(self._log(place, HURRIED if hurry else None))
         except Misconfigured:
@@ -232,7 +238,7 @@ class CommandDriver:
 
 
 def _commands(place: Place, settings: DeploySettings) -> Mapping[str, OwnerCommand]:
-    """By their names."""
+    """Commands of a place by their names."""
     found = settings.places[place]
     of_a_commit = {"build": found.build, "start": found.start}
     others = {"running": found.running, "logs": found.logs}

@@ -1,4 +1,4 @@
-"""Door to deployments. The only module that says what any way of running the target has to do.
+"""Driver port: what any way of running the target has to do.
 
 A release is one commit for one place. Everything may be repeated at any point: what is there already is found, and what
 was cut off half way is done anew. What a place runs is asked, never remembered.
@@ -23,9 +23,10 @@ class NotStarted(Stumble):
 
 
 class NotTouched(NotStarted):
-    """It does not start, and nothing was ended or begun for it: what ran when it was to be started runs on.
+    """Failure to start before anything was touched.
 
-    Of this one call: after a start that was cut off half way, that may be nothing.
+    Nothing was ended or begun for it: what ran when it was to be started runs on.
+    That holds for this one call: after a start that was cut off half way, that may be nothing.
     """
 
 
@@ -41,7 +42,7 @@ class Release:
 
 @dataclass(frozen=True)
 class Cleaned:
-    """What was thrown away, by number."""
+    """Numbers of things that were thrown away."""
 
     containers: int = 0
     builds: int = 0  # images, or folders
@@ -56,7 +57,7 @@ class HasPorts(Protocol):
     """A driver that knows who has a port of this machine."""
 
     def has_port(self, place: Place) -> bool:
-        """Whether it is a container of ours there that has the place's port. EngineAway."""
+        """Say whether a container of ours there has the place's port. EngineAway."""
         ...
 
 
@@ -64,7 +65,7 @@ class Driver(Protocol):
     """Every method may raise EngineAway; Misconfigured if the owner has to change something."""
 
     def check(self) -> str:
-        """Whether it can work here at all -> what it found, for `doctor`: "Docker 20.10.24, docker-compose 1.29.2"."""
+        """Check that it can work here at all -> what it found, for `doctor`: "Docker 20.10.24, …"."""
         ...
 
     def build(self, release: Release) -> None:

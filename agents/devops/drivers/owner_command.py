@@ -1,4 +1,4 @@
-"""Door to the owner's own commands of a deploy. The only module that fills them in, starts them, and tells their end.
+"""Owner's commands of a deploy: fills them in, starts them, and reports their end.
 
 What a command starts in its own process group ends with it, at once. What is to outlive it belongs to somebody else (a
 service manager), or to a session of its own *before* the command ends; and it prints elsewhere: see docs/deploys.md.
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.devops.drivers.release_env import release_env
+from agents.devops.drivers.release_files import release_env
 from shared.config.settings_deploy import PlaceSettings
 from shared.model.errors import Misconfigured, Stopping
 from shared.model.text import HIDDEN
@@ -28,7 +28,7 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the commands of a place find. `secrets`: what of it may not be told."""
+    """Surroundings that the commands of a place find. `secrets`: what of it may not be told."""
 
     env: Mapping[str, str]
     secrets: Outgoing
@@ -71,7 +71,7 @@ class OwnerCommand:
         stop: Callable[[], bool] = lambda: False,
         merge: bool = True,
     ) -> Finished:
-        """To its end, however that is. Stopping: it was cut for that. Misconfigured: it cannot be started."""
+        """Run to the end, however that is. Stopping: it was cut for that. Misconfigured: it cannot be started."""
         argv = [HOLE.sub(lambda hole: fill[hole[1]], word) for word in self.argv]
         if stop():
             raise Stopping(f"the program is being stopped: {self.name} is not begun")
@@ -84,7 +84,7 @@ class OwnerCommand:
         return done
 
     def problem(self, done: Finished, given: Surroundings) -> str:
-        """How it ended badly, and the last lines that it printed, for people."""
+        """Describe for people how it ended badly, and the last lines that it printed."""
         how = f"ended with {done.code}" if done.code >= 0 else f"was ended by signal {-done.code}"
         if done.end == "timed out":
             how = f"was not done after {done.seconds / 60:.3g} minutes"

@@ -1,4 +1,4 @@
-"""Door to ports. The only module that tells whether one is free on this machine, and who has it."""
+"""Ports of this machine: whether one is free, and who has it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ LISTENS = "0A"  # the kernel's word
 
 
 def is_taken(port: int) -> bool:
-    """Of 127.0.0.1, by anybody. One that we may not have ourselves (below 1024) counts as free."""
+    """Say whether anybody has this port of 127.0.0.1.
+
+    One that we may not have ourselves (below 1024) counts as free.
+    """
     with socket.socket() as one:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -35,7 +38,7 @@ def holder(port: int) -> str:
 
 
 def _open(folder: Path) -> Iterator[str]:
-    """What a process has open; nothing if it has ended, or is somebody else's."""
+    """List what a process has open; nothing if it has ended, or is somebody else's."""
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):
             with contextlib.suppress(OSError):  # closed in between

@@ -1,4 +1,4 @@
-"""Door to released files. The only module that lays out a commit's files for a deploy, and throws them away again.
+"""Released files: lays out a commit's files for a deploy, removes them again, and reads a place's `env_file`.
 
 A commit's folder is there as a whole or not at all; it is laid out once, whatever place asks for it.
 """
@@ -8,12 +8,14 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from agents.devops.drivers.driver import EngineAway, NotBuilt
+from shared.config.settings_deploy import PlaceSettings
 from shared.model.deployment import PLACES, Place
-from shared.model.errors import Refused
+from shared.model.errors import Misconfigured, Refused
 from shared.repo.mirror import Mirror
 from shared.repo.mirror_tree import commit_id
 from shared.system.fault import fault_point
@@ -23,32 +25,32 @@ COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 HALF = re.compile(rf"\.({COMMIT.pattern})\.(half|gone)")  # half written, half removed
 
 
+@dataclass(frozen=True)
 class ReleaseFiles:
     """`folder`: ours alone."""
 
-    def __init__(self, mirror: Mirror, folder: Path) -> None:
-        self._mirror = mirror
-        self._folder = folder
+    mirror: Mirror
+    folder: Path
 
     def of(self, commit: str) -> Path:
         """The folder with the commit's plain files. What was built in it since is still there.
 
         NotBuilt: these files cannot be laid out here, and why. EngineAway: there is no room for them.
         """
-        place = self._folder / commit_id(commit)
+        place = self.folder / commit_id(commit)
         if not place.is_dir():
             try:
                 self._lay_out(commit, place)
             except Refused as refusal:
                 raise NotBuilt(f"the files of {commit[:12]} cannot be laid out: {refusal}") from None
             except OSError as error:
-                raise EngineAway(f"{self._folder} cannot be written ({error.strerror}); make room there") from None
+                raise EngineAway(f"{self.folder} cannot be written ({error.strerror}); make room there") from None
         return place
 
     def built(self, commit: str, place: Place) -> str:
-        """How that was built in its folder which is there still, in the words of `set_built`; empty: it was not."""
+        """Say how this was built in its folder that is there still, in the words of `set_built`; empty: it was not."""
         with contextlib.suppress(FileNotFoundError, Refused):
-            return read_text(self._mark(commit, place)) if (self._folder / commit_id(commit)).is_dir() else ""
+            return read_text(self._mark(commit, place)) if (self.folder / commit_id(commit)).is_dir() else ""
         return ""
 
     def set_built(self, commit: str, place: Place, how: str) -> None:
@@ -72,22 +74,22 @@ class ReleaseFiles:
         gone = [commit for commit in self.known if commit not in keep]
         for commit in gone:
             self._unmark(commit)
-            move(self._folder / commit, self._retired(commit))
+            move(self.folder / commit, self._retired(commit))
             fault_point("deploy.files-retired")
         for name in filter(HALF.fullmatch, self._names()):
             with contextlib.suppress(OSError):  # somebody still writes there, or it is not ours any more
-                remove_folder(self._folder / name)
+                remove_folder(self.folder / name)
             fault_point("deploy.files-removed")
         return len(gone)
 
     def _lay_out(self, commit: str, place: Path) -> None:
-        half = self._folder / f".{commit}.half"
-        self._folder.mkdir(parents=True, exist_ok=True)
+        half = self.folder / f".{commit}.half"
+        self.folder.mkdir(parents=True, exist_ok=True)
         remove_folder(half)
         self._unmark(commit)
         fault_point("deploy.files-begun")
         try:
-            self._mirror.check_out(commit, half)
+            self.mirror.check_out(commit, half)
             os.sync()  # a power cut must not leave a complete name with empty files
             fault_point("deploy.files-written")
             move(half, place)
@@ -97,7 +99,7 @@ class ReleaseFiles:
         fault_point("deploy.files")
 
     def _mark(self, commit: str, place: Place) -> Path:
-        return self._folder / f"{commit_id(commit)}.built-{place}"
+        return self.folder / f"{commit_id(commit)}.built-{place}"
 
     def _unmark(self, commit: str) -> None:
         """Before the folder goes, and before it is there again: a mark never speaks of another one."""
@@ -106,10 +108,56 @@ class ReleaseFiles:
 
     def _retired(self, commit: str) -> Path:
         """A free name: what was half removed before goes first."""
-        place = self._folder / f".{commit}.gone"
+        place = self.folder / f".{commit}.gone"
         remove_folder(place)
         fault_point("deploy.files-removed")
         return place
 
     def _names(self) -> list[str]:
-        return os.listdir(self._folder) if self._folder.is_dir() else []
+        return os.listdir(self.folder) if self.folder.is_dir() else []
+
+
+# --- a place's environment -----------------------------------------------------------------------------------
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,100}")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+MOST_LISTED = 5  # lines
+
+
+def release_env(place: PlaceSettings) -> dict[str, str]:
+    """Merge `env` over the place's `env_file`. Misconfigured: what is wrong with the file."""
+    return {**(read_env_file(Path(place.env_file)) if place.env_file else {}), **place.env}
+
+
+def read_env_file(path: Path) -> dict[str, str]:
+    """Read lines of NAME=VALUE; the last of one name counts. Misconfigured: it is not there, or not as it should be."""
+    try:
+        text = read_text(path)
+    except FileNotFoundError:
+        raise Misconfigured(f"there is no {path}: make it (it may be empty), or take its `env_file` out") from None
+    except Refused as refused:
+        raise Misconfigured(f"`env_file` {path.parent}/{refused}") from None
+    rows = list(_rows(text))
+    if broken := [number for number, row in rows if row is None]:
+        lines = ", ".join(map(str, broken[:MOST_LISTED])) + (", ..." if broken[MOST_LISTED:] else "")
+        raise Misconfigured(f"{path}, line {lines}: write NAME=VALUE")
+    return dict(row for _, row in rows if row)
+
+
+def _rows(text: str) -> Iterator[tuple[int, tuple[str, str] | None]]:
+    """(line from 1, name and value; None: it is not as it should be)."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield number, _row(line)
+
+
+def _row(line: str) -> tuple[str, str] | None:
+    name, equals, value = line.strip().removeprefix("export ").partition("=")
+    if not equals or not NAME.fullmatch(name.strip()) or CONTROL.search(value):
+        return None
+    return name.strip(), _unquoted(value.strip())
+
+
+def _unquoted(value: str) -> str:
+    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    return value[1:-1] if quoted else value

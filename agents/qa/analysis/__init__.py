@@ -1,1 +1,1 @@
-"""What can be read off sources alone: weaker tests, equal code, lines that nothing runs. Pure."""
+"""Analysis of sources alone: weaker tests, equal code, lines that nothing runs. Pure."""

@@ -23,7 +23,10 @@ VAGUE = ("assertTrue", "assertIsNotNone", "assertIsInstance", "assertGreaterEqua
 
 @dataclass(frozen=True)
 class Strength:
-    """How much is asserted. `sure`: runs every time; `weighted`: the same, times the length of written-out loops."""
+    """Strength of a test: how much it asserts.
+
+    `sure`: runs every time; `weighted`: the same, times the length of written-out loops.
+    """
 
     sure: int = 0
     weighted: int = 0
@@ -39,7 +42,7 @@ class Strength:
         return Strength(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
 
     def either(self, other: Strength) -> Strength:
-        """Of two branches one runs."""
+        """Combine two branches of which one runs."""
         both = self + other
         least = min(self.sure, other.sure), min(self.weighted, other.weighted)
         rest = (getattr(both, one.name) for one in fields(self)[2:])
@@ -78,7 +81,7 @@ class AssertionMeter:
         return self._block(function.body)
 
     def length(self, node: ast.expr | None) -> int | None:
-        """Of a list that is written out; None: only known at run time."""
+        """Length of a list that is written out; None: only known at run time."""
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
             return None if any(isinstance(one, ast.Starred) for one in node.elts) else len(node.elts)
         return self.lengths.get(node.id) if isinstance(node, ast.Name) else None

@@ -1,19 +1,17 @@
-"""Two texts of a Python file -> whether they do the same. Pure: nothing is executed, and in doubt they do not.
+"""Compare two texts of a Python file: do they do the same? Pure: nothing is executed, and in doubt they do not.
 
-Comments and layout may differ; docstrings that nobody reads while the program runs; annotations of functions that
-nobody could ask for them; what is imported for these alone, and had by nobody from here; and one private function may
-have another name throughout. A comment that says how the file is read is no comment (`heads.py`).
+These may differ: comments and layout; docstrings that nobody reads at run time; annotations of functions that nobody
+could ask for them; imports that only these need and that no other file takes from here; the name of one private
+function, throughout. A comment that says how the file is read (its encoding, its interpreter) is no comment.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from agents.qa.analysis.encoding import head, is_foreign
 from agents.qa.analysis.expressions import Function, module_of, parsed
-from agents.qa.analysis.reexports import handed_on
 
 FOR_ANNOTATIONS = ("typing", "collections.abc", "__future__")
 PRIVATE = re.compile(r"_[a-z]\w*")
@@ -22,7 +20,7 @@ ANY_DOC = r"\b(getdoc|pydoc|doctest)\b|\bhelp\("
 SHOWS = r"^\s*(from|import)\s+(docopt|click|typer|fire|plac|argh|defopt|cyclopts|invoke|fastapi|rest_framework|ply)\b"
 READS_OWN = re.compile(rf"\b__doc__\b|{ANY_DOC}|{SHOWS}", re.MULTILINE)
 READS_OTHERS = re.compile(rf"""\.\s*__doc__\b|["']__doc__["']|\bimport\b.*\b__doc__\b|{ANY_DOC}""")
-PLAIN = (  # what an annotation may be made of: nothing that runs code or binds a name
+PLAIN_ANNOTATION = (  # what an annotation may be made of: nothing that runs code or binds a name
     *(ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BinOp, ast.BitOr, ast.Tuple, ast.List, ast.Load),
     ast.UnaryOp,
 )
@@ -54,7 +52,7 @@ def _is_same(old: str, new: str, others: Sequence[str]) -> bool:
 
 
 def _unspoken(module: ast.Module) -> ast.Module:
-    """Without its docstrings and other texts that stand alone."""
+    """Remove docstrings and other texts that stand alone."""
     for node in ast.walk(module):
         if isinstance(node, Function | ast.ClassDef | ast.Module):
             node.body = [one for one in node.body if not _is_text(one)]
@@ -108,7 +106,7 @@ def _asked_for(module: ast.Module, others: Sequence[str]) -> frozenset[str]:
 
 
 def _values(text: str) -> frozenset[str]:
-    """Of what cannot be read, every word."""
+    """Names that a text uses as values; every word, if it cannot be read."""
     module = parsed(text)
     return frozenset(re.findall(r"\w+", text) if module is None else _values_of(module))
 
@@ -132,7 +130,7 @@ def _annotations_of(node: ast.AST) -> list[ast.expr]:
 
 
 def _told(module: ast.Module, asked: frozenset[str], renamed: Mapping[str, str], kept: frozenset[str]) -> str:
-    """What is left when all is taken out that may differ."""
+    """Dump the module without all that may differ."""
     _strip(module, asked, ())
     _drop_imports(module, kept)
     for node in ast.walk(module):
@@ -173,11 +171,11 @@ def _strip_one(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
 
 
 def _is_plain(annotation: ast.expr | None) -> bool:
-    return annotation is not None and all(isinstance(node, PLAIN) for node in ast.walk(annotation))
+    return annotation is not None and all(isinstance(node, PLAIN_ANNOTATION) for node in ast.walk(annotation))
 
 
 def _drop_imports(module: ast.Module, kept: frozenset[str]) -> None:
-    """Those for annotations, if nothing that is left knows their names, and nobody has them from here."""
+    """Remove imports for annotations, if nothing that is left knows their names, and nobody has them from here."""
     left = {node.id for node in ast.walk(module) if isinstance(node, ast.Name)} | set(_bound_otherwise(module)) | kept
     annotated = any(isinstance(node, ast.AnnAssign) or _annotations_of(node) for node in ast.walk(module))
     module.body = [node for node in module.body if not _is_for_annotations(node, left, annotated)]
@@ -203,3 +201,67 @@ def _is_for_annotations(node: ast.stmt, left: set[str], annotated: bool) -> bool
     if node.module == "__future__":
         return [alias.name for alias in node.names] == ["annotations"] and not annotated
     return all(alias.name != "*" and (alias.asname or alias.name) not in left for alias in node.names)
+
+
+# --- names that others have from here ------------------------------------------------------------------------
+
+
+def handed_on(names: Collection[str], others: Iterable[str], homes: Collection[str]) -> frozenset[str]:
+    """`others`: texts of the other files. `homes`: the modules that the names are from; there anybody may get them."""
+    found: set[str] = set()
+    for text in others:
+        words = {name for name in names if name in text}
+        if words:
+            module = parsed(text)
+            found |= words if module is None else words.intersection(_had(module, words, homes))
+    return frozenset(found)
+
+
+def _had(module: ast.Module, words: Collection[str], homes: Collection[str]) -> Iterator[str]:
+    """Names that are imported or asked for by name; by a star comes whatever is used."""
+    known = {*homes, *_homes_by_name(module, homes)}
+    for node in ast.walk(module):
+        match node:
+            case ast.ImportFrom() if node.level or node.module not in homes:
+                yield from words if node.names[0].name == "*" else (alias.name for alias in node.names)
+            case ast.Attribute() if ast.unparse(node.value) not in known:
+                yield node.attr
+            case ast.Constant(value=str(text)) if re.fullmatch(r"[\w.:]+", text):  # getattr, a patched name
+                yield re.split(r"[.:]", text)[-1]
+
+
+def _homes_by_name(module: ast.Module, homes: Collection[str]) -> Iterator[str]:
+    """`t` of `import typing as t`, `abc` of `from collections import abc`"""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            yield from (alias.asname for alias in node.names if alias.asname and alias.name in homes)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield from (alias.asname or alias.name for alias in node.names if f"{node.module}.{alias.name}" in homes)
+
+
+# --- how the file is read ------------------------------------------------------------------------------------
+
+COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)  # as in PEP 263
+LINE_END = re.compile(r"\r\n?|\n")
+UTF8 = ("utf-8", "utf8")
+
+
+def is_foreign(text: str) -> bool:
+    """Say whether a line declares another encoding than UTF-8: the interpreter may then read another program."""
+    return any(_coding(line) not in UTF8 for line in _lines(text))
+
+
+def head(text: str) -> tuple[str, tuple[str, ...]]:
+    """(shebang, codings that the first two lines name); UTF-8 need not be named."""
+    first = _lines(text)[:2]
+    shebang = first[0] if first[0].startswith("#!") else ""
+    return shebang, tuple(coding for coding in map(_coding, first) if coding not in UTF8)
+
+
+def _lines(text: str) -> list[str]:
+    return LINE_END.split(text.removeprefix("\ufeff"))
+
+
+def _coding(line: str) -> str:
+    found = COOKIE.match(line)
+    return found[1].lower().replace("_", "-") if found else UTF8[0]

@@ -1,4 +1,4 @@
-"""What an expression in a test is worth, read from its source alone. Pure; nothing is evaluated."""
+"""Expressions in a test: what each is worth, read from its source alone. Pure; nothing is evaluated."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def last_name(node: ast.expr) -> str:
 
 
 def own_nodes(function: Function) -> Iterator[ast.AST]:
-    """What runs when the function runs: not the inside of functions that it defines."""
+    """Nodes that run when the function runs: not the inside of functions that it defines."""
     waiting: list[ast.AST] = list(function.body)
     while waiting:
         node = waiting.pop()
@@ -43,7 +43,7 @@ def own_nodes(function: Function) -> Iterator[ast.AST]:
 
 
 def always(node: ast.expr) -> bool | None:
-    """Whether it is true, or false, whatever happens; None: that depends."""
+    """Truth of an expression, whatever happens; None: that depends."""
     match node:
         case ast.Constant():
             return bool(node.value)
@@ -105,7 +105,7 @@ def is_exact(test: ast.expr) -> bool:
 
 
 def compared(function: Function) -> set[str]:
-    """What is compared with a value, as text."""
+    """Expressions that are compared with a value, as text."""
     tests = [node.test for node in ast.walk(function) if isinstance(node, ast.Assert)]
     return {
         ast.dump(side) for test in tests if isinstance(test, ast.Compare) for side in (test.left, *test.comparators)
@@ -113,7 +113,7 @@ def compared(function: Function) -> set[str]:
 
 
 def only_true(function: Function) -> set[str]:
-    """What has to be true, and no more is asked of it, as text."""
+    """Expressions that have to be true, and no more is asked of them, as text."""
     return {ast.dump(node.test) for node in ast.walk(function) if isinstance(node, ast.Assert)}
 
 

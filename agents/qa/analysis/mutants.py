@@ -46,7 +46,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class _Edit:
-    """What replaces the text of a node, in which file."""
+    """Replacement of the text of a node in a file."""
 
     node: ast.expr | ast.stmt
     text: str
@@ -68,7 +68,7 @@ def mutants(files: Sequence[tuple[str, str, Collection[int]]], most: int = MOST)
 
 
 def _spread(found: list[_Edit], most: int) -> list[_Edit]:
-    """From the first to the last, in even steps."""
+    """Choose from the first to the last, in even steps."""
     if len(found) <= most:
         return found
     return [found[number * len(found) // most] for number in range(most)]

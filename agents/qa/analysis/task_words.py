@@ -1,10 +1,15 @@
-"""What a task's own words say about tests: whether it asks for new behaviour, and which tests it names. Pure."""
+"""Words of a task about tests: whether it asks for new behaviour, which tests it names, and what it removes. Pure."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from agents.qa.analysis.touched import Touched
+from agents.qa.analysis.expressions import Function, module_of
+from agents.qa.analysis.test_changes import Weakening
+from agents.qa.analysis.touched import Places, Touched
 from shared.model.work import TaskSpec
 
 MENDS = re.compile(r"\b(fix(es)?|bugs?|crash(es)?|broken|wrong|repair|error)\b")
@@ -28,7 +33,7 @@ ADAPTS = re.compile(r"\b(up to date|updat\w+|adapt\w*|adjust\w*|chang\w+|rewrit\
 
 
 def asks_for_behaviour(task: TaskSpec, touched: Touched) -> bool:
-    """Whether something must work afterwards that did not before. In doubt it must: then a test has to show it."""
+    """Say whether something must work afterwards that did not before. In doubt it must: a test has to show it."""
     if not touched.product:
         return False
     return mends(task) or (touched.adds and not _is_quiet(task))
@@ -68,3 +73,83 @@ def bare_name(test: str) -> str:
     """`test_b` of `tests/test_a.py::TestA::test_b[1]` and of `tests.test_a.TestA.test_b`."""
     last = test.partition("[")[0].rpartition("::")[2]
     return last if last.endswith(".py") else last.rpartition(".")[2]
+
+
+# --- tests of what the task removes --------------------------------------------------------------------------
+
+Named = tuple[str, str]  # (path of a test file, name of the test's function)
+
+
+def obsolete(
+    task: TaskSpec,
+    tests: Mapping[str, str],
+    code: Iterable[tuple[str, str]],
+    is_missed: Callable[[str], bool],
+) -> frozenset[Named]:
+    """Choose of `tests` (path -> text before) those that use a name which the task removes, and which really is gone.
+
+    `code`: texts of each changed file of the product, before and after. `is_missed`: whether the product still knows
+    a name.
+    """
+    asked = names_to_remove(task)
+    gone = {name for before, after in code for name in _made(before) - _made(after) if name in asked}
+    gone = {name for name in gone if not is_missed(name)}
+    return (
+        frozenset((path, name) for path, text in tests.items() for name in _testing(text, gone))
+        if gone
+        else frozenset()
+    )
+
+
+def _made(text: str) -> set[str]:
+    """Functions, classes, and what stands on the left of an assignment."""
+    found: set[str] = set()
+    for node in ast.walk(module_of(text)):
+        if isinstance(node, Function | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return found
+
+
+def _testing(text: str, names: set[str]) -> Iterator[str]:
+    for node in ast.walk(module_of(text)):
+        if isinstance(node, Function) and node.name.startswith("test") and names.intersection(_used(node)):
+            yield node.name
+
+
+def _used(function: ast.AST) -> Iterator[str]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+
+
+# --- tests that the task announces ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Announced:
+    """`relied`: changed files beside the product that tests depend on; `obsolete`: tests of what the task removes."""
+
+    task: TaskSpec
+    places: Places
+    relied: frozenset[str] = frozenset()
+    obsolete: frozenset[Named] = frozenset()
+
+    def of(self, tests: Iterable[str]) -> frozenset[str]:
+        """Tests that the task names, or whose subject it removes."""
+        return frozenset(test for test in tests if is_declared(test, self.task) or self._is_obsolete(test))
+
+    def adapted(self, tests: Iterable[str]) -> frozenset[str]:
+        """Tests whose file, or whose expected values, the task says to change."""
+        if any(changes_tests_of(path, self.task) for path in self.relied):
+            return frozenset(tests)
+        return frozenset(test for test in tests if changes_tests_of(self.places.file(test), self.task))
+
+    def names(self, one: Weakening) -> bool:
+        return is_declared(one.test, self.task) or (one.path, bare_name(one.test)) in self.obsolete
+
+    def _is_obsolete(self, test: str) -> bool:
+        return (self.places.file(test), bare_name(test)) in self.obsolete

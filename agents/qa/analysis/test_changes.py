@@ -64,7 +64,7 @@ class _File:
         return self.meter.of(test.function)
 
     def cases(self, test: _Test) -> int | None:
-        """How often it is run with other values; None: known at run time only."""
+        """Count how often it is run with other values; None: known at run time only."""
         number = 1
         for mark in test.marks:
             if isinstance(mark, ast.Call) and last_name(mark) == "parametrize":
@@ -88,7 +88,7 @@ class _File:
 
     @cached_property
     def switches(self) -> Mapping[str, int]:
-        """What decides beside the tests whether they run: name -> line."""
+        """Switches beside the tests that decide whether they run: name -> line."""
         return dict(_switches(self.module.body, ""))
 
 
@@ -126,7 +126,7 @@ def _weakenings(path: str, before: _File, after: _File) -> Iterator[Weakening]:
 
 
 def _weaker(before: _File, old: _Test, after: _File, new: _Test) -> str:
-    """What an owner would call cheating; empty: nothing."""
+    """Say what an owner would call cheating; empty: nothing."""
     then, now = before.strength(old), after.strength(new)
     cases_then, cases_now = before.cases(old), after.cases(new)
     if cases_then is None or cases_now is None:  # only a run can tell

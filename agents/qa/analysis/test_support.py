@@ -48,7 +48,7 @@ def relied_on(changed: Mapping[str, str], repository: SourceTexts) -> frozenset[
 
 
 def _beside(used: Collection[str], asked: _Uses, product: Mapping[str, str]) -> set[str]:
-    """Of what tests use that which neither the product names, nor lies in a folder of its modules."""
+    """Files that tests use, that the product does not name, and that lie in no folder of its modules."""
     made = _Uses(product)
     possible = {path for path, text in product.items() if _may_be_the_tests(path, text)}
     helpers = {path for path in possible if asked.uses(path) and not made.uses(path)}
@@ -63,7 +63,7 @@ def _is_other(path: str, text: str) -> bool:
 
 
 def _folders(path: str) -> Iterator[str]:
-    """Its own and those around it; of what has a folder all lies below the root."""
+    """Folder of a path and those around it; all that has a folder lies below the root."""
     folders = path.split("/")[:-1]
     yield from ("/".join(folders[:end]) for end in range(min(1, len(folders)), len(folders) + 1))
 
@@ -78,7 +78,7 @@ def _may_be_the_tests(path: str, text: str) -> bool:
 
 
 class _Uses:
-    """What some files name: as a text, or by an import."""
+    """Names that some files use: as a text, or by an import."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
         self._words: set[str] = set()
@@ -110,7 +110,7 @@ def _texts(tree: ast.AST) -> Iterator[str]:
 
 
 def _names(path: str) -> Iterator[str]:
-    """How a test may call a data file: by its path from any folder on, its name, or one of its folders."""
+    """Ways in which a test may call a data file: by its path from any folder on, its name, or one of its folders."""
     parts = path.split("/")
     yield from ("/".join(parts[start:]) for start in range(len(parts)))
     folders = parts[:-1]
@@ -118,7 +118,7 @@ def _names(path: str) -> Iterator[str]:
 
 
 def _is_meant(path: str, modules: Collection[str]) -> bool:
-    """By its whole dotted name, or by that of it which begins at some folder of the search path."""
+    """Look for its whole dotted name, or the part of it that begins at some folder of the search path."""
     parts = path.removesuffix(".py").removesuffix("/__init__").split("/")
     return any(".".join(parts[start:]) in modules for start in range(len(parts)))
 

@@ -21,7 +21,7 @@ GROUP = re.compile(r"(.+) \(\w+\)")  # how a reporter names what is no test: `sh
 
 @dataclass(frozen=True)
 class Touched:
-    """What a commit changes. `same`: paths of code that does what it did; `relied`: beside the product, for its tests.
+    """Changes of a commit. `same`: paths of code that does what it did; `relied`: beside the product, for its tests.
 
     Links and submodules are never laid out again: they need the owner anyhow.
     """
@@ -61,7 +61,7 @@ class Touched:
 
     @property
     def product(self) -> tuple[Change, ...]:
-        """What a user of the target could notice: neither tests nor texts."""
+        """Changes that a user of the target could notice: neither tests nor texts."""
         return tuple(change for change in self.changes if self._is_product(change.path))
 
     @property
@@ -81,7 +81,7 @@ class Touched:
 
 
 class Places:
-    """Which file the tests are in. `paths`: all files of a commit."""
+    """Index of the files that tests are in. `paths`: all files of a commit."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         paths = [path for path in paths if path.endswith(".py")]

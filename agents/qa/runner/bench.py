@@ -1,4 +1,4 @@
-"""Door to the target's tests. The only module that runs them.
+"""Test bench: runs the target's tests in boxes.
 
 Each run has a box of its own: the commit's files in a private folder that is gone with the box, the environment
 read-only, no network, no socket. What comes out is written by the code that was tested: it is read as hostile files.
@@ -14,6 +14,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -43,53 +44,48 @@ exit "$code"
 
 
 class ProvidesEnvironments(Protocol):
-    """Where environments come from: what a commit's tests need beside its files."""
+    """Source of environments: what a commit's tests need beside its files."""
 
     def ready(self, commit: str) -> Environment:
         """BrokenSetup: it cannot be built."""
 
 
+@dataclass(frozen=True)
 class BoxBench:
     """`scratch`: a folder of ours; a run's files lie there until it ends.
 
     `limits`: of each run. No `stall` by itself: a long test is silent by right, and the time limit ends it.
     """
 
-    def __init__(
-        self,
-        box: Box,
-        mirror: Mirror,
-        environments: ProvidesEnvironments,
-        scratch: Path,
-        limits: JobLimits | None = None,
-    ) -> None:
-        self._box, self._mirror, self._environments = box, mirror, environments
-        self._scratch = scratch
-        self._limits = limits or JobLimits()
+    box: Box
+    mirror: Mirror
+    environments: ProvidesEnvironments
+    scratch: Path
+    limits: JobLimits = field(default_factory=JobLimits)
 
     @property
     def quality(self) -> Literal["full", "reduced"]:
-        return self._box.quality
+        return self.box.quality
 
     def label(self, commit: str) -> str:
-        return f"{self._box.name} {self._box.version}, {self._environments.ready(commit).key}"
+        return f"{self.box.name} {self.box.version}, {self.environments.ready(commit).key}"
 
     def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawTestRun:
-        environment = self._environments.ready(order.commit)
+        environment = self.environments.ready(order.commit)
         with self._laid_out(order) as place:
-            done = self._box.run(self._job(order, environment, place), stop)
+            done = self.box.run(self._job(order, environment, place), stop)
             report, coverage = _left(place / "out/report.jsonl"), _left(place / "out/coverage.json")
         return RawTestRun(done.end, done.code, done.seconds, done.text, report, coverage)
 
     @contextmanager
     def _laid_out(self, order: SuiteOrder) -> Iterator[Path]:
         """A folder with `src` and `out`, for the box's user."""
-        self._scratch.mkdir(parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(prefix="suite-", dir=self._scratch))
+        self.scratch.mkdir(parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(prefix="suite-", dir=self.scratch))
         try:
             (place / "out/lines").mkdir(parents=True)
-            most = change.ChangeLimits(tree_bytes=MOST_FILES, file_bytes=self._limits.file_mb * MB)
-            self._mirror.check_out(order.commit, place / "src", most)
+            most = change.ChangeLimits(tree_bytes=MOST_FILES, file_bytes=self.limits.file_mb * MB)
+            self.mirror.check_out(order.commit, place / "src", most)
             lay(order.overlay, place / "src")
             hand_over(place)
             yield place
@@ -102,7 +98,7 @@ class BoxBench:
             ("sh", "-c", SCRIPT, "sh", order.command, "count" if order.cover else ""),
             (*environment.mounts, *own),
             env=_variables(order, environment.env),
-            limits=self._limits,
+            limits=self.limits,
             private={JOB: JOB_MB},
         )
 
@@ -126,7 +122,7 @@ def _variables(order: SuiteOrder, env: Mapping[str, str]) -> dict[str, str]:
 
 
 def _left(path: Path) -> bytes | None:
-    """What the box left there, if it is a plain file of a sane size."""
+    """Read what the box left there, if it is a plain file of a sane size."""
     try:
         return read_bytes(path, MAX_REPORT)
     except (FileNotFoundError, Refused):

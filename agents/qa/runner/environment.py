@@ -1,4 +1,4 @@
-"""Door to the tests' environment. The only module that says which one a commit needs, and has it made if there is none.
+"""Environments of the tests: which one a commit needs, made if there is none.
 
 It is kept under a key made of all that decides what is in it: the interpreter, the set-up command, the files that say
 what is installed, the packages that are offered. It is read-only for the tests.
@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.qa.runner.environment_build import ENV, INSTALL, SEEN, Builder, Setup
-from agents.qa.runner.environment_key import default_setup, dependency_files, key_of
-from agents.qa.runner.environment_store import EnvironmentStore
+from agents.qa.runner.environment_store import EnvironmentStore, default_setup, dependency_files, key_of
 from agents.qa.runner.suite import Environment
 from shared.model.errors import BrokenSetup
 from shared.repo.git import GitFailed
@@ -38,7 +37,7 @@ class Recipe:
 
 
 class Environments:
-    """`folder`: of ours, for the environments of one target. `tell`, `stop`: see Builder."""
+    """`folder`: of ours, for the environments of one target. `print_progress`, `stop`: see Builder."""
 
     def __init__(
         self,
@@ -46,18 +45,18 @@ class Environments:
         mirror: Mirror,
         folder: Path,
         setup: Setup,
-        tell: Callable[[str], None] = lambda _line: None,
+        print_progress: Callable[[str], None] = lambda _line: None,
         stop: Callable[[], bool] = never,
     ) -> None:
         self._mirror, self._setup = mirror, setup
         self._store = EnvironmentStore(folder)
-        self._builder = Builder(box, mirror, setup, tell, stop)
+        self._builder = Builder(box, mirror, setup, print_progress, stop)
         self._version = ""
         self._failed: dict[str, list[str]] = {}
         self._turn = threading.Lock()  # two that need the same one do not both build it
 
     def ready(self, commit: str) -> Environment:
-        """What the commit's tests need, installed now if nobody has done so before.
+        """Return what the commit's tests need; install it now if nobody has done so before.
 
         BrokenSetup: it cannot be built. Unavailable: the package index does not answer, or the build was stopped.
         Refused: the files cannot be laid out. Misconfigured: there is no such interpreter or folder of packages.
@@ -110,7 +109,7 @@ class Environments:
             return None
 
     def _wheels(self) -> list[tuple[str, int, int]]:
-        """What the folder of packages offers: name, bytes, time."""
+        """List what the folder of packages offers: name, bytes, time."""
         folder = self._setup.packages
         if folder is None:
             return []

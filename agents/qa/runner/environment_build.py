@@ -1,4 +1,4 @@
-"""Door to the install box. The only module that runs what installs packages, the target's own code among it.
+"""Environment builder: runs what installs packages, the target's own code among it, in a box.
 
     place/env          -> /env           what stays
     place/job          -> /job           the commit's files, where the tests will find theirs
@@ -88,7 +88,7 @@ ENDS = {
 
 @dataclass(frozen=True)
 class Setup:
-    """What the owner says about the tests' environment. `name`: the target's; `python`: an interpreter.
+    """Settings of the owner about the tests' environment. `name`: the target's; `python`: an interpreter.
 
     `command`: a line of shell; empty: see default_setup. `packages`: a folder of wheels to install from, then without
     any network; else `hosts` are those of the package index.
@@ -128,24 +128,20 @@ class Step:
     online: bool = True
 
 
+@dataclass(frozen=True)
 class Builder:
-    """`tell` gets a line for people, also from other threads. `stop` is asked ten times a second."""
+    """`print_progress` gets a line for people, also from other threads. `stop` is asked ten times a second."""
 
-    def __init__(
-        self,
-        box: Box,
-        mirror: Mirror,
-        setup: Setup,
-        tell: Callable[[str], None] = lambda _line: None,
-        stop: Callable[[], bool] = never,
-    ) -> None:
-        self._box, self._mirror, self._setup = box, mirror, setup
-        self._tell, self._stop = tell, stop
+    box: Box
+    mirror: Mirror
+    setup: Setup
+    print_progress: Callable[[str], None] = lambda _line: None
+    stop: Callable[[], bool] = never
 
     def version(self) -> str:
-        """What the interpreter says that it is. Misconfigured: it does not run."""
-        setup = self._setup
-        done = self._box.run(Job((str(setup.program), "-I", "-VV"), setup.interpreter, limits=JobLimits(seconds=30)))
+        """Ask the interpreter which version it is. Misconfigured: it does not run."""
+        setup = self.setup
+        done = self.box.run(Job((str(setup.program), "-I", "-VV"), setup.interpreter, limits=JobLimits(seconds=30)))
         if not done.ok:
             raise setup.wrong("python", f"{setup.program} does not run: {_tail(done).strip()}")
         return done.text.strip()
@@ -153,10 +149,10 @@ class Builder:
     def build(self, commit: str, command: str, place: Path) -> None:
         """Fill `place`, an empty folder, with `env`. Errors: see Environments.ready. Stopping: see Stoppable."""
         needs = one_line(command, MOST_LINE) or "our own tools only"
-        self._tell(f"{self._setup.name}: installing what the tests need ({needs})")
+        self.print_progress(f"{self.setup.name}: installing what the tests need ({needs})")
         self._lay_out(commit, place)
         with self._way_out(place) as index:
-            for step in _steps(command, self._setup.program):
+            for step in _steps(command, self.setup.program):
                 self._run(step, place, index)
         for name in PLACES.keys() - {"env"}:
             remove_folder(place / name)
@@ -164,33 +160,33 @@ class Builder:
     def _lay_out(self, commit: str, place: Path) -> None:
         for name in PLACES:
             (place / name).mkdir()
-        self._mirror.check_out(commit, place / "job", change.ChangeLimits())
+        self.mirror.check_out(commit, place / "job", change.ChangeLimits())
         for name in PLACES:
             hand_over(place / name)
 
     @contextmanager
     def _way_out(self, place: Path) -> Iterator[IndexProxy | None]:
-        if self._setup.packages is not None:
+        if self.setup.packages is not None:
             yield None
             return
-        with IndexProxy(place / "index.sock", self._setup.hosts, self._tell) as index:
+        with IndexProxy(place / "index.sock", self.setup.hosts, self.print_progress) as index:
             yield index
 
     def _run(self, step: Step, place: Path, index: IndexProxy | None) -> None:
         """BrokenSetup, or Unavailable if it is not the owner who can mend it."""
-        done = self._box.run(self._job(step, place, index), self._stop)
+        done = self.box.run(self._job(step, place, index), self.stop)
         if done.ok:
             self._look_at_what_is_left(step, place)
             return
         if done.end in ("stopped", "machine"):
-            raise Unavailable(f"the set-up of {self._setup.name} was ended ({done.end}); it is tried again")
+            raise Unavailable(f"the set-up of {self.setup.name} was ended ({done.end}); it is tried again")
         if index and index.unreached:
-            raise Unavailable(f"{index.unreached}; with `packages:` in {self._setup.file} no network is needed")
-        how = ENDS.get(done.end, "ended with exit code {1}").format(self._setup.limits, done.code)
+            raise Unavailable(f"{index.unreached}; with `packages:` in {self.setup.file} no network is needed")
+        how = ENDS.get(done.end, "ended with exit code {1}").format(self.setup.limits, done.code)
         raise self._broken(step, f"{how}\n{_tail(done)}")
 
     def _look_at_what_is_left(self, step: Step, place: Path) -> None:
-        """What cannot be counted cannot be given to a box again."""
+        """Count what the step left: what cannot be counted cannot be given to a box again. BrokenSetup."""
         try:
             for name in PLACES:
                 for _ in walk(place / name):
@@ -199,7 +195,7 @@ class Builder:
             raise self._broken(step, f"left what cannot be used: {error}") from None
 
     def _job(self, step: Step, place: Path, index: IndexProxy | None) -> Job:
-        setup = self._setup
+        setup = self.setup
         own = (Mount(place / name, target, writable=True) for name, target in PLACES.items())
         mounts = [*own, *setup.interpreter]  # in this order: an interpreter may lie below /tmp
         env = {**SEEN, **QUIET}
@@ -215,8 +211,8 @@ class Builder:
 
     def _broken(self, step: Step, how: str) -> BrokenSetup:
         return BrokenSetup(
-            f"the tests of {self._setup.name} have no environment: `{one_line(step.name, MOST_LINE)}` {how}\n"
-            f"mend `{step.mend}:` in {self._setup.file}"
+            f"the tests of {self.setup.name} have no environment: `{one_line(step.name, MOST_LINE)}` {how}\n"
+            f"mend `{step.mend}:` in {self.setup.file}"
         )
 
 

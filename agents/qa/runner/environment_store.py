@@ -1,4 +1,4 @@
-"""Door to the kept environments. The only module that adds one, and removes those that nobody needs.
+"""Environment store: the files of the tests' environments, and the key that names what each was made from.
 
 <key>/         complete, or it would not have this name
     made       how it was made, for people; its time is that of the last use; locked by whoever uses it
@@ -10,14 +10,19 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
+import json
 import os
+import re
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
+from shared.model.scope import matches
+from shared.repo.mirror_tree import TreeEntry
 from shared.system.fault import fault_point
 from shared.system.paths import move, remove_folder, write_text
 
@@ -27,7 +32,10 @@ READ, WRITE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, os.O_RDWR | os.O_CREAT
 
 
 class EnvironmentStore:
-    """What was taken stays as long as this process does, unless it has taken `KEPT` others since."""
+    """Store of environments.
+
+    What was taken stays as long as this process does, unless it has taken `KEPT` others since.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -132,3 +140,42 @@ def _opened(path: Path, flags: int) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+# --- what an environment is made from ------------------------------------------------------------------------
+
+# A file too many builds an environment too many; a file too few keeps an old one.
+DEPENDENCIES = (
+    *("pyproject.toml", "setup.py", "setup.cfg", "MANIFEST.in", "tox.ini", "Makefile"),
+    *("*requirements*.txt", "*requirements*.in", "requirements/", "reqs/", "*constraints*.txt"),
+    *("*.lock", "*-lock.*", "*.lock.*", "pylock.*", "Pipfile", "environment*.y*ml"),
+)
+REQUIREMENTS = re.compile(
+    r"(requirements([-_](dev|tests?|testing|develop))?|(dev|tests?|testing)[-_]requirements)\.txt"
+)
+PACKAGE = re.compile(r"^\s*\[\s*(project|build-system)\s*\]", re.MULTILINE)
+
+
+def default_setup(paths: Iterable[str], pyproject: str = "") -> str:
+    """The command for a repository with these files that says nothing itself; empty: nothing is to be installed.
+
+    `pyproject`: the text of its pyproject.toml. The package is installed as a reference to its files, so that what is
+    tested is what lies there; with its tests' extras, if it has them (pip warns about those that it has not).
+    """
+    there = set(paths)
+    files = sorted((path for path in there if REQUIREMENTS.fullmatch(path)), key=lambda path: (len(path), path))
+    steps = ["pip install" + "".join(f" -r {file}" for file in files)] if files else []
+    if "setup.py" in there or PACKAGE.search(pyproject):
+        steps.append("pip install --use-pep517 -e '.[test,tests,testing]'")
+    return " && ".join(steps)
+
+
+def dependency_files(tree: Iterable[TreeEntry], setup: str) -> tuple[tuple[str, str], ...]:
+    """(path, id of the content) of each file that may say what is installed: listed above, or named by the command."""
+    listed = (entry for entry in tree if matches(entry.path, DEPENDENCIES) or entry.path in setup)
+    return tuple(sorted((entry.path, f"{entry.mode} {entry.blob}") for entry in listed))
+
+
+def key_of(*parts: str | Sequence[object]) -> str:
+    """The same for the same parts, another one for any other: 16 hexadecimal digits."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]

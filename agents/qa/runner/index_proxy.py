@@ -1,4 +1,4 @@
-"""Door to the package index. The only module that lets a box reach another machine: a few hosts, by https only.
+"""Package index adapter: lets a box reach a few hosts, by https only.
 
 It listens on a unix socket, which the box finds as a web proxy at http://127.0.0.1:METER_PORT. What it passes on is
 encrypted between the installer and the index; so it looks at the first bytes, which name the host once more.
@@ -16,7 +16,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.qa.runner.client_hello import RECORD_HEAD, named_host, record_length
 from shared.model.errors import Refused
 from shared.sandbox.box import hand_over
 from shared.system.http import is_outside, resolved
@@ -33,7 +32,7 @@ CLOSED = "HTTP/1.1 {} {}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 @dataclass(frozen=True)
 class ProxyBounds:
-    """What those in the box may take of us altogether."""
+    """Bounds on what the box may take of us altogether."""
 
     connections: int = 32  # at once
     megabytes: int = 4_096  # there and back
@@ -42,7 +41,7 @@ class ProxyBounds:
 
 
 class IndexProxy:
-    """Serves while the block runs. `tell` gets one line for each refusal, from threads of ours.
+    """Serves while the block runs. `print_progress` gets one line for each refusal, from threads of ours.
 
     `unreached`: why a host that is allowed was not reached, or empty.
     """
@@ -51,7 +50,7 @@ class IndexProxy:
         self,
         place: Path,
         hosts: Collection[str] = HOSTS,
-        tell: Callable[[str], None] = lambda _line: None,
+        print_progress: Callable[[str], None] = lambda _line: None,
         bounds: ProxyBounds = ProxyBounds(),
         dial: Callable[[str, float], socket.socket] | None = None,
     ) -> None:
@@ -59,7 +58,7 @@ class IndexProxy:
         self.place = place
         self.unreached = ""
         self._hosts = frozenset(host.lower() for host in hosts)
-        self._tell, self._bounds, self._dial = tell, bounds, dial or dialled
+        self._print_progress, self._bounds, self._dial = print_progress, bounds, dial or dialled
         self._guard = threading.Lock()
         self._open: set[socket.socket] = set()
         self._left = bounds.megabytes << 20
@@ -71,7 +70,7 @@ class IndexProxy:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing is passed on afterwards."""
+        """Stop passing anything on."""
         with self._guard:
             for line in (self._listener, *self._open):
                 with suppress(OSError):
@@ -138,7 +137,10 @@ class IndexProxy:
         return upstream
 
     def _relay(self, client: socket.socket, upstream: socket.socket, host: str) -> None:
-        """There and back until one of them has ended, or a bound is reached. Who sends without reading waits."""
+        """Pass bytes there and back until one side has ended, or a bound is reached.
+
+        Who sends without reading waits.
+        """
         first = _first_record(client, self._bounds.header)
         if (named := named_host(first)) != host:
             self._note(f"a connection to {host} asked for {named[:80] or 'nobody'} there: it was cut")
@@ -170,7 +172,7 @@ class IndexProxy:
             self._refused += 1
             number = self._refused
         if number <= MOST_TOLD:
-            self._tell(line + ("; more are not listed" if number == MOST_TOLD else ""))
+            self._print_progress(line + ("; more are not listed" if number == MOST_TOLD else ""))
 
 
 # --- the way out ---------------------------------------------------------------------------------------------
@@ -233,7 +235,7 @@ def _first_record(client: socket.socket, most: int) -> bytes:
 
 
 def _exactly(client: socket.socket, size: int) -> bytes:
-    """That many bytes, or what came before the end."""
+    """Read that many bytes, or what came before the end."""
     data = b""
     while len(data) < size and (more := client.recv(size - len(data))):
         data += more
@@ -242,3 +244,49 @@ def _exactly(client: socket.socket, size: int) -> bytes:
 
 def _shown(header: bytes) -> str:
     return ascii(header.partition(b"\r\n")[0][:80].decode("utf-8", "replace"))
+
+
+# --- the host that a connection asks for ---------------------------------------------------------------------
+
+HANDSHAKE, CLIENT_HELLO, SERVER_NAME, HOST_NAME = 22, 1, 0, 0
+RECORD_HEAD = 5  # bytes: kind, version, length
+
+
+def record_length(head: bytes) -> int:
+    """Count the bytes that follow the head of a record; 0: it begins no handshake."""
+    return int.from_bytes(head[3:5], "big") if len(head) == RECORD_HEAD and head[0] == HANDSHAKE else 0
+
+
+def named_host(record: bytes) -> str:
+    """Read the host in the first record of a connection (TLS), in lower case; empty: it names none.
+
+    Many hosts share one address: who is let through to it could otherwise ask there for somebody else's host.
+    """
+    try:
+        return _named_host(record[RECORD_HEAD:]).decode("ascii").lower()
+    except (IndexError, UnicodeDecodeError):
+        return ""
+
+
+def _named_host(hello: bytes) -> bytes:
+    if hello[0] != CLIENT_HELLO:
+        return b""
+    rest = hello[4 + 2 + 32 :]  # kind and length, version, random number
+    for width in (1, 2, 1):  # session, ciphers, compressions
+        _, rest = _field(rest, width)
+    extensions, _ = _field(rest, 2)
+    while extensions:
+        kind = extensions[:2]
+        content, extensions = _field(extensions[2:], 2)
+        if int.from_bytes(kind, "big") == SERVER_NAME:
+            names, _ = _field(content, 2)
+            return _field(names[1:], 2)[0] if names[0] == HOST_NAME else b""
+    return b""
+
+
+def _field(data: bytes, width: int) -> tuple[bytes, bytes]:
+    """(content, what follows) of a field that begins with its length. IndexError: it is shorter than it says."""
+    end = width + int.from_bytes(data[:width], "big")
+    if len(data) < end:
+        raise IndexError(end)
+    return data[width:end], data[end:]

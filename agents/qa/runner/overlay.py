@@ -1,4 +1,4 @@
-"""Door to other bytes in a laid-out tree. The only module that lays files over those of a commit."""
+"""Overlay: lays files over those of a commit in a laid-out tree."""
 
 from __future__ import annotations
 

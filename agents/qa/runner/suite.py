@@ -1,4 +1,4 @@
-"""Door to the target's tests. The only module that says what is needed to run them and what comes back.
+"""Suite: what is needed to run the target's tests, and what comes back.
 
 The report is JSON, one object per line, written while the tests run:
 
@@ -27,7 +27,7 @@ GATE = "/run/gate"  # where our reporters lie in the box of the tests
 
 @dataclass(frozen=True)
 class Environment:
-    """What the tests need besides their files: as mounts and variables of a box. `key` names what it was made from."""
+    """Mounts and variables of a box that the tests need besides their files. `key` names what it was made from."""
 
     key: str
     mounts: tuple[Mount, ...]
@@ -36,7 +36,7 @@ class Environment:
 
 @dataclass(frozen=True)
 class SuiteOrder:
-    """Which files to test, and how.
+    """Order to run tests: on which files, and how.
 
     The files are those of `commit`, with `overlay` laid over them (None: the file is not there). `only`: test files to
     run, all if empty. `cover`: whether the executed lines are counted.
@@ -51,7 +51,10 @@ class SuiteOrder:
 
 @dataclass(frozen=True)
 class RawTestRun:
-    """What came out of the box. `end`: "exited", or the limit that ended it. `coverage`: as `coverage json` writes."""
+    """Result of a run, as it came out of the box.
+
+    `end`: "exited", or the limit that ended it. `coverage`: as `coverage json` writes.
+    """
 
     end: str
     code: int
@@ -62,7 +65,7 @@ class RawTestRun:
 
 
 class Bench(Protocol):
-    """Where tests are run, each time in a fresh box."""
+    """Place where tests are run, each time in a fresh box."""
 
     @property
     def quality(self) -> str:

@@ -1,1 +1,1 @@
-"""What is decided about a change without a model."""
+"""Rules: what is decided about a change without a model."""

@@ -21,7 +21,7 @@ BREAKS_ELSEWHERE = ("F821", "F822", "F823")  # a removed line breaks one that st
 
 
 class LintFinding(Protocol):
-    """What a linter says of a line. `code` may be "invalid-syntax"."""
+    """Remark of a linter about a line. `code` may be "invalid-syntax"."""
 
     @property
     def path(self) -> str: ...
@@ -39,7 +39,7 @@ class Linter(Protocol):
 
 
 def findings(case: Case, linter: Linter) -> tuple[Finding, ...]:
-    """Of the changed Python files, about added lines, and about names that the change has made unknown."""
+    """Findings in changed Python files: about added lines, and about names that the change has made unknown."""
     files = {file.path: file for file in case.files if file.is_python and file.after is not None}
     texts = {BEFORE + path: file.before for path, file in files.items() if file.before is not None}
     texts |= {AFTER + path: file.after for path, file in files.items() if file.after is not None}

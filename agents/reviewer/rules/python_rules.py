@@ -8,8 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from agents.reviewer.rules.case import Case, ChangedFile
-from agents.reviewer.rules.python_tree import PythonTree, is_constant, keyword, span, text_of
+from agents.reviewer.rules.case import Case, ChangedFile, PythonTree, is_constant, keyword, span, text_of
 from shared.model.review import Finding, Severity
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW

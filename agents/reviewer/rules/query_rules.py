@@ -6,8 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from agents.reviewer.rules.case import Case, ChangedFile
-from agents.reviewer.rules.python_tree import PythonTree, span, target_names, text_of
+from agents.reviewer.rules.case import Case, ChangedFile, PythonTree, span, target_names, text_of
 from shared.model.review import Finding, Severity
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
@@ -61,7 +60,7 @@ def _rows(file: ChangedFile, tree: PythonTree, call: ast.Call, line: int) -> Ite
 
 
 def _built_sql(value: ast.expr, call: ast.Call, tree: PythonTree) -> bool:
-    """Also one step back: `sql = f"..."`, then `execute(sql)`."""
+    """Find built SQL, also one step back: `sql = f"..."`, then `execute(sql)`."""
     values = [value]
     function = tree.function_of(call)
     if isinstance(value, ast.Name) and function:

@@ -16,8 +16,6 @@ from agents.reviewer.rules import (
     honesty_rules,
     python_rules,
     query_rules,
-    special_case_rule,
-    template_rules,
     text_rules,
 )
 from agents.reviewer.rules.case import Case
@@ -37,11 +35,9 @@ def findings(case: Case, outgoing: Outgoing) -> tuple[Finding, ...]:
     found = [
         *text_rules.findings(case, outgoing),
         *honesty_rules.findings(case),
-        *special_case_rule.findings(case),
         *python_rules.findings(case),
         *django_rules.findings(case),
         *query_rules.findings(case),
-        *template_rules.findings(case),
         *dependency_rules.findings(case),
     ]
     return tidy(_moved(case, found), outgoing)
