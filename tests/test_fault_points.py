@@ -238,7 +238,7 @@ EXEMPT: Mapping[str, str] = {
     "shared/llm/llm_replies:Replies.prune": "old answers; the next start throws them away",
     "shared/store/epochs:Epochs._note": "a sign of life, replaced by the next one",
     "shared/repo/mirror:Mirror.create": "repeated as a whole at each start",
-    "shared/repo/mirror:Mirror.fetch": "asked again by whoever needs it",
+    "shared/repo/mirror:Mirror.bring": "asked again by whoever needs it",
     "shared/repo/committer:Committer.commit": "scratch references go at each start",
     "shared/forge/local_forge_book:LocalForgeRepository._migrate": "repeated as a whole each time it is opened",
     "agents/qa/runner/environment_store:EnvironmentStore._sweep": (

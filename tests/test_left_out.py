@@ -89,7 +89,7 @@ def test_a_run_ends_with_what_it_skipped_and_why(tmp_path: Path, workers: str) -
 def test_what_is_left_out_is_skipped_with_its_reason_and_only_when_asked_for(tmp_path: Path) -> None:
     test = "tests/spec/test_vision.py::test_two_hundred_reworded_goals_are_matched_in_reasonable_time"
     assert "skipped" not in ended(tmp_path, test)
-    if left_out():
+    if any(one.names(test) for one in left_out()):
         assert "skipped: 1 x left out: it only notices" in ended(tmp_path, "--leave-out", test)
 
 

@@ -12,6 +12,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,8 +67,8 @@ def propose_ci(arguments: Arguments, environment: Mapping[str, str] = os.environ
         def print_line(text: str) -> None:
             print(plain(outgoing.clean(text)), flush=True)
 
-        code = open_code(records.home, records.settings, records.clock, print_line)
-        return WorkflowProposal(records, code, outgoing, print_line).make()
+        with closing(open_code(records.home, records.settings, records.clock, print_line)) as code:
+            return WorkflowProposal(records, code, outgoing, print_line).make()
 
 
 @dataclass(frozen=True)

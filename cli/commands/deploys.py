@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 
 from agents.orchestrator.reports.deploy_text import UNDER_WAY, short
 from cli.commands.progress import OpenTeam, in_the_foreground, team_opener
@@ -114,8 +115,11 @@ def _has_looked_anew(records: Records) -> bool:
     """Fetch what was pushed a moment ago. False if somebody is at work: that process fetches."""
     if lock.holder(records.home.lock):
         return False
-    with lock.hold(records.home.lock):
-        open_code(records.home, records.settings, records.clock, lambda text: print(plain(text))).sync()
+    with (
+        lock.hold(records.home.lock),
+        closing(open_code(records.home, records.settings, records.clock, lambda text: print(plain(text)))) as code,
+    ):
+        code.sync()
     return True
 
 

@@ -23,10 +23,15 @@ if TYPE_CHECKING:
     from agents.devops.drivers.health_checker import HealthChecker
 
 
-def make_driver(records: Records, stopping: Callable[[], bool] = lambda: False) -> Driver | None:
-    """Make the driver. None: nothing is to be deployed. It raises EngineAway or Misconfigured only when it is used."""
+def make_driver(
+    records: Records, stopping: Callable[[], bool] = lambda: False, mirror: Mirror | None = None
+) -> Driver | None:
+    """Make the driver. None: nothing is to be deployed. It raises EngineAway or Misconfigured only when it is used.
+
+    `mirror`: what is deployed; nothing is fetched or pushed through it.
+    """
     deploy, home, name = records.settings.target.file.deploy, records.home, records.deploys.name
-    files = _files(records)
+    files = ReleaseFiles(mirror or _mirror(records), home.releases)
     match deploy.driver:
         case "none":
             return None
@@ -50,6 +55,7 @@ def make_driver(records: Records, stopping: Callable[[], bool] = lambda: False) 
 
 def make_deployment(
     records: Records,
+    mirror: Mirror,
     stopping: Callable[[], bool],
     yields: Callable[[], bool],
     print_line: Callable[[str], None],
@@ -60,10 +66,10 @@ def make_deployment(
     """
     from agents.devops.drivers.backup import Backups
 
-    driver = make_driver(records, stopping)
+    driver = make_driver(records, stopping, mirror)
     if driver is None:
         return None
-    target, files, mirror = records.settings.target.file, _files(records), _mirror(records)
+    target, files = records.settings.target.file, ReleaseFiles(mirror, records.home.releases)
     backups = Backups(records.home.backups, target.deploy, records.clock, stop=stopping)
 
     def forget(commits: Collection[str], saved: Collection[str]) -> None:
@@ -114,7 +120,3 @@ def _mirror(records: Records) -> Mirror:
     """Open the mirror to read it: nothing is fetched or pushed through it."""
     place = records.home.mirror(records.settings.target.name)
     return Mirror(place, Remote(str(place)))
-
-
-def _files(records: Records) -> ReleaseFiles:
-    return ReleaseFiles(_mirror(records), records.home.releases)

@@ -17,15 +17,20 @@ from shared.system.paths import Home
 
 if TYPE_CHECKING:
     from shared.forge.github_forge import GitHubForge
+    from shared.forge.local_forge import LocalForge
 
 
 @dataclass(frozen=True)
 class TargetCode:
-    """Mirror and forge. `sync` brings both up to date with the owner's repository -> the branch's newest commit."""
+    """Mirror and forge. `sync` brings both up to date with the owner's repository -> the branch's newest commit.
+
+    `close` ends the git that is kept to read objects.
+    """
 
     mirror: Mirror
     forge: Forge
     sync: Callable[[], str]
+    close: Callable[[], None]
 
 
 def open_code(home: Home, settings: Settings, clock: Clock, print_line: Callable[[str], None]) -> TargetCode:
@@ -53,21 +58,28 @@ def _at_home(home: Home, settings: Settings, clock: Clock, print_line: Callable[
     create(place, None, branch)
     mirror = Mirror(home.mirror(target.name), Remote(str(place)))
     mirror.create()
+    forge = _local(home, settings, clock)
 
     def sync() -> str:
         try:
-            follow(place, source, branch)
+            newest = follow(place, source, branch)
         except Stumble:  # the owner's repository is away: what we have of it is good enough to go on
             if mirror.head(branch) is None:
                 raise
+            newest = ""
         except BranchesDiverged as problem:  # the owner decides; until then what was merged here goes on
             print_line(str(problem))
-        return mirror.fetch(branch)
+            newest = ""
+        return newest if newest and mirror.head(branch) == newest else mirror.fetch(branch)
 
-    return TargetCode(mirror, _local(home, settings, clock), sync)
+    def close() -> None:
+        mirror.close()
+        forge.release()
+
+    return TargetCode(mirror, forge, sync, close)
 
 
-def _local(home: Home, settings: Settings, clock: Clock) -> Forge:
+def _local(home: Home, settings: Settings, clock: Clock) -> LocalForge:
     """Open it so that it merges only what was reviewed and holds the branch's newest commit: what was tested."""
     from shared.forge.local_forge import LocalForge
 
@@ -90,7 +102,7 @@ def _at_github(home: Home, settings: Settings, clock: Clock, name: str) -> Targe
                 raise
             return head
 
-    return TargetCode(mirror, open_github(settings, clock, name), sync)
+    return TargetCode(mirror, open_github(settings, clock, name), sync, mirror.close)
 
 
 def open_github(settings: Settings, clock: Clock, name: str) -> GitHubForge:

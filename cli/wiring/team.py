@@ -7,7 +7,7 @@ import re
 import shlex
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Literal
@@ -106,20 +106,22 @@ def open_team(
     _same_target(records)
     ourselves.keep_private()
     parts = _Parts.of(records, print_line, quit_)
-    with nullcontext() if is_daemon else _alone(records):
-        code = open_code(records.home, records.settings, records.clock, parts.print_line)
-        with make_meter(records, parts.pricing, key, parts.log.of("meter"), parts.print_line) as meter:
-            desk = _desk(parts, code, _messages(records, make_services, parts.print_line))
-            quit_.end_calls = lambda: _end_calls(meter, desk, quit_.is_hurried())
-            workshop = make_workshop(records, parts.print_line, quit_.asked)
-            team = _team(parts, code, workshop, BRIEF if is_daemon else PATIENCE, desk.yields)
-            orchestrator = Orchestrator(desk, team, lasts=is_daemon)
-            orchestrator.recover()
-            try:
-                yield orchestrator
-            finally:
-                orchestrator.crew.end()
-                workshop.close()
+    with (
+        nullcontext() if is_daemon else _alone(records),
+        closing(open_code(records.home, records.settings, records.clock, parts.print_line)) as code,
+        make_meter(records, parts.pricing, key, parts.log.of("meter"), parts.print_line) as meter,
+    ):
+        desk = _desk(parts, code, _messages(records, make_services, parts.print_line))
+        quit_.end_calls = lambda: _end_calls(meter, desk, quit_.is_hurried())
+        workshop = make_workshop(records, parts.print_line, quit_.asked)
+        team = _team(parts, code, workshop, BRIEF if is_daemon else PATIENCE, desk.yields)
+        orchestrator = Orchestrator(desk, team, lasts=is_daemon)
+        orchestrator.recover()
+        try:
+            yield orchestrator
+        finally:
+            orchestrator.crew.end()
+            workshop.close()
 
 
 def _same_target(records: Records) -> None:
@@ -257,7 +259,7 @@ def _team(parts: _Parts, code: TargetCode, workshop: Workshop, patience: float, 
         reviewer=lambda: Reviewer(asker, prompts, mirror, workshop.linter(), outgoing),
         overview=lambda commit, texts: analyzer.overview(SourceSnapshot(mirror, commit), texts),
         sync=code.sync,
-        deployment=make_deployment(records, stopping, yields, parts.print_line, outgoing.clean),
+        deployment=make_deployment(records, code.mirror, stopping, yields, parts.print_line, outgoing.clean),
         research=lambda run, asked: researcher.research(run, asked, settings.target.name, library(run, asked)),
         upkeep=make_upkeep(records, workshop, parts.pricing),
     )

@@ -24,6 +24,7 @@ from shared.forge.forge import (
     Comment,
     CommitChecks,
     ForgeRefused,
+    ForgeUnavailable,
     HeadMoved,
     Issue,
     MergeBlocked,
@@ -79,16 +80,19 @@ class BranchesDiverged(Misconfigured):
     """The owner's branch and ours do not go together without him. The text says where, and what to type."""
 
 
-def follow(path: Path, source: Remote, branch: str) -> None:
-    """Brings in what the owner committed to `branch` of his repository; what was merged here stays.
+def follow(path: Path, source: Remote, branch: str) -> str:
+    """Brings in what the owner committed to `branch` of his repository; what was merged here stays -> its commit.
 
     If both went on, a merge commit holds both: his next pull from here is a fast-forward. If he rewrote what we had
     from him, we follow as long as nothing was merged on top of it. Diverged, and nothing has moved: both changed the
     same lines, or he rewrote what something was merged on top of.
     """
     with _locked(path):
-        theirs, commits = Mirror(path, source).fetch(branch), Commits(path)
-        ours, taken = commits.branches().get(branch), commits.taken(branch)
+        Mirror(path, source).bring(branch)
+        commits = Commits(path)
+        ours, taken, theirs = commits.followed(branch)
+        if theirs is None:
+            raise ForgeUnavailable(f"{branch} of {source.url} did not arrive")
         try:
             target = _with_theirs(commits, branch, ours, theirs, taken)
         except MergeConflict as error:
@@ -96,9 +100,13 @@ def follow(path: Path, source: Remote, branch: str) -> None:
                 f"{branch} of {source.url} and what was merged here do not go together: {error}; in your repository "
                 f"type: git pull --no-rebase {_place(commits, branch)}; resolve, commit, and push if it is a clone"
             ) from None
+        finally:
+            commits.close()
         fault_point("follow.written")
-        commits.take(branch, target, ours, theirs)
+        if (ours, taken) != (target, theirs):
+            commits.take(branch, target, ours, theirs)
         fault_point("forge.followed")
+        return target
 
 
 def _with_theirs(commits: Commits, branch: str, ours: str | None, theirs: str, taken: str | None) -> str:
@@ -144,6 +152,10 @@ class LocalForge:
         self._only_up_to_date = up_to_date
         self._commits = Commits(path)
         self._book = LocalForgeRepository(path / "forge.db", path.absolute().as_uri())
+
+    def release(self) -> None:
+        """No git of ours goes on; whoever asks on starts another."""
+        self._commits.close()
 
     # -- reading ----------------------------------------------------------------------------------------------
 
@@ -192,12 +204,14 @@ class LocalForge:
         title, body = one_line(title, MAX_TITLE), clipped(body)
         if not title:
             raise ForgeRefused("a pull request needs a title")
-        self._up_to_date()
+        branches = self._up_to_date()
         fault_point("pr.planned")
         with self._book.transaction() as db:  # immediate: of two callers the second finds what the first made
             pull = self._book.find(head, base)
             if pull is None or pull.state != "open":
-                new = Pull(0, title, body, head, base, self._proposed(head, base), "open", draft, frozenset(), "", "")
+                new = Pull(
+                    0, title, body, head, base, self._proposed(head, base, branches), "open", draft, frozenset(), "", ""
+                )
                 number = self._book.add_pull(db, dataclasses.replace(new, author=self._actor))
                 self._commits.keep(number, new.head_sha)
                 fault_point("pr.kept")
@@ -207,7 +221,7 @@ class LocalForge:
             self._book.label(db, number, [one_line(label, MAX_TITLE) for label in labels])
             fault_point("pr.written")
         fault_point("pr.created")
-        return _as_it_is(self._book.pull(number), self._commits.branches())
+        return _as_it_is(self._book.pull(number), branches)
 
     def ready(self, number: int) -> None:
         self._book.pull(number)
@@ -253,8 +267,8 @@ class LocalForge:
         Who comes next looks whether a planned commit is part of the base: then it did happen, and is marked so.
         """
         with _locked(self._path):
-            self._repair()
-            pull, branches = self._book.pull(number), self._commits.branches()
+            branches = self._repair()
+            pull = self._book.pull(number)
             same_base(pull, into)
             if pull.merge_sha:
                 _same_head(pull, sha)
@@ -273,8 +287,8 @@ class LocalForge:
 
     def close(self, number: int) -> None:
         with _locked(self._path):
-            self._repair()
-            pull = _as_it_is(self._book.pull(number), self._commits.branches())
+            branches = self._repair()
+            pull = _as_it_is(self._book.pull(number), branches)
             if pull.state == "open":
                 self._close(pull)
 
@@ -282,8 +296,7 @@ class LocalForge:
         if name == self._commits.default_branch():
             raise ForgeRefused(f"{name} is the default branch; it is not deleted")
         with _locked(self._path):
-            self._repair()
-            branches = self._commits.branches()
+            branches = self._repair()
             for pull in self._book.pulls():
                 if pull.head == name:
                     self._close(_as_it_is(pull, branches))
@@ -311,16 +324,17 @@ class LocalForge:
         branches = self._commits.branches()
         if self._needs_repair(branches):
             with _locked(self._path, wait=False) as ours:
-                if ours:
-                    self._repair()
-            branches = self._commits.branches()
+                branches = self._repair() if ours else self._commits.branches()
         return branches
 
     def _needs_repair(self, branches: Collection[str]) -> bool:
         return bool(self._book.open_plans()) or not self._book.open_heads() <= set(branches)
 
-    def _repair(self) -> None:
-        """Under the lock: merges that happened are marked; a pull request whose branch is gone is closed."""
+    def _repair(self) -> dict[str, str]:
+        """Under the lock: merges that happened are marked; a pull request whose branch is gone is closed.
+
+        All branches with their commits, which it leaves as they are.
+        """
         branches = self._commits.branches()
         for plan in self._book.open_plans():
             if plan.base in branches and self._commits.contains(branches[plan.base], plan.merge_sha):
@@ -328,12 +342,12 @@ class LocalForge:
         for pull in self._book.pulls():
             if pull.head not in branches:
                 self._close(pull)
+        return branches
 
     # -- parts ------------------------------------------------------------------------------------------------
 
-    def _proposed(self, head: str, base: str) -> str:
+    def _proposed(self, head: str, base: str, branches: dict[str, str]) -> str:
         """The commit of a branch that may become a pull request."""
-        branches = self._commits.branches()
         head_sha, base_sha = _commit_of(head, branches), _commit_of(base, branches)
         if not self._commits.are_related(base_sha, head_sha):
             raise ForgeRefused(f"{head} has no history in common with {base}")

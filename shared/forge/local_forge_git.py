@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
 from shared.forge.forge import ForgeRefused, ForgeUnavailable, MergeConflict
 from shared.model.errors import CommandFailed
 from shared.repo.git import try_git
+from shared.repo.objects import Repository
 from shared.system.process import Finished
 
 MAX_DIFF = 20_000_000  # bytes
@@ -22,15 +24,32 @@ NOTHING = "0" * 40  # git's word for a reference that is not there
 
 @dataclass(frozen=True)
 class Commits:
-    """The commits of one bare repository."""
+    """The commits of one bare repository. `close` ends the git that is kept to read them."""
 
     repository: Path
+
+    @cached_property
+    def _objects(self) -> Repository:
+        return Repository(self.repository)
+
+    def close(self) -> None:
+        self._objects.close()
 
     # -- reading ----------------------------------------------------------------------------------------------
 
     def branches(self) -> dict[str, str]:
         """Every branch with its commit, in one call."""
-        lines = self._text("for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads/").splitlines()
+        return {name.removeprefix("refs/heads/"): sha for name, sha in self._references("refs/heads/").items()}
+
+    def followed(self, branch: str) -> tuple[str | None, str | None, str | None]:
+        """(our commit of a branch, the owner's that we took in last, theirs that was fetched last); None: none yet."""
+        names = (f"refs/heads/{branch}", _taken(branch), f"refs/remotes/origin/{branch}")
+        found = self._references(*names)
+        ours, taken, theirs = map(found.get, names)
+        return ours, taken, theirs
+
+    def _references(self, *names: str) -> dict[str, str]:
+        lines = self._text("for-each-ref", "--format=%(objectname) %(refname)", *names).splitlines()
         return {name: sha for sha, name in (line.split(" ", 1) for line in lines)}
 
     def default_branch(self) -> str:
@@ -39,7 +58,7 @@ class Commits:
     def has(self, sha: str) -> bool:
         """Whether this full name is one of our commits."""
         plain = len(sha) == 40 and set(sha) <= set("0123456789abcdef")
-        return plain and self._try("cat-file", "-e", f"{sha}^{{commit}}").code == 0
+        return plain and self._objects.commit(sha) is not None
 
     def contains(self, later: str, earlier: str) -> bool:
         """Whether `earlier` is part of `later`'s history; one that `git gc` took is part of nothing."""
@@ -49,12 +68,10 @@ class Commits:
         return self._answer("merge-base", one, other)
 
     def tree_of(self, sha: str) -> str:
-        return self._text("rev-parse", "--verify", f"{sha}^{{tree}}").strip()
-
-    def taken(self, branch: str) -> str | None:
-        """The owner's commit that we took in last; None: none yet."""
-        done = self._try("rev-parse", "--verify", "--quiet", _taken(branch))
-        return done.text.strip() if done.ok else None
+        try:
+            return self._objects.one(f"{sha}^{{tree}}")
+        except CommandFailed as error:
+            raise ForgeUnavailable(f"{self.repository}: {error}") from None
 
     def diff(self, base: str, head: str) -> str:
         """From where they parted to `head`."""

@@ -78,7 +78,7 @@ class Committer:
         that stands at `ref` if that has the same files.
         """
         files = self._mirror.tree(base)
-        found = harvest(self._mirror.path, folder, files, self._limits)
+        found = harvest(self._mirror.repository, folder, files, self._limits)
         if not found.altered and not found.missing:
             return NothingChanged()
         scratch = attempt_name(ref).replace("attempts", "scratch", 1)
@@ -90,14 +90,14 @@ class Committer:
             raise Refused(self._outgoing.clean(reason))
         sha = self._stand(ref, scratch, sha)
         paths = tuple(change.path for change in changes)
-        return Committed(sha, self._files_and_base(sha)[0], paths, needs_owner(changes, self._protected))
+        return Committed(sha, self._mirror.tree_id(sha), paths, needs_owner(changes, self._protected))
 
     def _import(self, scratch: str, base: str, message: str, now: datetime, found: Harvest) -> str:
         """The commit as an object; no reference that anybody looks at holds it yet."""
         stream = b"".join(self._stream(scratch, base, self._message(message), now, found))
         git(self._mirror.path, "fast-import", "--quiet", "--force", "--done", data=stream)  # a cut stream is an error
         fault_point("commit.import")
-        return git(self._mirror.path, "rev-parse", "--verify", f"{scratch}^{{commit}}").decode().strip()
+        return self._mirror.repository.one(f"{scratch}^{{commit}}")
 
     def _stream(self, scratch: str, base: str, message: bytes, now: datetime, found: Harvest) -> Iterator[bytes]:
         who = f"{self._author.name} <{self._author.email}> {int(now.timestamp())} +0000"
@@ -138,9 +138,9 @@ class Committer:
             raise Refused(f"{ref} is at {there} already: it cannot take another commit")
         return there
 
-    def _files_and_base(self, sha: str) -> list[str]:
+    def _files_and_base(self, sha: str) -> tuple[str, str]:
         """The ids of its tree and of its parent."""
-        return git(self._mirror.path, "rev-parse", f"{sha}^{{tree}}", f"{sha}^").decode().split()
+        return self._mirror.tree_id(sha), self._mirror.parent(sha)
 
 
 def _data(content: bytes) -> bytes:

@@ -12,6 +12,7 @@ from shared.model.errors import Refused
 from shared.repo.committer_ignore import GitIgnore
 from shared.repo.committer_walk import FoundFile, walk
 from shared.repo.mirror_tree import TreeEntry, contents
+from shared.repo.objects import Repository
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Harvest:
     missing: tuple[str, ...]
 
 
-def harvest(repository: Path, folder: Path, base: Sequence[TreeEntry], limits: ChangeLimits) -> Harvest:
+def harvest(repository: Repository, folder: Path, base: Sequence[TreeEntry], limits: ChangeLimits) -> Harvest:
     """Which files of `folder` differ from the commit whose files are `base`. Refused names file and limit.
 
     A path that the commit tracks is always compared; others are left out if the commit's own .gitignore says so.
@@ -59,7 +60,7 @@ def _check_amount(altered: Sequence[FoundFile], limits: ChangeLimits) -> None:
         raise Refused(f"{path}: the changed files take more than {limits.changed_bytes} bytes (limit)")
 
 
-def _ignore_files(repository: Path, base: Sequence[TreeEntry]) -> dict[str, bytes]:
+def _ignore_files(repository: Repository, base: Sequence[TreeEntry]) -> dict[str, bytes]:
     names = [entry for entry in base if entry.path.rpartition("/")[2] == ".gitignore"]
     return {entry.path.rpartition("/")[0]: data for entry, data in contents(repository, names)}
 

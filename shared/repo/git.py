@@ -44,6 +44,8 @@ CONFIGURATION = (
     "http.lowSpeedLimit=1",  # bytes per second, for 20 seconds: a silent server ends the call
     "http.lowSpeedTime=20",
 )
+NOWHERE = {"GIT_ALLOW_PROTOCOL": ""}  # it may speak to no other repository
+MISSING = "git is missing; install git 2.38 or later"
 SWITCHES = tuple(word for setting in CONFIGURATION for word in ("-c", setting))
 
 
@@ -83,7 +85,7 @@ def try_git(
         environment = ENVIRONMENT | variables
         done = run(argv, env=environment, timeout=timeout, data=data, limit=limit, pass_fds=descriptors)
     if done.end == "not found":
-        raise Misconfigured("git is missing; install git 2.38 or later")
+        raise Misconfigured(MISSING)
     if done.end == "timed out" and remote:
         raise Unavailable(f"{remote.url} did not answer within {timeout:g} s")
     if done.end != "exited":

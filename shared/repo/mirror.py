@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache, partial
 from pathlib import Path
 
 from shared.model.change import Change, ChangeLimits
@@ -26,6 +27,7 @@ from shared.repo import (
 from shared.repo.git import LIMIT, GitFailed, git, remove_stale_locks, try_git
 from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
 from shared.repo.mirror_tree import TreeEntry, commit_id
+from shared.repo.objects import Repository
 from shared.repo.remote import WHERE, Remote, explain, telling_line
 from shared.system.fault import fault_point
 from shared.system.process import Finished
@@ -33,6 +35,7 @@ from shared.system.process import Finished
 LONG = 600.0  # seconds for what goes over the network
 NO_BRANCH = re.compile(r"[\s~^:?*\[\\\x00-\x20\x7f]|\.\.|@\{|//|/\.|\.lock(/|$)|[./]$|^[-+./]|^refs/|^$")
 LONGEST_BRANCH = 200
+MOST_KEPT = 3  # commits whose files are remembered; and changes
 LONGEST_LINE = 300  # characters of a line that was searched for
 
 
@@ -59,33 +62,45 @@ class Mirror:
     def __init__(self, path: Path, remote: Remote) -> None:
         self.path = path
         self.remote = remote
+        self.repository = Repository(path)
+        # What a commit holds never changes, and is asked again at each step of a task.
+        self._trees = lru_cache(MOST_KEPT)(partial(mirror_tree.tree, path))
+        self._changes = lru_cache(MOST_KEPT)(partial(mirror_difference.changed, self.repository))
+
+    def close(self) -> None:
+        """No git of ours goes on; whoever asks on starts another."""
+        self.repository.close()
 
     def create(self) -> None:
         """Ready to use; what is there stays, but for what a kill or a power cut left half done. Call it at start."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         remove_stale_locks(self.path)
         git(self.path, "init", "--quiet", "--bare", "--template=", "--initial-branch=none")
-        half_done = git(self.path, "for-each-ref", "--format=delete %(refname)", "refs/scratch/")
-        git(self.path, "update-ref", "--stdin", data=half_done)
+        if half_done := git(self.path, "for-each-ref", "--format=delete %(refname)", "refs/scratch/"):
+            git(self.path, "update-ref", "--stdin", data=half_done)
 
     # --- branches of the target ------------------------------------------------------------------------------
 
     def fetch(self, branch: str) -> str:
         """The branch's newest commit, which is now here. Misconfigured, Unavailable: the text says what to type."""
+        self.bring(branch)
+        sha = self.head(branch)
+        if sha is None:
+            raise GitFailed(f"git fetch: {branch} did not arrive")
+        return sha
+
+    def bring(self, branch: str) -> None:
+        """As `fetch`, for who asks himself where the branch is then."""
         name = _branch(branch)
         options = ("--no-tags", "--no-recurse-submodules", "--no-auto-gc", "--no-write-fetch-head", "--quiet")
         spec = f"+{name}:{_tracking(branch)}"
         done = try_git(self.path, "fetch", *options, "--", self.remote.url, spec, timeout=LONG, remote=self.remote)
         if done.code:
             raise self._cannot_fetch(branch, done)
-        sha = self.head(branch)
-        if sha is None:
-            raise GitFailed(f"git fetch: {branch} did not arrive")
-        return sha
 
     def head(self, branch: str) -> str | None:
         """The commit that the last fetch saw; None: never fetched."""
-        return self._commit_at(_tracking(branch))
+        return self.repository.commit(_tracking(branch))
 
     def remote_head(self, branch: str) -> str | None:
         """The commit that the branch is at in the forge, asked now; None: there is no such branch."""
@@ -112,11 +127,11 @@ class Mirror:
 
     def attempt(self, ref: str) -> str | None:
         """The commit at `refs/attempts/<task>.a<n>`, or None."""
-        return self._commit_at(attempt_name(ref))
+        return self.repository.commit(attempt_name(ref))
 
     def restore(self, ref: str, sha: str) -> bool:
         """Sets an attempt's reference to the sha that was booked, after a power cut; False: the commit is lost."""
-        if self._commit_at(commit_id(sha)) is None:
+        if self.repository.commit(commit_id(sha)) is None:
             return False
         git(self.path, "update-ref", attempt_name(ref), sha)
         fault_point("ref.update")
@@ -124,16 +139,17 @@ class Mirror:
 
     def parent(self, sha: str) -> str:
         """The commit that an attempt was made from."""
-        return git(self.path, "rev-parse", "--verify", f"{commit_id(sha)}^").decode().strip()
+        return self.repository.one(f"{commit_id(sha)}^")
 
     def is_ancestor(self, older: str, newer: str) -> bool:
         """Whether `newer`'s history holds `older`; a commit is its own ancestor. GitFailed if one is not here."""
-        return mirror_rebase.is_ancestor(self.path, older, newer)
+        return mirror_rebase.is_ancestor(self.repository, older, newer)
 
     def tidy(self, is_over: Callable[[str], bool], now: datetime) -> Iterator[str]:
         """Once a day: forgets the attempts of tasks (by id) that are over, and packs what lies scattered."""
         yield from mirror_tidy.forget(self.path, is_over)
         yield from mirror_tidy.pack(self.path, now)
+        self.repository.close()  # it would hold on to packs that are gone
 
     # --- a new base ------------------------------------------------------------------------------------------
 
@@ -143,14 +159,14 @@ class Mirror:
         On top of it already: the same commit. Repeated after a kill, it answers with the commit that stands at `ref`
         if that has the same files and parent, else Refused. The new files are untested, whatever the old ones were.
         """
-        return mirror_rebase.rebased(self.path, commit, onto, attempt_name(ref), now)
+        return mirror_rebase.rebased(self.repository, commit, onto, attempt_name(ref), now)
 
     def start_for(self, commit: str, onto: str) -> str | None:
         """The commit whose files a correction starts from: the change on top of `onto`; None: they conflict.
 
         `onto` itself if the change is there already. No reference holds it: it is for a check-out now.
         """
-        made = mirror_rebase.on_top(self.path, commit, onto)
+        made = mirror_rebase.on_top(self.repository, commit, onto)
         if isinstance(made, Conflict):
             return None
         return made.sha if isinstance(made, Rebased) else onto
@@ -159,50 +175,44 @@ class Mirror:
 
     def joined(self, ours: str, theirs: str, who: str, text: str, now: datetime) -> str | Conflict:
         """A commit with both as parents, and the files of both; no reference holds it: it is pushed at once."""
-        return mirror_join.joined(self.path, ours, theirs, who, text, now)
+        return mirror_join.joined(self.repository, ours, theirs, who, text, now)
 
     def gathered(self, branch: str, onto: str, ref: str, who: str, text: str, now: datetime) -> Rebased | AlreadyThere:
         """The files of `branch`, whose history holds `onto`, as one commit on top of that, at the free `ref`.
 
         Refused if it does not hold it: something of `onto` would be undone.
         """
-        return mirror_join.gathered(self.path, branch, onto, attempt_name(ref), who, text, now)
+        return mirror_join.gathered(self.repository, branch, onto, attempt_name(ref), who, text, now)
 
     # --- the branch's own line -------------------------------------------------------------------------------
 
     def line(self, old: str, new: str) -> tuple[str, ...]:
         """The commits after `old` up to `new`, the oldest first, one for each merge; only `new` without a past."""
-        return mirror_history.line(self.path, old, new)
+        return mirror_history.line(self.repository, old, new)
 
     def titles(self, sha: str) -> tuple[str, ...]:
         """The first lines of its history's newest thousand commits, its own first."""
-        return mirror_history.titles(self.path, sha)
+        return mirror_history.titles(self.repository, sha)
 
     def taken_back(self, sha: str, onto: str, ref: str, who: str, now: datetime) -> Rebased | Conflict | AlreadyThere:
         """What `sha` changed, undone on top of `onto`, at the attempt's free `ref`; by `who`: "Name <address>"."""
-        return mirror_history.taken_back(self.path, sha, onto, attempt_name(ref), who, now)
+        return mirror_history.taken_back(self.repository, sha, onto, attempt_name(ref), who, now)
 
     # --- what commits hold -----------------------------------------------------------------------------------
 
     def tree(self, sha: str) -> tuple[TreeEntry, ...]:
         """All files of the commit."""
-        return mirror_tree.tree(self.path, sha)
+        return self._trees(sha)
 
     def tree_id(self, sha: str) -> str:
         """Two commits with the same one hold the same files, to the last byte."""
-        return mirror_rebase.tree_id(self.path, sha)
+        return mirror_rebase.tree_id(self.repository, sha)
 
     def read(self, sha: str, path: str, limit: int = 1_000_000) -> bytes | None:
         """A file's bytes; None: there is no such file. Refused beyond `limit` bytes."""
-        if "\n" in path or any(name in ("", ".", "..") for name in path.split("/")):
+        if re.search(r"[\n\0]", path) or any(name in ("", ".", "..") for name in path.split("/")):
             return None
-        answer = git(self.path, "cat-file", "--batch-check", data=f"{commit_id(sha)}:{path}\n".encode())
-        blob = re.fullmatch(rb"([0-9a-f]+) blob (\d+)\n", answer)
-        if blob is None:
-            return None
-        if int(blob[2]) > limit:
-            raise Refused(f"{path}: {int(blob[2])} bytes (limit {limit})")
-        return git(self.path, "cat-file", "blob", blob[1].decode(), limit=limit + 10_000)
+        return self.repository.read(f"{commit_id(sha)}:{path}", limit)
 
     def grep(self, sha: str, needle: str, limit: int = 50) -> tuple[Match, ...]:
         """The first `limit` lines of text files that hold `needle`, letter by letter."""
@@ -216,7 +226,7 @@ class Mirror:
 
     def check_out(self, sha: str, target: Path, limits: ChangeLimits | None = None) -> None:
         """The commit's exact bytes as plain files below `target`, which is created or empty."""
-        mirror_tree.check_out(self.path, sha, target, limits or ChangeLimits())
+        mirror_tree.check_out(self.repository, self.tree(sha), target, limits or ChangeLimits())
 
     def diff(self, old: str, new: str, limit: int = LIMIT) -> bytes:
         """The whole change as a patch, whatever the repository's attributes say."""
@@ -224,13 +234,9 @@ class Mirror:
 
     def changed(self, old: str, new: str) -> tuple[Change, ...]:
         """One Change for each path that differs."""
-        return mirror_difference.changed(self.path, old, new)
+        return self._changes(old, new)
 
     # --- details ---------------------------------------------------------------------------------------------
-
-    def _commit_at(self, name: str) -> str | None:
-        done = try_git(self.path, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-        return done.text.strip() if done.ok else None
 
     def _remote_branches(self, *names: str) -> dict[str, str]:
         done = try_git(self.path, "ls-remote", "--heads", "--", self.remote.url, *names, timeout=60, remote=self.remote)

@@ -6,12 +6,13 @@ The switches undo what a repository's own attributes could hide: `*.py -diff` ch
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from shared.model.change import SUBMODULE, Change
 from shared.repo.git import LIMIT, git
-from shared.repo.mirror_tree import commit_id, contents, tree
+from shared.repo.mirror_tree import TreeEntry, commit_id, contents
+from shared.repo.objects import Repository
 
 SWITCHES = ("-r", "--text", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
 INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
@@ -20,6 +21,7 @@ NO_MODE, NO_BLOB = "000000", "0" * 40
 EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 
 Lines = tuple[tuple[int, str], ...]
+Row = tuple[str, str, str, str, str]  # path, modes before and now (empty: no file), blobs before and now
 
 
 def diff(repository: Path, old: str, new: str, limit: int = LIMIT) -> bytes:
@@ -27,12 +29,12 @@ def diff(repository: Path, old: str, new: str, limit: int = LIMIT) -> bytes:
     return git(repository, "diff-tree", "-p", *SWITCHES, commit_id(old), commit_id(new), limit=limit)
 
 
-def changed(repository: Path, old: str, new: str) -> tuple[Change, ...]:
+def changed(repository: Repository, old: str, new: str) -> tuple[Change, ...]:
     """One Change for each path that differs, in git's order."""
-    rows = _rows(repository, old, new)
+    rows = _rows(repository.path, old, new)
     if not rows:
         return ()
-    added, binary = _added_lines(repository, old, new), _binary(repository, new, {row[0] for row in rows})
+    added, binary = _added_lines(repository.path, old, new), _binary(repository, rows)
     return tuple(
         Change(
             path=path,
@@ -48,8 +50,7 @@ def changed(repository: Path, old: str, new: str) -> tuple[Change, ...]:
     )
 
 
-def _rows(repository: Path, old: str, new: str) -> list[tuple[str, str, str, str, str]]:
-    """Path, modes (empty: no file), blobs."""
+def _rows(repository: Path, old: str, new: str) -> list[Row]:
     answer = git(repository, "diff-tree", "--raw", "-z", *SWITCHES, commit_id(old), commit_id(new)).decode()
     words = answer.split("\0")[:-1]
     rows = []
@@ -59,8 +60,11 @@ def _rows(repository: Path, old: str, new: str) -> list[tuple[str, str, str, str
     return rows
 
 
-def _binary(repository: Path, new: str, paths: set[str]) -> set[str]:
-    entries = (entry for entry in tree(repository, new) if entry.path in paths and entry.mode != SUBMODULE)
+def _binary(repository: Repository, rows: Iterable[Row]) -> set[str]:
+    """The paths of new files that are no text."""
+    new = [(path, mode, blob) for path, _, mode, _, blob in rows if mode not in ("", SUBMODULE)]
+    sizes = [found.size if found else 0 for found in repository.find(blob for _, _, blob in new)]
+    entries = (TreeEntry(mode, path, size, blob) for (path, mode, blob), size in zip(new, sizes, strict=True))
     return {entry.path for entry, data in contents(repository, entries) if not _is_text(data)}
 
 

@@ -6,16 +6,16 @@ Without a work tree: no hook, no filter and no merge driver runs.
 from __future__ import annotations
 
 from datetime import datetime
-from pathlib import Path
 
 from shared.model.errors import Refused
 from shared.repo.git import git
 from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased, is_ancestor, merged_tree, stand, tree_id
 from shared.repo.mirror_tree import commit_id
+from shared.repo.objects import Repository
 from shared.system.fault import fault_point
 
 
-def joined(repository: Path, ours: str, theirs: str, who: str, text: str, now: datetime) -> str | Conflict:
+def joined(repository: Repository, ours: str, theirs: str, who: str, text: str, now: datetime) -> str | Conflict:
     """As Mirror.joined says. `who`: "Name <address>"."""
     tree = merged_tree(repository, commit_id(ours), commit_id(theirs))
     if isinstance(tree, Conflict):
@@ -26,7 +26,7 @@ def joined(repository: Path, ours: str, theirs: str, who: str, text: str, now: d
 
 
 def gathered(
-    repository: Path, branch: str, onto: str, ref: str, who: str, text: str, now: datetime
+    repository: Repository, branch: str, onto: str, ref: str, who: str, text: str, now: datetime
 ) -> Rebased | AlreadyThere:
     """As Mirror.gathered says."""
     if not is_ancestor(repository, onto, branch):
@@ -39,8 +39,8 @@ def gathered(
     return Rebased(stand(repository, ref, sha))
 
 
-def _written(repository: Path, tree: str, parents: tuple[str, ...], who: str, text: str, now: datetime) -> str:
+def _written(repository: Repository, tree: str, parents: tuple[str, ...], who: str, text: str, now: datetime) -> str:
     signed = f"{who} {int(now.timestamp())} +0000"
     head = [f"tree {tree}", *(f"parent {commit_id(sha)}" for sha in parents), f"author {signed}", f"committer {signed}"]
     data = "\n".join((*head, "", text.rstrip("\n"), "")).encode("utf-8", "replace")
-    return git(repository, "hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip()
+    return git(repository.path, "hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip()

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from shared.model.errors import Refused
 from shared.repo.git import GitFailed, git, try_git
 from shared.repo.mirror_tree import commit_id
+from shared.repo.objects import Repository
 from shared.repo.remote import telling_line
 from shared.system.fault import fault_point
 
@@ -39,19 +39,23 @@ class AlreadyThere:
     """The new base holds the whole change already."""
 
 
-def rebased(repository: Path, commit: str, onto: str, ref: str, now: datetime) -> Rebased | Conflict | AlreadyThere:
+OnTop = Rebased | Conflict | AlreadyThere
+
+
+def rebased(repository: Repository, commit: str, onto: str, ref: str, now: datetime) -> OnTop:
     """As Mirror.rebased says."""
     made = on_top(repository, commit, onto, now)
     fault_point("rebase.written")
     return Rebased(stand(repository, ref, made.sha)) if isinstance(made, Rebased) else made
 
 
-def on_top(repository: Path, commit: str, onto: str, now: datetime | None = None) -> Rebased | Conflict | AlreadyThere:
+def on_top(repository: Repository, commit: str, onto: str, now: datetime | None = None) -> OnTop:
     """The change as a commit that no reference holds; `now`: its date, else the old one.
 
     The old parent is the only merge base: the commit has no other parent, and `onto` holds the old one.
     """
-    head, message = git(repository, "cat-file", "commit", commit_id(commit)).split(b"\n\n", 1)
+    (text,) = repository.contents([f"{commit_id(commit)}^{{commit}}"])
+    head, message = text.split(b"\n\n", 1)
     parents = re.findall(rb"^parent ([0-9a-f]+)$", head, re.MULTILINE)
     if len(parents) != 1:
         raise Refused(f"{commit} has {len(parents)} parents: only a commit with one can be brought up to date")
@@ -68,24 +72,24 @@ def on_top(repository: Path, commit: str, onto: str, now: datetime | None = None
     if strayed := _paths(repository, onto, tree) - _paths(repository, parent, commit):
         return _conflict(strayed)
     data = _commit(tree, onto, head, now) + b"\n\n" + message
-    return Rebased(git(repository, "hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip())
+    return Rebased(git(repository.path, "hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip())
 
 
-def tree_id(repository: Path, sha: str) -> str:
-    return git(repository, "rev-parse", "--verify", f"{commit_id(sha)}^{{tree}}").decode().strip()
+def tree_id(repository: Repository, sha: str) -> str:
+    return repository.one(f"{commit_id(sha)}^{{tree}}")
 
 
-def merged_tree(repository: Path, onto: str, commit: str) -> str | Conflict:
+def merged_tree(repository: Repository, onto: str, commit: str) -> str | Conflict:
     """The id of the tree of both."""
-    done = try_git(repository, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, commit)
+    done = try_git(repository.path, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, commit)
     if done.code > 1:
         raise GitFailed(f"git merge-tree: {telling_line(done.complaint)}")
     tree, *paths = done.text.split("\0")
     return _conflict(set(paths) - {""}) if done.code else tree.strip()
 
 
-def is_ancestor(repository: Path, older: str, newer: str) -> bool:
-    done = try_git(repository, "merge-base", "--is-ancestor", commit_id(older), commit_id(newer))
+def is_ancestor(repository: Repository, older: str, newer: str) -> bool:
+    done = try_git(repository.path, "merge-base", "--is-ancestor", commit_id(older), commit_id(newer))
     if done.code > 1:
         raise GitFailed(f"git merge-base: {telling_line(done.complaint)}")
     return done.ok
@@ -98,9 +102,9 @@ def _conflict(paths: set[str]) -> Conflict:
     return Conflict(tuple(sorted(paths)[:MOST_PATHS]))
 
 
-def _paths(repository: Path, old: str, new: str) -> set[str]:
+def _paths(repository: Repository, old: str, new: str) -> set[str]:
     """All that differ between two commits or trees."""
-    names = git(repository, "diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
+    names = git(repository.path, "diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
     return set(names.decode("utf-8", "replace").split("\0")) - {""}
 
 
@@ -113,21 +117,22 @@ def _commit(tree: str, parent: str, head: bytes, now: datetime | None) -> bytes:
     return b"\n".join([f"tree {tree}\nparent {parent}".encode(), *kept])
 
 
-def stand(repository: Path, ref: str, sha: str) -> str:
+def stand(repository: Repository, ref: str, sha: str) -> str:
     """Sets the reference if it is free, or adopts what stands there with the same files and parent."""
-    done = try_git(repository, "update-ref", "--stdin", data=f"create {ref} {sha}\n".encode())
+    done = try_git(repository.path, "update-ref", "--stdin", data=f"create {ref} {sha}\n".encode())
     fault_point("ref.update")
     if done.ok:
         return sha
-    found = try_git(repository, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
-    if not found.ok:
+    there = repository.commit(ref)
+    if there is None:
         raise GitFailed(f"git update-ref: {telling_line(done.complaint)}")
-    there = found.text.strip()
     if _files_and_base(repository, there) != _files_and_base(repository, sha):
         raise Refused(f"{ref} is at {there} already: it cannot take another commit")
     return there
 
 
-def _files_and_base(repository: Path, sha: str) -> list[str]:
+def _files_and_base(repository: Repository, sha: str) -> list[str]:
     """The ids of its tree and of its parents."""
-    return git(repository, "rev-parse", f"{sha}^{{tree}}", f"{sha}^@").decode().split()
+    (text,) = repository.contents([sha])
+    head = text.partition(b"\n\n")[0]
+    return [found.decode() for found in re.findall(rb"^(?:tree|parent) ([0-9a-f]+)$", head, re.MULTILINE)]

@@ -14,7 +14,8 @@ from pathlib import Path
 from shared.model.change import EXECUTABLE, LINK, SUBMODULE, ChangeLimits
 from shared.model.errors import Refused
 from shared.model.scope import reads_as_dot_git
-from shared.repo.git import LIMIT, git
+from shared.repo.git import git
+from shared.repo.objects import Repository
 
 AT_ONCE = 32_000_000  # bytes of files that are asked for in one go
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -44,25 +45,17 @@ def commit_id(sha: str) -> str:
     return sha
 
 
-def contents(repository: Path, entries: Iterable[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
+def contents(repository: Repository, entries: Iterable[TreeEntry]) -> Iterator[tuple[TreeEntry, bytes]]:
     """Each file with its bytes, in order; at most about 32 MB are held at once."""
     for group in _groups(entries):
-        wanted = "".join(f"{entry.blob}\n" for entry in group).encode()
-        expected = sum(entry.size + 100 for entry in group)
-        answer = git(repository, "cat-file", "--batch", data=wanted, limit=max(LIMIT, expected))
-        at = 0
-        for entry in group:
-            begin = answer.index(b"\n", at) + 1
-            at = begin + entry.size + 1
-            yield entry, answer[begin : at - 1]
+        yield from zip(group, repository.contents(entry.blob for entry in group), strict=True)
 
 
-def check_out(repository: Path, sha: str, target: Path, limits: ChangeLimits) -> None:
-    """The commit's files below `target`, which is created or empty. Refused: what a box or the committer cannot take.
+def check_out(repository: Repository, entries: Sequence[TreeEntry], target: Path, limits: ChangeLimits) -> None:
+    """A commit's files below `target`, which is created or empty. Refused: what a box or the committer cannot take.
 
     All folders come first: where something lies in it, a folder stands, and nothing is ever written through a link.
     """
-    entries = tree(repository, sha)
     _check(entries, limits)
     target.mkdir(exist_ok=True)
     if any(target.iterdir()):

@@ -1,7 +1,8 @@
 """Door to programs. The only module that starts one.
 
 A program gets an argument vector (never a shell's line), exactly the environment it is given, a folder and a time
-limit. It leads a process group of its own and ends as a group. What it prints goes to files: no pipe, no blocking.
+limit. It leads a process group of its own and ends as a group. What it prints goes to files: no pipe, no blocking; but
+for one that is kept to answer questions.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import signal
 import subprocess
 import tempfile
 import time
+import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from shared.model.errors import Misconfigured, Refused, Unavailable
+from shared.model.errors import CommandFailed, Misconfigured, Refused, Unavailable
 
 End = Literal[
     "exited", "timed out", "not found", "stopped", "stalled", "memory", "processes", "disk", "output", "machine"
@@ -27,6 +29,7 @@ Watch = Callable[[int, int], End | None]  # its process id, the bytes that it ha
 
 GRACE = 2.0  # seconds between the polite signal and the other one
 LOOK = 0.1  # seconds between two looks at a running program
+AT_ONCE = 1 << 16  # bytes that are read or written in one go
 MOST_PRINTED = 1 << 30  # bytes; a program that prints more is ended, the disk is not its own
 
 
@@ -145,6 +148,95 @@ def detached(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path = Path("/
         raise Unavailable(f"{argv[0]} cannot be started: {error}") from None
     process.returncode = 0  # Popen would warn that nobody waits for it: nobody is meant to
     return process.pid
+
+
+class Kept:
+    """A program that is kept, and answers what it is told. For one thread at a time.
+
+    Its group ends with `close`, with this object or with us, at once. When it has ended, or does not answer in time,
+    every further question is CommandFailed. Unavailable: it cannot be started.
+    """
+
+    def __init__(self, argv: Sequence[str], *, cwd: Path = Path("/"), env: Mapping[str, str]) -> None:
+        _refuse_unspeakable(argv, env)
+        self._name = argv[0]
+        self._told = b""  # what it has still to be told
+        self._said = bytearray()  # what it has said, and nobody has taken yet
+        self._errors = os.memfd_create("errors")
+        try:
+            self._process = _start(argv, cwd, env, (subprocess.PIPE, subprocess.PIPE, self._errors), ())
+        except OSError as error:
+            os.close(self._errors)
+            raise Unavailable(f"{argv[0]} cannot be started: {error}") from None
+        assert self._process.stdin and self._process.stdout
+        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
+        self._end = weakref.finalize(self, _end_kept, self._process, self._errors)
+
+    def tell(self, data: bytes) -> None:
+        """It is told while it is listened to: who only talks would wait for one that only talks back."""
+        self._told += data
+
+    def line(self, seconds: float) -> bytes:
+        """The next line of what it says, without its end."""
+        deadline = time.monotonic() + seconds
+        while (end := self._said.find(b"\n")) < 0:
+            self._go_on(deadline)
+        found = bytes(self._said[:end])
+        del self._said[: end + 1]
+        return found
+
+    def take(self, size: int, seconds: float) -> bytes:
+        """The next bytes of what it says."""
+        deadline = time.monotonic() + seconds
+        while len(self._said) < size:
+            self._go_on(deadline)
+        found = bytes(self._said[:size])
+        del self._said[:size]
+        return found
+
+    def close(self) -> None:
+        self._end()
+
+    def _go_on(self, deadline: float) -> None:
+        """Wait until it listens or says something; both happen here."""
+        if not self._end.alive:
+            raise CommandFailed(f"{self._name} is not running any more")
+        poll = select.poll()
+        poll.register(self._out, select.POLLIN)
+        if self._told:
+            poll.register(self._in, select.POLLOUT)
+        ready = [number for number, _ in poll.poll(max(0.0, deadline - time.monotonic()) * 1000)]
+        if not ready:
+            self.close()
+            raise CommandFailed(f"{self._name} did not answer in time")
+        if self._in in ready:
+            self._listens()
+        if self._out in ready:
+            self._says()
+
+    def _listens(self) -> None:
+        try:
+            self._told = self._told[os.write(self._in, self._told[:AT_ONCE]) :]
+        except BrokenPipeError:
+            self._told = b""  # it has ended: what it has said before is read to its end
+
+    def _says(self) -> None:
+        if not (data := os.read(self._out, AT_ONCE)):
+            complaint = os.pread(self._errors, 1_000, 0).decode("utf-8", "replace").strip()
+            self.close()
+            raise CommandFailed(complaint or f"{self._name} has ended")
+        self._said += data
+
+
+def _end_kept(process: subprocess.Popen[bytes], errors: int) -> None:
+    _signal(process, signal.SIGKILL)
+    process.wait()
+    for channel in (process.stdin, process.stdout):
+        assert channel
+        channel.close()
+    os.close(errors)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-pragma user_version = 18;
+pragma user_version = 19;
 CREATE TRIGGER lesson_words_in after insert on lessons begin insert into lesson_words (rowid, keywords, signature, text) values (new.number, new.keywords, new.signature, new.text); end;
 CREATE TRIGGER lesson_words_out after delete on lessons begin insert into lesson_words (lesson_words, rowid, keywords, signature, text) values ('delete', old.number, old.keywords, old.signature, old.text); end;
 CREATE TABLE agent_runs (
@@ -361,6 +361,7 @@ CREATE TABLE write_offs (
     amount integer not null check (amount between 0 and booked),
     why text not null check (why <> '')
 ) strict;
+CREATE INDEX agent_runs_by_task on agent_runs (task_id) where task_id <> '';
 CREATE INDEX batches_by_day on batches (day);
 CREATE INDEX calls_by_day on calls (day, amount) where state <> 'refused';
 CREATE INDEX calls_by_task on calls (task, amount) where state <> 'refused';
@@ -369,11 +370,18 @@ CREATE INDEX calls_cached on calls (day) where read + write_5m + write_1h > 0;
 CREATE INDEX calls_capped on calls (day, day_cap) where state = 'refused' and code = 'meter_day_cap';
 CREATE INDEX calls_lost on calls (id) where state = 'lost';
 CREATE INDEX calls_open on calls (id) where state = 'open';
+CREATE INDEX intents_by_outcome on intents (external_id) where state = 'done';
+CREATE INDEX intents_by_task on intents (task, kind);
 CREATE INDEX lesson_uses_by_try on lesson_uses (task, attempt);
 CREATE UNIQUE INDEX one_pause on deploy_pauses ((1)) where ended_at is null;
 CREATE INDEX replies_by_age on replies (at);
+CREATE INDEX rulings_by_task on rulings (task);
+CREATE INDEX task_events_by_event on task_events (event, at);
 CREATE INDEX task_events_by_task on task_events (task, id);
+CREATE INDEX task_events_by_time on task_events (at);
 CREATE INDEX task_events_open on task_events (done) where done = 0;
+CREATE INDEX tasks_by_goal on tasks (goal_id, wording);
+CREATE INDEX tasks_on_branches on tasks (branch, id) where branch <> '';
 CREATE INDEX tickets_by_task on tickets (task, id);
 CREATE INDEX tickets_measured on tickets (beside, id) where beside <> '';
 CREATE INDEX upkeep_proposals_by_day on upkeep_proposals (day);

@@ -1,0 +1,136 @@
+"""Door to what a repository of ours holds. The only module that keeps a git at hand, to ask it again and again.
+
+One process answers all questions about objects; it is started by the first one, and sees what was fetched, imported or
+packed since.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from shared.model.errors import CommandFailed, Misconfigured, Refused, Unavailable
+from shared.repo.git import ENVIRONMENT, MISSING, NOWHERE, SWITCHES, GitFailed
+from shared.repo.remote import telling_line
+from shared.system.process import Kept
+
+SECONDS = 60.0  # for one answer
+FOUND = re.compile(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) (\d+)")
+
+
+@dataclass(frozen=True)
+class Found:
+    """An object. `size` in bytes."""
+
+    sha: str
+    kind: str
+    size: int
+
+
+Answer = tuple[Found | None, bytes]
+
+
+class Repository:
+    """A bare repository of our own. `close` ends the git that is kept; the next question starts another.
+
+    Names are those of git's manual (gitrevisions), checked by the caller. GitFailed: no answer, or none in time.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = Lock()
+        self._git: Kept | None = None
+
+    def find(self, names: Iterable[str]) -> list[Found | None]:
+        """What stands under each name; None: nothing."""
+        return [found for found, _ in self._asked("info", names)]
+
+    def commit(self, name: str) -> str | None:
+        """The commit under a name; None: there is none, or no repository yet."""
+        try:
+            (found,) = self.find([f"{name}^{{commit}}"])
+        except GitFailed:  # what is there cannot be read: a power cut leaves such objects
+            return None
+        return found.sha if found else None
+
+    def one(self, name: str) -> str:
+        """The id of what stands under a name. GitFailed if nothing does."""
+        (found,) = self.find([name])
+        if found is None:
+            raise GitFailed(f"git cat-file: there is no {name[:200]}")
+        return found.sha
+
+    def read(self, name: str, limit: int) -> bytes | None:
+        """The bytes of a file; None: there is no such file. Refused beyond `limit` bytes: then they are not read."""
+        (found,) = self.find([name])
+        if found is None or found.kind != "blob":
+            return None
+        if found.size > limit:
+            raise Refused(f"{name.partition(':')[2]}: {found.size} bytes (limit {limit})")
+        (data,) = self.contents([found.sha])
+        return data
+
+    def contents(self, names: Iterable[str]) -> list[bytes]:
+        """The bytes of each object. GitFailed if one is not here."""
+        wanted = list(names)
+        answers = self._asked("contents", wanted)
+        if missing := [name for name, (found, _) in zip(wanted, answers, strict=True) if found is None]:
+            raise GitFailed(f"git cat-file: there is no {missing[0][:200]}")
+        return [data for _, data in answers]
+
+    def close(self) -> None:
+        with self._lock:
+            self._close()
+
+    # --- details ---------------------------------------------------------------------------------------------
+
+    def _asked(self, what: str, names: Iterable[str]) -> list[Answer]:
+        """One that has died since it was asked last is followed by another, once."""
+        wanted = list(names)
+        if any("\n" in name or "\0" in name for name in wanted):
+            raise Refused("not the name of an object: it holds a line break or a NUL byte")
+        with self._lock:
+            for is_last in (self._git is None, True):
+                try:
+                    return self._answers(what, wanted)
+                except CommandFailed as problem:
+                    if is_last:
+                        raise GitFailed(f"git cat-file: {telling_line(str(problem))}") from None
+        raise AssertionError("the last one answers or raises")
+
+    def _answers(self, what: str, names: Sequence[str]) -> list[Answer]:
+        """All are asked before the first answer is waited for."""
+        try:
+            git = self._git = self._git or self._started()
+            git.tell("".join(f"{what} {name}\0" for name in names).encode())
+            return [_answer(git, what) for _ in names]
+        except BaseException:  # what it says next would be taken for the answer to another question
+            self._close()
+            raise
+
+    def _started(self) -> Kept:
+        argv = ("git", *SWITCHES, f"--git-dir={self.path}", "cat-file", "--batch-command", "-z")
+        try:
+            return Kept(argv, env=ENVIRONMENT | NOWHERE)
+        except Unavailable:
+            raise Misconfigured(MISSING) from None
+
+    def _close(self) -> None:
+        if self._git:
+            self._git.close()
+            self._git = None
+
+
+def _answer(git: Kept, what: str) -> Answer:
+    line = git.line(SECONDS)
+    found = FOUND.fullmatch(line)
+    if found is None:
+        if line.endswith((b" missing", b" ambiguous")):
+            return None, b""
+        raise CommandFailed(line.decode("utf-8", "replace"))
+    size = int(found[3])
+    data = git.take(size + 1, SECONDS)[:-1] if what == "contents" else b""
+    return Found(found[1].decode(), found[2].decode(), size), data
