@@ -110,7 +110,7 @@ REFUSED = """
     try:
         with lock.hold(Path(sys.argv[1])):
             print("held too")
-    except lock.Taken:
+    except lock.HomeTaken:
         print("taken")
     Path(sys.argv[1] + ".refused").touch()
 """

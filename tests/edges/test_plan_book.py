@@ -22,8 +22,8 @@ MISSED = """
     from datetime import datetime
     from pathlib import Path
     from shared.store.database import Database
-    from shared.store.plan_book import PlanBook
-    PlanBook(Database(Path(sys.argv[1]))).phase_missed("2026-11-20", "morning", datetime.now().astimezone(), "was off")
+    from shared.store.plan_book import PlanRepository
+    PlanRepository(Database(Path(sys.argv[1]))).phase_missed("2026-11-20", "morning", datetime.now().astimezone(), "was off")
 """
 
 

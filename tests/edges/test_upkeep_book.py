@@ -90,9 +90,9 @@ KEEPS = """
     import sys
     from pathlib import Path
     from shared.store.database import Database
-    from agents.orchestrator.upkeep.upkeep_book import UpkeepBook
-    from tests.edges.test_upkeep_book import DAY, FOUND, Look, proposal
-    UpkeepBook(Database(Path(sys.argv[1]))).keep(Look(DAY, (), (proposal(FOUND, DAY, 1),)))
+    from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
+    from tests.edges.test_upkeep_book import DAY, FOUND, UpkeepLook, proposal
+    UpkeepRepository(Database(Path(sys.argv[1]))).keep(UpkeepLook(DAY, (), (proposal(FOUND, DAY, 1),)))
 """
 
 
