@@ -120,7 +120,7 @@ class LedgerSavings:
         row = self._db.row(
             f"""with recent as (
                 select c.id, c.at, c.task, c.model, t.run from calls c join tickets t on t.id = c.ticket
-                where c.agent = ? and c.state = 'settled' and c.model not like 'search/%'
+                where c.agent = ? and +c.state = 'settled' and c.model not like 'search/%'
                     and c.id > (select max(id) from calls) - {RECENT}
             ), newest as ({which} limit {MOST_CALLS})
             select count(*) as calls,

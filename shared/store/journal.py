@@ -236,7 +236,7 @@ class Journal:
             "select t.id, t.title, case event when 'created' then '' else e.note end from tasks t"
             " join task_events e on e.id = (select max(id) from task_events where task = t.id)"
         )
-        return {id_: (title, note) for id_, title, note in rows}
+        return {id_: (title, note) for id_, title, note in map(tuple, rows)}
 
     def touched(self, first: str, last: str = "") -> set[str]:
         """Tasks to which anything happened between two days, these among them; no `last`: until now."""
@@ -262,9 +262,10 @@ class Journal:
         return {row["task"]: row["at"] for row in rows}
 
     def merged_last(self, most: int) -> dict[str, str]:
-        """The tasks that were merged last and are so still -> when; at most so many, the newest first."""
+        """The tasks that were merged last and are so still, landings left out -> when; at most so many."""
         rows = self._db.rows(
             f"select task, at from task_events e where event = ? and to_state = ? and {LAST}"  # noqa: S608
+            " and not exists (select 1 from tasks where id = e.task and branch <> '' and id glob '[0-9]*-l[1-9]*')"
             " order by at desc, id desc limit ?",
             (Event.MERGED.value, State.COMPLETED.value, most),
         )

@@ -16,6 +16,7 @@ from shared.store.database import Tables
 
 Outcome = Literal["ok", "failed", "lost", "void", "sent back", "stale"]
 
+STATES = {state.value: state for state in State}
 NEWS = "select * from task_events where id > ? order by id"
 # A task's minutes are those of its newest round. A run that was cut off ended when nobody knows.
 RECORDS = """
@@ -110,15 +111,19 @@ class Places:
             "select coalesce((select min(id) - 1 from task_events where done = 0), max(id), 0) from task_events"
         )
         self._settled = row[0] if row else 0
-        sql = "select task, to_state, max(id) from task_events where id <= ? group by task"
-        for row in self._db.rows(sql, (self._settled,)):
-            self._put(row["task"], State(row["to_state"]))
+        sql = (
+            "select id, (select to_state from task_events where task = tasks.id and id <= ? order by id desc limit 1)"
+            " from tasks"
+        )
+        self._place = {task: STATES[state] for task, state in self._db.rows(sql, (self._settled,)) if state}
+        for task, state in self._place.items():
+            self._tasks[state].add(task)
 
     def _go_on(self) -> None:
         """A move that is not known to be done may still be overtaken: it is read again the next time."""
         settled = True
         for row in self._db.rows(NEWS, (self._settled,)):
-            self._put(row["task"], State(row["to_state"]))
+            self._put(row["task"], STATES[row["to_state"]])
             settled = settled and bool(row["done"])
             if settled:
                 self._settled = row["id"]

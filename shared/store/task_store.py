@@ -83,6 +83,7 @@ class Survey:
 
 
 Stamp = tuple[int, int, int, int]
+Listed = tuple[Stamp | None, list[str], frozenset[str]]  # a folder: all names in it, and the ids of its tasks
 
 
 class TaskStore:
@@ -90,11 +91,15 @@ class TaskStore:
         self._home = home
         # a home of years has thousands of files, and looks often
         self._understood: dict[tuple[State, str], tuple[Stamp, Filed]] = {}
-        self._listed: dict[State, tuple[Stamp, frozenset[str]]] = {}
+        self._listed: dict[State, Listed] = {}
 
     def names(self) -> dict[State, list[str]]:
         """The ids in each folder, without reading the files."""
         return {state: sorted(self._ids(state)) for state in FOLDERS}
+
+    def names_beginning(self, begin: str) -> set[str]:
+        """The ids that begin so, in whichever folder."""
+        return {id_ for state in FOLDERS for id_ in self._ids(state) if id_.startswith(begin)}
 
     def all(self, *states: State) -> list[Filed]:
         """Every task in these folders (default: all)."""
@@ -174,16 +179,16 @@ class TaskStore:
     def _ids(self, state: State) -> frozenset[str]:
         folder = self._home.tasks(state)
         stamp = _stamp(folder)  # before it is listed, as with a file
-        kept = self._listed.get(state)
-        if kept and kept[0] == stamp:
-            return kept[1]
+        before, names, ids = self._listed.get(state, (None, [], frozenset()))
+        if stamp and before == stamp:
+            return ids
         try:
-            entries = os.listdir(folder)
+            now = os.listdir(folder)
         except FileNotFoundError:
             return frozenset()
-        ids = frozenset([name[:-3] for name in entries if name.endswith(".md") and not name.startswith(".")])
-        if stamp:
-            self._listed[state] = stamp, ids
+        if now != names:
+            ids = frozenset([name[:-3] for name in now if name.endswith(".md") and not name.startswith(".")])
+        self._listed[state] = stamp, now, ids
         return ids
 
 

@@ -88,7 +88,7 @@ def test_the_plan_says_what_why_and_what_it_will_cost() -> None:
 def test_progress_counts_and_names_what_needs_the_owner() -> None:
     board = Board((Card(TASK.id, State.FAILED, TASK, State.FAILED),))
     spent = Totals(dollars("5"), spent=dollars("1"))
-    facts = progress_tracker.Facts({"t-2": "Mend it"}, {TASK.id: "no edits", "t-2": "merged"}, {})
+    facts = progress_tracker.Facts({TASK.id: ("Fix", "no edits"), "t-2": ("Mend it", "merged")}, {}, {})
     board = replace(board, closed={State.COMPLETED: {"t-2"}})
     text = progress_tracker.render("2026-11-20", board, facts, spent, ["x.md: is empty"])
     assert "1 completed, 1 failed. Spent today: $1.00 of $5.00." in text

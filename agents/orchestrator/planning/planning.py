@@ -248,8 +248,8 @@ def _open_tasks(desk: Desk) -> tuple[TaskSpec, ...]:
 
 def _first_number(desk: Desk, day: str) -> int:
     prefix = day.replace("-", "") + "-"
-    seen = {*desk.journal.ids_beginning(prefix), *(id_ for ids in desk.store.names().values() for id_ in ids)}
-    taken = [id_.removeprefix(prefix) for id_ in seen if id_.startswith(prefix)]
+    seen = desk.journal.ids_beginning(prefix) | desk.store.names_beginning(prefix)
+    taken = [id_.removeprefix(prefix) for id_ in seen]
     return max((int(number) for number in taken if number.isdecimal()), default=0) + 1
 
 

@@ -16,11 +16,10 @@ from shared.system.paths import write_text
 def write_progress(desk: Desk, day: str) -> None:
     """A forge that is away costs the addresses of pull requests, nothing else."""
     sight = load_snapshot(desk.store, desk.journal, desk.wanted(), desk.rules.limits)
-    told = desk.journal.told()
-    titles, notes = ({id_: words[which] for id_, words in told.items()} for which in (0, 1))
-    notes |= {card.id: words for card in sight.board.cards if (words := _waiting(desk, card, sight.known.get(card.id)))}
+    waiting = ((card.id, _waiting(desk, card, sight.known.get(card.id))) for card in sight.board.cards)
+    asked = {id_: words for id_, words in waiting if words}
     spent = desk.ledger.totals(day, desk.ledger.cap_of(day, desk.rules.day_cap))
-    facts = progress_tracker.Facts(titles, notes, pull_addresses(desk))
+    facts = progress_tracker.Facts(desk.journal.told(), asked, pull_addresses(desk))
     text = progress_tracker.render(day, sight.board, facts, spent, sight.unreadable)
     write_text(desk.home.progress, desk.delivery.clean(text))
 

@@ -17,14 +17,18 @@ HEADINGS: Mapping[State, str] = {
     State.FAILED: "Failed: these need you",
     State.COMPLETED: "Done",
 }
+NOTHING = "", ""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Of tasks, by id. `titles`: of those that have no card; `notes`: the last event's; `pulls`: the addresses."""
+    """Of tasks, by id. `told`: the title when it was first seen, and the note of what happened last.
 
-    titles: Mapping[str, str]
-    notes: Mapping[str, str]
+    `asked`: what the owner is asked, in place of that note; `pulls`: addresses.
+    """
+
+    told: Mapping[str, tuple[str, str]]
+    asked: Mapping[str, str]
     pulls: Mapping[str, str]
 
 
@@ -47,7 +51,7 @@ def _counts(board: Board) -> str:
 
 def _group(state: State, board: Board, facts: Facts) -> str:
     lines = {card.id: _of_card(card, board, facts) for card in board.cards if card.state is state}
-    lines |= {id_: _line(id_, facts.titles.get(id_, ""), "", facts) for id_ in board.closed.get(state, ())}
+    lines |= {id_: _line(id_, facts.told[id_][0], "", facts) for id_ in board.closed.get(state, ())}
     return f"## {HEADINGS[state]}\n\n" + "\n".join(lines[id_] for id_ in sorted(lines)) if lines else ""
 
 
@@ -57,7 +61,8 @@ def _of_card(card: Card, board: Board, facts: Facts) -> str:
 
 
 def _line(task: str, title: str, waiting: str, facts: Facts) -> str:
-    words = filter(None, (facts.pulls.get(task), waiting, facts.notes.get(task)))
+    note = facts.asked.get(task) or facts.told.get(task, NOTHING)[1]
+    words = filter(None, (facts.pulls.get(task), waiting, note))
     return " — ".join((f"- **{title}** (`{task}`)", *words))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from agents.orchestrator.integration.feature_branches import lands, open_branches
 from agents.orchestrator.integration.partial_goals import Worded, finished, unfinished
@@ -90,7 +89,7 @@ class _Gathering:
         self._finished = finished(sources.plans, sources.journal, day)
         plan = sources.plans.plan(day)
         self._planned = [task.id for task in plan.tasks] if plan else []
-        self._ends = sources.journal.merged_last(2 * MOST)  # a landing comes after one task at least: see merged()
+        self._ends = sources.journal.merged_last(MOST)
         goals = {*(goal.id for goal in vision.goals), *(goal for goal, _ in self._left)}
         self._known = sources.journal.tasks_of(goals, (*self._planned, *self._ends))
         self._tasks: dict[Worded, list[TaskRecord]] = {}
@@ -102,11 +101,9 @@ class _Gathering:
         self._branches = open_branches(sources.journal)
 
     def merged(self) -> Iterator[tuple[int, float]]:
-        """(cost, minutes) of the tasks that were merged last, landings left out. One of the owner's may have any id."""
-        done = [self._known[id_] for id_ in self._ends if not lands(self._known[id_])]
-        done.sort(key=lambda one: (datetime.fromisoformat(self._ends[one.id]), one.id))
-        for one in done[-MOST:]:
-            yield self._used[one.id].amount, one.tried.minutes
+        """(cost, minutes) of the tasks that were merged last."""
+        for id_ in self._ends:
+            yield self._used[id_].amount, self._known[id_].tried.minutes
 
     def done_of_the_plan(self) -> int:
         """How many of the day's tasks are over."""

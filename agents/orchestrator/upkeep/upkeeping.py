@@ -95,7 +95,7 @@ def capacity_left(desk: Desk, day: str) -> int:
 def _numbers(desk: Desk, day: str) -> Iterator[int]:
     """Those of the day that no task has: the owner may have dropped a file of such a name."""
     begin = upkeep_task(day, 1)[:-1]
-    taken = {*desk.journal.ids_beginning(begin), *(id_ for ids in desk.store.names().values() for id_ in ids)}
+    taken = desk.journal.ids_beginning(begin) | desk.store.names_beginning(begin)
     return (number for number in range(1, 10_000) if upkeep_task(day, number) not in taken)
 
 
