@@ -23,7 +23,8 @@ MISSED = """
     from pathlib import Path
     from shared.store.database import Database
     from shared.store.plan_book import PlanRepository
-    PlanRepository(Database(Path(sys.argv[1]))).phase_missed("2026-11-20", "morning", datetime.now().astimezone(), "was off")
+    now = datetime.now().astimezone()
+    PlanRepository(Database(Path(sys.argv[1]))).phase_missed("2026-11-20", "morning", now, "was off")
 """
 
 
