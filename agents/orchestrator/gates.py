@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import assert_never
 
-from agents.orchestrator.board.review_facts import ReviewFacts
+from agents.orchestrator.board.events import AttemptEnded, Events, GivenUp, Merged
+from agents.orchestrator.board.review_facts import AttemptCommits, PullRequests, SeenCommit
+from agents.orchestrator.board.roles import ChangeRoles, ChecksChange, ReviewsChange
+from agents.orchestrator.board.session import AgentRuns
 from agents.orchestrator.board.transitions import Transitions
-from agents.orchestrator.integration.feature_branches import FeatureBranches, is_outdated, lands, target, too_early
-from agents.orchestrator.memory import learning
+from agents.orchestrator.integration.feature_branches import FeatureBranches, lands, too_early
 from agents.orchestrator.publishing import gate_text
-from agents.orchestrator.publishing.publishing import Address
-from agents.orchestrator.team import ChecksChange, Desk, ReviewsChange, Team
+from agents.orchestrator.publishing.publishing import Address, Publishing
 from agents.orchestrator.vision.issue_goals import number_of
 from shared.forge.forge import ForgeRefused, HeadMoved, MergeBlocked, MergeConflict, NotPermitted
 from shared.model.board import Card
@@ -33,19 +34,46 @@ from shared.model.gate import (
 from shared.model.lifecycle import Event, State
 from shared.model.review import Escalated, Reviewed
 from shared.model.work import Branch, TaskSpec
-from shared.store.gate_book import AwaitingOwner
+from shared.store.gate_book import AwaitingOwner, GateRepository
+from shared.store.journal import Journal
 from shared.store.task_records import TaskRecord
 
 
+@dataclass(frozen=True)
+class Review:
+    """What the gates know of a change, and where they say so."""
+
+    gates: GateRepository
+    commits: AttemptCommits
+    pulls: PullRequests
+    branches: FeatureBranches
+    publishing: Publishing
+    owners: bool  # somebody's words below a pull request count
+
+    @property
+    def journal(self) -> Journal:
+        return self.publishing.journal
+
+    def address(self, known: TaskRecord, commit: str) -> Address:
+        """Unavailable: the forge has not said where its pull request is."""
+        pull = self.pulls.known.get(known.id)
+        if pull is None:
+            raise Unavailable(f"{known.id}: its pull request is not at the forge")
+        return Address(known.id, number_of_attempt(known), pull.number, commit)
+
+
 class Gatekeeper:
+    """`roles`: who works on a change. `events`: told of what came of it."""
+
     def __init__(
-        self, desk: Desk, team: Team, sight: ReviewFacts, mover: Transitions, branches: FeatureBranches
+        self, review: Review, roles: ChangeRoles, runs: AgentRuns, transitions: Transitions, events: Events
     ) -> None:
-        self._desk = desk
-        self._team = team
-        self._sight = sight
-        self._mover = mover
-        self._branches = branches
+        self._review = review
+        self._roles = roles
+        self._runs = runs
+        self._session = runs.session
+        self._transitions = transitions
+        self._events = events
         self._qa: ChecksChange | None = None
         self._reviewer: ReviewsChange | None = None
         self.problems: list[str] = []
@@ -63,20 +91,20 @@ class Gatekeeper:
                 self._send_back(known, found, step)
             case Fail(why):
                 self._close(known, found, why)
-                learning.sent_back(self._desk, known.id)
-                learning.gave_up(self._desk, known, spec, why)
-                self._mover.move(known.id, State.IN_REVIEW, Event.EXHAUSTED, why, "sent back")
+                self._events.happened(AttemptEnded(known.id))
+                self._events.happened(GivenUp(known, spec, why))
+                self._transitions.move(known.id, State.IN_REVIEW, Event.EXHAUSTED, why, "sent back")
             case Cancel():
                 why = self._gone(known, found)
                 self._close(known, found, why)
-                self._mover.move(known.id, State.IN_REVIEW, Event.GOAL_REMOVED, why)
+                self._transitions.move(known.id, State.IN_REVIEW, Event.GOAL_REMOVED, why)
             case Refresh():
-                self._desk.tell(f"{known.id}: {self._into(known)} has moved; brought up to date, then tested again")
-                self._mover.move(known.id, State.IN_REVIEW, Event.REFRESHED, "", "stale", refreshes=found.commit)
+                self._session.tell(f"{known.id}: {self._into(known)} has moved; brought up to date, then tested again")
+                self._transitions.move(known.id, State.IN_REVIEW, Event.REFRESHED, "", "stale", refreshes=found.commit)
             case Merge():
                 self._merge(known, found)
             case AskOwner(reasons):
-                self._park(known, found, reasons)
+                self._ask_owner(known, found, reasons)
             case Noticed(merged):
                 self._notice(known, found, merged)
             case _:
@@ -87,54 +115,53 @@ class Gatekeeper:
     def qa(self) -> ChecksChange:
         """Made when it is first needed. NoSandbox if this machine has no box."""
         if self._qa is None:
-            self._qa = self._team.qa()
+            self._qa = self._roles.qa()
         return self._qa
 
     def _check(self, spec: TaskSpec, known: TaskRecord, found: ReviewState) -> None:
-        desk, branch = self._desk, self._sight.seen(known, found.commit).branch
+        gates, branch = self._review.gates, self._commit(known, found).branch
         qa = self.qa()
-        desk.gates.begin("check", known.id, found.commit, desk.clock.now())
-        desk.tell(f"{known.id}: testing {found.commit[:8]}")
+        gates.begin("check", known.id, found.commit, self._session.now())
+        self._session.tell(f"{known.id}: testing {found.commit[:8]}")
         try:
             written = written_tests(spec, branch)
-            with desk.journal.running("qa", desk.day(), desk.clock, known.id, _number(known)) as run, desk.chair.left():
+            with self._runs.unlocked("qa", known.id, number_of_attempt(known)) as run:
                 evidence = qa.check(run, spec, branch, written)
         except BrokenSetup as problem:
-            desk.gates.not_begun("check", known.id, found.commit)
+            gates.not_begun("check", known.id, found.commit)
             self.problems.append(f"{known.id}: {problem}")
-            self._mover.set_aside(known.id, str(problem))
+            self._transitions.back_off(known.id, str(problem))
         except (Misconfigured, Unavailable, Stopping):
-            desk.gates.not_begun("check", known.id, found.commit)
+            gates.not_begun("check", known.id, found.commit)
             raise
         except Stumble as problem:  # counted: the third is the last
-            desk.tell(f"{known.id}: {problem}")
+            self._session.tell(f"{known.id}: {problem}")
         else:
-            desk.gates.keep_evidence(known.id, evidence)
-            desk.tell(f"{known.id}: {gate_text.summary(evidence)}")
+            gates.keep_evidence(known.id, evidence)
+            self._session.tell(f"{known.id}: {gate_text.summary(evidence)}")
 
     def _judge(self, spec: TaskSpec, known: TaskRecord, found: ReviewState) -> None:
-        desk, branch = self._desk, self._sight.seen(known, found.commit).branch
+        gates, branch = self._review.gates, self._commit(known, found).branch
         assert found.evidence
         self._publish(known, found)
         if self._reviewer is None:
-            self._reviewer = self._team.reviewer()
-        desk.gates.begin("review", known.id, found.commit, desk.clock.now())
+            self._reviewer = self._roles.reviewer()
+        gates.begin("review", known.id, found.commit, self._session.now())
         try:
-            with desk.journal.running("reviewer", desk.day(), desk.clock, known.id, _number(known)) as run:
-                before = [one for one in desk.gates.reviews(known.id) if one.commit != found.commit]
+            before = [one for one in gates.reviews(known.id) if one.commit != found.commit]
+            with self._runs.unlocked("reviewer", known.id, number_of_attempt(known)) as run:
                 question = replace(run, attempt=0)  # the same change on another base is the same question
-                with desk.chair.left():
-                    reviewed = self._reviewer.review(question, spec, branch, found.evidence, before)
+                reviewed = self._reviewer.review(question, spec, branch, found.evidence, before)
         except TaskCapReached as reason:  # the owner decides what no model can read any more
-            desk.gates.keep_review(known.id, Reviewed(found.commit, Escalated(f"it could not be reviewed: {reason}")))
+            gates.keep_review(known.id, Reviewed(found.commit, Escalated(f"it could not be reviewed: {reason}")))
         except (OutOfBudget, Unavailable, Misconfigured, Stopping):
-            desk.gates.not_begun("review", known.id, found.commit)
+            gates.not_begun("review", known.id, found.commit)
             raise
         except Stumble as problem:  # counted: the third is the last
-            desk.tell(f"{known.id}: {problem}")
+            self._session.tell(f"{known.id}: {problem}")
         else:
-            desk.gates.keep_review(known.id, reviewed)
-            desk.tell(f"{known.id}: review: {gate_text.verdict_line(reviewed.verdict)}")
+            gates.keep_review(known.id, reviewed)
+            self._session.tell(f"{known.id}: review: {gate_text.verdict_line(reviewed.verdict)}")
 
     # -- endings ----------------------------------------------------------------------------------------------
 
@@ -146,108 +173,107 @@ class Gatekeeper:
         elif found.reviewed:
             why = gate_text.verdict_line(found.reviewed.verdict)
         wanted = "QA writes the missing tests" if step.wants_tests else "sent back to the coder"
-        self._desk.tell(f"{known.id}: {wanted}: {why}")
+        self._session.tell(f"{known.id}: {wanted}: {why}")
         if not step.wants_tests:
-            learning.sent_back(self._desk, known.id)
-        self._mover.move(known.id, State.IN_REVIEW, event, why, "sent back")
+            self._events.happened(AttemptEnded(known.id))
+        self._transitions.move(known.id, State.IN_REVIEW, event, why, "sent back")
 
-    def _park(self, known: TaskRecord, found: ReviewState, reasons: tuple[str, ...]) -> None:
-        desk = self._desk
+    def _ask_owner(self, known: TaskRecord, found: ReviewState, reasons: tuple[str, ...]) -> None:
         self._publish(known, found)
-        text = gate_text.waiting(known.id, reasons, found.commit if desk.rules.inbox.owners else "")
-        desk.publishing.waiting(self._address(known, found), text, desk.clock.now())
-        desk.gates.park(AwaitingOwner(known.id, found.subject, reasons), desk.clock.now())
-        desk.tell(f"{known.id}: waits for you: {'; '.join(reasons)}")
+        text = gate_text.waiting(known.id, reasons, found.commit if self._review.owners else "")
+        self._review.publishing.waiting(self._review.address(known, found.commit), text, self._session.now())
+        self._review.gates.park(AwaitingOwner(known.id, found.subject, reasons), self._session.now())
+        self._session.tell(f"{known.id}: waits for you: {'; '.join(reasons)}")
 
     def _merge(self, known: TaskRecord, found: ReviewState) -> None:
-        desk, to, into = self._desk, self._address(known, found), self._into(known)
+        to, into = self._review.address(known, found.commit), self._into(known)
         if self._is_outdated(known):
             return  # the next look finds it
         self._publish(known, found)
         if found.approved:
-            desk.publishing.approval(to, desk.clock.now())
+            self._review.publishing.approval(to, self._session.now())
         try:
-            merged = desk.publishing.merge(to, into, desk.clock.now(), is_untested=found.evidence is None)
+            merged = self._review.publishing.merge(to, into, self._session.now(), is_untested=found.evidence is None)
         except MergeConflict as reason:
-            desk.tell(f"{known.id}: {reason}")
-            if self._branches.look(into) == self._sight.seen(known, found.commit).branch.base:
-                self._mover.set_aside(known.id, f"not merged: {reason}")  # the forge sees what we do not
+            self._session.tell(f"{known.id}: {reason}")
+            if self._review.branches.look(into) == self._commit(known, found).branch.base:
+                self._transitions.back_off(known.id, f"not merged: {reason}")  # the forge sees what we do not
             return
         except MergeBlocked as reason:
-            self._mover.set_aside(known.id, f"not merged: {reason}; tried again later, or with the next start")
+            self._transitions.back_off(known.id, f"not merged: {reason}; tried again later, or with the next start")
             return
-        self._branches.look(into)
+        self._review.branches.look(into)
         self._compare(known, found, merged)
-        desk.tell(f"{known.id}: merged #{to.number} into {into} ({merged[:8]})")
+        self._session.tell(f"{known.id}: merged #{to.number} into {into} ({merged[:8]})")
         self._tell_issue(known, to)
-        desk.publishing.delete_branch(to, self._sight.seen(known, found.commit).branch.name, desk.clock.now())
+        self._review.publishing.delete_branch(to, self._commit(known, found).branch.name, self._session.now())
         self._clear_goal_branch(known, to)
-        learning.merged(desk, known, found.commit)
-        where = "" if into == desk.rules.branch else f" into {into}"
+        self._events.happened(Merged(known, found.commit))
+        where = "" if into == self._review.branches.main.name else f" into {into}"
         note = f"merged{where} as {merged[:12]}, pull request #{to.number}"
-        self._mover.move(known.id, State.IN_REVIEW, Event.MERGED, note)
+        self._transitions.move(known.id, State.IN_REVIEW, Event.MERGED, note)
 
     def _into(self, known: TaskRecord) -> str:
-        return target(self._desk, known)
+        return self._review.branches.target(known)
 
     def _is_outdated(self, known: TaskRecord) -> bool:
         """Asked at the forge; what is merged already is not asked about."""
-        if not lands(known) or self._sight.pulls[known.id].state == "merged":
+        if not lands(known) or self._review.pulls.known[known.id].state == "merged":
             return False
-        self._branches.look(known.branch)
-        return is_outdated(self._desk, known)
+        self._review.branches.look(known.branch)
+        return self._review.branches.is_outdated(known)
 
     def _clear_goal_branch(self, known: TaskRecord, to: Address) -> None:
         """All of it has landed; with what somebody has pushed there since, it stays."""
         if not lands(known):
             return
-        self._branches.look(known.branch)
-        if is_outdated(self._desk, known):
-            self._desk.tell(f"{known.branch} stays: there is more on it than has landed")
+        self._review.branches.look(known.branch)
+        if self._review.branches.is_outdated(known):
+            self._session.tell(f"{known.branch} stays: there is more on it than has landed")
         else:
-            self._desk.publishing.delete_goal_branch(to, known.branch, self._desk.clock.now())
+            self._review.publishing.delete_goal_branch(to, known.branch, self._session.now())
 
     def _gone(self, known: TaskRecord, found: ReviewState) -> str:
         if found.goal != "early":
             return "its goal is gone: removed from VISION.md, or its issue was closed"
-        is_more = too_early(known, self._desk.journal.tasks_on(known.branch))
+        is_more = too_early(known, self._review.journal.tasks_on(known.branch))
         words = "to do for its goal" if is_more else f"on {known.branch} now than it was made of"
         return f"there is more {words}: it is made anew when that is done"
 
     def _tell_issue(self, known: TaskRecord, to: Address) -> None:
         """When the last task of its goal is done. A token that may not write there costs the word, nothing else."""
-        if self._into(known) != self._desk.rules.branch:
+        if self._into(known) != self._review.branches.main.name:
             return
         issue = number_of(known.goal_id)
-        tasks = self._desk.journal.tasks_of([known.goal_id]).values() if issue else ()
+        tasks = self._review.journal.tasks_of([known.goal_id]).values() if issue else ()
         others = (one for one in tasks if one.id != known.id and not one.is_dropped)
         if not issue or any(one.seen_in is not State.COMPLETED for one in others):
             return
         told = f"Done by pull request {to.number}. Close this if it is what you wanted."
         try:
-            self._desk.publishing.fulfilled(to, issue, told, self._desk.clock.now())
+            self._review.publishing.fulfilled(to, issue, told, self._session.now())
         except (NotPermitted, ForgeRefused) as problem:
-            self._desk.tell(f"{known.id}: nothing was said below issue {issue}: {problem}")
+            self._session.tell(f"{known.id}: nothing was said below issue {issue}: {problem}")
 
     def _compare(self, known: TaskRecord, found: ReviewState, merged: str) -> None:
         """What is on the branch now is what was tested, or somebody was faster than the forge allows us to be."""
-        mirror = self._desk.mirror
+        mirror = self._review.branches.mirror
         if mirror.tree_id(merged) != mirror.tree_id(found.commit):
             text = f"{known.id}: merged together with a commit that came in between: test {merged[:12]} yourself"
             self.problems.append(text)
-            self._desk.tell(text)
+            self._session.tell(text)
 
     def _notice(self, known: TaskRecord, found: ReviewState, merged: bool) -> None:
         """The owner was there before us; or we were, before we were killed."""
-        number = self._address(known, found).number
+        number = self._review.address(known, found.commit).number
         if merged and self._was_ours(known, found):
             self._merge(known, found)
         elif not merged and self._lost_its_base(known):
             self.heed_end(known, number)
             note = f"{self._into(known)} was deleted, and its pull request with it: a new one is made"
-            self._mover.move(known.id, State.IN_REVIEW, Event.REFRESHED, note, "stale", refreshes=found.commit)
-        elif not merged and self._desk.journal.has_closed(known.id, number):
-            self._mover.move(known.id, State.IN_REVIEW, Event.EXHAUSTED, f"pull request #{number} was closed by us")
+            self._transitions.move(known.id, State.IN_REVIEW, Event.REFRESHED, note, "stale", refreshes=found.commit)
+        elif not merged and self._review.journal.has_closed(known.id, number):
+            self._transitions.move(known.id, State.IN_REVIEW, Event.EXHAUSTED, f"pull request #{number} was closed by us")
         else:
             self.heed_end(known, number)
             self._heed_owner(known, found, merged)
@@ -255,36 +281,36 @@ class Gatekeeper:
     def _lost_its_base(self, known: TaskRecord) -> bool:
         """GitHub closes what goes into a branch that somebody deletes: that is no word about the change."""
         into = self._into(known)
-        return into != self._desk.rules.branch and self._branches.look(into) is None
+        return into != self._review.branches.main.name and self._review.branches.look(into) is None
 
     def _was_ours(self, known: TaskRecord, found: ReviewState) -> bool:
         """We meant to merge this commit, and no other was merged in its place."""
-        pull = self._sight.pulls[known.id]
-        return pull.head_sha == found.commit and self._desk.journal.has_merged(known.id, found.commit)
+        pull = self._review.pulls.known[known.id]
+        return pull.head_sha == found.commit and self._review.journal.has_merged(known.id, found.commit)
 
     def _heed_owner(self, known: TaskRecord, found: ReviewState, merged: bool) -> None:
         if merged:
-            to = self._address(known, found)
+            to = self._review.address(known, found.commit)
             self._note_merge(known, to)
             self._tell_issue(known, to)
             self._clear_goal_branch(known, to)
-            learning.merged(self._desk, known, found.commit)
+            self._events.happened(Merged(known, found.commit))
         word, event = ("merged", Event.MERGED) if merged else ("closed", Event.CANCELLED)
-        self._desk.tell(f"{known.id}: you {word} its pull request")
-        self._mover.move(known.id, State.IN_REVIEW, event, f"{word} by the owner")
+        self._session.tell(f"{known.id}: you {word} its pull request")
+        self._transitions.move(known.id, State.IN_REVIEW, event, f"{word} by the owner")
 
     def _note_merge(self, known: TaskRecord, to: Address) -> None:
         """What he merged into a goal's branch has to be there when it lands."""
-        merged = self._sight.pulls[known.id].merge_sha
-        if merged and self._into(known) != self._desk.rules.branch:
+        merged = self._review.pulls.known[known.id].merge_sha
+        if merged and self._into(known) != self._review.branches.main.name:
             key = f"{known.id}:merged-{to.number}"
-            self._desk.journal.intend(key, "merge by the owner", known.id, merged, self._desk.clock.now())
-            self._desk.journal.achieved(key, merged)
+            self._review.journal.intend(key, "merge by the owner", known.id, merged, self._session.now())
+            self._review.journal.achieved(key, merged)
 
     def heed_end(self, known: TaskRecord, number: int) -> None:
         """The owner's closing or merging is answered once: if he retries the task, a new pull request may be opened."""
-        key, now = f"{known.id}:end-{number}", self._desk.clock.now()
-        self._desk.journal.intend(key, "close", known.id, str(number), now)
+        key, now = f"{known.id}:end-{number}", self._session.now()
+        self._review.journal.intend(key, "close", known.id, str(number), now)
 
     def _close(self, known: TaskRecord, found: ReviewState, why: str) -> None:
         self._publish(known, found)
@@ -292,34 +318,30 @@ class Gatekeeper:
 
     def give_up(self, known: TaskRecord, why: str) -> None:
         """The pull request is closed with a diagnosis that a person can act on."""
-        desk = self._desk
-        self._sight.hear([known])
-        pull = self._sight.pulls.get(known.id)
+        self._review.pulls.hear([known])
+        pull = self._review.pulls.known.get(known.id)
         if pull is None or pull.state != "open":
             return
-        notes = [attempt.note for attempt in desk.journal.attempts(known.id) if attempt.note]
-        to = Address(known.id, _number(known), pull.number, pull.head_sha)
-        desk.publishing.close(to, gate_text.diagnosis(known.id, why, notes[-6:]), desk.clock.now())
+        notes = [attempt.note for attempt in self._review.journal.attempts(known.id) if attempt.note]
+        to = Address(known.id, number_of_attempt(known), pull.number, pull.head_sha)
+        self._review.publishing.close(to, gate_text.diagnosis(known.id, why, notes[-6:]), self._session.now())
 
     # -- the forge --------------------------------------------------------------------------------------------
 
     def _publish(self, known: TaskRecord, found: ReviewState) -> None:
         """Everything that is known about exactly this commit; what is there already is not said again."""
-        desk, to = self._desk, self._address(known, found)
+        publishing, to, now = self._review.publishing, self._review.address(known, found.commit), self._session.now()
         if found.evidence:
-            desk.publishing.evidence(to, found.evidence, desk.clock.now())
+            publishing.evidence(to, found.evidence, now)
         if found.reviewed and not found.head:
             try:
-                desk.publishing.review(to, found.reviewed, desk.clock.now())
+                publishing.review(to, found.reviewed, now)
             except HeadMoved:
-                self._sight.hear([known])  # the next look sees it
+                self._review.pulls.hear([known])  # the next look sees it
                 raise
 
-    def _address(self, known: TaskRecord, found: ReviewState) -> Address:
-        pull = self._sight.pulls.get(known.id)
-        if pull is None:
-            raise Unavailable(f"{known.id}: its pull request is not at the forge")
-        return Address(known.id, _number(known), pull.number, found.commit)
+    def _commit(self, known: TaskRecord, found: ReviewState) -> SeenCommit:
+        return self._review.commits.seen(known, found.commit)
 
 
 def written_tests(spec: TaskSpec, branch: Branch) -> tuple[str, ...]:

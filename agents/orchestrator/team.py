@@ -10,7 +10,7 @@ from typing import Protocol
 
 from agents.orchestrator.deploys.deploy_book import DeployRepository
 from agents.orchestrator.memory.lesson_book import LessonRepository
-from agents.orchestrator.orchestrator_lock import OrchestratorLock
+from agents.orchestrator.board.orchestrator_lock import OrchestratorLock
 from agents.orchestrator.publishing.delivery import Delivery
 from agents.orchestrator.publishing.publishing import Publishing
 from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository

@@ -1,23 +1,23 @@
-"""Acts -> hands: as many tasks at once as there are hands, each in a thread of its own, each act on the chair."""
+"""Acts -> threads: as many tasks at once as there are workers. Who acts holds the lock."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 
-from agents.orchestrator.orchestrator_lock import OrchestratorLock
+from agents.orchestrator.board.orchestrator_lock import OrchestratorLock
 from shared.model.errors import Unavailable
 
 
 class WorkerPool:
-    """Everything but `end` is called by who sits on the chair. `ended`: called by each thread at its end."""
+    """Everything but `end` is called by who holds the lock. `ended`: called by each thread at its end."""
 
-    def __init__(self, chair: OrchestratorLock, hands: int, ended: Callable[[], None]) -> None:
-        self._chair = chair
-        self._hands = hands
+    def __init__(self, lock: OrchestratorLock, workers: int, ended: Callable[[], None]) -> None:
+        self._lock = lock
+        self._workers = workers
         self._ended = ended
         self._threads: dict[str, threading.Thread] = {}
-        self._beside: set[str] = set()
+        self._background: set[str] = set()
         self._failures: list[BaseException] = []
 
     @property
@@ -27,22 +27,22 @@ class WorkerPool:
 
     @property
     def on_tasks(self) -> frozenset[str]:
-        """Who takes one of the hands."""
-        return self.busy - self._beside
+        """Who takes one of the workers."""
+        return self.busy - self._background
 
     @property
     def free(self) -> int:
-        """How many hands are."""
-        return max(0, self._hands - len(self.on_tasks))
+        """How many workers are."""
+        return max(0, self._workers - len(self.on_tasks))
 
-    def give(self, name: str, act: Callable[[], None], beside: bool = False) -> None:
-        """It begins when the chair is free. What it raises is raised again by `raise_failure`.
+    def give(self, name: str, act: Callable[[], None], background: bool = False) -> None:
+        """Begin an act as soon as the lock is free. What it raises is raised again by `raise_failure`.
 
-        `beside`: it takes none of the hands.
+        `background`: it takes none of the workers.
         """
         assert name not in self._threads, f"{name} is being worked on"
-        if beside:
-            self._beside.add(name)
+        if background:
+            self._background.add(name)
         thread = threading.Thread(target=self._work, args=(name, act), name=name)
         self._threads[name] = thread
         try:
@@ -57,23 +57,23 @@ class WorkerPool:
             raise self._failures.pop(0)
 
     def end(self) -> None:
-        """Waits for all. By who does not sit: they need the chair to book their ends."""
+        """Waits for all. By who does not hold the lock: they need it to book their ends."""
         for thread in tuple(self._threads.values()):
             thread.join()
 
     def _work(self, name: str, act: Callable[[], None]) -> None:
         try:
-            with self._chair:
+            with self._lock:
                 try:
                     act()
                 except BaseException as failure:  # noqa: BLE001  it is raised again where it can be answered
                     self._failures.append(failure)
                 finally:
                     self._forget(name)
-                    self._chair.wake()
+                    self._lock.wake()
         finally:
             self._ended()
 
     def _forget(self, name: str) -> None:
         del self._threads[name]
-        self._beside.discard(name)
+        self._background.discard(name)

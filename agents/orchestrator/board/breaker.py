@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from agents.orchestrator.team import Desk
 from shared.forge.forge import ForgeUnavailable, RateLimited
 from shared.model.errors import TeamError
 from shared.model.waiting import Wait
+from shared.money.ledger_reader import LedgerReader
 from shared.repo.remote import RemoteAway
+from shared.system.clock import Clock
 
 MODEL_RESTS = timedelta(minutes=10)  # before a model that did not answer is asked again
 FORGE_RESTS = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 4, 8, 10))  # the last one from then on
@@ -38,11 +39,15 @@ class Outage:
 
 
 class CircuitBreaker:
-    """`tell`: (service, the words of its outage, empty when it is over), once each."""
+    """`day_cap`: of every day, in nano-dollars. `tell`: (service, words of its outage, empty when it is over), once."""
 
-    def __init__(self, desk: Desk, tell: Callable[[Service, str], None]) -> None:
-        self._desk = desk
-        self._tell = tell
+    def __init__(
+        self, clock: Clock, ledger: LedgerReader, day_cap: int, tell: Callable[[Service, str], None] = lambda *_: None
+    ) -> None:
+        self._clock = clock
+        self._ledger = ledger
+        self._day_cap = day_cap
+        self.tell = tell
         self._outages: dict[Service, Outage] = {}
         self._broke: tuple[str, int, str] = ("", 0, "")
         self._share: tuple[str, str] = ("", "")
@@ -61,15 +66,18 @@ class CircuitBreaker:
 
     def share_spent(self, problem: TeamError) -> None:
         """Upkeep rests until the next day; a raised cap is meant for what the owner wants."""
-        self._share = (self._desk.day(), str(problem))
+        self._share = (self._day(), str(problem))
 
     def no_share(self) -> str:
         """Why no model is asked for upkeep today; empty: one can be."""
         day, words = self._share
-        return words if day == self._desk.day() else ""
+        return words if day == self._day() else ""
 
     def _today(self) -> tuple[str, int]:
-        return self._desk.day(), self._desk.day_cap()
+        return self._day(), self._ledger.day_cap(self._clock.now(), self._day_cap)
+
+    def _day(self) -> str:
+        return self._clock.now().date().isoformat()
 
     # -- services ---------------------------------------------------------------------------------------------
 
@@ -82,33 +90,33 @@ class CircuitBreaker:
 
     def away(self, service: Service, problem: TeamError, wait: float = 0.0) -> None:
         """`wait`: seconds that the service itself asks for."""
-        now, before = self._desk.clock.now(), self._outages.get(service)
+        now, before = self._clock.now(), self._outages.get(service)
         times = before.times + 1 if before else 1
         rest = timedelta(seconds=wait) or self._rest(service, times)
         since = before.since if before else now
         self._outages[service] = Outage(since, now, now + rest, times, str(problem))
         if before is None:
-            self._tell(service, str(problem))
+            self.tell(service, str(problem))
 
     def _rest(self, service: Service, times: int) -> timedelta:
         return MODEL_RESTS if service is Service.MODEL else FORGE_RESTS[min(times, len(FORGE_RESTS)) - 1]
 
     def answers(self, service: Service) -> None:
         if self._outages.pop(service, None):
-            self._tell(service, "")
+            self.tell(service, "")
 
     def rests(self, service: Service) -> Outage | None:
         """While nobody asks it."""
         outage = self._outages.get(service)
-        return outage if outage and outage.last <= self._desk.clock.now() < outage.until else None
+        return outage if outage and outage.last <= self._clock.now() < outage.until else None
 
     def no_model(self) -> str:
         """Why no model is asked now, for want of money or of an answer; empty: it can be."""
         outage = self.outage(Service.MODEL)
-        if outage and self._desk.ledger.was_answered(outage.last):
+        if outage and self._ledger.was_answered(outage.last):
             self.answers(Service.MODEL)
         resting = self.rests(Service.MODEL)
-        return self._desk.ledger.paused() or self.broke or (resting.words if resting else "")
+        return self._ledger.paused() or self.broke or (resting.words if resting else "")
 
     def outage(self, service: Service) -> Outage | None:
         return self._outages.get(service)
@@ -116,7 +124,7 @@ class CircuitBreaker:
     # -- for who looks on -------------------------------------------------------------------------------------
 
     def waits(self) -> Iterator[Wait]:
-        if halted := self._desk.ledger.paused():
+        if halted := self._ledger.paused():
             yield Wait("halt", why=halted)
         elif self.broke:
             yield Wait("cap", why=self.broke)

@@ -1,4 +1,4 @@
-"""A task in review -> Submission: everything that the merge policy decides on. Looks and changes nothing."""
+"""A task in review -> ReviewState: everything that the merge policy decides on. Looks and changes nothing."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agents.orchestrator.integration.feature_branches import is_outdated, lands, target, too_early
-from agents.orchestrator.team import Desk
-from shared.forge.forge import ForgeRefused, Pull
+from agents.orchestrator.integration.feature_branches import FeatureBranches
+from shared.forge.forge import Forge, ForgeRefused, Pull
 from shared.model.board import wording
 from shared.model.gate import ReviewState, Wish, fingerprint
 from shared.model.naming import attempt_ref, branch_name, is_upkeep
 from shared.model.protected import needs_owner
 from shared.model.scope import matches
 from shared.model.work import Branch, Vision
+from shared.money.ledger_reader import LedgerReader
+from shared.repo.mirror import Mirror
+from shared.store.gate_book import GateRepository
+from shared.store.journal import Journal
 from shared.store.task_records import Attempt, TaskRecord
 
 
@@ -28,112 +31,125 @@ class SeenCommit:
     subject: str  # digest of the change itself
 
 
-class ReviewFacts:
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+class AttemptCommits:
+    """The commits of attempts, as our mirror has them. `protected`: paths of the owner's own list."""
+
+    def __init__(self, mirror: Mirror, protected: Sequence[str]) -> None:
+        self._mirror = mirror
+        self._protected = protected
         self._seen: dict[str, SeenCommit] = {}
-        self.pulls: dict[str, Pull] = {}  # by task, as the forge said when it was last asked
-
-    def hear(self, known: Iterable[TaskRecord]) -> None:
-        """Asks the forge for the pull requests of these tasks: the owner may have merged, closed or moved one."""
-        desk = self._desk
-        for one in known:
-            branch = branch_name(one.id, one.title)
-            pull = desk.delivery.forge.find_pull(branch, target(desk, one)) or self._turned(one, branch)
-            if pull is not None:
-                self.pulls[one.id] = pull
-
-    def _turned(self, known: TaskRecord, branch: str) -> Pull | None:
-        """The one that we made, if somebody has turned it to another base; at another forge its number is another's."""
-        attempts = reversed(known.attempts)
-        numbers = (self._desk.journal.outcome_of(f"{known.id}.a{attempt.number}:pr") for attempt in attempts)
-        number = next(filter(None, numbers), "")
-        try:
-            pull = self._desk.delivery.forge.get_pull(int(number)) if number else None
-        except ForgeRefused:
-            return None
-        return pull if pull and pull.head == branch else None
 
     def seen(self, known: TaskRecord, commit: str) -> SeenCommit:
         """`known.title` is the one at birth: a task keeps its branch when the owner rewords it."""
         if commit not in self._seen:
-            mirror = self._desk.mirror
-            base = mirror.parent(commit)
-            changes = mirror.changed(base, commit)
-            paths, listed = tuple(change.path for change in changes), self._desk.rules.protected
+            base = self._mirror.parent(commit)
+            changes = self._mirror.changed(base, commit)
+            paths, listed = tuple(change.path for change in changes), self._protected
             branch = Branch(branch_name(known.id, known.title), base, commit, paths, needs_owner(changes, listed))
-            self._seen[commit] = SeenCommit(branch, _subject(mirror.diff(base, commit)))
+            self._seen[commit] = SeenCommit(branch, _subject(self._mirror.diff(base, commit)))
         return self._seen[commit]
+
+    def newest(self, known: TaskRecord) -> str:
+        """The newest commit that led to a pull request; empty: none that we know."""
+        attempts = (one for one in reversed(known.attempts) if one.outcome != "void")
+        return next((commit for one in attempts if (commit := self.of(known, one))), "")
+
+    def of(self, known: TaskRecord, attempt: Attempt) -> str:
+        """The commit of one attempt; empty: it led to none."""
+        return self._mirror.attempt(attempt_ref(known.id, attempt.number)) or ""
+
+
+class PullRequests:
+    """The tasks' pull requests, by task, as the forge said when it was last asked."""
+
+    def __init__(self, forge: Forge, journal: Journal, branches: FeatureBranches) -> None:
+        self._forge = forge
+        self._journal = journal
+        self._branches = branches
+        self.known: dict[str, Pull] = {}
+
+    def hear(self, known: Iterable[TaskRecord]) -> None:
+        """Ask the forge for those of these tasks: the owner may have merged, closed or moved one."""
+        for one in known:
+            branch = branch_name(one.id, one.title)
+            pull = self._forge.find_pull(branch, self._branches.target(one)) or self._turned(one, branch)
+            if pull is not None:
+                self.known[one.id] = pull
+
+    def _turned(self, known: TaskRecord, branch: str) -> Pull | None:
+        """The one that we made, if somebody has turned it to another base; at another forge its number is another's."""
+        attempts = reversed(known.attempts)
+        numbers = (self._journal.outcome_of(f"{known.id}.a{attempt.number}:pr") for attempt in attempts)
+        number = next(filter(None, numbers), "")
+        try:
+            pull = self._forge.get_pull(int(number)) if number else None
+        except ForgeRefused:
+            return None
+        return pull if pull and pull.head == branch else None
+
+    def state(self, task: str) -> Literal["open", "closed", "merged", ""]:
+        pull = self.known.get(task)
+        return pull.state if pull else ""
+
+    def foreign_head(self, task: str, commit: str) -> str:
+        """What an open pull request holds, if it is not this commit."""
+        pull = self.known.get(task)
+        return pull.head_sha if pull and pull.state == "open" and pull.head_sha != commit else ""
+
+
+@dataclass(frozen=True)
+class ReviewFacts:
+    """`task_cap`: nano-dollars that a task may cost."""
+
+    commits: AttemptCommits
+    pulls: PullRequests
+    branches: FeatureBranches
+    gates: GateRepository
+    ledger: LedgerReader
+    task_cap: int
 
     def submission(self, known: TaskRecord, vision: Vision | None, guards: Sequence[str] = ()) -> ReviewState | None:
         """None if the commit is not in our mirror. `guards`: what the owner says now not to touch."""
-        desk, commit = self._desk, self.commit(known)
+        gates, commit = self.gates, self.commits.newest(known)
         if not commit:
             return None
-        seen, evidence = self.seen(known, commit), desk.gates.evidence(known.id, commit)
-        parked = desk.gates.parked(known.id)
+        seen, evidence = self.commits.seen(known, commit), gates.evidence(known.id, commit)
+        parked = gates.parked(known.id)
         return ReviewState(
             commit=commit,
             subject=seen.subject,
-            is_current=seen.branch.base == desk.mirror.head(target(desk, known)),
+            is_current=self.branches.is_current(known, seen.branch.base),
             in_full_box=evidence is None or not evidence.box.startswith("reduced"),
-            in_budget=desk.ledger.used_by([known.id])[known.id].amount <= desk.rules.task_cap,
-            approved=desk.gates.is_approved(known.id, seen.subject),
-            goal=self._wish(known, vision),
+            in_budget=self.ledger.used_by([known.id])[known.id].amount <= self.task_cap,
+            approved=gates.is_approved(known.id, seen.subject),
+            goal="early" if self.branches.lands_early(known) else _goal(known, vision),
             protected=seen.branch.protected,
             guarded=tuple(path for path in seen.branch.changed if matches(path, guards)),
-            pull_state=self._pull_state(known),
-            head=self._foreign_head(known, commit),
+            pull_state=self.pulls.state(known.id),
+            head=self.pulls.foreign_head(known.id, commit),
             evidence=evidence,
-            checks_begun=desk.gates.begun("check", known.id, commit),
-            reviewed=desk.gates.reviewed(known.id, commit),
-            reviews_begun=desk.gates.begun("review", known.id, commit),
+            checks_begun=gates.begun("check", known.id, commit),
+            reviewed=gates.reviewed(known.id, commit),
+            reviews_begun=gates.begun("review", known.id, commit),
             fingerprints=frozenset(self._fingerprints(known)),
-            tests_written=any(self._wanted_tests(known, attempt) for attempt in self.sent_back(known)),
+            tests_written=any(self._wanted_tests(known, attempt) for attempt in sent_back(known)),
             told="\n".join(parked.reasons) if parked and parked.subject == seen.subject else "",
         )
 
-    def _wish(self, known: TaskRecord, vision: Vision | None) -> Wish:
-        if lands(known):
-            others = self._desk.journal.tasks_on(known.branch)
-            if too_early(known, others) or is_outdated(self._desk, known):
-                return "early"
-        return _goal(known, vision)
-
-    # -- attempts ---------------------------------------------------------------------------------------------
-
-    def commit(self, known: TaskRecord) -> str:
-        """The newest commit that led to a pull request; empty: none that we know."""
-        attempts = (one for one in reversed(known.attempts) if one.outcome != "void")
-        return next((commit for one in attempts if (commit := self.commit_of(known, one))), "")
-
-    def commit_of(self, known: TaskRecord, attempt: Attempt) -> str:
-        return self._desk.mirror.attempt(attempt_ref(known.id, attempt.number)) or ""
-
-    def sent_back(self, known: TaskRecord) -> list[Attempt]:
-        """Of the newest round, the oldest first."""
-        newest = max((attempt.round for attempt in known.attempts), default=0)
-        return [attempt for attempt in known.attempts if attempt.outcome == "sent back" and attempt.round == newest]
-
     def _fingerprints(self, known: TaskRecord) -> Iterable[str]:
-        for attempt in self.sent_back(known):
-            commit = self.commit_of(known, attempt)
-            gates = self._desk.gates
-            yield fingerprint(gates.evidence(known.id, commit), gates.reviewed(known.id, commit))
+        for attempt in sent_back(known):
+            commit = self.commits.of(known, attempt)
+            yield fingerprint(self.gates.evidence(known.id, commit), self.gates.reviewed(known.id, commit))
 
     def _wanted_tests(self, known: TaskRecord, attempt: Attempt) -> bool:
-        evidence = self._desk.gates.evidence(known.id, self.commit_of(known, attempt))
+        evidence = self.gates.evidence(known.id, self.commits.of(known, attempt))
         return evidence is not None and not evidence.is_red and bool(evidence.needing("write tests"))
 
-    # -- the forge --------------------------------------------------------------------------------------------
 
-    def _pull_state(self, known: TaskRecord) -> Literal["open", "closed", "merged", ""]:
-        pull = self.pulls.get(known.id)
-        return pull.state if pull else ""
-
-    def _foreign_head(self, known: TaskRecord, commit: str) -> str:
-        pull = self.pulls.get(known.id)
-        return pull.head_sha if pull and pull.state == "open" and pull.head_sha != commit else ""
+def sent_back(known: TaskRecord) -> list[Attempt]:
+    """Attempts that were sent back, of the newest round, the oldest first."""
+    newest = max((attempt.round for attempt in known.attempts), default=0)
+    return [attempt for attempt in known.attempts if attempt.outcome == "sent back" and attempt.round == newest]
 
 
 def _subject(diff: bytes) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -19,6 +19,7 @@ from shared.store.task_records import TaskRecord
 from shared.store.task_store import Filed, Survey, TaskStore, UnreadableFile
 
 POLICY = Policy()
+NONE: Mapping[str, str] = MappingProxyType({})
 CLOSED = (State.COMPLETED, State.FAILED)
 MORE_TO_DO = "there is more to do for its goal: it lands when that is done"
 
@@ -30,48 +31,70 @@ class Snapshot:
     known: Mapping[str, TaskRecord]  # of each card; and of what it depends on
 
 
-def load_snapshot(
-    store: TaskStore,
-    journal: Journal,
-    vision: Vision | None,
-    limits: TaskLimits,
-    commit_at: Callable[[str], str | None] = lambda _: None,
-    no_model: str = "",
-    aside: Mapping[str, str] = MappingProxyType({}),
-    at_the_gates: Callable[[TaskRecord], ReviewState | None] = lambda _: None,
-    policy: Policy = POLICY,
-    open_pulls: int = 5,
-    busy: frozenset[str] = frozenset(),
-    free_hands: int = 1,
-    held: str = "",
-    used: Callable[[Collection[str]], Mapping[str, Used]] = lambda _: {},
-    waits: Mapping[str, str] = MappingProxyType({}),
-    no_share: str = "",
-    every: bool = False,
-) -> Snapshot:
-    """`vision`: what is wanted, proposals of ours among it; `commit_at` asks our mirror for a reference.
+@dataclass(frozen=True)
+class BoardFacts:
+    """What counts besides the folders and their history. `vision`: what is wanted, proposals of ours among it.
 
-    `used`: by these tasks. `no_share`: why no model is asked for upkeep now. `every`: also what is over and lies
-    where history put it has a card, for whoever shows it. The rest as in Board and Card.
+    `commit_at` asks our mirror for a reference; `at_the_gates`: what the merge policy decides on; `used`: by these
+    tasks. `no_share`: why no model is asked for upkeep now. `every`: also what is over and lies where history put it
+    has a card, for whoever shows it. The rest as in Board and Card.
     """
+
+    vision: Vision | None
+    limits: TaskLimits
+    policy: Policy = POLICY
+    open_pulls: int = 5
+    commit_at: Callable[[str], str | None] = lambda _: None
+    at_the_gates: Callable[[TaskRecord], ReviewState | None] = lambda _: None
+    used: Callable[[Collection[str]], Mapping[str, Used]] = lambda _: {}
+    aside: Mapping[str, str] = NONE
+    waits: Mapping[str, str] = NONE
+    busy: frozenset[str] = frozenset()
+    free_hands: int = 1
+    held: str = ""
+    no_model: str = ""
+    no_share: str = ""
+    every: bool = False
+
+
+def load_snapshot(store: TaskStore, journal: Journal, facts: BoardFacts) -> Snapshot:
+    """Read where each task's file lies, and what history knows of it."""
     places = journal.places()
-    survey = store.survey({} if every else {state: places[state] for state in CLOSED})
-    known = _records(survey, places, journal, used)
+    survey = store.survey({} if facts.every else {state: places[state] for state in CLOSED})
+    known = _records(survey, places, journal, facts.used)
     filed, doubles = _one_per_id(survey.files, known)
-    moved = {id_ for id_, file in filed.items() if id_ in known and known[id_].seen_in is not file.state}
-    reasons = {id_: why for id_, why in aside.items() if id_ not in moved}  # the owner's hand comes first
-    reasons |= dict.fromkeys(doubles, "it has two files")
-    cards = [_card(file, known.get(file.id), vision, commit_at, reasons.get(file.id, "")) for file in filed.values()]
-    cards = [replace(card, waits=waits.get(card.id, "") or _not_landed(card, known, journal)) for card in cards]
-    cards = [replace(card, unwanted=MORE_TO_DO) if _too_early(card, known) else card for card in cards]
-    cards = [replace(card, no_model=no_share) if is_upkeep(card.id) else card for card in cards]
-    cards = [_with_submission(card, known, at_the_gates) for card in cards]
+    cards = [*_cards(filed, known, facts, doubles)]
+    cards = [replace(card, waits=facts.waits.get(card.id, "") or _not_landed(card, known, journal)) for card in cards]
+    cards = [_with_submission(card, known, facts.at_the_gates) for card in cards]
     cards += [_gone(known[id_]) for id_ in _missing(survey, places)]
     unreadable = [file.spec.reason for file in filed.values() if isinstance(file.spec, UnreadableFile)]
     unreadable += [_meaningless(card) for card in cards if is_lost_for_us(card)]
-    shown = tuple(sorted(cards, key=lambda card: card.id))
-    board = Board(shown, limits, no_model, policy, open_pulls, busy, free_hands, held, survey.resting)
+    board = Board(
+        cards=tuple(sorted(cards, key=lambda card: card.id)),
+        limits=facts.limits,
+        no_model=facts.no_model,
+        policy=facts.policy,
+        open_pulls=facts.open_pulls,
+        busy=facts.busy,
+        free_hands=facts.free_hands,
+        held=facts.held,
+        closed=survey.resting,
+    )
     return Snapshot(board, (*unreadable, *doubles.values()), known)
+
+
+def _cards(
+    filed: Mapping[str, Filed], known: Mapping[str, TaskRecord], facts: BoardFacts, doubles: Collection[str]
+) -> Iterator[Card]:
+    """One for each file. A file that the owner has moved is not left alone: his move comes first."""
+    moved = {id_ for id_, file in filed.items() if id_ in known and known[id_].seen_in is not file.state}
+    reasons = {id_: why for id_, why in facts.aside.items() if id_ not in moved}
+    reasons |= dict.fromkeys(doubles, "it has two files")
+    for id_, file in filed.items():
+        card = _card(file, known.get(id_), facts, reasons.get(id_, ""))
+        if _too_early(card, known):
+            card = replace(card, unwanted=MORE_TO_DO)
+        yield replace(card, no_model=facts.no_share) if is_upkeep(id_) else card
 
 
 def _records(
@@ -130,9 +153,8 @@ def _meaningless(card: Card) -> str:
     return f"{card.state}/{card.id}.md: moved here from {card.seen_in}, which says nothing to us; move it to backlog"
 
 
-def _card(
-    file: Filed, known: TaskRecord | None, vision: Vision | None, commit_at: Callable[[str], str | None], aside: str
-) -> Card:
+def _card(file: Filed, known: TaskRecord | None, facts: BoardFacts, aside: str) -> Card:
+    vision = facts.vision
     spec = file.spec if isinstance(file.spec, TaskSpec) else None
     if known is None:
         return Card(file.id, file.state, spec, None, aside=aside)
@@ -146,7 +168,7 @@ def _card(
         seen_in=known.seen_in,
         tried=known.tried,
         open_attempt=attempt,
-        commit=(commit_at(attempt_ref(file.id, attempt)) or "") if at_work and attempt else "",
+        commit=(facts.commit_at(attempt_ref(file.id, attempt)) or "") if at_work and attempt else "",
         refreshes=known.last.refreshes if known.last and at_work else "",
         rests_until=ended + pause_after(known.tried) if ended else None,
         unwanted=unwanted(known.goal_id, known.wording, vision) if vision else "",

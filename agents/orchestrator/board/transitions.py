@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from agents.orchestrator.team import Desk
 from shared.model.errors import Unavailable
 from shared.model.lifecycle import Event, State
 from shared.model.waiting import back_off
 from shared.model.work import TaskSpec
+from shared.store.journal import Journal
 from shared.store.task_records import Outcome
+from shared.store.task_store import TaskStore
+from shared.system.clock import Clock
 
-FIRST, LONGEST = timedelta(minutes=10), timedelta(hours=6)  # that a task lies aside, twice as long each time
+FIRST, LONGEST = timedelta(minutes=10), timedelta(hours=6)  # that a task is backed off, twice as long each time
 
 
 @dataclass(frozen=True)
@@ -27,68 +29,79 @@ class BackedOff:
 
 
 class Transitions:
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._aside: dict[str, BackedOff] = {}
+    """`tell` prints one line of progress."""
+
+    def __init__(self, store: TaskStore, journal: Journal, clock: Clock, tell: Callable[[str], None]) -> None:
+        self._store = store
+        self._journal = journal
+        self._clock = clock
+        self._tell = tell
+        self._backed_off: dict[str, BackedOff] = {}
+
+    # -- tasks that nobody touches for a while ----------------------------------------------------------------
 
     @property
-    def aside(self) -> Mapping[str, str]:
+    def backed_off(self) -> Mapping[str, str]:
         """Tasks that nobody touches now, and why. The next start begins with none."""
-        now = self._desk.clock.now()
-        return {task: one.why for task, one in self._aside.items() if one.since <= now < one.until}
+        now = self._clock.now()
+        return {task: one.why for task, one in self._backed_off.items() if one.since <= now < one.until}
 
-    def set_aside(self, task: str, why: str) -> None:
-        """The other tasks go on. The same words again are not told again."""
-        before = self._aside.get(task)
+    def back_off(self, task: str, why: str) -> None:
+        """Leave a task for a while; the others go on. The same words again are not told again."""
+        before = self._backed_off.get(task)
         times = before.times + 1 if before else 0
         if before is None or before.why != why:
-            self._desk.tell(f"{task}: {why}")
-        now = self._desk.clock.now()
-        self._aside[task] = BackedOff(why, times, now, now + back_off(times, FIRST, LONGEST))
+            self._tell(f"{task}: {why}")
+        now = self._clock.now()
+        self._backed_off[task] = BackedOff(why, times, now, now + back_off(times, FIRST, LONGEST))
 
     def begins_anew(self, task: str) -> None:
-        """It got on, or the owner has moved it: what stood in its way is over."""
-        self._aside.pop(task, None)
+        """Forget what stood in a task's way: it got on, or the owner has moved it."""
+        self._backed_off.pop(task, None)
+
+    # -- moves ------------------------------------------------------------------------------------------------
 
     def move(
         self, task: str, source: State, event: Event, note: str, outcome: Outcome | None = None, refreshes: str = ""
     ) -> bool:
         """`outcome`: how the last attempt ended. False if the owner was faster: then nothing was begun."""
-        desk = self._desk
-        planned = desk.journal.plan_move(task, source, event, note, desk.clock.now(), outcome, refreshes)
+        planned = self._journal.plan_move(task, source, event, note, self._clock.now(), outcome, refreshes)
         try:
-            moved = desk.store.move(task, planned.source, planned.target)
+            moved = self._store.move(task, planned.source, planned.target)
         except Unavailable:  # else a file that did not move would be taken for the owner's word
-            desk.journal.overtaken(planned, desk.clock.now())
+            self._journal.overtaken(planned, self._clock.now())
             raise
         if moved:
-            desk.journal.moved(planned)
+            self._journal.moved(planned)
             if event not in (Event.STARTED, Event.STUMBLED):
                 self.begins_anew(task)
             return True
-        desk.journal.overtaken(planned, desk.clock.now())
-        self.set_aside(task, "you have moved its file meanwhile")
+        self._journal.overtaken(planned, self._clock.now())
+        self.back_off(task, "you have moved its file meanwhile")
         return False
 
     def recover(self) -> None:
-        """Moves that a kill cut off are finished."""
-        desk = self._desk
-        for planned in desk.journal.unfinished_moves():
-            found = desk.store.find(planned.task)
-            if planned.target in found or desk.store.move(planned.task, planned.source, planned.target):
-                desk.journal.moved(planned)
+        """Finish the moves that a kill cut off."""
+        for planned in self._journal.unfinished_moves():
+            found = self._store.find(planned.task)
+            if planned.target in found or self._store.move(planned.task, planned.source, planned.target):
+                self._journal.moved(planned)
             else:
-                desk.journal.overtaken(planned, desk.clock.now())
+                self._journal.overtaken(planned, self._clock.now())
 
+    # -- new tasks --------------------------------------------------------------------------------------------
 
-def file_task(desk: Desk, task: TaskSpec, note: str, worded: str, branch: str = "") -> None:
-    """The task's file, then its first line of history; repeatable after a kill. `worded`, `branch`: see TaskRecord."""
-    if desk.store.add(task) or _is_ours(desk, task):
-        desk.journal.born(task, State.BACKLOG, note, desk.clock.now(), worded, branch)
-    else:
-        desk.tell(f"{task.id}: a file of yours has this name; the planned task ({task.title}) was not written")
+    def file(self, task: TaskSpec, note: str, worded: str, branch: str = "") -> None:
+        """Write a task's file, then its first line of history; repeatable. `worded`, `branch`: see TaskRecord."""
+        if self._store.add(task) or self._is_ours(task):
+            self._journal.born(task, State.BACKLOG, note, self._clock.now(), worded, branch)
+        else:
+            self._tell(f"{task.id}: a file of yours has this name; the planned task ({task.title}) was not written")
 
+    def _is_ours(self, task: TaskSpec) -> bool:
+        """Whether its file was written by us before a kill, and is still the same."""
+        return any(self._store.read(state, task.id).spec == task for state in self._store.find(task.id))
 
-def _is_ours(desk: Desk, task: TaskSpec) -> bool:
-    """Written by us before a kill, and still the same."""
-    return any(desk.store.read(state, task.id).spec == task for state in desk.store.find(task.id))
+    def names_beginning(self, prefix: str) -> set[str]:
+        """Names of files in all folders that begin so, whoever wrote them."""
+        return self._store.names_beginning(prefix)

@@ -1,20 +1,22 @@
-"""What merged goes live: look, decide, carry out, book, until there is nothing left to do. One hand, beside the others.
+"""What merged goes live: look, decide, carry out, book, until there is nothing left to do. One worker, beside the others.
 
-What happens at a place needs neither the chair, nor the forge, nor a model: a rollback waits for nobody. The chair is
+What happens at a place needs neither the lock, nor the forge, nor a model: a rollback waits for nobody. The lock is
 taken where tasks and the forge come in: to see what merged, and to settle what follows a deploy's end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from agents.orchestrator.board.breaker import CircuitBreaker, Service
+from agents.orchestrator.board.events import Events, RolledBack
+from agents.orchestrator.board.session import AgentRuns
 from agents.orchestrator.board.transitions import Transitions
+from agents.orchestrator.deploys.deploy_book import DeployRepository
 from agents.orchestrator.deploys.taking_back import NotTakenBack, TakingBack
-from agents.orchestrator.memory import learning
 from agents.orchestrator.memory.lesson_text import sick
-from agents.orchestrator.team import Deployment, Desk
 from shared.model.deployment import (
     ByHand,
     Deploy,
@@ -23,7 +25,10 @@ from shared.model.deployment import (
     NewDeploy,
     NothingToDeploy,
     Order,
+    Place,
+    Running,
     Settle,
+    StepOutcome,
     following,
     healthy_at,
     in_vain,
@@ -33,6 +38,66 @@ from shared.model.deployment import (
 )
 from shared.model.errors import Replaced, Stopping, TeamError
 from shared.model.lifecycle import Event, State
+from shared.store.journal import Journal
+from shared.store.task_store import TaskStore
+
+
+class Deploys(Protocol):
+    """The DevOps agent."""
+
+    def carry_out(self, step: ByHand) -> StepOutcome: ...
+
+    def running(self, place: Place) -> Running | None: ...
+
+    def tidy(self, deploys: tuple[Deploy, ...]) -> None:
+        """Throw away what nobody goes back to any more."""
+        ...
+
+
+@dataclass(frozen=True)
+class DeployRules:
+    """Of the owner's configuration."""
+
+    places: tuple[Place, ...]
+    pause_after: int = 3
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """All that deploying needs: who does it, and the owner's rules."""
+
+    devops: Deploys
+    rules: DeployRules
+
+
+@dataclass(frozen=True)
+class DeployBooks:
+    """What deploys are decided on. `command`: what the owner types before a command's name."""
+
+    book: DeployRepository
+    runs: AgentRuns
+    taking_back: TakingBack
+    command: str
+
+
+@dataclass(frozen=True)
+class SickTasks:
+    """A task whose change was sick goes back to the coder, with what was seen."""
+
+    store: TaskStore
+    journal: Journal
+    transitions: Transitions
+    events: Events
+
+    def again(self, deploy: Deploy, task: str) -> bool:
+        """Whatever the owner did with the task meanwhile stands: then False."""
+        known = self.journal.task(task)
+        if not known or known.seen_in is not State.COMPLETED or self.store.find(task) != [State.COMPLETED]:
+            return False
+        note = sick(deploy.place, deploy.why)[:2_000]
+        self.events.happened(RolledBack(known, deploy.commit, note))
+        self.transitions.move(task, State.COMPLETED, Event.SICK, note, "sent back")
+        return True
 
 
 class Deploying:
@@ -43,49 +108,50 @@ class Deploying:
 
     def __init__(
         self,
-        desk: Desk,
         deployment: Deployment,
-        mover: Transitions,
-        pauses: CircuitBreaker,
-        sync: Callable[[], str],
+        books: DeployBooks,
+        sick_tasks: SickTasks,
+        breaker: CircuitBreaker,
         ended: Callable[[Deploy, str, str], None],
     ) -> None:
-        self._desk = desk
-        self._pauses = pauses
-        self._sync = sync
         self._devops = deployment.devops
-        self._book = desk.deploys
         self._rules = deployment.rules
-        self._mover = mover
-        self._taking_back = TakingBack(desk, sync)
+        self._command = books.command
+        self._book = books.book
+        self._runs = books.runs
+        self._session = books.runs.session
+        self._taking_back = books.taking_back
+        self._journal = books.taking_back.journal
+        self._sick_tasks = sick_tasks
+        self._breaker = breaker
         self._ended = ended
         self._has_heard = False
         self.waits: Mapping[str, str] = {}  # tasks that were rolled back, and what has to happen first, in words
 
     def is_due(self) -> bool:
-        """By who sits on the chair: whether there is something to do that nobody waits for."""
+        """Whether there is something to do that nobody waits for. Called by who holds the lock."""
         return self._due() is not None
 
     def _due(self) -> NewDeploy | ByHand | Settle | None:
         """Asked once for each step: the owner types meanwhile, in another process."""
-        step = None if self._pauses.rests(Service.DEPLOYS) else next_step(self._look())
-        waits = isinstance(step, Settle) and self._pauses.rests(Service.FORGE)
+        step = None if self._breaker.rests(Service.DEPLOYS) else next_step(self._look())
+        waits = isinstance(step, Settle) and self._breaker.rests(Service.FORGE)
         return None if waits or isinstance(step, NothingToDeploy) else step
 
     def go_on(self) -> None:
-        """Step after step, until there is nothing left to do, or we have to leave. A hand's act, on the chair."""
+        """Step after step, until there is nothing left to do, or we have to leave. Called by who holds the lock."""
         try:
-            while (step := self._due()) and not self._desk.yields():
+            while (step := self._due()) and not self._session.yields():
                 self._do(step)
         except (Stopping, Replaced):
             raise
         except TeamError as problem:
-            if not self._pauses.took(problem):
-                self._pauses.away(Service.DEPLOYS, problem)
+            if not self._breaker.took(problem):
+                self._breaker.away(Service.DEPLOYS, problem)
 
     def hear(self) -> None:
         """What is new on the branch, and whether the owner has merged or closed what takes a sick commit back."""
-        self._sync()
+        self._taking_back.main.sync()
         waiting = [deploy for deploy in self._may_be_sick() if self._is_open(deploy.reverts)]
         self.waits = {
             self._task(d): f"{d.commit[:8]} was sick at {d.place}: merge #{d.reverts}, which takes it back, or close it"
@@ -97,14 +163,14 @@ class Deploying:
         return waiting_for_revert(self._book.deploys(), self._book.forgiven())
 
     def _is_open(self, pull: int) -> bool:
-        return self._desk.delivery.forge.get_pull(pull).state == "open"
+        return self._taking_back.forge.get_pull(pull).state == "open"
 
     # -- look -------------------------------------------------------------------------------------------------
 
     def _look(self) -> DeployFacts:
         deploys = tuple(deploy for deploy in self._book.deploys() if deploy.place in self._rules.places)
         paused = self._book.paused()
-        held = f"paused: {paused.why}; type: {self._desk.command} resume-deploys" if paused else ""
+        held = f"paused: {paused.why}; type: {self._command} resume-deploys" if paused else ""
         return DeployFacts(
             places=self._rules.places,
             deploys=deploys,
@@ -122,13 +188,13 @@ class Deploying:
 
     def _candidates(self, deploys: tuple[Deploy, ...]) -> tuple[str, ...]:
         """Each merge of ours after what is healthy at the first place, and the branch's newest commit."""
-        desk = self._desk
-        tip = desk.mirror.head(desk.rules.branch)
+        mirror = self._taking_back.mirror
+        tip = mirror.head(self._taking_back.main.name)
         live = healthy_at(self._rules.places[0], deploys)
         if not tip or tip == live:
             return ()
-        line = desk.mirror.line(live, tip)
-        ours = desk.journal.merged_as(line)
+        line = mirror.line(live, tip)
+        ours = self._journal.merged_as(line)
         return tuple(sha for sha in line if sha in ours or sha == tip)
 
     def _orders(self) -> tuple[Order, ...]:
@@ -145,27 +211,27 @@ class Deploying:
                 self._settle(deploy)
             case _:
                 self._carry_out(step)
-        self._pauses.answers(Service.DEPLOYS)
+        self._breaker.answers(Service.DEPLOYS)
 
     def _plan(self, plan: NewDeploy) -> None:
         order = next((o.number for o in self._orders()), None) if plan.asked else None
-        deploy = self._book.plan(plan, self._desk.clock.now(), order)
-        self._desk.tell(f"{deploy.place} {deploy.commit[:8]}: to be deployed")
+        deploy = self._book.plan(plan, self._session.now(), order)
+        self._session.tell(f"{deploy.place} {deploy.commit[:8]}: to be deployed")
 
     def _carry_out(self, step: ByHand) -> None:
         """Its end is booked before anybody else has to be waited for; the owner hears of it before the forge does."""
-        desk = self._desk
-        with desk.journal.running("devops", desk.day(), desk.clock), desk.chair.left():
+        now, clean = self._session.now, self._taking_back.clean
+        with self._runs.unlocked("devops"):
             while True:
                 happened = self._devops.carry_out(step)
                 deploy = self._book.happened(
-                    step.deploy, happened.event, desk.clock.now(), desk.delivery.clean(happened.why), happened.backup
+                    step.deploy, happened.event, now(), clean(happened.why), happened.backup
                 )
                 if (next_one := following(deploy)) is None:
                     break
                 step = next_one
         ends = f": {deploy.why}" if deploy.why else ""
-        desk.tell(f"{deploy.place} {deploy.commit[:8]}: {deploy.stage}{ends}")
+        self._session.tell(f"{deploy.place} {deploy.commit[:8]}: {deploy.stage}{ends}")
         self._tell(deploy)
 
     # -- settle -----------------------------------------------------------------------------------------------
@@ -177,50 +243,42 @@ class Deploying:
             deploy = self._take_back(deploy, task)
         self._tell(deploy)
         self._book.settled(deploy)
-        with self._desk.chair.left():
+        with self._session.lock.released():
             self._devops.tidy(self._book.deploys())
 
     def _tell(self, deploy: Deploy) -> None:
         """Told again it is brought up to date: by then there is a pull request."""
         if deploy.is_over:
-            with self._desk.chair.left():
+            with self._session.lock.released():
                 running = self._devops.running(deploy.place)
             self._ended(deploy, self._task(deploy), running.commit if running and not running.ended else "")
 
     def _task(self, deploy: Deploy) -> str:
         """The task whose change the commit is; empty: it is the owner's own."""
-        return self._desk.journal.merged_as([deploy.commit]).get(deploy.commit, "")
+        return self._journal.merged_as([deploy.commit]).get(deploy.commit, "")
 
     def _take_back(self, deploy: Deploy, task: str) -> Deploy:
         match self._taking_back.ensure(deploy, task):
             case NotTakenBack(why, is_done):
                 if not is_done:
-                    self._book.pause(why, self._desk.clock.now())
+                    self._book.pause(why, self._session.now())
             case pull:
                 self._book.reverted_by(deploy, pull.number)
                 deploy = replace(deploy, reverts=pull.number)
-                self._desk.tell(
+                self._session.tell(
                     f"{deploy.place} {deploy.commit[:8]}: taken back by pull request #{pull.number} ({pull.state})"
                 )
-        self._again(deploy, task)
+        if self._sick_tasks.again(deploy, task):
+            self._session.lock.wake()  # a worker may be free for it, while this one deploys what takes the commit back
         self.hear()
         return deploy
-
-    def _again(self, deploy: Deploy, task: str) -> None:
-        """The task goes back to the coder, with what was seen. Whatever the owner did with it meanwhile stands."""
-        known = self._desk.journal.task(task)
-        if known and known.seen_in is State.COMPLETED and self._desk.store.find(task) == [State.COMPLETED]:
-            note = sick(deploy.place, deploy.why)[:2_000]
-            learning.rolled_back(self._desk, known, deploy.commit, note)
-            self._mover.move(task, State.COMPLETED, Event.SICK, note, "sent back")
-            self._desk.chair.wake()  # a hand may be free for it, while this one deploys what takes the commit back
 
     def _pause_if_needed(self, deploy: Deploy, task: str) -> None:
         """What nobody can mend but the owner, and what comes to nothing again and again; unless he forgave it."""
         if deploy.number <= self._book.forgiven():
             return
         deploys, why = self._book.deploys(), ""
-        many = in_vain(deploy.place, deploys, self._book.forgiven(), self._desk.journal.reverts())
+        many = in_vain(deploy.place, deploys, self._book.forgiven(), self._journal.reverts())
         if deploy.stage is DeployStage.STUCK and not healthy_at(deploy.place, deploys):
             why = f"{deploy.place} is not healthy: {deploy.why}"
         elif commit := unwatched(deploy, deploys):
@@ -230,4 +288,4 @@ class Deploying:
         elif many >= self._rules.pause_after:
             why = f"{many} deploys in a row came to nothing at {deploy.place}"
         if why:
-            self._book.pause(why, self._desk.clock.now())
+            self._book.pause(why, self._session.now())

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from agents.orchestrator.board.session import Session
+from agents.orchestrator.integration.feature_branches import TargetBranch
 from agents.orchestrator.publishing.pull_text import LABELS
-from agents.orchestrator.team import WHO, Desk
-from shared.forge.forge import REVIEW_CONTEXT, HeadMoved, MergeBlocked, MergeConflict, Pull, marked
+from shared.forge.forge import REVIEW_CONTEXT, Forge, HeadMoved, MergeBlocked, MergeConflict, Pull, marked
+from shared.model.change import Change
 from shared.model.deployment import Deploy
-from shared.model.protected import needs_owner
+from shared.model.naming import WHO
 from shared.model.text import defuse
+from shared.repo.mirror import Mirror
 from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
+from shared.store.journal import Journal
 from shared.system.fault import fault_point
 
 
@@ -25,16 +29,21 @@ class NotTakenBack:
 
 @dataclass(frozen=True)
 class TakingBack:
-    """`sync`: brings our mirror up to date -> the newest commit of the target's branch."""
+    """`may_merge`: (what it changes) -> whether it may be merged without the owner, if it is proved."""
 
-    desk: Desk
-    sync: Callable[[], str]
+    journal: Journal
+    mirror: Mirror
+    forge: Forge
+    main: TargetBranch
+    clean: Callable[[str], str]  # the filter for outgoing text
+    session: Session
+    may_merge: Callable[[Sequence[Change]], bool]
 
     def ensure(self, deploy: Deploy, task: str) -> Pull | NotTakenBack:
         """Repeatable at any point: what is there already is found, not made again."""
-        desk, name = self.desk, _branch(deploy)
-        found = desk.delivery.forge.find_pull(name, desk.rules.branch)
-        if found and not desk.journal.outcome_of(_key(deploy, "push")):
+        name = _branch(deploy)
+        found = self.forge.find_pull(name, self.main.name)
+        if found and not self.journal.outcome_of(_key(deploy, "push")):
             return NotTakenBack(f"pull request #{found.number} comes from {name}, and is not ours: close it")
         if found is None or found.state == "open":
             sha = self._commit(deploy)
@@ -49,16 +58,16 @@ class TakingBack:
     def _book_end(self, deploy: Deploy, pull: Pull) -> None:
         """What a kill kept from being booked."""
         key = _key(deploy, "merge")
-        if pull.merge_sha and self.desk.journal.intended(key):
-            self.desk.journal.achieved(key, pull.merge_sha)
+        if pull.merge_sha and self.journal.intended(key):
+            self.journal.achieved(key, pull.merge_sha)
 
     def _commit(self, deploy: Deploy) -> str | NotTakenBack:
         """The one that stands in our mirror, or a new one."""
-        desk, ref = self.desk, _ref(deploy)
-        tip = self.sync()
-        if standing := desk.mirror.attempt(ref):
+        ref = _ref(deploy)
+        tip = self.main.sync()
+        if standing := self.mirror.attempt(ref):
             return standing
-        match desk.mirror.taken_back(deploy.commit, tip, ref, WHO, desk.clock.now()):
+        match self.mirror.taken_back(deploy.commit, tip, ref, WHO, self.session.now()):
             case Rebased(sha):
                 return sha
             case Conflict(paths):
@@ -71,55 +80,53 @@ class TakingBack:
 
     def _push(self, deploy: Deploy, sha: str, name: str) -> str:
         """Create-only -> why not: a branch of this name that is not ours is somebody's. Empty: it is there."""
-        desk, key = self.desk, _key(deploy, "push")
-        if desk.journal.outcome_of(key):
+        key = _key(deploy, "push")
+        if self.journal.outcome_of(key):
             return ""
-        there = desk.mirror.remote_head(name)
-        if there and not (there == sha and desk.journal.intended(key)):
+        there = self.mirror.remote_head(name)
+        if there and not (there == sha and self.journal.intended(key)):
             return f"{name} is there already, and not ours: remove that branch"
-        desk.journal.intend(key, "push", "", sha, desk.clock.now())
+        self.journal.intend(key, "push", "", sha, self.session.now())
         if not there:
-            desk.mirror.push(sha, name)
-        desk.journal.achieved(key, sha)
+            self.mirror.push(sha, name)
+        self.journal.achieved(key, sha)
         return ""
 
     def _pull(self, deploy: Deploy, task: str, name: str) -> Pull:
-        desk, key = self.desk, _key(deploy, "pr")
-        desk.journal.intend(key, "pull request", "", name, desk.clock.now())
+        key = _key(deploy, "pr")
+        self.journal.intend(key, "pull request", "", name, self.session.now())
         title = f"Take back {deploy.commit[:8]}, which was sick at {deploy.place}"
-        body = marked(f"{task}:revert", defuse(desk.delivery.clean(_body(deploy, task))))
-        pull = desk.delivery.forge.ensure_pull(name, desk.rules.branch, title, body, LABELS)
-        desk.journal.achieved(key, str(pull.number))
+        body = marked(f"{task}:revert", defuse(self.clean(_body(deploy, task))))
+        pull = self.forge.ensure_pull(name, self.main.name, title, body, LABELS)
+        self.journal.achieved(key, str(pull.number))
         return pull
 
     # -- merging ----------------------------------------------------------------------------------------------
 
     def _merged_if_proved(self, deploy: Deploy, pull: Pull) -> Pull:
         """Merged without the owner only if it leaves, byte for byte, what was healthy before; else it waits for him."""
-        desk, sha = self.desk, self.desk.mirror.attempt(_ref(deploy))
+        sha = self.mirror.attempt(_ref(deploy))
         if not sha or pull.head_sha != sha or not self._may_be_merged(deploy, sha):
             return pull
         key = _key(deploy, "merge")
-        desk.journal.intend(key, "merge of a revert", "", sha, desk.clock.now())
+        self.journal.intend(key, "merge of a revert", "", sha, self.session.now())
         try:
             note = f"the same files as {deploy.back_to[:12]}, which was healthy"
-            desk.delivery.forge.set_status(sha, REVIEW_CONTEXT, "success", note)
-            merged = desk.delivery.forge.merge(pull.number, sha, into=desk.rules.branch)
+            self.forge.set_status(sha, REVIEW_CONTEXT, "success", note)
+            merged = self.forge.merge(pull.number, sha, into=self.main.name)
         except (HeadMoved, MergeBlocked, MergeConflict) as reason:
-            desk.tell(f"#{pull.number} is not merged: {reason}")
+            self.session.tell(f"#{pull.number} is not merged: {reason}")
             return pull
         fault_point("revert.merged")
-        desk.journal.achieved(key, merged)
-        self.sync()
-        return desk.delivery.forge.get_pull(pull.number)
+        self.journal.achieved(key, merged)
+        self.main.sync()
+        return self.forge.get_pull(pull.number)
 
     def _may_be_merged(self, deploy: Deploy, sha: str) -> bool:
-        desk, mirror = self.desk, self.desk.mirror
-        if not desk.rules.policy.auto or mirror.parent(sha) != mirror.head(desk.rules.branch):
+        mirror, parent = self.mirror, self.mirror.parent(sha)
+        if parent != mirror.head(self.main.name) or mirror.tree_id(sha) != mirror.tree_id(deploy.back_to):
             return False
-        changes = mirror.changed(mirror.parent(sha), sha)
-        is_proved = mirror.tree_id(sha) == mirror.tree_id(deploy.back_to)
-        return is_proved and not needs_owner(changes, desk.rules.protected)
+        return self.may_merge(mirror.changed(parent, sha))
 
 
 def _branch(deploy: Deploy) -> str:

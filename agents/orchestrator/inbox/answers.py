@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
 from shared.model.errors import Misconfigured
 from shared.model.lifecycle import Event, State, owner_moved
 from shared.store.gate_book import AwaitingOwner, GateRepository, Ruling, Said
 from shared.store.task_store import TaskStore
+from shared.system.clock import Clock
 
 Word = Literal["approve", "reject", "retry", "cancel"]
 
@@ -31,30 +31,38 @@ MEANINGS: Mapping[Word, Meaning] = {
 }
 
 
-def approve(gates: GateRepository, task: str, state: State, why: str, now: datetime) -> AwaitingOwner:
-    """Exactly the change that waits. Misconfigured: none does."""
-    parked = gates.parked(task)
-    if state is not State.IN_REVIEW or parked is None:
-        raise Misconfigured(f"{task} lies in {state}/ and does not wait for you; see: python main.py status")
-    gates.rule(task, Ruling("approve", parked.subject, why, now))
-    return parked
+@dataclass(frozen=True)
+class OwnerAnswers:
+    """An answer's effect, given at the forge or at the terminal."""
 
+    store: TaskStore
+    gates: GateRepository
+    clock: Clock
 
-def move(
-    store: TaskStore,
-    gates: GateRepository,
-    task: str,
-    source: State,
-    word: Literal["reject", "retry", "cancel"],
-    why: str,
-    now: datetime,
-) -> State:
-    """Where the file lies now; `why` reaches the coder. Misconfigured: the word means nothing there."""
-    meaning = MEANINGS[word]
-    if owner_moved(source, meaning.target) not in meaning.events:
-        raise Misconfigured(f"{task} lies in {source}/; {word} does nothing there")
-    parked = gates.parked(task)
-    gates.rule(task, Ruling(meaning.said, parked.subject if parked else "", why, now))
-    if not store.move(task, source, meaning.target):
-        raise Misconfigured(f"{task} has just been moved; look again with: python main.py tasks")
-    return meaning.target
+    def state(self, task: str) -> State:
+        """Where its file lies."""
+        return next(iter(self.store.find(task)), State.GONE)
+
+    def approve(self, task: str, state: State, why: str) -> AwaitingOwner:
+        """Exactly the change that waits. Misconfigured: none does."""
+        parked = self.gates.parked(task)
+        if state is not State.IN_REVIEW or parked is None:
+            raise Misconfigured(f"{task} lies in {state}/ and does not wait for you; see: python main.py status")
+        self.gates.rule(task, Ruling("approve", parked.subject, why, self.clock.now()))
+        return parked
+
+    def move(self, task: str, source: State, word: Literal["reject", "retry", "cancel"], why: str) -> State:
+        """Where the file lies now; `why` reaches the coder. Misconfigured: the word means nothing there."""
+        meaning = MEANINGS[word]
+        if owner_moved(source, meaning.target) not in meaning.events:
+            raise Misconfigured(f"{task} lies in {source}/; {word} does nothing there")
+        parked = self.gates.parked(task)
+        self.gates.rule(task, Ruling(meaning.said, parked.subject if parked else "", why, self.clock.now()))
+        if not self.store.move(task, source, meaning.target):
+            raise Misconfigured(f"{task} has just been moved; look again with: python main.py tasks")
+        return meaning.target
+
+    def note(self, task: str, said: Said, why: str) -> None:
+        """Keep a reason that was not given before."""
+        if why not in {ruling.why for ruling in self.gates.rulings(task)}:
+            self.gates.rule(task, Ruling(said, "", why, self.clock.now()))

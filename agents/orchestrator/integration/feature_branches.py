@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import count, takewhile
 
-from agents.orchestrator.team import WHO, Desk
 from shared.model.errors import Stumble, TeamError
 from shared.model.lifecycle import State
-from shared.model.naming import goal_branch, is_landing
+from shared.model.naming import WHO, goal_branch, is_landing
+from shared.repo.mirror import Mirror
 from shared.repo.mirror_rebase import Conflict
 from shared.store.journal import Journal
 from shared.store.task_records import TaskRecord
+from shared.system.clock import Clock
 
 MOST_NAMED = 5  # files of a conflict, tasks that are missing
 OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
@@ -35,11 +36,6 @@ class BranchLostCommits(BranchNeedsOwner):
 
 
 # --- which branch, by the books ------------------------------------------------------------------------------
-
-
-def target(desk: Desk, task: TaskRecord) -> str:
-    """The branch that its change goes into. What was planned for a branch that has landed goes into the target's."""
-    return own_target(desk.journal, task) or desk.rules.branch
 
 
 def own_target(journal: Journal, task: TaskRecord) -> str:
@@ -86,85 +82,108 @@ def too_early(task: TaskRecord, known: Mapping[str, TaskRecord]) -> bool:
     return lands(task) and any(one.seen_in in OPEN for one in others)
 
 
-def is_outdated(desk: Desk, task: TaskRecord) -> bool:
-    """A landing that was made of less than is on its branch now, as far as we have looked."""
-    made_of = desk.journal.gathered(task.id) if lands(task) else ""
-    newest = desk.mirror.head(task.branch) if made_of else None
-    return newest is not None and not _holds(desk, made_of, newest)
+@dataclass(frozen=True)
+class TargetBranch:
+    """The owner's branch. `sync` brings our mirror up to date -> its newest commit."""
 
-
-def _holds(desk: Desk, newer: str, older: str) -> bool:
-    """False also if one of the commits is not here."""
-    try:
-        return desk.mirror.is_ancestor(older, newer)
-    except TeamError:
-        return False
-
-
-# --- at the forge --------------------------------------------------------------------------------------------
+    name: str
+    sync: Callable[[], str]
 
 
 @dataclass(frozen=True)
 class FeatureBranches:
-    """`sync`: brings our mirror up to date -> the newest commit of the target's branch.
+    """Each push is an intent with a number; what it came to is "<commit> <the target's newest that it holds>".
 
-    Each push is an intent with a number; what it came to is "<commit> <the target's newest that it holds>".
+    `command`: what the owner types before a command's name.
     """
 
-    desk: Desk
-    sync: Callable[[], str]
+    journal: Journal
+    mirror: Mirror
+    main: TargetBranch
+    clock: Clock
+    tell: Callable[[str], None]
+    command: str = "python main.py"
+
+    # -- by the books -----------------------------------------------------------------------------------------
+
+    def target(self, task: TaskRecord) -> str:
+        """The branch that its change goes into. What was planned for a branch that has landed goes into the target's."""
+        return own_target(self.journal, task) or self.main.name
+
+    def is_current(self, task: TaskRecord, base: str) -> bool:
+        """Whether the branch that a change goes into is still where the change begins."""
+        return base == self.mirror.head(self.target(task))
+
+    def is_outdated(self, task: TaskRecord) -> bool:
+        """A landing that was made of less than is on its branch now, as far as we have looked."""
+        made_of = self.journal.gathered(task.id) if lands(task) else ""
+        newest = self.mirror.head(task.branch) if made_of else None
+        return newest is not None and not self._holds(made_of, newest)
+
+    def lands_early(self, task: TaskRecord) -> bool:
+        """A landing that has to wait: its goal has other tasks to do, or there is more on its branch."""
+        return lands(task) and (too_early(task, self.journal.tasks_on(task.branch)) or self.is_outdated(task))
+
+    def _holds(self, newer: str, older: str) -> bool:
+        """False also if one of the commits is not here."""
+        try:
+            return self.mirror.is_ancestor(older, newer)
+        except TeamError:
+            return False
+
+    # -- at the forge -----------------------------------------------------------------------------------------
 
     def base(self, task: TaskRecord) -> str:
         """What its change begins on: of a goal's branch with the target's brought in. Diverged: it cannot be."""
-        tip, branch = self.sync(), target(self.desk, task)
-        return tip if branch == self.desk.rules.branch else self.fresh(branch, tip)
+        tip, branch = self.main.sync(), self.target(task)
+        return tip if branch == self.main.name else self.fresh(branch, tip)
 
     def ensured(self, branch: str) -> str:
         """Its newest commit; one of a goal is pushed if it is not at the forge."""
-        tip = self.sync()
-        return tip if branch == self.desk.rules.branch else self._ensured(branch, tip)
+        tip = self.main.sync()
+        return tip if branch == self.main.name else self._ensured(branch, tip)
 
     def look(self, branch: str) -> str | None:
         """Its newest commit as it is at the forge, and now here; None: it is not there."""
-        if branch == self.desk.rules.branch:
-            return self.sync()
-        return self.desk.mirror.fetch(branch) if self.desk.mirror.remote_head(branch) else None
+        if branch == self.main.name:
+            return self.main.sync()
+        return self.mirror.fetch(branch) if self.mirror.remote_head(branch) else None
 
     def hear(self, tasks: Iterable[TaskRecord]) -> frozenset[str]:
         """The branches of goals to which the owner has pushed; one that is not there yet begins with its first task."""
         branches = {task.branch for task in tasks if task.branch}
-        still = [branch for branch in sorted(branches) if not has_landed(self.desk.journal, branch)]
-        before = {branch: self.desk.mirror.head(branch) for branch in still}
+        still = [branch for branch in sorted(branches) if not has_landed(self.journal, branch)]
+        before = {branch: self.mirror.head(branch) for branch in still}
         return frozenset(branch for branch, head in before.items() if self.look(branch) != head)
 
     def fresh(self, branch: str, tip: str) -> str:
         """Its newest commit, which holds `tip`: that of the target's branch."""
-        mirror, newest, before = self.desk.mirror, self._ensured(branch, tip), self._brought_in(branch)
-        is_rewritten = bool(before) and not _holds(self.desk, tip, before)
+        mirror, newest, before = self.mirror, self._ensured(branch, tip), self._brought_in(branch)
+        is_rewritten = bool(before) and not self._holds(tip, before)
         if mirror.is_ancestor(tip, newest):
             if is_rewritten:  # and the owner has set that right
-                self.desk.journal.intend(self._next(branch), "push", "", branch, self.desk.clock.now())
-                self.desk.journal.achieved(self._next(branch), f"{newest} {tip}")
+                self.journal.intend(self._next(branch), "push", "", branch, self.clock.now())
+                self.journal.achieved(self._next(branch), f"{newest} {tip}")
             return newest
-        main = self.desk.rules.branch
+        main = self.main.name
         if is_rewritten:
             raise BranchConflict(
                 f"{main} was rewritten since it was merged into {branch}: rebase that yourself and push it"
             )
         if mirror.is_ancestor(newest, tip):
             return self._push(branch, tip, newest, tip)
-        made = mirror.joined(newest, tip, WHO, f"Merge {main} into {branch}", self.desk.clock.now())
+        made = mirror.joined(newest, tip, WHO, f"Merge {main} into {branch}", self.clock.now())
         if isinstance(made, Conflict):
             where = ", ".join(made.paths[:MOST_NAMED]) or "its history"
             raise BranchConflict(
                 f"{main} conflicts with {branch} in {where}: merge {main} into {branch} yourself and push it"
             )
-        self.desk.tell(f"{branch}: brought up to date with {main}")
+        self.tell(f"{branch}: brought up to date with {main}")
         return self._push(branch, made, newest, tip)
 
     def _ensured(self, branch: str, tip: str) -> str:
         """It begins where the target's branch is; deleted by somebody, it begins where it was."""
-        mirror = self.desk.mirror
+        mirror = self.mirror
         newest = self.look(branch)
         if newest is None:
             last = (mirror.head(branch) if self._pushes(branch) else None) or tip
@@ -173,42 +192,42 @@ class FeatureBranches:
         self._check_ours(branch, newest, tip)
         self._check_whole(branch, newest)
         key = self._next(branch)
-        if self.desk.journal.intended(key) and mirror.is_ancestor(tip, newest):
-            self.desk.journal.achieved(key, f"{newest} {tip}")  # what a kill kept from being booked
+        if self.journal.intended(key) and mirror.is_ancestor(tip, newest):
+            self.journal.achieved(key, f"{newest} {tip}")  # what a kill kept from being booked
         return newest
 
     def _check_ours(self, branch: str, newest: str, tip: str) -> None:
-        is_begun = self.desk.journal.intended(_key(branch, 1)) and self.desk.mirror.is_ancestor(newest, tip)
+        is_begun = self.journal.intended(_key(branch, 1)) and self.mirror.is_ancestor(newest, tip)
         if not (is_begun or self._pushes(branch)):
             raise BranchNameTaken(f"{branch} is there already, and not ours: remove that branch at the forge")
 
     def _check_whole(self, branch: str, newest: str) -> None:
         """A rewritten history is whole if it has the same commits by their first lines."""
-        known, titles = self.desk.journal.tasks_on(branch), self.desk.mirror.titles(newest)
+        known, titles = self.journal.tasks_on(branch), self.mirror.titles(newest)
         missing = [
             task
-            for task, sha in self.desk.journal.merged_into(branch).items()
+            for task, sha in self.journal.merged_into(branch).items()
             if known[task].seen_in is State.COMPLETED
             and not lands(known[task])
-            and not (_holds(self.desk, newest, sha) or self._title(sha) in titles)
+            and not (self._holds(newest, sha) or self._title(sha) in titles)
         ]
         if missing:
             what = ", ".join(missing[:MOST_NAMED])
-            how = f"push it there again, or type: {self.desk.command} retry {missing[0]}"
+            how = f"push it there again, or type: {self.command} retry {missing[0]}"
             raise BranchLostCommits(f"{branch} does not hold what was merged for {what} any more: {how}")
 
     def _title(self, sha: str) -> str | None:
         try:
-            return self.desk.mirror.titles(sha)[0]
+            return self.mirror.titles(sha)[0]
         except TeamError:  # it is not here
             return None
 
     def _push(self, branch: str, sha: str, expected: str | None, tip: str) -> str:
         key = self._next(branch)
-        self.desk.journal.intend(key, "push", "", branch, self.desk.clock.now())
-        self.desk.mirror.push(sha, branch, expected)
-        self.desk.journal.achieved(key, f"{sha} {tip}")
-        return self.desk.mirror.fetch(branch)
+        self.journal.intend(key, "push", "", branch, self.clock.now())
+        self.mirror.push(sha, branch, expected)
+        self.journal.achieved(key, f"{sha} {tip}")
+        return self.mirror.fetch(branch)
 
     def _brought_in(self, branch: str) -> str:
         """The newest commit of the target's branch that was merged into it; empty: none yet."""
@@ -221,7 +240,7 @@ class FeatureBranches:
 
     def _pushes(self, branch: str) -> list[str]:
         """What they have come to, in order."""
-        return [*takewhile(bool, (self.desk.journal.outcome_of(_key(branch, number)) for number in count(1)))]
+        return [*takewhile(bool, (self.journal.outcome_of(_key(branch, number)) for number in count(1)))]
 
 
 def _key(branch: str, number: int) -> str:

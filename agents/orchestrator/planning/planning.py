@@ -1,65 +1,107 @@
-"""The accepted vision -> today's plan, its task files and DAILY_PLAN.md."""
+"""The accepted vision -> today's plan: which goals are asked about together, on which branch, and what is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agents.orchestrator.board.snapshot import load_snapshot
-from agents.orchestrator.board.transitions import file_task
+from agents.orchestrator.board.session import AgentRuns
 from agents.orchestrator.integration.feature_branches import BranchConflict, FeatureBranches, open_branches
-from agents.orchestrator.integration.partial_goals import branches_for, finished, left_before, planned, worded
-from agents.orchestrator.memory import learning
-from agents.orchestrator.planning import daily_planner
-from agents.orchestrator.planning.daily_planner import goals_to_plan, merged
-from agents.orchestrator.research.research_note import note_path
-from agents.orchestrator.roadmap import roadmapping
+from agents.orchestrator.integration.partial_goals import branches_for, planned, worded
+from agents.orchestrator.memory.recall import Recall
+from agents.orchestrator.planning.daily_planner import merged
+from agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles, open_goals
 from agents.orchestrator.roadmap.roadmap import forecast
-from agents.orchestrator.team import Desk, Team
-from agents.orchestrator.upkeep import upkeep
 from agents.orchestrator.vision.goal_ids import wordings
-from shared.model.board import wording
 from shared.model.errors import Refused, Stumble, TeamError, Unavailable
 from shared.model.lifecycle import State
 from shared.model.research import inquiry
 from shared.model.text import counted
-from shared.model.work import DailyPlan, Goal, PlanAnswer, PlanOrder, TaskSpec, Vision
+from shared.model.work import DailyPlan, Goal, PlanAnswer, PlanOrder, Run, TaskSpec
+from shared.money.ledger_reader import LedgerReader
 from shared.store.journal import Journal
 from shared.store.plan_book import Accepted, PlanRepository
-from shared.system.paths import write_text
+from shared.store.research_book import ResearchRepository
+from shared.store.task_store import TaskStore
 
 Goals = Sequence[Goal]
 
 MOST_PLANNINGS = 5  # per day: an owner who edits all day, or a model that never answers well
 
 
-def plan_day(desk: Desk, team: Team, day: str) -> None:
-    """Plans what has neither a task nor a question yet, in the roadmap's order. Nothing of that kind: no model call.
+@dataclass(frozen=True)
+class PlanningRules:
+    """Of the owner's configuration. `per_token`: the coder's price, sent and received, in nano-dollars."""
 
-    The owner's goals come first. What strangers propose has a call of its own, when his tasks are written: no word of a
-    stranger stands beside his goals, and whatever becomes of that call, his plan is kept.
-    """
-    accepted = desk.plans.accepted()
-    if accepted is None:
-        return
-    goals = due_goals(desk, accepted.vision, day)
-    proposals = tuple(goal for goal in goals if goal.proposed_by)
-    his = tuple(goal for goal in goals if not goal.proposed_by)
-    put_off = [one for one in open_goals(desk.plans, desk.journal, accepted.vision, day) if one not in goals]
-    branches = open_branches(desk.journal)
-    planning = _Planning(desk, team, day, accepted, branches, held=_begun(desk.journal, put_off))
-    if his or not proposals:
-        planning.plan(his, waiting=_begun(desk.journal, proposals))
-        _write(desk, accepted, day)
-    if proposals:
-        planning.plan(proposals, is_booked=bool(his))
-        _write(desk, accepted, day)
+    capacity: int  # tasks per day
+    depth: int  # of dependencies
+    allow: tuple[str, ...]
+    per_token: tuple[int, int]
+    long_goals: bool = True  # what one day is too short for has a branch of its own until it is whole
 
 
-def due_goals(desk: Desk, vision: Vision, day: str) -> tuple[Goal, ...]:
-    """Open goals in the order of their turn, without those that the owner has put off."""
-    by_id = {goal.id: goal for goal in open_goals(desk.plans, desk.journal, vision, day)}
-    return tuple(by_id[id_] for id_ in roadmapping.turns(desk, day) if id_ in by_id)
+@dataclass(frozen=True)
+class PlanBooks:
+    """What is known of earlier plans and tasks, and what was spent on them."""
+
+    plans: PlanRepository
+    journal: Journal
+    store: TaskStore
+    ledger: LedgerReader
+    research: ResearchRepository
+
+    def open_tasks(self) -> tuple[TaskSpec, ...]:
+        filed = self.store.all(State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
+        return tuple(file.spec for file in filed if isinstance(file.spec, TaskSpec))
+
+    def first_number(self, day: str) -> int:
+        """The lowest that no task of that day has."""
+        prefix = day.replace("-", "") + "-"
+        seen = self.journal.ids_beginning(prefix) | self.store.names_beginning(prefix)
+        taken = [id_.removeprefix(prefix) for id_ in seen]
+        return max((int(number) for number in taken if number.isdecimal()), default=0) + 1
+
+    def experience(self) -> tuple[int, int]:
+        """How many tasks are finished, and what they have cost, in nano-dollars."""
+        places = self.journal.places()
+        over = places[State.IN_REVIEW] | places[State.COMPLETED]
+        return len(over), self.ledger.settled_for(over)
+
+
+@dataclass(frozen=True)
+class Planning:
+    """`ask` asks the Planner, of what is at a commit."""
+
+    ask: Callable[[Run, PlanOrder, str], PlanAnswer]
+    books: PlanBooks
+    goals: OpenGoals
+    files: PlanFiles
+    branches: FeatureBranches
+    recall: Recall
+    runs: AgentRuns
+    rules: PlanningRules
+
+    def plan_day(self, day: str) -> None:
+        """Plans what has neither a task nor a question yet, in the roadmap's order. Nothing of that kind: no model call.
+
+        The owner's goals come first. What strangers propose has a call of its own, when the owner's tasks are written:
+        no word of a stranger stands beside the owner's goals, and whatever becomes of that call, the plan is kept.
+        """
+        plans, journal = self.books.plans, self.books.journal
+        accepted = plans.accepted()
+        if accepted is None:
+            return
+        goals = self.goals.due(accepted.vision, day)
+        proposals = tuple(goal for goal in goals if goal.proposed_by)
+        owners = tuple(goal for goal in goals if not goal.proposed_by)
+        put_off = [one for one in open_goals(plans, journal, accepted.vision, day) if one not in goals]
+        planning = _DayPlanning(self, day, accepted, open_branches(journal), held=_begun(journal, put_off))
+        if owners or not proposals:
+            planning.plan(owners, waiting=_begun(journal, proposals))
+            self.files.write(day)
+        if proposals:
+            planning.plan(proposals, is_booked=bool(owners))
+            self.files.write(day)
 
 
 def _begun(journal: Journal, goals: Goals) -> Goals:
@@ -68,29 +110,14 @@ def _begun(journal: Journal, goals: Goals) -> Goals:
     return tuple(goal for goal in goals if worded(goal) in begun)
 
 
-def _write(desk: Desk, accepted: Accepted, day: str) -> None:
-    write_tasks(desk, day)
-    write_plan_file(desk, accepted, day)
-
-
-def open_goals(plans: PlanRepository, journal: Journal, vision: Vision, day: str) -> tuple[Goal, ...]:
-    """What is to be planned on that day; also the rest of what an earlier plan cut in half."""
-    before = plans.plan(day)
-    begun = planned(journal, vision.goals) | finished(plans, journal, day).keys()
-    whole = begun - left_before(plans, journal, day)
-    asked = plans.asked(wordings(vision))
-    return goals_to_plan(vision, whole, asked, before.deferred if before else ())
-
-
 @dataclass(frozen=True)
-class _Planning:
+class _DayPlanning:
     """Of one day, on an accepted vision. The goals of one call are all the owner's, or all proposals.
 
     `held`: what the owner has put off, although it is begun: that there is more to do only the plan knows.
     """
 
-    desk: Desk
-    team: Team
+    of: Planning
     day: str
     accepted: Accepted
     branches: Mapping[str, str]  # of goals that have one of their own
@@ -101,8 +128,8 @@ class _Planning:
 
         `waiting`: left, too, if nobody comes to plan them. `is_booked`: the attempt is counted.
         """
-        before = self.desk.plans.plan(self.day)
-        free = self.desk.rules.capacity - len(before.tasks if before else ())
+        before = self._plans.plan(self.day)
+        free = self.of.rules.capacity - len(before.tasks if before else ())
         if goals and free > 0:
             self._ask_each(goals[:free], (*goals[free:], *waiting), is_booked)
             self._fill_up(goals[free:], waiting)
@@ -112,10 +139,10 @@ class _Planning:
 
     def _fill_up(self, goals: Goals, waiting: Goals) -> None:
         """What turned out to be a question, or to be done, leaves its room to the next goals: one call more."""
-        before = self.desk.plans.plan(self.day)
-        free = self.desk.rules.capacity - len(before.tasks if before else ())
-        if goals and free > 0 and self.desk.plans.planning_attempts(self.day) < MOST_PLANNINGS:
-            _write(self.desk, self.accepted, self.day)  # whatever becomes of this call; and it goes on from there
+        before = self._plans.plan(self.day)
+        free = self.of.rules.capacity - len(before.tasks if before else ())
+        if goals and free > 0 and self._plans.planning_attempts(self.day) < MOST_PLANNINGS:
+            self.of.files.write(self.day)  # whatever becomes of this call; and it goes on from there
             self._ask_each(goals[:free], (*goals[free:], *waiting), is_booked=False)
 
     def _ask_each(self, goals: Goals, waiting: Goals, is_booked: bool) -> None:
@@ -123,24 +150,23 @@ class _Planning:
         rest = goals
         while rest:
             some, rest, branch = _together(rest, self.branches)
-            before = self.desk.plans.plan(self.day)
-            free = self.desk.rules.capacity - len(before.tasks if before else ()) - len(rest)
+            before = self._plans.plan(self.day)
+            free = self.of.rules.capacity - len(before.tasks if before else ()) - len(rest)
             is_booked = self._ask(before, some, free, (*rest, *waiting), is_booked, branch)
             if rest:
-                _write(self.desk, self.accepted, self.day)
+                self.of.files.write(self.day)
 
     def _base(self, branch: str, tip: str) -> str:
         """What the planner reads. Where the branches do not go together, the rest of a goal is planned all the same."""
-        branches = FeatureBranches(self.desk, self.team.sync)
         try:
-            return branches.fresh(branch, tip) if branch else tip
+            return self.of.branches.fresh(branch, tip) if branch else tip
         except BranchConflict as problem:
-            self.desk.tell(str(problem))
-            return branches.ensured(branch)
+            self._tell(str(problem))
+            return self.of.branches.ensured(branch)
 
     def _put_off(self, before: DailyPlan | None, goals: Goals, waiting: Goals, problem: TeamError) -> None:
         """What is wrong with their branch keeps no other goal from being planned."""
-        self.desk.tell(str(problem))
+        self._tell(str(problem))
         notes = tuple(f"{goal.title}: {problem}" for goal in goals)
         plan = DailyPlan(self.day, guards=self.accepted.guards, deferred=(*goals, *waiting), notes=notes)
         self._keep(before, plan, (*goals, *waiting))
@@ -149,10 +175,9 @@ class _Planning:
         self, before: DailyPlan | None, goals: Goals, free: int, waiting: Goals, is_booked: bool, branch: str
     ) -> bool:
         """Whether the attempt is counted: what stands on a branch that cannot be read is put off, without a call."""
-        desk, day, accepted = self.desk, self.day, self.accepted
-        if not is_booked and desk.plans.planning_attempts(day) >= MOST_PLANNINGS:
+        if not is_booked and self._plans.planning_attempts(self.day) >= MOST_PLANNINGS:
             raise Stumble(f"planned {MOST_PLANNINGS} times today already; the rest waits for tomorrow")
-        tip = self.team.sync()
+        tip = self.of.branches.main.sync()
         try:
             commit = self._base(branch, tip)
         except Unavailable:
@@ -161,23 +186,29 @@ class _Planning:
             self._put_off(before, goals, waiting, problem)
             return is_booked
         if not is_booked:
-            desk.plans.book_planning(day)
-        desk.tell(f"planning {counted(len(goals), 'proposal' if goals[0].proposed_by else 'goal')}")
-        order = _order(desk, day, accepted, goals, free)
-        lessons = learning.for_planner(desk, goals, f"plan-{day}", order.first_number)
-        with desk.journal.running("planner", day, desk.clock) as run, desk.chair.left():
-            answer = self.team.plan(run, replace(order, lessons=lessons), commit)
-        desk.research.ask([inquiry(unknown.text, unknown.goal_id) for unknown in answer.unknowns], day)
-        plan = _as_plan(desk, day, accepted, answer, goals)
-        plan = _on_branch(plan, answer, goals, branch) if branch else replace(plan, branches=_new(desk, answer, goals))
+            self._plans.book_planning(self.day)
+        self._tell(f"planning {counted(len(goals), 'proposal' if goals[0].proposed_by else 'goal')}")
+        self._ask_at(commit, before, goals, free, waiting, branch)
+        return True
+
+    def _ask_at(
+        self, commit: str, before: DailyPlan | None, goals: Goals, free: int, waiting: Goals, branch: str
+    ) -> None:
+        of, day = self.of, self.day
+        order = self._order(goals, free)
+        lessons = of.recall.for_planner(goals, f"plan-{day}", order.first_number)
+        with of.runs.unlocked("planner", day=day) as run:
+            answer = of.ask(run, replace(order, lessons=lessons), commit)
+        of.books.research.ask([inquiry(unknown.text, unknown.goal_id) for unknown in answer.unknowns], day)
+        plan = self._as_plan(answer, goals)
+        plan = _on_branch(plan, answer, goals, branch) if branch else replace(plan, branches=self._new(answer, goals))
         if lessons:
-            learning.planned(desk, f"plan-{day}", order.first_number, is_whole=not answer.notes)
+            of.recall.planned(f"plan-{day}", order.first_number, is_whole=not answer.notes)
         self._keep(before, replace(plan, deferred=(*plan.deferred, *waiting)), (*goals, *waiting))
         for goal in () if branch else goals:
             if goal.id in dict(plan.branches):
-                desk.tell(f"{goal.title!r} is more than one day: it grows on a branch of its own")
-        desk.log(run, "planned", tasks=[task.id for task in plan.tasks], notes=plan.notes)
-        return True
+                self._tell(f"{goal.title!r} is more than one day: it grows on a branch of its own")
+        of.runs.log(run, "planned", tasks=[task.id for task in plan.tasks], notes=plan.notes)
 
     def _keep(self, before: DailyPlan | None, plan: DailyPlan, goals: Goals) -> None:
         """What `before` has left of these goals is in `plan` now."""
@@ -188,7 +219,41 @@ class _Planning:
             )
             before = replace(before, deferred=deferred, held=held, finished=over)
         plan = merged(before, replace(plan, held=tuple(self.held)))
-        self.desk.plans.keep_plan(plan, wordings(self.accepted.vision))
+        self._plans.keep_plan(plan, wordings(self.accepted.vision))
+
+    def _order(self, goals: Goals, free: int) -> PlanOrder:
+        return PlanOrder(
+            goals=tuple(goals),
+            capacity=free,
+            first_number=self.of.books.first_number(self.day),
+            open_tasks=self.of.books.open_tasks(),
+            guards=self.accepted.guards,
+            notes=self.accepted.vision.notes,
+            allow=self.of.rules.allow,
+            depth=self.of.rules.depth,
+        )
+
+    def _as_plan(self, answer: PlanAnswer, goals: Goals) -> DailyPlan:
+        return DailyPlan(
+            day=self.day,
+            tasks=answer.tasks,
+            reasons=answer.reasons,
+            deferred=tuple(goal for goal in goals if goal.id in answer.deferred),
+            questions=answer.questions,
+            guards=self.accepted.guards,
+            forecast=forecast(answer.tasks, self.of.rules.per_token, self.of.books.experience()),
+            notes=answer.notes,
+        )
+
+    def _new(self, answer: PlanAnswer, goals: Goals) -> tuple[tuple[str, str], ...]:
+        return branches_for(self.of.books.journal, answer, goals) if self.of.rules.long_goals else ()
+
+    @property
+    def _plans(self) -> PlanRepository:
+        return self.of.books.plans
+
+    def _tell(self, words: str) -> None:
+        self.of.runs.session.tell(words)
 
 
 def _together(goals: Goals, branches: Mapping[str, str]) -> tuple[Goals, Goals, str]:
@@ -196,36 +261,6 @@ def _together(goals: Goals, branches: Mapping[str, str]) -> tuple[Goals, Goals, 
     branch = branches.get(goals[0].id, "")
     some = [goal for goal in goals if branches.get(goal.id, "") == branch]
     return some, [goal for goal in goals if goal not in some], branch
-
-
-def _order(desk: Desk, day: str, accepted: Accepted, goals: Goals, free: int) -> PlanOrder:
-    return PlanOrder(
-        goals=tuple(goals),
-        capacity=free,
-        first_number=_first_number(desk, day),
-        open_tasks=_open_tasks(desk),
-        guards=accepted.guards,
-        notes=accepted.vision.notes,
-        allow=desk.rules.allow,
-        depth=desk.rules.depth,
-    )
-
-
-def _as_plan(desk: Desk, day: str, accepted: Accepted, answer: PlanAnswer, goals: Goals) -> DailyPlan:
-    return DailyPlan(
-        day=day,
-        tasks=answer.tasks,
-        reasons=answer.reasons,
-        deferred=tuple(goal for goal in goals if goal.id in answer.deferred),
-        questions=answer.questions,
-        guards=accepted.guards,
-        forecast=forecast(answer.tasks, desk.rules.per_token, _experience(desk)),
-        notes=answer.notes,
-    )
-
-
-def _new(desk: Desk, answer: PlanAnswer, goals: Goals) -> tuple[tuple[str, str], ...]:
-    return branches_for(desk.journal, answer, goals) if desk.rules.long_goals else ()
 
 
 def _on_branch(plan: DailyPlan, answer: PlanAnswer, goals: Goals, branch: str) -> DailyPlan:
@@ -239,52 +274,3 @@ def _on_branch(plan: DailyPlan, answer: PlanAnswer, goals: Goals, branch: str) -
         questions=tuple(question for question in plan.questions if question.goal_id not in answer.done),
         notes=(*plan.notes, *(f"{goal.title}: nothing is left to plan ({seen[goal.id]})" for goal in over)),
     )
-
-
-def _open_tasks(desk: Desk) -> tuple[TaskSpec, ...]:
-    filed = desk.store.all(State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
-    return tuple(file.spec for file in filed if isinstance(file.spec, TaskSpec))
-
-
-def _first_number(desk: Desk, day: str) -> int:
-    prefix = day.replace("-", "") + "-"
-    seen = desk.journal.ids_beginning(prefix) | desk.store.names_beginning(prefix)
-    taken = [id_.removeprefix(prefix) for id_ in seen]
-    return max((int(number) for number in taken if number.isdecimal()), default=0) + 1
-
-
-def _experience(desk: Desk) -> tuple[int, int]:
-    """How many tasks are finished, and what they have cost."""
-    places = desk.journal.places()
-    over = places[State.IN_REVIEW] | places[State.COMPLETED]
-    return len(over), desk.ledger.settled_for(over)
-
-
-# --- the plan's files ----------------------------------------------------------------------------------------
-
-
-def write_tasks(desk: Desk, day: str) -> None:
-    """A file for each task of that day's plan that history does not know yet; repeatable after a kill."""
-    plan, accepted = desk.plans.plan(day), desk.plans.accepted()
-    if plan is None or accepted is None:
-        return
-    goals = {goal.id: goal for goal in accepted.vision.goals}
-    known, branches = desk.journal.tasks(task.id for task in plan.tasks), dict(plan.branches)
-    for task in plan.tasks:
-        if task.id in known:
-            continue
-        goal = goals.get(task.goal_id)
-        file_task(desk, task, "planned", wording(goal) if goal else "", branches.get(task.goal_id, ""))
-
-
-def write_plan_file(desk: Desk, accepted: Accepted, day: str) -> None:
-    plan = desk.plans.plan(day)
-    if plan is None:
-        return
-    board = load_snapshot(desk.store, desk.journal, desk.wanted(), desk.rules.limits).board
-    questions = desk.plans.asked(wordings(accepted.vision))
-    cap = desk.ledger.cap_of(day, desk.rules.day_cap)
-    notes = {looked.inquiry.id: note_path(looked) for looked in desk.research.all() if looked.slug}
-    proposed = upkeep.lines(desk.upkeep.look(day))
-    text = daily_planner.render(plan, accepted.vision, board, questions, cap, notes, proposed)
-    write_text(desk.home.daily_plan, desk.delivery.clean(text))

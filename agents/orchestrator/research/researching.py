@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
+from agents.orchestrator.board.session import AgentRuns
 from agents.orchestrator.research.research_note import name_of, note
-from agents.orchestrator.team import Desk, Team
 from agents.orchestrator.vision.goal_ids import wordings
 from shared.model.errors import (
     Misconfigured,
@@ -18,6 +20,10 @@ from shared.model.errors import (
     Unavailable,
 )
 from shared.model.research import Findings, Inquiry, Looked, NotRead, WebSource, inquiry
+from shared.model.work import Run
+from shared.money.ledger_reader import LedgerReader
+from shared.store.plan_book import PlanRepository
+from shared.store.research_book import ResearchRepository
 from shared.system.fault import fault_point
 from shared.system.paths import write_text
 
@@ -25,29 +31,84 @@ MOST_TRIES = 3  # days on which a question is tried
 LONGEST = 100  # characters of a question in a line
 
 
-def research_day(desk: Desk, team: Team, day: str) -> list[str]:
-    """-> what kept questions from being answered. One that fails keeps no other from being looked up.
+@dataclass(frozen=True)
+class Researching:
+    """`look_up` asks the Researcher; `questions`: the most that are begun on a day."""
 
-    Without a model, or money, all wait; what this day's share does not hold waits for another day.
-    """
-    accepted, problems = desk.plans.accepted(), list[str]()
-    if accepted is None or team.research is None:
+    look_up: Callable[[Run, Inquiry], Findings]
+    book: ResearchRepository
+    plans: PlanRepository
+    runs: AgentRuns
+    notes: Notes
+    questions: int
+
+    def day(self, day: str) -> list[str]:
+        """-> what kept questions from being answered. One that fails keeps no other from being looked up.
+
+        Without a model, or money, all wait; what this day's share does not hold waits for another day.
+        """
+        accepted, problems = self.plans.accepted(), list[str]()
+        if accepted is None:
+            return problems
+        ideas = tuple(dict.fromkeys(inquiry(idea.text) for idea in accepted.vision.ideas))
+        self.book.ask(ideas, day)
+        open_goals = {question.goal_id for question in self.plans.asked(wordings(accepted.vision))}
+        asked = (*ideas, *_unknowns(self.book.all(), open_goals))
+        for looked in due(self.book.all(), asked, day, self.questions):
+            try:
+                self._look_up(day, looked.inquiry)
+            except (ModelAway, OutOfBudget) as problem:
+                if not isinstance(problem, TaskCapReached):
+                    self.book.put_off(looked.inquiry)
+                    raise
+                problems.append(self._failed(looked.inquiry, problem))
+            except (Stumble, Refused, Misconfigured) as problem:
+                problems.append(self._failed(looked.inquiry, problem))
         return problems
-    ideas = tuple(dict.fromkeys(inquiry(idea.text) for idea in accepted.vision.ideas))
-    desk.research.ask(ideas, day)
-    open_goals = {question.goal_id for question in desk.plans.asked(wordings(accepted.vision))}
-    asked = (*ideas, *_unknowns(desk.research.all(), open_goals))
-    for looked in due(desk.research.all(), asked, day, desk.rules.questions):
-        try:
-            _look_up(desk, team, day, looked.inquiry)
-        except (ModelAway, OutOfBudget) as problem:
-            if not isinstance(problem, TaskCapReached):
-                desk.research.put_off(looked.inquiry)
-                raise
-            problems.append(_failed(desk, looked.inquiry, problem))
-        except (Stumble, Refused, Misconfigured) as problem:
-            problems.append(_failed(desk, looked.inquiry, problem))
-    return problems
+
+    def _look_up(self, day: str, asked: Inquiry) -> None:
+        """The note is written before its end is booked: a kill in between writes the same one again, for nothing."""
+        tell = self.runs.session.tell
+        tell(f"looking up: {asked.text[:LONGEST]}")
+        tries = self.book.begins(asked, day)
+        with self.runs.unlocked("researcher", asked.id, tries, day) as run:
+            findings = self.look_up(run, asked)
+        path = self.notes.write(day, asked, findings, self.book.pages(asked), self._goal(asked))
+        self.book.answered(asked, day, name_of(asked), findings)
+        self.runs.log(run, "looked up", claims=len(findings.claims), dropped=findings.dropped)
+        tell(f"note: {path}")
+
+    def _goal(self, asked: Inquiry) -> str:
+        accepted = self.plans.accepted()
+        goals = accepted.vision.goals if accepted else ()
+        return next((one.title for one in goals if one.id == asked.goal_id), "")
+
+    def _failed(self, asked: Inquiry, problem: TeamError) -> str:
+        """A service that is away, or a wrong key, is not the question's fault."""
+        why = self.notes.clean(str(problem))
+        self.book.failed(asked, why, is_counted=not isinstance(problem, Unavailable | Misconfigured))
+        told = f"not looked up: {asked.text[:LONGEST]}: {why}"
+        self.runs.session.tell(told)
+        return told
+
+
+@dataclass(frozen=True)
+class Notes:
+    """The files of what was found. `clean`: the filter for outgoing text."""
+
+    folder: Path
+    ledger: LedgerReader
+    clean: Callable[[str], str]
+
+    def write(self, day: str, asked: Inquiry, findings: Findings, pages: Sequence[WebSource | NotRead], goal: str) -> Path:
+        """`goal`: the title of the one that it was asked for; empty: of none."""
+        sources = [page for page in pages if isinstance(page, WebSource)]
+        unread = {page.url: page.why for page in pages if isinstance(page, NotRead)}
+        spent = self.ledger.spent_by(asked.id).used
+        path = self.folder / f"{name_of(asked)}.md"
+        write_text(path, self.clean(note(asked, findings, sources, unread, day, spent, goal)))
+        fault_point("note.written")
+        return path
 
 
 def _unknowns(known: Sequence[Looked], open_goals: Collection[str]) -> Iterator[Inquiry]:
@@ -63,37 +124,3 @@ def due(known: Sequence[Looked], asked: Sequence[Inquiry], day: str, most: int) 
     fresh = [one for one in wanted if one.tried_on != day and one.tries < MOST_TRIES]
     room = most - sum(one.tried_on == day for one in known)
     return (*begun, *sorted(fresh, key=lambda one: one.tries)[: max(0, room)])
-
-
-def _look_up(desk: Desk, team: Team, day: str, asked: Inquiry) -> None:
-    """The note is written before its end is booked: a kill in between writes the same one again, for nothing."""
-    assert team.research
-    desk.tell(f"looking up: {asked.text[:LONGEST]}")
-    tries = desk.research.begins(asked, day)
-    with desk.journal.running("researcher", day, desk.clock, asked.id, tries) as run, desk.chair.left():
-        findings = team.research(run, asked)
-    slug = name_of(asked)
-    write_text(desk.home.research / f"{slug}.md", desk.delivery.clean(_note(desk, day, asked, findings)))
-    fault_point("note.written")
-    desk.research.answered(asked, day, slug, findings)
-    desk.log(run, "looked up", claims=len(findings.claims), dropped=findings.dropped)
-    desk.tell(f"note: {desk.home.research / f'{slug}.md'}")
-
-
-def _note(desk: Desk, day: str, asked: Inquiry, findings: Findings) -> str:
-    pages = desk.research.pages(asked)
-    sources = [page for page in pages if isinstance(page, WebSource)]
-    unread = {page.url: page.why for page in pages if isinstance(page, NotRead)}
-    accepted = desk.plans.accepted()
-    goals = accepted.vision.goals if accepted else ()
-    goal = next((one.title for one in goals if one.id == asked.goal_id), "")
-    return note(asked, findings, sources, unread, day, desk.ledger.spent_by(asked.id).used, goal)
-
-
-def _failed(desk: Desk, asked: Inquiry, problem: TeamError) -> str:
-    """A service that is away, or a wrong key, is not the question's fault."""
-    why = desk.delivery.clean(str(problem))
-    desk.research.failed(asked, why, is_counted=not isinstance(problem, Unavailable | Misconfigured))
-    told = f"not looked up: {asked.text[:LONGEST]}: {why}"
-    desk.tell(told)
-    return told

@@ -10,7 +10,6 @@ from agents.orchestrator.integration.feature_branches import lands, open_branche
 from agents.orchestrator.integration.partial_goals import Worded, finished, unfinished
 from agents.orchestrator.roadmap.roadmap import DONE, MOST, PROFILE, GoalPin, Need, Roadmap, Room, lay_out, pace
 from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
-from agents.orchestrator.team import Desk
 from agents.orchestrator.vision.goal_ids import BULLET, ISSUE, PROSE, wordings
 from shared.model.board import wording
 from shared.model.lifecycle import Event, State
@@ -34,12 +33,6 @@ class Sources:
     ledger: LedgerReader
     book: RoadmapRepository
     room: Room
-
-
-def sources(desk: Desk) -> Sources:
-    rules = desk.rules
-    day = room(rules.capacity, rules.day_cap, rules.work_minutes * rules.hands, rules.per_token)
-    return Sources(desk.plans, desk.journal, desk.ledger, desk.roadmap, day)
 
 
 def room(capacity: int, cap: int, minutes: int, per_token: tuple[int, int]) -> Room:

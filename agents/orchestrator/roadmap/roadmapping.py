@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agents.orchestrator.board.events import Evening, Morning, Planned, TeamEvent
 from agents.orchestrator.roadmap.roadmap import (
     DONE,
     FREE,
@@ -19,10 +20,9 @@ from agents.orchestrator.roadmap.roadmap import (
 )
 from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository, RoadmapText
 from agents.orchestrator.roadmap.roadmap_file import NOTHING, Sheet, edits, likeness, read, recognised
-from agents.orchestrator.roadmap.roadmap_needs import Sources, laid_out, sources, wanted
+from agents.orchestrator.roadmap.roadmap_needs import Sources, laid_out, wanted
 from agents.orchestrator.roadmap.roadmap_text import day_words, pace_words, render
 from agents.orchestrator.roadmap.weeks import monday_of
-from agents.orchestrator.team import Desk
 from shared.model.errors import Refused
 from shared.model.text import counted
 from shared.model.work import Vision
@@ -65,34 +65,100 @@ def seen(path: Path, book: RoadmapRepository, today: str) -> RoadmapOnDisk:
     return RoadmapOnDisk(text, was.base, recognised(written, found), edits(written, found))
 
 
-def turns(desk: Desk, day: str) -> tuple[str, ...]:
-    """Ids of the goals that may be planned, in the order of their turn."""
-    accepted = desk.plans.accepted()
-    return next_goals(_laid_out(desk, accepted.vision, day), day) if accepted else ()
+@dataclass(frozen=True)
+class Roadmapping:
+    """Hears of each morning, plan and evening. `path`: where ROADMAP.md lies."""
 
+    sources: Sources
+    path: Path
+    clean: Callable[[str], str]  # the filter for outgoing text
+    tell: Callable[[str], None]
 
-def write(desk: Desk, day: str) -> str:
-    """What the owner has changed counts from now on -> why the file cannot be read; empty: it can, or there is none.
+    def hear(self, event: TeamEvent) -> str | None:
+        """-> why the file cannot be read, if so."""
+        return self.write(event.day) if isinstance(event, Morning | Planned | Evening) else None
 
-    One that cannot be read is not touched, nor one that is saved meanwhile.
-    """
-    accepted = desk.plans.accepted()
-    if accepted is None:
+    def turns(self, day: str) -> tuple[str, ...]:
+        """Ids of the goals that may be planned, in the order of their turn."""
+        accepted = self.sources.plans.accepted()
+        return next_goals(looked_at(self.sources, accepted.vision, day, ()), day) if accepted else ()
+
+    # -- the file ---------------------------------------------------------------------------------------------
+
+    def write(self, day: str) -> str:
+        """What the owner has changed counts from now on -> why the file cannot be read; empty: it can, or is missing.
+
+        One that cannot be read is not touched, nor one that is saved meanwhile.
+        """
+        accepted = self.sources.plans.accepted()
+        if accepted is None:
+            return ""
+        for _ in range(MOST_TRIES):
+            found = self._read(accepted.vision, day)
+            if found.problem or self._is_written(accepted.vision, day, found):
+                return found.problem
         return ""
-    for _ in range(MOST_TRIES):
-        found = _heeded(desk, accepted.vision, day)
-        if found.problem or _is_written(desk, accepted.vision, day, found):
-            return found.problem
-    return ""
 
+    def _read(self, vision: Vision, day: str) -> RoadmapOnDisk:
+        """The file as it is; the owner's words in it are kept."""
+        book = self.sources.book
+        found = seen(self.path, book, day)
+        if found.base:
+            book.stands(found.base)
+        for line in told(book.pin(found.changes, wanted(vision))):
+            self.tell(line)
+        return found
 
-def _heeded(desk: Desk, vision: Vision, day: str) -> RoadmapOnDisk:
-    found, book = seen(desk.home.roadmap, desk.roadmap, day), desk.roadmap
-    if found.base:
-        book.stands(found.base)
-    for line in told(book.pin(found.changes, wanted(vision))):
-        desk.tell(line)
-    return found
+    def _is_written(self, vision: Vision, day: str, found: RoadmapOnDisk) -> bool:
+        """False: the owner has saved it since it was read."""
+        book, roadmap = self.sources.book, looked_at(self.sources, vision, day, ())
+        book.finish([entry.need for entry in roadmap.entries if entry.is_done], wanted(vision), day)
+        text = self.clean(render(roadmap, day, found.kept))
+        if text == found.text and found.base == text:
+            return True
+        book.intend(text, found.text or "")
+        if seen(self.path, book, day).text != found.text:
+            book.withdraw()
+            return False
+        write_text(self.path, text)
+        fault_point("roadmap.replaced")
+        book.stands(text)
+        return True
+
+    # -- for reports ------------------------------------------------------------------------------------------
+
+    def account(self, day: str) -> RoadmapAccount:
+        """As it is now, the owner's newest edits counted."""
+        accepted = self.sources.plans.accepted()
+        if accepted is None:
+            return RoadmapAccount()
+        clean, found = self.clean, seen(self.path, self.sources.book, day)
+        roadmap = looked_at(self.sources, accepted.vision, day, found.changes)
+        present = next((week for week in roadmap.weeks if week.monday == monday_of(day)), Milestone(monday_of(day)))
+        titles = {entry.need.id: clean(entry.need.title) for entry in roadmap.entries}
+        return RoadmapAccount(
+            week=day_words(present.monday, day),
+            done=present.done,
+            goals=len(present.entries),
+            next=tuple(titles[id_] for id_ in next_goals(roadmap, day)[:MOST_NEXT]),
+            ends=day_words(roadmap.ends, day) if roadmap.ends else "",
+            pace=pace_words(roadmap.pace),
+            later=len(roadmap.later),
+            own=tuple(clean(bullet.text) for bullet in found.kept.own[:MOST_OWN]),
+            problem=clean(found.problem),
+        )
+
+    def placed(self, goal: str, day: str) -> str:
+        """Where the owner has put a goal, in words, if that keeps it from being planned."""
+        accepted = self.sources.plans.accepted()
+        pin = self.sources.book.pins(wanted(accepted.vision)).get(goal) if accepted else None
+        if pin is None or pin.place == FREE:
+            return ""
+        words = {LATER: "put off by you", DONE: "ticked by you"}
+        if pin.place in words:
+            return words[pin.place]
+        monday = monday_of(pin.place)
+        return f"not before {day_words(monday, day)}" if monday > monday_of(day) else ""
 
 
 def told(changes: Sequence[GoalPin]) -> tuple[str, ...]:
@@ -105,62 +171,6 @@ def told(changes: Sequence[GoalPin]) -> tuple[str, ...]:
     return (f"ROADMAP.md: {', '.join(words)} by you",) if words else ()
 
 
-def account(desk: Desk, day: str) -> RoadmapAccount:
-    """For reports: as it is now, the owner's newest edits counted."""
-    accepted = desk.plans.accepted()
-    if accepted is None:
-        return RoadmapAccount()
-    clean, found = desk.delivery.clean, seen(desk.home.roadmap, desk.roadmap, day)
-    roadmap = looked_at(sources(desk), accepted.vision, day, found.changes)
-    present = next((week for week in roadmap.weeks if week.monday == monday_of(day)), Milestone(monday_of(day)))
-    titles = {entry.need.id: clean(entry.need.title) for entry in roadmap.entries}
-    return RoadmapAccount(
-        week=day_words(present.monday, day),
-        done=present.done,
-        goals=len(present.entries),
-        next=tuple(titles[id_] for id_ in next_goals(roadmap, day)[:MOST_NEXT]),
-        ends=day_words(roadmap.ends, day) if roadmap.ends else "",
-        pace=pace_words(roadmap.pace),
-        later=len(roadmap.later),
-        own=tuple(clean(bullet.text) for bullet in found.kept.own[:MOST_OWN]),
-        problem=clean(found.problem),
-    )
-
-
-def placed(desk: Desk, goal: str, day: str) -> str:
-    """Where the owner has put a goal, in words, if that keeps it from being planned."""
-    accepted = desk.plans.accepted()
-    pin = desk.roadmap.pins(wanted(accepted.vision)).get(goal) if accepted else None
-    if pin is None or pin.place == FREE:
-        return ""
-    words = {LATER: "put off by you", DONE: "ticked by you"}
-    if pin.place in words:
-        return words[pin.place]
-    monday = monday_of(pin.place)
-    return f"not before {day_words(monday, day)}" if monday > monday_of(day) else ""
-
-
 def looked_at(sources: Sources, vision: Vision, day: str, changes: Sequence[GoalPin]) -> Roadmap:
     """As it would be laid out if these words of the owner had been heeded."""
     return laid_out(sources, vision, day, applied(sources.book.pins(wanted(vision)), changes))
-
-
-def _laid_out(desk: Desk, vision: Vision, day: str) -> Roadmap:
-    return looked_at(sources(desk), vision, day, ())
-
-
-def _is_written(desk: Desk, vision: Vision, day: str, found: RoadmapOnDisk) -> bool:
-    """False: the owner has saved it since it was read."""
-    roadmap = _laid_out(desk, vision, day)
-    desk.roadmap.finish([entry.need for entry in roadmap.entries if entry.is_done], wanted(vision), day)
-    text = desk.delivery.clean(render(roadmap, day, found.kept))
-    if text == found.text and found.base == text:
-        return True
-    desk.roadmap.intend(text, found.text or "")
-    if seen(desk.home.roadmap, desk.roadmap, day).text != found.text:
-        desk.roadmap.withdraw()
-        return False
-    write_text(desk.home.roadmap, text)
-    fault_point("roadmap.replaced")
-    desk.roadmap.stands(text)
-    return True

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from agents.orchestrator.board.transitions import file_task
-from agents.orchestrator.planning.planning import due_goals, write_plan_file
-from agents.orchestrator.team import Desk, Team, UpkeepTools
+from agents.orchestrator.board.roles import ChecksChange
+from agents.orchestrator.board.session import AgentRuns
+from agents.orchestrator.board.transitions import Transitions
+from agents.orchestrator.integration.feature_branches import TargetBranch
 from agents.orchestrator.upkeep.upkeep import (
     KINDS,
     Kind,
@@ -22,12 +23,18 @@ from agents.orchestrator.upkeep.upkeep import (
     room,
 )
 from agents.orchestrator.upkeep.upkeep_findings import Reach, failing, texts, uncovered, untidy
-from agents.orchestrator.upkeep.upkeep_pins import outdated
+from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
+from agents.orchestrator.upkeep.upkeep_pins import Releases, outdated
+from shared.config.settings_upkeep import UpkeepRules
 from shared.model.board import wording
 from shared.model.errors import Refused, Replaced, Stopping, TeamError
 from shared.model.evidence import SuiteRun
 from shared.model.lifecycle import Event, State
 from shared.model.naming import upkeep_task
+from shared.repo.mirror import Mirror
+from shared.sandbox.linter import Lint
+from shared.store.journal import Journal
+from shared.store.plan_book import PlanRepository
 from shared.store.task_records import TaskRecord
 
 OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
@@ -37,114 +44,144 @@ FILES = ("100644", "100755")  # modes of what is a file, and no link
 NOTHING, NOT_SEEN = "nothing worth doing", "nothing found in what could be looked at"
 
 
-def look_after(desk: Desk, team: Team, day: str) -> None:
-    """One look a day, and none while anything that the owner wants is left to plan.
+@dataclass(frozen=True)
+class UpkeepTools:
+    """What finds work that nobody asked for, and the owner's rules. What needs a sandbox is made when it is needed.
 
-    What cannot be looked at today is left out, and said; nothing of it is a reason for the day not to go on.
+    `least`: nano-dollars that the dearest single call of a task may cost.
     """
-    upkeep = team.upkeep
-    if upkeep is None or not upkeep.rules.is_on or desk.upkeep.look(day):
-        return
-    past, free = tuple(_past(desk)), capacity_left(desk, day)
-    if free and (why := at_rest(past, upkeep.rules, upkeep.least)):
-        _told(desk, UpkeepLook(day, (why,)))
-        return
-    if not min(free, room(past, upkeep.rules, day)):
-        return
-    try:
-        commit = team.sync()
-    except (Stopping, Replaced):
-        raise
-    except TeamError as problem:  # the branch is not known: another planning of the day looks again
-        desk.tell(f"upkeep: {problem}")
-        return
-    eyes = _Eyes(desk, team, upkeep, day, commit)
-    found = eyes.look(past)[:free]
-    numbers = _numbers(desk, day)
-    proposals = tuple(proposal(one, day, next(numbers), eyes.reach.guards) for one in found)
-    nothing = [] if proposals else [NOT_SEEN if eyes.left_out else NOTHING]
-    _told(desk, UpkeepLook(day, (*nothing, *map(noted, eyes.left_out)), proposals))
+
+    rules: UpkeepRules
+    lint: Callable[[Mapping[str, str]], Sequence[Lint]]
+    releases: Callable[[], Releases]
+    protected: Sequence[str] = ()  # paths of the owner's own list
+    least: int = 0
 
 
-def _told(desk: Desk, look: UpkeepLook) -> None:
-    desk.upkeep.keep(look)
-    write_proposals(desk)
-    for line in (*(f"proposes {one.task.id}: {one.task.title}" for one in look.proposals), *look.notes):
-        desk.tell(f"upkeep: {line}")
-    if accepted := desk.plans.accepted():
-        write_plan_file(desk, accepted, look.day)
+@dataclass(frozen=True)
+class Proposals:
+    """What was proposed so far, and the files of it."""
+
+    book: UpkeepRepository
+    journal: Journal
+    transitions: Transitions
+
+    def keep(self, look: UpkeepLook) -> None:
+        self.book.keep(look)
+        self.write()
+
+    def write(self) -> None:
+        """A file for each proposal that history does not know yet; repeatable after a kill."""
+        proposals = self.book.proposals()
+        known = self.journal.tasks(one.task.id for one in proposals)
+        for one in proposals:
+            if one.task.id not in known:
+                self.transitions.file(one.task, "proposed: nobody asked for it", wording(one.goal))
+
+    def past(self) -> Iterator[Past]:
+        """How each proposal ended."""
+        proposals = self.book.proposals()
+        known = self.journal.tasks(one.task.id for one in proposals)
+        for one in proposals:
+            found = known.get(one.task.id)
+            is_open = found is None or found.seen_in in OPEN
+            yield Past(one.kind, one.subject, one.day, is_open, found is not None and self._is_rejected(found))
+
+    def _is_rejected(self, known: TaskRecord) -> bool:
+        """The owner cancelled it, or took its file away; what was done before it was tidied away is no such case."""
+        history = self.journal.history(known.id)
+        if not history or history[-1].event not in NO_MEANS_NO:
+            return False
+        before = history[-2].target if history[1:] else State.BACKLOG
+        return history[-1].event is Event.CANCELLED or before is not State.COMPLETED
+
+    def numbers(self, day: str) -> Iterator[int]:
+        """Those of the day that no task has: the owner may have dropped a file of such a name."""
+        begin = upkeep_task(day, 1)[:-1]
+        taken = self.journal.ids_beginning(begin) | self.transitions.names_beginning(begin)
+        return (number for number in range(1, 10_000) if upkeep_task(day, number) not in taken)
 
 
-def write_proposals(desk: Desk) -> None:
-    """A file for each proposal that history does not know yet; repeatable after a kill."""
-    proposals = desk.upkeep.proposals()
-    known = desk.journal.tasks(one.task.id for one in proposals)
-    for one in proposals:
-        if one.task.id not in known:
-            file_task(desk, one.task, "proposed: nobody asked for it", wording(one.goal))
+@dataclass(frozen=True)
+class Upkeep:
+    """`capacity_left`: how many tasks a day has room for when all that is wanted is planned."""
 
+    proposals: Proposals
+    tools: UpkeepTools
+    eyes: CodeEyes
+    capacity_left: Callable[[str], int]
+    tell: Callable[[str], None]
 
-def capacity_left(desk: Desk, day: str) -> int:
-    """How many tasks the day has room for, when all that is wanted now is planned; 0: something is left to plan."""
-    accepted, plan = desk.plans.accepted(), desk.plans.plan(day)
-    if accepted is None or plan is None or plan.deferred:
-        return 0
-    return 0 if due_goals(desk, accepted.vision, day) else max(0, desk.rules.capacity - len(plan.tasks))
+    def look_after(self, day: str) -> None:
+        """One look a day, and none while anything that the owner wants is left to plan.
 
+        What cannot be looked at today is left out, and said; nothing of it is a reason for the day not to go on.
+        """
+        rules = self.tools.rules
+        if not rules.is_on or self.proposals.book.look(day):
+            return
+        past, free = tuple(self.proposals.past()), self.capacity_left(day)
+        if free and (why := at_rest(past, rules, self.tools.least)):
+            self._told(UpkeepLook(day, (why,)))
+        elif min(free, room(past, rules, day)):
+            try:
+                commit = self.eyes.main.sync()
+            except (Stopping, Replaced):
+                raise
+            except TeamError as problem:  # the branch is not known: another planning of the day looks again
+                self.tell(f"upkeep: {problem}")
+                return
+            self._told(self._look(day, commit, past, free))
 
-def _numbers(desk: Desk, day: str) -> Iterator[int]:
-    """Those of the day that no task has: the owner may have dropped a file of such a name."""
-    begin = upkeep_task(day, 1)[:-1]
-    taken = desk.journal.ids_beginning(begin) | desk.store.names_beginning(begin)
-    return (number for number in range(1, 10_000) if upkeep_task(day, number) not in taken)
+    def _look(self, day: str, commit: str, past: Sequence[Past], free: int) -> UpkeepLook:
+        look = _Look(self.eyes, self.tools, day, commit)
+        found = look.found(past)[:free]
+        numbers = self.proposals.numbers(day)
+        proposals = tuple(proposal(one, day, next(numbers), look.reach.guards) for one in found)
+        nothing = [] if proposals else [NOT_SEEN if look.left_out else NOTHING]
+        return UpkeepLook(day, (*nothing, *map(noted, look.left_out)), proposals)
 
-
-# --- what was proposed before --------------------------------------------------------------------------------
-
-
-def _past(desk: Desk) -> Iterable[Past]:
-    proposals = desk.upkeep.proposals()
-    known = desk.journal.tasks(one.task.id for one in proposals)
-    for one in proposals:
-        found = known.get(one.task.id)
-        is_open = found is None or found.seen_in in OPEN
-        yield Past(one.kind, one.subject, one.day, is_open, found is not None and _is_rejected(desk, found))
-
-
-def _is_rejected(desk: Desk, known: TaskRecord) -> bool:
-    """He cancelled it, or took its file away; what was done before it was tidied away is no such case."""
-    history = desk.journal.history(known.id)
-    if not history or history[-1].event not in NO_MEANS_NO:
-        return False
-    before = history[-2].target if history[1:] else State.BACKLOG
-    return history[-1].event is Event.CANCELLED or before is not State.COMPLETED
+    def _told(self, look: UpkeepLook) -> None:
+        self.proposals.keep(look)
+        for line in (*(f"proposes {one.task.id}: {one.task.title}" for one in look.proposals), *look.notes):
+            self.tell(f"upkeep: {line}")
 
 
 # --- the look ------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class _Eyes:
-    """On one commit. `left_out`: what could not be looked at, and why."""
+@dataclass(frozen=True)
+class CodeEyes:
+    """With what a commit is looked at. `allow`: further paths that may be changed."""
 
-    desk: Desk
-    team: Team
-    upkeep: UpkeepTools
+    mirror: Mirror
+    main: TargetBranch
+    qa: Callable[[], ChecksChange]
+    runs: AgentRuns
+    plans: PlanRepository
+    allow: Sequence[str]
+
+
+@dataclass
+class _Look:
+    """At one commit. `left_out`: what could not be looked at, and why."""
+
+    eyes: CodeEyes
+    tools: UpkeepTools
     day: str
     commit: str
     left_out: list[str] = field(default_factory=list)
 
-    def look(self, past: Iterable[Past]) -> tuple[UpkeepFinding, ...]:
+    def found(self, past: Sequence[Past]) -> tuple[UpkeepFinding, ...]:
         """Of the first kind that has anything new; the others are not looked for."""
-        past = tuple(past)
         for kind in KINDS:
-            if self.desk.stopping():
+            if self.eyes.runs.session.stopping():
                 raise Stopping("the team is being stopped")
-            if found := chosen(self._found(kind), past, self.upkeep.rules, self.day):
+            if found := chosen(self._of(kind), past, self.tools.rules, self.day):
                 return found
         return ()
 
-    def _found(self, kind: Kind) -> tuple[UpkeepFinding, ...]:
+    def _of(self, kind: Kind) -> tuple[UpkeepFinding, ...]:
         try:
             return tuple(self._finders[kind]())
         except (Stopping, Replaced):
@@ -173,32 +210,32 @@ class _Eyes:
             self.left_out.append(f"tests: not looked at today: {problem}")
             return SuiteRun("not run", 0)
         if run.end not in USABLE:
-            self.left_out.append(f"tests: those of {self.desk.rules.branch} come to no end ({run.end})")
+            self.left_out.append(f"tests: those of {self.eyes.main.name} come to no end ({run.end})")
             return SuiteRun(run.end, run.code)
         return run
 
     def _run_base(self) -> SuiteRun:
-        desk, qa = self.desk, self.team.qa()
-        with desk.journal.running("qa", self.day, desk.clock) as run, desk.chair.left():
+        qa = self.eyes.qa()
+        with self.eyes.runs.unlocked("qa", day=self.day) as run:
             return qa.base(run, self.commit)
 
     def _outdated(self) -> tuple[UpkeepFinding, ...]:
-        with self.desk.chair.left():
-            return tuple(outdated(self.reach, self._read, self.upkeep.releases()))
+        with self.eyes.runs.session.lock.released():
+            return tuple(outdated(self.reach, self._read, self.tools.releases()))
 
     def _untidy(self) -> tuple[UpkeepFinding, ...]:
-        with self.desk.chair.left():
-            return tuple(untidy(self.upkeep.lint(texts(self.reach, self._read)), self.reach))
+        with self.eyes.runs.session.lock.released():
+            return tuple(untidy(self.tools.lint(texts(self.reach, self._read)), self.reach))
 
     @cached_property
     def reach(self) -> Reach:
-        desk, accepted = self.desk, self.desk.plans.accepted()
+        accepted = self.eyes.plans.accepted()
         guards = tuple(pattern for guard in (accepted.guards if accepted else ()) for pattern in guard.patterns)
-        paths = frozenset(entry.path for entry in desk.mirror.tree(self.commit) if entry.mode in FILES)
-        return Reach(paths, desk.rules.allow, guards, self.upkeep.protected)
+        paths = frozenset(entry.path for entry in self.eyes.mirror.tree(self.commit) if entry.mode in FILES)
+        return Reach(paths, tuple(self.eyes.allow), guards, self.tools.protected)
 
     def _read(self, path: str) -> str:
         try:
-            return (self.desk.mirror.read(self.commit, path) or b"").decode("utf-8", "replace")
+            return (self.eyes.mirror.read(self.commit, path) or b"").decode("utf-8", "replace")
         except Refused:  # larger than anything that we would touch
             return ""

@@ -1,4 +1,4 @@
-"""One at a time: who looks, decides, books or acts outward sits on the chair; who waits for somebody else gets up.
+"""One at a time: who looks, decides, books or acts outward holds the lock; who waits for somebody else releases it.
 
 So an act reads as if there were one thread, and nothing but its long part goes on beside the others.
 """
@@ -11,27 +11,27 @@ from contextlib import contextmanager
 
 
 class OrchestratorLock:
-    """`with chair:` sits down, as soon as nobody else does."""
+    """`with lock:` takes it, as soon as nobody else holds it."""
 
     def __init__(self) -> None:
         self._free = threading.Condition(threading.Lock())
-        self._sitting = 0  # the thread; 0: nobody
+        self._holder = 0  # the thread; 0: nobody
         self._woken = False
 
     def __enter__(self) -> OrchestratorLock:
-        assert self._sitting != threading.get_ident(), "who sits already would wait for himself"
+        assert self._holder != threading.get_ident(), "who holds it would wait for himself"
         self._free.acquire()
-        self._sitting = threading.get_ident()
+        self._holder = threading.get_ident()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._sitting = 0
+        self._holder = 0
         self._free.release()
 
     @contextmanager
-    def left(self) -> Iterator[None]:
-        """For what takes long. Who does not sit, as a test that asks for one act alone, has nothing to leave."""
-        if self._sitting != threading.get_ident():
+    def released(self) -> Iterator[None]:
+        """Release it for what takes long. Who does not hold it, as a test of one act alone, releases nothing."""
+        if self._holder != threading.get_ident():
             yield
             return
         self.__exit__()
@@ -41,14 +41,14 @@ class OrchestratorLock:
             self.__enter__()
 
     def wait(self, seconds: float) -> None:
-        """Get up until somebody wakes us, or for so long. A wake that came while we sat counts."""
+        """Release it until somebody wakes us, or for so long. A wake that came while we held it counts."""
         if not self._woken:
-            self._sitting = 0
+            self._holder = 0
             self._free.wait(seconds)
-            self._sitting = threading.get_ident()
+            self._holder = threading.get_ident()
         self._woken = False
 
     def wake(self) -> None:
-        """By who sits."""
+        """Wake who waits. Called by who holds it."""
         self._woken = True
         self._free.notify_all()

@@ -1,0 +1,49 @@
+"""The roles that work on a change, by their verbs: what the orchestrator asks of the Coder, QA and the Reviewer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from shared.model.evidence import Evidence, SuiteRun
+from shared.model.review import Reviewed
+from shared.model.work import Branch, CodeAnswer, Correction, Run, TaskSpec
+
+
+class CodesTask(Protocol):
+    def code(
+        self,
+        run: Run,
+        task: TaskSpec,
+        base: str,
+        folder: Path,
+        correction: Correction | None = None,
+        lessons: Sequence[str] = (),
+    ) -> CodeAnswer: ...
+
+
+class ChecksChange(Protocol):
+    def check(self, run: Run, task: TaskSpec, branch: Branch, written: Sequence[str] = ()) -> Evidence: ...
+
+    def tests_for(self, task: TaskSpec, branch: Branch, evidence: Evidence) -> TaskSpec: ...
+
+    def base(self, run: Run, commit: str) -> SuiteRun:
+        """What the tests say of a commit of the branch: each is run once."""
+        ...
+
+
+class ReviewsChange(Protocol):
+    def review(
+        self, run: Run, task: TaskSpec, branch: Branch, evidence: Evidence, before: Sequence[Reviewed] = ()
+    ) -> Reviewed: ...
+
+
+@dataclass(frozen=True)
+class ChangeRoles:
+    """Who works on a change. Each is made when it is first needed: without a sandbox the rest of the day goes on."""
+
+    coder: Callable[[], CodesTask]
+    qa: Callable[[], ChecksChange]
+    reviewer: Callable[[], ReviewsChange]

@@ -1,0 +1,59 @@
+"""One run of the program: its clock, its lock, who is told of its progress, and whether it is being stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Event
+
+from agents.orchestrator.board.orchestrator_lock import OrchestratorLock
+from shared.model.work import Run
+from shared.store.journal import Journal
+from shared.system.clock import Clock
+from shared.system.log import Log
+
+
+@dataclass(frozen=True)
+class Session:
+    """`tell` prints one line of progress; `keep_bug` keeps a bug's trace, for whoever mends it."""
+
+    clock: Clock
+    tell: Callable[[str], None] = field(default=lambda _: None)
+    lock: OrchestratorLock = field(default_factory=OrchestratorLock)
+    stopping: Callable[[], bool] = field(default=lambda: False)  # nothing new is begun any more
+    leaving: Event = field(default_factory=Event)  # set: a new team takes over soon, with a new configuration
+    keep_bug: Callable[[Exception], None] = field(default=lambda _: None)
+
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    def day(self) -> str:
+        """Today, YYYY-MM-DD in the owner's time zone."""
+        return self.clock.now().date().isoformat()
+
+    def yields(self) -> bool:
+        """Whether what only waits and looks has to make room: it goes on with the next team."""
+        return self.stopping() or self.leaving.is_set()
+
+
+@dataclass(frozen=True)
+class AgentRuns:
+    """The runs of the roles: each is booked with its end, and logged."""
+
+    journal: Journal
+    session: Session
+    log: Log
+
+    @contextmanager
+    def begin(self, agent: str, task: str = "", attempt: int = 0, day: str = "") -> Iterator[Run]:
+        """Book a run. `day`: the one that it belongs to; empty: today."""
+        with self.journal.running(agent, day or self.session.day(), self.session.clock, task, attempt) as run:
+            yield run
+
+    @contextmanager
+    def unlocked(self, agent: str, task: str = "", attempt: int = 0, day: str = "") -> Iterator[Run]:
+        """Book a run that takes long: meanwhile others may act."""
+        with self.begin(agent, task, attempt, day) as run, self.session.lock.released():
+            yield run

@@ -1,0 +1,65 @@
+"""History, evidence and our mirror -> what went wrong with a task's attempts. Looks and changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from agents.orchestrator.memory import lesson_text
+from agents.orchestrator.memory.lesson_text import ReviewComplaint, TaskSetback
+from shared.model.lifecycle import Event
+from shared.model.naming import attempt_ref
+from shared.model.review import ChangesRequested
+from shared.repo.mirror import Mirror
+from shared.store.gate_book import GateRepository
+from shared.store.journal import Journal
+from shared.store.task_records import Attempt
+
+
+@dataclass(frozen=True)
+class Setbacks:
+    journal: Journal
+    gates: GateRepository
+    mirror: Mirror
+
+    def of(self, task: str) -> Iterator[tuple[Attempt, TaskSetback]]:
+        """The newest first. That a base has moved under a change is nobody's mistake."""
+        for attempt in reversed(self.journal.attempts(task)):
+            if attempt.outcome not in ("failed", "sent back"):
+                continue
+            commit = self.commit(task, attempt) or ""
+            if attempt.refreshes and not commit:
+                continue
+            said = self.gates.evidence(task, commit), self.gates.reviewed(task, commit)
+            if found := lesson_text.setback(attempt.note, *said):
+                yield attempt, found
+
+    def commit(self, task: str, attempt: Attempt) -> str | None:
+        """None: the attempt led to no commit, or it is not in our mirror."""
+        return self.mirror.attempt(attempt_ref(task, attempt.number))
+
+    def changed(self, commit: str) -> tuple[str, ...]:
+        """Paths that a commit changed."""
+        return tuple(change.path for change in self.mirror.changed(self.mirror.parent(commit), commit))
+
+    def other(self, before: str | None, commit: str, changed: Sequence[str]) -> tuple[str, ...]:
+        """Which of the changed files are not as the earlier try had left them."""
+        if not before:
+            return tuple(changed)
+        other = {change.path for change in self.mirror.changed(before, commit)}
+        return tuple(path for path in changed if path in other)
+
+    def keywords(self, task: str) -> tuple[str, ...]:
+        """Words by which the task's newest review that names any would look for it."""
+        return next((one.keywords for one in reversed(self.gates.reviews(task)) if one.keywords), ())
+
+    def complaints(self, day: str) -> Iterator[ReviewComplaint]:
+        """Findings of the tasks that the reviewer has sent back of late; nothing if none was on that day."""
+        first = (date.fromisoformat(day) - lesson_text.WINDOW).isoformat()
+        last = {task: at[:10] for task, at in self.journal.times_of(Event.CHANGES, first).items()}
+        for task, sent in last.items() if day in last.values() else ():
+            for reviewed in self.gates.reviews(task) if lesson_text.is_of_late(sent, day) else ():
+                if isinstance(reviewed.verdict, ChangesRequested):
+                    found, words = reviewed.verdict.findings, reviewed.keywords
+                    yield from (ReviewComplaint(task, sent, finding, words) for finding in found)

@@ -1,0 +1,110 @@
+"""The day's plan -> its task files and DAILY_PLAN.md; and which goals are still to be planned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.orchestrator.board.events import Evening, Planned, TeamEvent
+from agents.orchestrator.board.transitions import Transitions
+from agents.orchestrator.integration.partial_goals import finished, left_before, planned
+from agents.orchestrator.planning import daily_planner
+from agents.orchestrator.planning.daily_planner import goals_to_plan
+from agents.orchestrator.research.research_note import note_path
+from agents.orchestrator.roadmap.roadmapping import Roadmapping
+from agents.orchestrator.upkeep import upkeep
+from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
+from agents.orchestrator.vision.goal_ids import wordings
+from shared.model.board import Board, wording
+from shared.model.work import Goal, Vision
+from shared.store.journal import Journal
+from shared.store.plan_book import PlanRepository
+from shared.store.research_book import ResearchRepository
+from shared.system.paths import write_text
+
+
+@dataclass(frozen=True)
+class OpenGoals:
+    """Which goals are to be planned, and how many tasks a day has room for. `capacity`: tasks per day."""
+
+    plans: PlanRepository
+    journal: Journal
+    roadmap: Roadmapping
+    capacity: int
+
+    def due(self, vision: Vision, day: str) -> tuple[Goal, ...]:
+        """Open goals in the order of their turn, without those that the owner has put off."""
+        by_id = {goal.id: goal for goal in open_goals(self.plans, self.journal, vision, day)}
+        return tuple(by_id[id_] for id_ in self.roadmap.turns(day) if id_ in by_id)
+
+    def capacity_left(self, day: str) -> int:
+        """Room of the day, when all that is wanted now is planned; 0: something is left to plan."""
+        accepted, plan = self.plans.accepted(), self.plans.plan(day)
+        if accepted is None or plan is None or plan.deferred:
+            return 0
+        return 0 if self.due(accepted.vision, day) else max(0, self.capacity - len(plan.tasks))
+
+
+def open_goals(plans: PlanRepository, journal: Journal, vision: Vision, day: str) -> tuple[Goal, ...]:
+    """What is to be planned on that day; also the rest of what an earlier plan cut in half."""
+    before = plans.plan(day)
+    begun = planned(journal, vision.goals) | finished(plans, journal, day).keys()
+    whole = begun - left_before(plans, journal, day)
+    asked = plans.asked(wordings(vision))
+    return goals_to_plan(vision, whole, asked, before.deferred if before else ())
+
+
+@dataclass(frozen=True)
+class PlanPage:
+    """DAILY_PLAN.md. `board`: where things stand now; `cap`: what that day may cost, in nano-dollars."""
+
+    path: Path
+    plans: PlanRepository
+    research: ResearchRepository
+    upkeep: UpkeepRepository
+    board: Callable[[], Board]
+    cap: Callable[[str], int]
+    clean: Callable[[str], str]  # the filter for outgoing text
+
+    def write(self, day: str) -> None:
+        """Nothing is written before that day has a plan."""
+        plan, accepted = self.plans.plan(day), self.plans.accepted()
+        if plan is None or accepted is None:
+            return
+        questions = self.plans.asked(wordings(accepted.vision))
+        notes = {looked.inquiry.id: note_path(looked) for looked in self.research.all() if looked.slug}
+        proposed = upkeep.lines(self.upkeep.look(day))
+        text = daily_planner.render(plan, accepted.vision, self.board(), questions, self.cap(day), notes, proposed)
+        write_text(self.path, self.clean(text))
+
+
+@dataclass(frozen=True)
+class PlanFiles:
+    """Hears of each plan and evening, and writes DAILY_PLAN.md anew."""
+
+    plans: PlanRepository
+    journal: Journal
+    transitions: Transitions
+    page: PlanPage
+
+    def hear(self, event: TeamEvent) -> None:
+        if isinstance(event, Planned | Evening):
+            self.page.write(event.day)
+
+    def write(self, day: str) -> None:
+        self.write_tasks(day)
+        self.page.write(day)
+
+    def write_tasks(self, day: str) -> None:
+        """A file for each task of that day's plan that history does not know yet; repeatable after a kill."""
+        plan, accepted = self.plans.plan(day), self.plans.accepted()
+        if plan is None or accepted is None:
+            return
+        goals = {goal.id: goal for goal in accepted.vision.goals}
+        known, branches = self.journal.tasks(task.id for task in plan.tasks), dict(plan.branches)
+        for task in plan.tasks:
+            if task.id in known:
+                continue
+            goal = goals.get(task.goal_id)
+            self.transitions.file(task, "planned", wording(goal) if goal else "", branches.get(task.goal_id, ""))
