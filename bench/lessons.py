@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agents.orchestrator.memory.learning import FRESH, MOST_FOUND
 from agents.orchestrator.memory.lesson import MOST_IN_A_PROMPT, Lesson, Situation
 from agents.orchestrator.memory.lesson_book import LessonRepository
 from agents.orchestrator.memory.lesson_text import chosen, title_words
+from agents.orchestrator.memory.recall import FRESH, MOST_FOUND
 from agents.orchestrator.memory.signature import signature
 from shared.model.review import MOST_KEYWORDS
 from shared.store.database import Database

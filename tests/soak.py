@@ -115,7 +115,7 @@ class Soak:
 
             def after(phase: str, _: bool) -> None:
                 if phase == "wrap_up":
-                    self.stage.said.extend(tidy(home, records.db, team.desk.mirror, self.clock.now()))
+                    self.stage.said.extend(tidy(home, records.db, team.mirror, self.clock.now()))
                     records.db.close()
 
             outside = Outside(lambda _: nullcontext(), check, after)

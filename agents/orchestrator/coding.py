@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from agents.orchestrator.board.review_facts import ReviewFacts
-from agents.orchestrator.board.transitions import Transitions
-from agents.orchestrator.gates import Gatekeeper
-from agents.orchestrator.integration.feature_branches import FeatureBranches, is_outdated, lands
-from agents.orchestrator.memory import learning
-from agents.orchestrator.planning.integrating import gather
+from agents.orchestrator.board.events import AttemptEnded, GivenUp
+from agents.orchestrator.board.roles import ChangeRoles, CodesTask
+from agents.orchestrator.board.transitions import Bookkeeping
+from agents.orchestrator.gates import Gatekeeper, Review
+from agents.orchestrator.integration.feature_branches import lands
+from agents.orchestrator.memory.recall import Recall
+from agents.orchestrator.planning.integrating import BranchContent
 from agents.orchestrator.publishing import gate_text
-from agents.orchestrator.team import CodesTask, Desk, Team
 from shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, TeamError
 from shared.model.lifecycle import Event, State
 from shared.model.naming import attempt_ref
@@ -26,45 +26,45 @@ from shared.system.paths import remove_folder
 class Coding:
     def __init__(
         self,
-        desk: Desk,
-        team: Team,
-        sight: ReviewFacts,
-        mover: Transitions,
         gates: Gatekeeper,
-        branches: FeatureBranches,
+        review: Review,
+        content: BranchContent,
+        recall: Recall,
+        roles: ChangeRoles,
+        books: Bookkeeping,
     ) -> None:
-        self._desk = desk
-        self._team = team
-        self._sight = sight
-        self._mover = mover
         self._gates = gates
-        self._branches = branches
+        self._review = review
+        self._content = content
+        self._recall = recall
+        self._roles = roles
+        self._books = books
         self._coder: CodesTask | None = None
 
     def code(self, spec: TaskSpec, known: TaskRecord) -> None:
         """What may refuse, refuses before the task is claimed. OutOfBudget: nothing is wrong with the task."""
-        desk, base = self._desk, self._branches.base(known)
+        base = self._review.branches.base(known)
         correction = self._correction(spec, known, base)
         if lands(known) and not self._goes_on(known, correction):
             self._land(spec, known, base)
             return
         coder = self._engine()
-        if not self._mover.move(spec.id, State.BACKLOG, Event.STARTED, ""):
+        if not self._books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, ""):
             return
-        number = desk.journal.attempts(spec.id)[-1].number
-        tries = sum(attempt.outcome != "void" for attempt in desk.journal.attempts(spec.id))
+        attempts = self._books.journal.attempts(spec.id)
+        number, tries = attempts[-1].number, sum(attempt.outcome != "void" for attempt in attempts)
         doing = "writing tests for" if correction and correction.tests else "correcting" if correction else "coding"
-        desk.tell(f"{spec.id}: {doing} ({spec.title}), attempt {tries}")
-        folder = desk.home.work / f"{spec.id}.a{number}"
+        self._books.tell(f"{spec.id}: {doing} ({spec.title}), attempt {tries}")
+        folder = self._roles.work / f"{spec.id}.a{number}"
         try:
             lessons = self._lessons(spec, correction, number)
-            with desk.journal.running("coder", desk.day(), desk.clock, spec.id, number) as run, desk.chair.left():
+            with self._books.runs.unlocked("coder", spec.id, number) as run:
                 answer = coder.code(run, spec, base, folder, correction, lessons)
         except (OutOfBudget, ModelAway) as problem:
             self._end(spec.id, "void", str(problem))
             raise
         except Stumble as problem:
-            desk.tell(f"{spec.id}: {problem}")
+            self._books.tell(f"{spec.id}: {problem}")
             self._end(spec.id, "lost", str(problem))
         except TeamError as problem:
             self._end(spec.id, "void", str(problem))
@@ -84,33 +84,33 @@ class Coding:
         """
         if correction is None or not correction.start:
             return False
-        self._branches.ensured(known.branch)
-        said, last = self._desk.gates.rulings(known.id), self._desk.journal.attempts(known.id)[-1]
+        self._review.branches.ensured(known.branch)
+        said, last = self._review.gates.rulings(known.id), self._books.journal.attempts(known.id)[-1]
         is_asked = last.outcome == "sent back" or bool(said and said[-1].kind == "correct" and said[-1].why)
-        return is_asked and not is_outdated(self._desk, known)
+        return is_asked and not self._review.branches.is_outdated(known)
 
     def _land(self, spec: TaskSpec, known: TaskRecord, base: str) -> None:
         """What is on the goal's branch, as one commit: it stands, or the next look finds that the attempt was lost."""
-        desk, tip = self._desk, self._branches.fresh(known.branch, base)
-        if not self._mover.move(spec.id, State.BACKLOG, Event.STARTED, ""):
+        tip, main = self._review.branches.fresh(known.branch, base), self._review.branches.main.name
+        if not self._books.transitions.move(spec.id, State.BACKLOG, Event.STARTED, ""):
             return
-        desk.tell(f"{spec.id}: {known.branch} as one change on {desk.rules.branch}")
-        number = desk.journal.attempts(spec.id)[-1].number
-        if isinstance(gather(desk, spec, number, tip, base), AlreadyThere):
-            self._gates.give_up(known, f"all of it is on {desk.rules.branch} already")
+        self._books.tell(f"{spec.id}: {known.branch} as one change on {main}")
+        number = self._books.journal.attempts(spec.id)[-1].number
+        if isinstance(self._content.gather(spec, number, tip, base, self._books.now()), AlreadyThere):
+            self._gates.give_up(known, f"all of it is on {main} already")
             self._end(spec.id, "void", "its change is there already", Event.DONE_BY_OWNER)
 
     def _engine(self) -> CodesTask:
         """Made once: to find a sandbox and to attack it takes its time."""
         if self._coder is None:
-            self._coder = self._team.coder()
+            self._coder = self._roles.coder()
         return self._coder
 
     def _lessons(self, spec: TaskSpec, correction: Correction | None, number: int) -> tuple[str, ...]:
         """Who only writes missing tests goes on from what was good."""
         if correction and correction.tests:
             return ()
-        return learning.for_coder(self._desk, spec, number, correction is not None)
+        return self._recall.for_coder(spec, number, correction is not None)
 
     def _note(
         self, known: TaskRecord, spec: TaskSpec, answer: Coded | NotCoded, correction: Correction | None, number: int
@@ -118,57 +118,59 @@ class Coding:
         """A commit is its own note: the next look finds it and delivers it."""
         task = known.id
         if isinstance(answer, NotCoded) and correction and correction.tests:
-            self._desk.tell(f"{task}: no tests were written: {answer.reason}")
-            if self._desk.mirror.restore(attempt_ref(task, number), correction.start):
+            self._books.tell(f"{task}: no tests were written: {answer.reason}")
+            if self._content.mirror.restore(attempt_ref(task, number), correction.start):
                 return  # the change stands as it is: the reviewer reads it, and the owner is asked
         match answer:
             case Coded():
-                self._desk.tell(f"{task}: committed {answer.branch.commit[:8]} ({', '.join(answer.branch.changed)})")
+                self._books.tell(f"{task}: committed {answer.branch.commit[:8]} ({', '.join(answer.branch.changed)})")
             case NotCoded(reason, retry):
-                self._desk.tell(f"{task}: {reason}")
-                learning.sent_back(self._desk, task)
+                self._books.tell(f"{task}: {reason}")
+                self._books.events.happened(AttemptEnded(task))
                 if not retry:
                     self._gates.give_up(known, reason)
-                    learning.gave_up(self._desk, known, spec, reason)
+                    self._books.events.happened(GivenUp(known, spec, reason))
                 self._end(task, "failed", reason, Event.STUMBLED if retry else Event.EXHAUSTED)
             case _:
                 assert_never(answer)
 
     def _end(self, task: str, outcome: Outcome, note: str, event: Event = Event.STUMBLED) -> None:
         """The attempt's end and the move are booked together, then the file is moved."""
-        self._mover.move(task, State.IN_PROGRESS, event, note, outcome)
+        self._books.transitions.move(task, State.IN_PROGRESS, event, note, outcome)
 
     # -- correction -------------------------------------------------------------------------------------------
 
     def _correction(self, spec: TaskSpec, known: TaskRecord, base: str) -> Correction | None:
         """What the gates and the owner said of the commit that it goes on from; None: it begins afresh."""
-        said = self._desk.gates.rulings(known.id)
+        said = self._review.gates.rulings(known.id)
         words = [ruling.why for ruling in said if ruling.kind != "approve" and ruling.why]
         last = self._goes_on_from(known, said)
-        commit = self._sight.commit_of(known, last) if last else ""
-        evidence = self._desk.gates.evidence(known.id, commit) if commit else None
-        reviewed = self._desk.gates.reviewed(known.id, commit) if commit else None
-        start = (self._desk.mirror.start_for(commit, base) or "") if commit else ""
+        commit = self._review.commits.of(known, last) if last else ""
+        evidence = self._review.gates.evidence(known.id, commit) if commit else None
+        reviewed = self._review.gates.reviewed(known.id, commit) if commit else None
+        start = (self._content.mirror.start_for(commit, base) or "") if commit else ""
         if last and not start:
             words.append(f"Your last change conflicts with what is there now; begin afresh. {last.note}")
         words += self._rolled_back(known.id)
         text = gate_text.findings(evidence, reviewed, words)
         if start and evidence and not evidence.is_red and evidence.needing("write tests") and not reviewed:
-            branch = self._sight.seen(known, commit).branch
+            branch = self._review.commits.seen(known, commit).branch
             return Correction(start, text, self._gates.qa().tests_for(spec, branch, evidence))
         return Correction(start, text) if text or start else None
 
     def _rolled_back(self, task: str) -> list[str]:
         """What was seen of its change where it was deployed, if that is why it is tried again."""
-        sick = [one for one in self._desk.journal.history(task) if one.event in (Event.SICK, Event.MERGED)]
+        sick = [one for one in self._books.journal.history(task) if one.event in (Event.SICK, Event.MERGED)]
         return [sick[-1].note] if sick and sick[-1].event is Event.SICK else []
 
     def _goes_on_from(self, known: TaskRecord, said: Sequence[Ruling]) -> Attempt | None:
         """The last attempt that led to a commit, if it was sent back, or the owner wants it corrected."""
-        attempts = [one for one in self._desk.journal.attempts(known.id) if one.outcome in ("ok", "sent back", "stale")]
+        attempts = [
+            one for one in self._books.journal.attempts(known.id) if one.outcome in ("ok", "sent back", "stale")
+        ]
         if not attempts:
             return None
-        newest = max(one.round for one in self._desk.journal.attempts(known.id))
+        newest = max(one.round for one in self._books.journal.attempts(known.id))
         last = attempts[-1]
         if last.outcome == "sent back" and last.round == newest:
             return last

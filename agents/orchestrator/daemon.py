@@ -18,7 +18,7 @@ from shared.model.schedule import WORK, Due, Outlook, Ran, Schedule, Standing, c
 from shared.model.waiting import Wait, back_off
 
 REST_ON_THE_MORNING = ("research", "planning")  # what a vision that was read anew leads to
-PHASE = "a phase/"  # its name among what the crew works on, where no task has such a one; one at a time
+PHASE = "a phase/"  # its name among what the pool works on, where no task has such a one; one at a time
 BEAT = 60.0  # seconds that it waits at most, should nobody wake it
 HEARING = timedelta(minutes=2)  # between two looks at the forge, while nothing else leads there
 TROUBLE_RESTS = timedelta(minutes=1)  # after a tick that failed, twice as long each time
@@ -35,7 +35,7 @@ class Outside:
     """What wakes the daemon, ends it, and is told by it. `ticking`: calls its argument every so often while it is open.
 
     `check`: asked at each tick; "reload": begin anew with the configuration as it is now. `after`: (phase, whether it
-    ended well), not on the chair. `waits`: after each tick, what we wait for, if for anything.
+    ended well), without the lock. `waits`: after each tick, what we wait for, if for anything.
     """
 
     ticking: Callable[[Callable[[], None]], AbstractContextManager[None]]
@@ -60,16 +60,16 @@ class Failed:
 
 
 class Daemon:
-    """`desk` and `crew` are the orchestrator's, for whoever waits for a tick's end."""
-
     def __init__(self, orchestrator: Orchestrator, schedule: Schedule, outside: Outside) -> None:
         self._orchestrator = orchestrator
-        self.desk = orchestrator.desk
-        self.crew = orchestrator.crew
+        self.session = orchestrator.session
+        self.pool = orchestrator.working.pool
+        self._working = orchestrator.working
+        self._plans = orchestrator.telling.plans
         self._schedule = schedule
         self._outside = outside
-        self._vision = VisionWatch(self.desk.home.vision, self.desk.clock)
-        self._ends: End | None = None  # nothing new is begun; when the crew is idle, that is how it ends
+        self._vision = VisionWatch(orchestrator.phases.reading.path, self.session.clock)
+        self._ends: End | None = None  # nothing new is begun; when the pool is idle, that is how it ends
         self._heard: datetime | None = None
         self._failed: dict[tuple[str, str], Failed] = {}  # phases of one day, by day and name
         self._trouble = ""  # the words of the last one
@@ -79,52 +79,52 @@ class Daemon:
 
     def serve(self) -> End:
         """Until it is stopped, or the configuration has changed."""
-        chair = self.desk.chair
+        lock = self.session.lock
         try:
-            with self._outside.ticking(self._wake), chair:
+            with self._outside.ticking(self._wake), lock:
                 while (end := self.tick()) is None:
-                    chair.wait(BEAT)
+                    lock.wait(BEAT)
                 return end
         finally:
-            self.crew.end()
+            self.pool.end()
 
     def tick(self) -> End | None:
-        """By who sits on the chair. Begins what is due and goes on with the work; never waits for a model."""
+        """Begin what is due and go on with the work; never wait for a model. Called by who holds the lock."""
         end = self._tick()
         self._outside.waits(self._waits_now())
         return end
 
     def _tick(self) -> End | None:
-        if self.desk.stopping():
+        if self.session.stopping():
             return "ended"
         if (end := self._outside.check()) == "ended" or not self._ends:
             self._ends = end
         if self._ends:
-            self.desk.leaving.set()
-            return None if self.crew.busy else self._ends
+            self.session.leaving.set()
+            return None if self.pool.busy else self._ends
         try:
             self._step()
         except (Replaced, Stopping) as reason:
-            self.desk.tell(str(reason))
+            self.session.tell(str(reason))
             self._ends = "ended"
         except TeamError as problem:
             self._troubled(str(problem))
         except Exception as bug:  # noqa: BLE001  one bad tick is not the end
-            self._troubled(self._orchestrator.kept(bug))
+            self._troubled(self._orchestrator.telling.kept(bug))
         else:
-            if not (self.crew.busy or self._is_troubled()):  # what was begun may fail again
+            if not (self.pool.busy or self._is_troubled()):  # what was begun may fail again
                 self._troubles, self._trouble = 0, ""
         return None
 
     def _wake(self) -> None:
-        with self.desk.chair as chair:
-            chair.wake()
+        with self.session.lock as lock:
+            lock.wake()
 
     # -- a tick -----------------------------------------------------------------------------------------------
 
     def _step(self) -> None:
-        self.crew.raise_failure()
-        now, newest = self.desk.clock.now(), self.desk.plans.newest_day()
+        self.pool.raise_failure()
+        now, newest = self.session.now(), self._plans.newest_day()
         if clock_is_behind(now, newest):
             raise TeamError(_BEHIND.format(now=now, newest=newest))
         seen = outlook(self._schedule, now, self._ran)
@@ -132,46 +132,46 @@ class Daemon:
             self._miss(missed)
         if self._vision.looks_new():
             self._failed.clear()  # what failed on other words
-        if PHASE not in self.crew.busy and not self._is_troubled():
+        if PHASE not in self.pool.busy and not self._is_troubled():
             self._begin(seen)
-        self._orchestrator.begin_deploy()  # what was begun, or ordered, waits for no forge
+        self._working.deploys.begin()  # what was begun, or ordered, waits for no forge
         rest = self._work(seen)
-        self._orchestrator.tell_what_waited()
+        self._orchestrator.telling.what_waited()
         self._waits = tuple(self._obstacles()) or tuple(self._idle(seen, rest))
 
     def _ran(self, day: str) -> Mapping[str, Standing]:
         """A phase that failed is tried again."""
-        return {name: self._standing(day, name, ran) for name, ran in self.desk.plans.phases_of(day).items()}
+        return {name: self._standing(day, name, ran) for name, ran in self._plans.phases_of(day).items()}
 
     def _standing(self, day: str, name: str, ran: Ran) -> Standing:
         return "begun" if ran.standing == "failed" and self._may_try(day, name) else ran.standing
 
     def _may_try(self, day: str, name: str) -> bool:
-        return self._failed.get((day, name), Failed()).may_try(self.desk.clock.now())
+        return self._failed.get((day, name), Failed()).may_try(self.session.now())
 
     # -- phases -----------------------------------------------------------------------------------------------
 
     def _miss(self, missed: Due) -> None:
         text = f"nobody was there at its time, and it is {in_words(missed.late)} too late for it now"
-        self.desk.tell(f"{missed.day}: {missed.name}: {text}")
-        self.desk.plans.phase_missed(missed.day, missed.name, self.desk.clock.now(), text)
+        self.session.tell(f"{missed.day}: {missed.name}: {text}")
+        self._plans.phase_missed(missed.day, missed.name, self.session.now(), text)
 
     def _begin(self, seen: Outlook) -> None:
         """The next phase that is due; without one, what was made of a vision that has changed since."""
-        if self._orchestrator.pauses.rests(Service.MODEL) and not (seen.due and seen.due.name == "wrap_up"):
+        if self._working.breaker.rests(Service.MODEL) and not (seen.due and seen.due.name == "wrap_up"):
             return  # what would be read or planned needs it
         if seen.due:
             self._begin_phase(seen.due)
             return
-        day, vision = self.desk.day(), self._vision
+        day, vision = self.session.day(), self._vision
         may_read = vision.is_unread and vision.has_rested and self._may_try(day, "morning")
         if names := self._to_repeat(day) if may_read else ():
-            self.crew.give(PHASE, partial(self._phases, day, names), beside=True)
+            self.pool.give(PHASE, partial(self._phases, day, names), background=True)
 
     def _to_repeat(self, day: str) -> tuple[str, ...]:
         """What was run of the day, until its evening; after a missed morning only for what is written from now on."""
-        ran = self.desk.plans.phases_of(day)
-        if "morning" not in ran or self.desk.clock.now().time() >= self._schedule.evening.at:
+        ran = self._plans.phases_of(day)
+        if "morning" not in ran or self.session.now().time() >= self._schedule.evening.at:
             return ()
         if ran["morning"].missed and not self._vision.was_ever_read:
             self._vision.was_read(self._vision.stamp())
@@ -179,23 +179,23 @@ class Daemon:
         return tuple(name for name in ("morning", *REST_ON_THE_MORNING) if name in ran)
 
     def _begin_phase(self, due: Due) -> None:
-        ran = self.desk.plans.phases_of(due.day)
+        ran = self._plans.phases_of(due.day)
         if due.late > WORTH_TELLING and due.name not in ran:
-            self.desk.tell(f"{due.name} is begun {in_words(due.late)} late: nobody was there at its time")
+            self.session.tell(f"{due.name} is begun {in_words(due.late)} late: nobody was there at its time")
         if due.name == "wrap_up":
-            self.desk.plans.phase_ended(due.day, WORK, self.desk.clock.now(), None)
+            self._plans.phase_ended(due.day, WORK, self.session.now(), None)
         rests_on_it = [name for name in REST_ON_THE_MORNING if due.name == "morning" and name in ran]
-        self.crew.give(PHASE, partial(self._phases, due.day, (due.name, *rests_on_it)), beside=True)
+        self.pool.give(PHASE, partial(self._phases, due.day, (due.name, *rests_on_it)), background=True)
 
     def _phases(self, day: str, names: tuple[str, ...]) -> None:
         for name in names:
             read = self._vision.stamp()
             ended = self._orchestrator.phase(day, name)
-            if self.desk.stopping() and not ended:
+            if self.session.stopping() and not ended:
                 return  # nobody has to be alarmed
             if name == "morning" and ended:
                 self._vision.was_read(read)
-            with self.desk.chair.left():
+            with self.session.lock.released():
                 self._outside.after(name, ended)
             if not ended:
                 self._fail(day, name)
@@ -204,7 +204,7 @@ class Daemon:
     def _fail(self, day: str, name: str) -> None:
         times = self._failed.get((day, name), Failed()).times + 1
         of_the_day = {key: failed for key, failed in self._failed.items() if key[0] == day}
-        now = self.desk.clock.now()
+        now = self.session.now()
         rest = back_off(times - 1, PHASE_RESTS, PHASE_RESTS_MOST)
         self._failed = of_the_day | {(day, name): Failed(times, now, now + rest)}
 
@@ -212,30 +212,30 @@ class Daemon:
 
     def _work(self, seen: Outlook) -> Rest | None:
         """Outside of its hours nothing long is begun; what is ready is brought to its end, and answers are heeded."""
-        now = self.desk.clock.now()
+        now = self.session.now()
         if self._is_troubled():
             return None
-        if seen.working and WORK not in self.desk.plans.phases_of(self.desk.day()):
-            self.desk.plans.phase_begins(self.desk.day(), WORK, now)
+        if seen.working and WORK not in self._plans.phases_of(self.session.day()):
+            self._plans.phase_begins(self.session.day(), WORK, now)
         if self._hears(now):
             return self._orchestrator.round(UNREAD if self._is_held() else "", is_open=seen.working)
         return None
 
     def _is_held(self) -> bool:
         """What the owner may not want any more is neither begun nor merged."""
-        return self._vision.is_unread and bool(self._to_repeat(self.desk.day()))
+        return self._vision.is_unread and bool(self._to_repeat(self.session.day()))
 
     def _hears(self, now: datetime) -> bool:
         """Looks at the forge, if it is time; False if it does not answer."""
-        pauses = self._orchestrator.pauses
-        if pauses.rests(Service.FORGE):
+        breaker = self._working.breaker
+        if breaker.rests(Service.FORGE):
             return True  # the round says why it rests
-        if self._heard and abs(now - self._heard) < HEARING and not pauses.outage(Service.FORGE):
+        if self._heard and abs(now - self._heard) < HEARING and not breaker.outage(Service.FORGE):
             return True
         try:
-            self._orchestrator.hear()
+            self._working.hear()
         except TeamError as problem:
-            if not pauses.took(problem):
+            if not breaker.took(problem):
                 raise
             return False
         self._heard = now
@@ -251,9 +251,9 @@ class Daemon:
         return self._waits
 
     def _obstacles(self) -> Iterator[Wait]:
-        yield from self._orchestrator.pauses.waits()
-        if self._is_held() and PHASE not in self.crew.busy:
-            failed = self._failed.get((self.desk.day(), "morning"), Failed())
+        yield from self._working.breaker.waits()
+        if self._is_held() and PHASE not in self.pool.busy:
+            failed = self._failed.get((self.session.day(), "morning"), Failed())
             rested = self._vision.since + REST if self._vision.since else None
             yield Wait("vision", self._vision.since, failed.until if self._vision.has_rested else rested)
 
@@ -261,23 +261,23 @@ class Daemon:
         """There is nothing to do: until the next attempt at a task, or the next time of the schedule."""
         if rest and rest.until:
             yield Wait("attempt", until=rest.until)
-        elif rest and not self.crew.busy:
+        elif rest and not self.pool.busy:
             yield Wait("time", until=seen.next_at, why=rest.why if seen.working else "")
 
     # -- troubles ---------------------------------------------------------------------------------------------
 
     def _is_troubled(self) -> bool:
-        return self._rests is not None and self._rests[0] <= self.desk.clock.now() < self._rests[1]
+        return self._rests is not None and self._rests[0] <= self.session.now() < self._rests[1]
 
     def _troubled(self, words: str) -> None:
         """Told once; tried again later, and later each time."""
         rest = back_off(self._troubles, TROUBLE_RESTS, TROUBLE_RESTS_MOST)
         self._troubles += 1
-        now = self.desk.clock.now()
+        now = self.session.now()
         self._rests = now, now + rest
         if words != self._trouble:
             self._trouble = words
-            self._orchestrator.tell_trouble(words)
+            self._orchestrator.telling.trouble(words)
 
 
 UNREAD = "VISION.md has changed and is not read yet: nothing is begun or merged before it is"

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from agents.orchestrator.board.breaker import CircuitBreaker, Service
+from agents.orchestrator.board.session import Session
 from agents.orchestrator.decide import Rest
 from agents.orchestrator.loop import Work
-from agents.orchestrator.team import Desk
 from agents.orchestrator.workers import WorkerPool
 from shared.forge.forge import RateLimited
 
@@ -21,44 +21,44 @@ BEAT = 60.0  # seconds between two looks while others work
 class Foreground:
     """One phase of one day, for one caller who waits.
 
-    `hear`: looks at the forge. `beside`: after each round, begins what goes on beside the tasks.
+    `hear`: looks at the forge. `background`: after each round, begins what goes on beside the tasks.
     """
 
     def __init__(
         self,
-        desk: Desk,
         work: Work,
-        crew: WorkerPool,
-        pauses: CircuitBreaker,
         hear: Callable[[], None],
-        beside: Callable[[], None],
+        background: Callable[[], None],
+        session: Session,
+        breaker: CircuitBreaker,
+        pool: WorkerPool,
     ) -> None:
-        self._desk = desk
         self._work = work
-        self._crew = crew
-        self._pauses = pauses
         self._hear = hear
-        self._beside = beside
+        self._background = background
+        self._session = session
+        self._breaker = breaker
+        self._pool = pool
         self._forge_patience = FORGE_PATIENCE
 
     def until_quiet(self) -> str:
         """Every move there is -> why it rests now."""
         try:
-            with self._desk.chair:
+            with self._session.lock:
                 return self._until_quiet()
         finally:
-            self._crew.end()
+            self._pool.end()
 
     def _until_quiet(self) -> str:
         while not self._heard():
             pass
         while True:
             rest = self._work.round()
-            self._beside()
-            if self._crew.busy:
-                self._desk.chair.wait(BEAT)
+            self._background()
+            if self._pool.busy:
+                self._session.lock.wait(BEAT)
             elif not self._waited(rest):
-                if outage := self._pauses.rests(Service.DEPLOYS):
+                if outage := self._breaker.rests(Service.DEPLOYS):
                     self._work.problems.append(outage.words)
                 return rest.why
 
@@ -69,42 +69,42 @@ class Foreground:
         except RateLimited as limit:
             if limit.wait > self._forge_patience:
                 raise
-            self._pauses.took(limit)
-            if not self._wait_for_forge(self._desk.clock.now() + timedelta(seconds=limit.wait), str(limit)):
+            self._breaker.took(limit)
+            if not self._wait_for_forge(self._session.now() + timedelta(seconds=limit.wait), str(limit)):
                 raise
             return False
         return True
 
     def _waited(self, rest: Rest) -> bool:
         """False: it rests for longer than anybody would wait here."""
-        if outage := self._pauses.rests(Service.FORGE):
+        if outage := self._breaker.rests(Service.FORGE):
             return self._wait_for_forge(outage.until, outage.words)
-        until, now = rest.until or self._model_is_asked_again(rest.why), self._desk.clock.now()
-        if until is None or until > now + PATIENCE or self._desk.stopping():
+        until, now = rest.until or self._model_is_asked_again(rest.why), self._session.now()
+        if until is None or until > now + PATIENCE or self._session.stopping():
             return False
-        self._desk.tell(f"{rest.why}, until {until:%H:%M:%S}")
+        self._session.tell(f"{rest.why}, until {until:%H:%M:%S}")
         self._sleep(until)
         return True
 
     def _model_is_asked_again(self, why: str) -> datetime | None:
         """None: we rest for another reason, or it was away too often."""
-        outage = self._pauses.rests(Service.MODEL)
+        outage = self._breaker.rests(Service.MODEL)
         return outage.until if outage and outage.words == why and outage.times <= MOST_PAUSES else None
 
     def _wait_for_forge(self, until: datetime, words: str) -> bool:
         """As long as it says; half an hour in all."""
-        seconds = (until - self._desk.clock.now()).total_seconds()
-        if seconds > self._forge_patience or self._desk.stopping():
+        seconds = (until - self._session.now()).total_seconds()
+        if seconds > self._forge_patience or self._session.stopping():
             self._work.problems.append(words)
             return False
         self._forge_patience -= max(seconds, 1.0)
-        self._desk.tell(f"{words}; waiting")
+        self._session.tell(f"{words}; waiting")
         self._sleep(until)
         return True
 
     def _sleep(self, until: datetime) -> None:
         """Whoever asks us to end is heard within a second."""
-        clock = self._desk.clock
-        with self._desk.chair.left():
-            while not self._desk.stopping() and (left := (until - clock.now()).total_seconds()) > 0:
+        clock = self._session.clock
+        with self._session.lock.released():
+            while not self._session.stopping() and (left := (until - clock.now()).total_seconds()) > 0:
                 clock.sleep(min(left, 1.0))

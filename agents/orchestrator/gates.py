@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from agents.orchestrator.board.events import AttemptEnded, Events, GivenUp, Merged
+from agents.orchestrator.board.events import AttemptEnded, GivenUp, Merged
 from agents.orchestrator.board.review_facts import AttemptCommits, PullRequests, SeenCommit
 from agents.orchestrator.board.roles import ChangeRoles, ChecksChange, ReviewsChange
-from agents.orchestrator.board.session import AgentRuns
-from agents.orchestrator.board.transitions import Transitions
+from agents.orchestrator.board.transitions import Bookkeeping
 from agents.orchestrator.integration.feature_branches import FeatureBranches, lands, too_early
 from agents.orchestrator.publishing import gate_text
 from agents.orchestrator.publishing.publishing import Address, Publishing
@@ -35,7 +34,6 @@ from shared.model.lifecycle import Event, State
 from shared.model.review import Escalated, Reviewed
 from shared.model.work import Branch, TaskSpec
 from shared.store.gate_book import AwaitingOwner, GateRepository
-from shared.store.journal import Journal
 from shared.store.task_records import TaskRecord
 
 
@@ -50,10 +48,6 @@ class Review:
     publishing: Publishing
     owners: bool  # somebody's words below a pull request count
 
-    @property
-    def journal(self) -> Journal:
-        return self.publishing.journal
-
     def address(self, known: TaskRecord, commit: str) -> Address:
         """Unavailable: the forge has not said where its pull request is."""
         pull = self.pulls.known.get(known.id)
@@ -63,17 +57,12 @@ class Review:
 
 
 class Gatekeeper:
-    """`roles`: who works on a change. `events`: told of what came of it."""
+    """`problems`: what the owner has to mend, although the others go on."""
 
-    def __init__(
-        self, review: Review, roles: ChangeRoles, runs: AgentRuns, transitions: Transitions, events: Events
-    ) -> None:
+    def __init__(self, review: Review, roles: ChangeRoles, books: Bookkeeping) -> None:
         self._review = review
         self._roles = roles
-        self._runs = runs
-        self._session = runs.session
-        self._transitions = transitions
-        self._events = events
+        self._books = books
         self._qa: ChecksChange | None = None
         self._reviewer: ReviewsChange | None = None
         self.problems: list[str] = []
@@ -91,16 +80,18 @@ class Gatekeeper:
                 self._send_back(known, found, step)
             case Fail(why):
                 self._close(known, found, why)
-                self._events.happened(AttemptEnded(known.id))
-                self._events.happened(GivenUp(known, spec, why))
-                self._transitions.move(known.id, State.IN_REVIEW, Event.EXHAUSTED, why, "sent back")
+                self._books.events.happened(AttemptEnded(known.id))
+                self._books.events.happened(GivenUp(known, spec, why))
+                self._books.transitions.move(known.id, State.IN_REVIEW, Event.EXHAUSTED, why, "sent back")
             case Cancel():
                 why = self._gone(known, found)
                 self._close(known, found, why)
-                self._transitions.move(known.id, State.IN_REVIEW, Event.GOAL_REMOVED, why)
+                self._books.transitions.move(known.id, State.IN_REVIEW, Event.GOAL_REMOVED, why)
             case Refresh():
-                self._session.tell(f"{known.id}: {self._into(known)} has moved; brought up to date, then tested again")
-                self._transitions.move(known.id, State.IN_REVIEW, Event.REFRESHED, "", "stale", refreshes=found.commit)
+                self._books.tell(f"{known.id}: {self._into(known)} has moved; brought up to date, then tested again")
+                self._books.transitions.move(
+                    known.id, State.IN_REVIEW, Event.REFRESHED, "", "stale", refreshes=found.commit
+                )
             case Merge():
                 self._merge(known, found)
             case AskOwner(reasons):
@@ -121,24 +112,24 @@ class Gatekeeper:
     def _check(self, spec: TaskSpec, known: TaskRecord, found: ReviewState) -> None:
         gates, branch = self._review.gates, self._commit(known, found).branch
         qa = self.qa()
-        gates.begin("check", known.id, found.commit, self._session.now())
-        self._session.tell(f"{known.id}: testing {found.commit[:8]}")
+        gates.begin("check", known.id, found.commit, self._books.now())
+        self._books.tell(f"{known.id}: testing {found.commit[:8]}")
         try:
             written = written_tests(spec, branch)
-            with self._runs.unlocked("qa", known.id, number_of_attempt(known)) as run:
+            with self._books.runs.unlocked("qa", known.id, number_of_attempt(known)) as run:
                 evidence = qa.check(run, spec, branch, written)
         except BrokenSetup as problem:
             gates.not_begun("check", known.id, found.commit)
             self.problems.append(f"{known.id}: {problem}")
-            self._transitions.back_off(known.id, str(problem))
+            self._books.transitions.back_off(known.id, str(problem))
         except (Misconfigured, Unavailable, Stopping):
             gates.not_begun("check", known.id, found.commit)
             raise
         except Stumble as problem:  # counted: the third is the last
-            self._session.tell(f"{known.id}: {problem}")
+            self._books.tell(f"{known.id}: {problem}")
         else:
             gates.keep_evidence(known.id, evidence)
-            self._session.tell(f"{known.id}: {gate_text.summary(evidence)}")
+            self._books.tell(f"{known.id}: {gate_text.summary(evidence)}")
 
     def _judge(self, spec: TaskSpec, known: TaskRecord, found: ReviewState) -> None:
         gates, branch = self._review.gates, self._commit(known, found).branch
@@ -146,10 +137,10 @@ class Gatekeeper:
         self._publish(known, found)
         if self._reviewer is None:
             self._reviewer = self._roles.reviewer()
-        gates.begin("review", known.id, found.commit, self._session.now())
+        gates.begin("review", known.id, found.commit, self._books.now())
         try:
             before = [one for one in gates.reviews(known.id) if one.commit != found.commit]
-            with self._runs.unlocked("reviewer", known.id, number_of_attempt(known)) as run:
+            with self._books.runs.unlocked("reviewer", known.id, number_of_attempt(known)) as run:
                 question = replace(run, attempt=0)  # the same change on another base is the same question
                 reviewed = self._reviewer.review(question, spec, branch, found.evidence, before)
         except TaskCapReached as reason:  # the owner decides what no model can read any more
@@ -158,10 +149,10 @@ class Gatekeeper:
             gates.not_begun("review", known.id, found.commit)
             raise
         except Stumble as problem:  # counted: the third is the last
-            self._session.tell(f"{known.id}: {problem}")
+            self._books.tell(f"{known.id}: {problem}")
         else:
             gates.keep_review(known.id, reviewed)
-            self._session.tell(f"{known.id}: review: {gate_text.verdict_line(reviewed.verdict)}")
+            self._books.tell(f"{known.id}: review: {gate_text.verdict_line(reviewed.verdict)}")
 
     # -- endings ----------------------------------------------------------------------------------------------
 
@@ -173,17 +164,17 @@ class Gatekeeper:
         elif found.reviewed:
             why = gate_text.verdict_line(found.reviewed.verdict)
         wanted = "QA writes the missing tests" if step.wants_tests else "sent back to the coder"
-        self._session.tell(f"{known.id}: {wanted}: {why}")
+        self._books.tell(f"{known.id}: {wanted}: {why}")
         if not step.wants_tests:
-            self._events.happened(AttemptEnded(known.id))
-        self._transitions.move(known.id, State.IN_REVIEW, event, why, "sent back")
+            self._books.events.happened(AttemptEnded(known.id))
+        self._books.transitions.move(known.id, State.IN_REVIEW, event, why, "sent back")
 
     def _ask_owner(self, known: TaskRecord, found: ReviewState, reasons: tuple[str, ...]) -> None:
         self._publish(known, found)
         text = gate_text.waiting(known.id, reasons, found.commit if self._review.owners else "")
-        self._review.publishing.waiting(self._review.address(known, found.commit), text, self._session.now())
-        self._review.gates.park(AwaitingOwner(known.id, found.subject, reasons), self._session.now())
-        self._session.tell(f"{known.id}: waits for you: {'; '.join(reasons)}")
+        self._review.publishing.waiting(self._review.address(known, found.commit), text, self._books.now())
+        self._review.gates.park(AwaitingOwner(known.id, found.subject, reasons), self._books.now())
+        self._books.tell(f"{known.id}: waits for you: {'; '.join(reasons)}")
 
     def _merge(self, known: TaskRecord, found: ReviewState) -> None:
         to, into = self._review.address(known, found.commit), self._into(known)
@@ -191,27 +182,29 @@ class Gatekeeper:
             return  # the next look finds it
         self._publish(known, found)
         if found.approved:
-            self._review.publishing.approval(to, self._session.now())
+            self._review.publishing.approval(to, self._books.now())
         try:
-            merged = self._review.publishing.merge(to, into, self._session.now(), is_untested=found.evidence is None)
+            merged = self._review.publishing.merge(to, into, self._books.now(), is_untested=found.evidence is None)
         except MergeConflict as reason:
-            self._session.tell(f"{known.id}: {reason}")
+            self._books.tell(f"{known.id}: {reason}")
             if self._review.branches.look(into) == self._commit(known, found).branch.base:
-                self._transitions.back_off(known.id, f"not merged: {reason}")  # the forge sees what we do not
+                self._books.transitions.back_off(known.id, f"not merged: {reason}")  # the forge sees what we do not
             return
         except MergeBlocked as reason:
-            self._transitions.back_off(known.id, f"not merged: {reason}; tried again later, or with the next start")
+            self._books.transitions.back_off(
+                known.id, f"not merged: {reason}; tried again later, or with the next start"
+            )
             return
         self._review.branches.look(into)
         self._compare(known, found, merged)
-        self._session.tell(f"{known.id}: merged #{to.number} into {into} ({merged[:8]})")
+        self._books.tell(f"{known.id}: merged #{to.number} into {into} ({merged[:8]})")
         self._tell_issue(known, to)
-        self._review.publishing.delete_branch(to, self._commit(known, found).branch.name, self._session.now())
+        self._review.publishing.delete_branch(to, self._commit(known, found).branch.name, self._books.now())
         self._clear_goal_branch(known, to)
-        self._events.happened(Merged(known, found.commit))
+        self._books.events.happened(Merged(known, found.commit))
         where = "" if into == self._review.branches.main.name else f" into {into}"
         note = f"merged{where} as {merged[:12]}, pull request #{to.number}"
-        self._transitions.move(known.id, State.IN_REVIEW, Event.MERGED, note)
+        self._books.transitions.move(known.id, State.IN_REVIEW, Event.MERGED, note)
 
     def _into(self, known: TaskRecord) -> str:
         return self._review.branches.target(known)
@@ -229,14 +222,14 @@ class Gatekeeper:
             return
         self._review.branches.look(known.branch)
         if self._review.branches.is_outdated(known):
-            self._session.tell(f"{known.branch} stays: there is more on it than has landed")
+            self._books.tell(f"{known.branch} stays: there is more on it than has landed")
         else:
-            self._review.publishing.delete_goal_branch(to, known.branch, self._session.now())
+            self._review.publishing.delete_goal_branch(to, known.branch, self._books.now())
 
     def _gone(self, known: TaskRecord, found: ReviewState) -> str:
         if found.goal != "early":
             return "its goal is gone: removed from VISION.md, or its issue was closed"
-        is_more = too_early(known, self._review.journal.tasks_on(known.branch))
+        is_more = too_early(known, self._books.journal.tasks_on(known.branch))
         words = "to do for its goal" if is_more else f"on {known.branch} now than it was made of"
         return f"there is more {words}: it is made anew when that is done"
 
@@ -245,15 +238,15 @@ class Gatekeeper:
         if self._into(known) != self._review.branches.main.name:
             return
         issue = number_of(known.goal_id)
-        tasks = self._review.journal.tasks_of([known.goal_id]).values() if issue else ()
+        tasks = self._books.journal.tasks_of([known.goal_id]).values() if issue else ()
         others = (one for one in tasks if one.id != known.id and not one.is_dropped)
         if not issue or any(one.seen_in is not State.COMPLETED for one in others):
             return
         told = f"Done by pull request {to.number}. Close this if it is what you wanted."
         try:
-            self._review.publishing.fulfilled(to, issue, told, self._session.now())
+            self._review.publishing.fulfilled(to, issue, told, self._books.now())
         except (NotPermitted, ForgeRefused) as problem:
-            self._session.tell(f"{known.id}: nothing was said below issue {issue}: {problem}")
+            self._books.tell(f"{known.id}: nothing was said below issue {issue}: {problem}")
 
     def _compare(self, known: TaskRecord, found: ReviewState, merged: str) -> None:
         """What is on the branch now is what was tested, or somebody was faster than the forge allows us to be."""
@@ -261,7 +254,7 @@ class Gatekeeper:
         if mirror.tree_id(merged) != mirror.tree_id(found.commit):
             text = f"{known.id}: merged together with a commit that came in between: test {merged[:12]} yourself"
             self.problems.append(text)
-            self._session.tell(text)
+            self._books.tell(text)
 
     def _notice(self, known: TaskRecord, found: ReviewState, merged: bool) -> None:
         """The owner was there before us; or we were, before we were killed."""
@@ -269,14 +262,18 @@ class Gatekeeper:
         if merged and self._was_ours(known, found):
             self._merge(known, found)
         elif not merged and self._lost_its_base(known):
-            self.heed_end(known, number)
+            self.note_end(known, number)
             note = f"{self._into(known)} was deleted, and its pull request with it: a new one is made"
-            self._transitions.move(known.id, State.IN_REVIEW, Event.REFRESHED, note, "stale", refreshes=found.commit)
-        elif not merged and self._review.journal.has_closed(known.id, number):
-            self._transitions.move(known.id, State.IN_REVIEW, Event.EXHAUSTED, f"pull request #{number} was closed by us")
+            self._books.transitions.move(
+                known.id, State.IN_REVIEW, Event.REFRESHED, note, "stale", refreshes=found.commit
+            )
+        elif not merged and self._books.journal.has_closed(known.id, number):
+            self._books.transitions.move(
+                known.id, State.IN_REVIEW, Event.EXHAUSTED, f"pull request #{number} was closed by us"
+            )
         else:
-            self.heed_end(known, number)
-            self._heed_owner(known, found, merged)
+            self.note_end(known, number)
+            self._owner_ended(known, found, merged)
 
     def _lost_its_base(self, known: TaskRecord) -> bool:
         """GitHub closes what goes into a branch that somebody deletes: that is no word about the change."""
@@ -286,31 +283,31 @@ class Gatekeeper:
     def _was_ours(self, known: TaskRecord, found: ReviewState) -> bool:
         """We meant to merge this commit, and no other was merged in its place."""
         pull = self._review.pulls.known[known.id]
-        return pull.head_sha == found.commit and self._review.journal.has_merged(known.id, found.commit)
+        return pull.head_sha == found.commit and self._books.journal.has_merged(known.id, found.commit)
 
-    def _heed_owner(self, known: TaskRecord, found: ReviewState, merged: bool) -> None:
+    def _owner_ended(self, known: TaskRecord, found: ReviewState, merged: bool) -> None:
         if merged:
             to = self._review.address(known, found.commit)
             self._note_merge(known, to)
             self._tell_issue(known, to)
             self._clear_goal_branch(known, to)
-            self._events.happened(Merged(known, found.commit))
+            self._books.events.happened(Merged(known, found.commit))
         word, event = ("merged", Event.MERGED) if merged else ("closed", Event.CANCELLED)
-        self._session.tell(f"{known.id}: you {word} its pull request")
-        self._transitions.move(known.id, State.IN_REVIEW, event, f"{word} by the owner")
+        self._books.tell(f"{known.id}: you {word} its pull request")
+        self._books.transitions.move(known.id, State.IN_REVIEW, event, f"{word} by the owner")
 
     def _note_merge(self, known: TaskRecord, to: Address) -> None:
         """What he merged into a goal's branch has to be there when it lands."""
         merged = self._review.pulls.known[known.id].merge_sha
         if merged and self._into(known) != self._review.branches.main.name:
             key = f"{known.id}:merged-{to.number}"
-            self._review.journal.intend(key, "merge by the owner", known.id, merged, self._session.now())
-            self._review.journal.achieved(key, merged)
+            self._books.journal.intend(key, "merge by the owner", known.id, merged, self._books.now())
+            self._books.journal.achieved(key, merged)
 
-    def heed_end(self, known: TaskRecord, number: int) -> None:
+    def note_end(self, known: TaskRecord, number: int) -> None:
         """The owner's closing or merging is answered once: if he retries the task, a new pull request may be opened."""
-        key, now = f"{known.id}:end-{number}", self._session.now()
-        self._review.journal.intend(key, "close", known.id, str(number), now)
+        key, now = f"{known.id}:end-{number}", self._books.now()
+        self._books.journal.intend(key, "close", known.id, str(number), now)
 
     def _close(self, known: TaskRecord, found: ReviewState, why: str) -> None:
         self._publish(known, found)
@@ -322,15 +319,15 @@ class Gatekeeper:
         pull = self._review.pulls.known.get(known.id)
         if pull is None or pull.state != "open":
             return
-        notes = [attempt.note for attempt in self._review.journal.attempts(known.id) if attempt.note]
+        notes = [attempt.note for attempt in self._books.journal.attempts(known.id) if attempt.note]
         to = Address(known.id, number_of_attempt(known), pull.number, pull.head_sha)
-        self._review.publishing.close(to, gate_text.diagnosis(known.id, why, notes[-6:]), self._session.now())
+        self._review.publishing.close(to, gate_text.diagnosis(known.id, why, notes[-6:]), self._books.now())
 
     # -- the forge --------------------------------------------------------------------------------------------
 
     def _publish(self, known: TaskRecord, found: ReviewState) -> None:
         """Everything that is known about exactly this commit; what is there already is not said again."""
-        publishing, to, now = self._review.publishing, self._review.address(known, found.commit), self._session.now()
+        publishing, to, now = self._review.publishing, self._review.address(known, found.commit), self._books.now()
         if found.evidence:
             publishing.evidence(to, found.evidence, now)
         if found.reviewed and not found.head:
@@ -350,5 +347,6 @@ def written_tests(spec: TaskSpec, branch: Branch) -> tuple[str, ...]:
     return tuple(path for path in branch.changed if is_test_file(path) and path not in named)
 
 
-def _number(known: TaskRecord) -> int:
+def number_of_attempt(known: TaskRecord) -> int:
+    """The number of its last attempt; 0: none was begun."""
     return known.last.number if known.last else 0

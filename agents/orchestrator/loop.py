@@ -3,68 +3,132 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 from agents.orchestrator.act import Acts
 from agents.orchestrator.board.breaker import CircuitBreaker, Service
 from agents.orchestrator.board.review_facts import ReviewFacts
-from agents.orchestrator.board.snapshot import Snapshot, load_snapshot
-from agents.orchestrator.board.transitions import Transitions
+from agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
+from agents.orchestrator.board.transitions import Bookkeeping, Transitions
 from agents.orchestrator.decide import Move, Rest, next_move, takes_long
 from agents.orchestrator.inbox.inbox import Inbox
 from agents.orchestrator.integration.feature_branches import BranchNeedsOwner
-from agents.orchestrator.planning.integrating import file_due
-from agents.orchestrator.team import Desk, Team
+from agents.orchestrator.planning.integrating import Integrating
 from agents.orchestrator.workers import WorkerPool
 from shared.forge.forge import RateLimited
 from shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Replaced, ShareReached, Stopping, TeamError
-from shared.model.lifecycle import State
-from shared.system.paths import remove_folder, remove_half_written
+from shared.model.gate import Policy
+from shared.model.lifecycle import State, TaskLimits
+from shared.model.work import Vision
+from shared.system.paths import Home, remove_folder, remove_half_written
+
+
+@dataclass(frozen=True)
+class BoardRules:
+    """Of the owner's configuration. `wanted`: the vision, and what the team proposed besides."""
+
+    limits: TaskLimits
+    policy: Policy
+    open_pulls: int
+    wanted: Callable[[], Vision | None]
+    guards: Callable[[], tuple[str, ...]]  # patterns of what the owner says now not to touch
+
+
+class Look:
+    """Everything that a decision is made on. `waits`: tasks that wait for something elsewhere, and for what."""
+
+    def __init__(
+        self,
+        rules: BoardRules,
+        facts: ReviewFacts,
+        transitions: Transitions,
+        breaker: CircuitBreaker,
+        pool: WorkerPool,
+        waits: Callable[[], Mapping[str, str]],
+    ) -> None:
+        self._rules = rules
+        self._facts = facts
+        self._transitions = transitions
+        self.breaker = breaker
+        self.pool = pool
+        self._waits = waits
+
+    def load(self, held: str, is_open: bool) -> Snapshot:
+        """`held`: see Board. Not `is_open`: nothing long is begun."""
+        rules, transitions, vision, guards = self._rules, self._transitions, self._rules.wanted(), self._rules.guards()
+        facts = BoardFacts(
+            vision,
+            rules.limits,
+            rules.policy,
+            rules.open_pulls,
+            commit_at=self._facts.branches.mirror.attempt,
+            at_the_gates=lambda known: self._facts.submission(known, vision, guards),
+            used=self._facts.ledger.used_by,
+            aside=transitions.backed_off,
+            waits=self._waits(),
+            busy=self.pool.on_tasks,
+            free_hands=self.pool.free if is_open else 0,
+            held=held,
+            no_model=self.breaker.no_model(),
+            no_share=self.breaker.no_share(),
+        )
+        return load_snapshot(transitions.store, transitions.journal, facts)
+
+
+@dataclass(frozen=True)
+class Hearing:
+    """What happened at the forge and to the branch since we looked last."""
+
+    facts: ReviewFacts
+    inbox: Inbox
+    transitions: Transitions
+    breaker: CircuitBreaker
+
+    def hear(self) -> None:
+        tasks = list(self.transitions.journal.open_tasks().values())
+        begun = [known for known in tasks if known.last]
+        if begun or any(known.branch for known in tasks):
+            self.facts.branches.main.sync()
+            pushed = self.facts.branches.hear(tasks)
+            for task in [known.id for known in tasks if known.branch in pushed]:
+                self.transitions.begins_anew(task)
+            self.facts.pulls.hear(begun)
+            self.inbox.hear(begun)
+            self.breaker.answers(Service.FORGE)
 
 
 class Work:
-    """Everything is done on the chair; what takes long is given to the crew.
+    """Who acts holds the lock; what takes long is given to the pool. `moved` is called after each move.
 
-    `lasts`: we are there for months, so what is away is waited for by everybody; else it sets one task aside, and the
-    next start begins anew. `moved` is called after each move. `waits`: tasks that wait for something elsewhere.
+    What is away is waited for by the daemon; else it backs one task off, and the next start begins anew.
     """
 
     def __init__(
         self,
-        desk: Desk,
-        team: Team,
-        crew: WorkerPool,
-        pauses: CircuitBreaker,
+        look: Look,
+        acts: Acts,
+        integrating: Integrating,
+        books: Bookkeeping,
         moved: Callable[[], None],
-        lasts: bool,
-        waits: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
-        self._desk = desk
-        self._team = team
-        self._crew = crew
-        self._pauses = pauses
+        self._look = look
+        self._acts = acts
+        self._integrating = integrating
+        self._books = books
         self._moved = moved
-        self._lasts = lasts
-        self._waits = waits
-        self.mover = Transitions(desk)
-        self._gate_sight = ReviewFacts(desk)
-        self._inbox = Inbox(desk, self._gate_sight)
-        self._acts = Acts(desk, team, self._gate_sight, self.mover)
+        self._breaker = look.breaker
+        self._pool = look.pool
+        self._is_daemon = books.session.is_daemon
 
     @property
     def problems(self) -> list[str]:
         """What the owner has to mend, although the phase went on."""
         return self._acts.problems
 
-    @property
-    def aside(self) -> Mapping[str, str]:
-        """Tasks that nobody touches for a while, and why."""
-        return self.mover.aside
-
-    def recover(self) -> None:
+    def recover(self, home: Home) -> None:
         """What a kill left half done: moves are finished, dead folders go. Nothing outward is done here."""
-        self.mover.recover()
-        home = self._desk.home
+        self._books.transitions.recover()
         for folder in (home.root, home.state, home.reports, home.research, home.memory):
             remove_half_written(folder)
         for place in (home.work, home.temporary):
@@ -72,114 +136,78 @@ class Work:
                 remove_folder(left_over)
 
     def round(self, held: str = "", is_open: bool = True) -> Rest:
-        """Every move there is; what takes long only begins -> why it rests now. `held`: see Board.
-
-        Not `is_open`: nothing long is begun.
-        """
+        """Every move there is; what takes long only begins -> why it rests now. `held`, `is_open`: see Look."""
         while True:
-            self._crew.raise_failure()
-            if self._desk.stopping():
+            self._pool.raise_failure()
+            if self._books.session.stopping():
                 return Rest("it is being stopped")
-            if outage := self._pauses.rests(Service.FORGE):
+            if outage := self._breaker.rests(Service.FORGE):
                 return Rest(outage.words, outage.until)
-            sight = self._look(held, self._crew.free if is_open else 0)
-            move = next_move(sight.board, self._desk.clock.now())
+            snapshot = self._look.load(held, is_open)
+            move = next_move(snapshot.board, self._books.now())
             if isinstance(move, Rest):
-                if file_due(self._desk):
+                if self._integrating.file_due():
                     continue
-                self._tell_lost(sight)
+                self._tell_lost(snapshot)
                 return move
             if takes_long(move):
-                self._crew.give(move.task, partial(self._do, move, sight))
+                self._pool.give(move.task, partial(self._do, move, snapshot))
             else:
-                self._do(move, sight)
+                self._do(move, snapshot)
 
-    def hear(self) -> None:
-        """What happened at the forge and to the branch since we looked last."""
-        tasks = list(self._desk.journal.open_tasks().values())
-        begun = [known for known in tasks if known.last]
-        if begun or any(known.branch for known in tasks):
-            self._team.sync()
-            pushed = self._acts.branches.hear(tasks)
-            for task in [known.id for known in tasks if known.branch in pushed]:
-                self.mover.begins_anew(task)
-            self._gate_sight.hear(begun)
-            self._inbox.hear(begun)
-            self._pauses.answers(Service.FORGE)
-
-    def _tell_lost(self, sight: Snapshot) -> None:
-        for card in sight.board.cards:
+    def _tell_lost(self, snapshot: Snapshot) -> None:
+        for card in snapshot.board.cards:
             if card.state is card.seen_in is State.IN_REVIEW and card.submission is None and not card.aside:
-                self.mover.set_aside(card.id, f"its commit is not here any more; type: python main.py retry {card.id}")
-
-    def _look(self, held: str, free_hands: int) -> Snapshot:
-        desk = self._desk
-        accepted = desk.plans.accepted()
-        vision = desk.wanted()
-        guards = [pattern for guard in (accepted.guards if accepted else ()) for pattern in guard.patterns]
-        return load_snapshot(
-            desk.store,
-            desk.journal,
-            vision,
-            desk.rules.limits,
-            commit_at=desk.mirror.attempt,
-            no_model=self._pauses.no_model(),
-            aside=self.mover.aside,
-            at_the_gates=lambda known: self._gate_sight.submission(known, vision, guards),
-            policy=desk.rules.policy,
-            open_pulls=desk.rules.open_pulls,
-            busy=self._crew.on_tasks,
-            free_hands=free_hands,
-            held=held,
-            used=desk.ledger.used_by,
-            waits=self._waits(),
-            no_share=self._pauses.no_share(),
-        )
+                why = f"its commit is not here any more; type: python main.py retry {card.id}"
+                self._books.transitions.back_off(card.id, why)
 
     # -- one move ---------------------------------------------------------------------------------------------
 
-    def _do(self, move: Move, sight: Snapshot) -> None:
-        if self._desk.stopping():  # it was given to a hand that had to wait for the chair
+    def _do(self, move: Move, snapshot: Snapshot) -> None:
+        if self._books.session.stopping():  # it was given to a worker that had to wait for the lock
             return
-        self._try(move, sight)
+        self._try(move, snapshot)
         self._moved()
 
-    def _try(self, move: Move, sight: Snapshot) -> None:
+    def _try(self, move: Move, snapshot: Snapshot) -> None:
         """What goes wrong with one task is its own affair; what ends the program is everybody's."""
         task = "" if isinstance(move, Rest) else move.task
         try:
-            self._acts.do(move, sight)
+            self._acts.do(move, snapshot)
         except (Stopping, Replaced):
             raise
         except ShareReached as problem:
-            self._pauses.share_spent(problem)
-            self._desk.tell(f"{task}: {problem}; it goes on tomorrow")
+            self._breaker.share_spent(problem)
+            self._books.tell(f"{task}: {problem}; it goes on tomorrow")
         except OutOfBudget as problem:
-            self._pauses.spent(problem)
-            self._desk.tell(f"{task}: {problem}")
+            self._breaker.spent(problem)
+            self._books.tell(f"{task}: {problem}")
         except ModelAway as problem:
             self._model_away(task, problem)
         except Misconfigured as problem:
-            if not self._lasts:
+            if not self._is_daemon:
                 raise
-            self._name_problem(str(problem))
-            self.mover.set_aside(task, str(problem))
+            self._needs_owner(task, problem)
         except BranchNeedsOwner as problem:
-            self._name_problem(str(problem))
-            self.mover.set_aside(task, str(problem))
+            self._needs_owner(task, problem)
         except TeamError as problem:
             self._troubled(task, problem)
         except Exception as bug:
-            if not self._lasts:
+            if not self._is_daemon:
                 raise
-            self._desk.keep_bug(bug)
-            self.mover.set_aside(task, f"a bug of ours ({type(bug).__name__}): please report what lies in logs/")
+            self._books.session.keep_bug(bug)
+            why = f"a bug of ours ({type(bug).__name__}): please report what lies in logs/"
+            self._books.transitions.back_off(task, why)
 
     def _model_away(self, task: str, problem: ModelAway) -> None:
-        self._pauses.away(Service.MODEL, problem)
-        self._desk.tell(f"{task}: {problem}")
-        if not self._lasts:  # who lasts has told of the outage, and will tell of its end
+        self._breaker.away(Service.MODEL, problem)
+        self._books.tell(f"{task}: {problem}")
+        if not self._is_daemon:  # the daemon has told of the outage, and will tell of its end
             self._name_problem(str(problem))
+
+    def _needs_owner(self, task: str, problem: TeamError) -> None:
+        self._name_problem(str(problem))
+        self._books.transitions.back_off(task, str(problem))
 
     def _name_problem(self, words: str) -> None:
         if words not in self.problems:
@@ -187,6 +215,6 @@ class Work:
 
     def _troubled(self, task: str, problem: TeamError) -> None:
         """A forge that is away is nobody's fault; who will not be there for long leaves that task to the next start."""
-        waited_for = self._lasts or isinstance(problem, RateLimited)
-        if not (waited_for and self._pauses.took(problem)):
-            self.mover.set_aside(task, f"{problem}; it goes on later, or with the next start")
+        waited_for = self._is_daemon or isinstance(problem, RateLimited)
+        if not (waited_for and self._breaker.took(problem)):
+            self._books.transitions.back_off(task, f"{problem}; it goes on later, or with the next start")

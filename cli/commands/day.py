@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 
-from agents.orchestrator.planning.planning import open_goals
+from agents.orchestrator.planning.plan_files import open_goals
 from agents.orchestrator.roadmap.roadmap import next_goals
 from agents.orchestrator.vision.issue_goals import is_from_issue, with_issues
 from agents.orchestrator.vision.vision_parser import difference, parse

@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 from typing import Literal
 
-from agents.orchestrator.inbox import answers
+from agents.orchestrator.inbox.answers import OwnerAnswers
 from cli.terminal.arguments import CHECKOUT, Arguments
 from cli.terminal.text import command, plain
 from cli.views.daemon_state import how_it_goes_on
@@ -147,16 +147,19 @@ def approve(arguments: Arguments) -> int:
     """Approve exactly the change that waits: a later one, or the same changed by another base, asks anew."""
     with open_records(arguments.home) as records:
         id_, state = find(records.store, arguments.id)
-        answers.approve(records.gates, id_, state, arguments.why, records.clock.now())
+        _answers(records).approve(id_, state, arguments.why)
         print(f"{id_}: approved; {how_it_goes_on(records.db, records.home)}")
     return 0
+
+
+def _answers(records: Records) -> OwnerAnswers:
+    return OwnerAnswers(records.store, records.gates, records.clock)
 
 
 def _move(arguments: Arguments, word: Literal["retry", "reject", "cancel"]) -> int:
     with open_records(arguments.home) as records:
         id_, source = find(records.store, arguments.id)
-        now = records.clock.now()
-        target = answers.move(records.store, records.gates, id_, source, word, arguments.why, now)
+        target = _answers(records).move(id_, source, word, arguments.why)
         print(f"{id_}: {source} -> {target}; {how_it_goes_on(records.db, records.home)}")
     return 0
 

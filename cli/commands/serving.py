@@ -141,7 +141,7 @@ class Life:
         settings, clock = self.records.settings, self.records.clock
         self._epochs.ready(self._number, clock.now())
         self._say(f"ready: {settings.target.name}; {comes_next(self.records)}")
-        after = partial(self._after, team.desk.mirror, Ping(settings.secrets.get("PING_URL")))
+        after = partial(self._after, team.mirror, Ping(settings.secrets.get("PING_URL")))
         outside = Outside(self._ticking, self._check, after, self._note_waits)
         return Daemon(team, settings.schedules.schedule, outside).serve()
 

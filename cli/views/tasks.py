@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agents.orchestrator.board.snapshot import Snapshot, load_snapshot
+from agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
 from agents.orchestrator.integration.feature_branches import own_target
 from agents.orchestrator.publishing import gate_text
 from cli.terminal.arguments import Arguments
@@ -23,7 +23,7 @@ LONGEST_NOTE = 300  # on the screen
 def snapshot(records: Records) -> Snapshot:
     """Read all tasks as they lie in their folders, and what the database says of them."""
     limits = records.settings.policy.attempts.limits
-    return load_snapshot(records.store, records.journal, records.wanted(), limits, every=True)
+    return load_snapshot(records.store, records.journal, BoardFacts(records.wanted(), limits, every=True))
 
 
 # --- tasks ---------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from agents.devops.drivers.driver import Driver
 from agents.devops.drivers.owner_command import surroundings
 from agents.devops.drivers.release_files import ReleaseFiles
 from agents.orchestrator.deploys.deploy_book import DeployRepository
-from agents.orchestrator.team import Deployment, DeployRules
+from agents.orchestrator.deploys.deploying import Deployment, DeployRules
 from cli.wiring.records import Records
 from shared.config.settings_deploy import PlaceSettings
 from shared.model.deployment import Deploy, Place

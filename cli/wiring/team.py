@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Literal
 
 from agents.coder.agent import Coder, CoderLimits, CoderTickets
 from agents.coder.engine.engine import Engine
 from agents.coder.routes import Routes
+from agents.orchestrator.board.roles import ChangeRoles, ChecksChange, CodesTask
+from agents.orchestrator.board.session import Session
 from agents.orchestrator.day import Orchestrator
-from agents.orchestrator.publishing.delivery import Delivery
-from agents.orchestrator.publishing.publishing import Publishing
-from agents.orchestrator.team import ChecksChange, CodesTask, Desk, Rules, Team
+from agents.orchestrator.planning.morning import CodeFacts
 from agents.orchestrator.vision.interpreter import Interpreter
-from agents.orchestrator.vision.issue_goals import InboxRules
 from agents.planner.agent import Planner
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
 from agents.planner.source import SourceSnapshot
@@ -34,6 +31,7 @@ from cli.wiring.config_watch import model_key
 from cli.wiring.deployment import make_deployment
 from cli.wiring.forge import TargetCode, open_code
 from cli.wiring.model import Caching, make_client, make_meter
+from cli.wiring.orchestrator import Assembly, Roles, TeamParts
 from cli.wiring.records import Records
 from cli.wiring.services import make_library, services
 from cli.wiring.shutdown import Quitting
@@ -42,7 +40,6 @@ from cli.wiring.workshop import BoxWorkshop, Workshop
 from shared.llm.llm_client import PATIENCE, LlmClient
 from shared.llm.prompts import Prompts
 from shared.model.errors import Misconfigured
-from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing, Unpriced
 from shared.notify.messenger import Messenger
 from shared.notify.notice_book import NoticeRepository
@@ -52,8 +49,6 @@ from shared.repo.mirror import Mirror
 from shared.store.epochs import Epochs
 from shared.store.gate_book import BaseRuns
 from shared.system import lock, ourselves
-from shared.system.log import Log
-from shared.system.outgoing import Outgoing
 
 if TYPE_CHECKING:
     from shared.money.meter import Meter
@@ -67,25 +62,6 @@ MODEL_CALLS_END = 3.0  # seconds that calls in flight get when the team is being
 # A "daemon" holds the home's lock already; "deploys" asks no model, so it needs no key for one.
 Mode = Literal["day", "daemon", "deploys"]
 MakeWorkshop = Callable[[Records, Callable[[str], None], Callable[[], bool]], Workshop]
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """What most of the others are made of. `print_line` prints a line of progress, without secrets."""
-
-    records: Records
-    quit_: Quitting
-    print_line: Callable[[str], None]
-    outgoing: Outgoing
-    log: Log
-    pricing: Pricing
-    savings: LedgerSavings
-
-    @classmethod
-    def of(cls, records: Records, print_line: Callable[[str], None], quit_: Quitting) -> _Parts:
-        outgoing, pricing = Outgoing(records.settings.secrets.to_hide), Pricing(records.settings.agents.prices)
-        log, savings = Log(records.home.logs, records.clock, outgoing.clean), LedgerSavings(records.db, pricing)
-        return cls(records, quit_, lambda text: print_line(outgoing.clean(text)), outgoing, log, pricing, savings)
 
 
 @contextmanager
@@ -105,22 +81,24 @@ def open_team(
     key = model_key(records.settings) if mode != "deploys" else ""
     _same_target(records)
     ourselves.keep_private()
-    parts = _Parts.of(records, print_line, quit_)
+    parts = TeamParts.of(records, print_line, quit_)
     with (
         nullcontext() if is_daemon else _alone(records),
         closing(open_code(records.home, records.settings, records.clock, parts.print_line)) as code,
         make_meter(records, parts.pricing, key, parts.log.of("meter"), parts.print_line) as meter,
     ):
-        desk = _desk(parts, code, _messages(records, make_services, parts.print_line))
-        quit_.end_calls = lambda: _end_calls(meter, desk, quit_.is_hurried())
+        session = _session(parts, is_daemon)
+        quit_.end_calls = lambda: _end_calls(meter, session, quit_.is_hurried())
         workshop = make_workshop(records, parts.print_line, quit_.asked)
-        team = _team(parts, code, workshop, BRIEF if is_daemon else PATIENCE, desk.yields)
-        orchestrator = Orchestrator(desk, team, lasts=is_daemon)
-        orchestrator.recover()
+        roles = _roles(parts, code, workshop, BRIEF if is_daemon else PATIENCE, session)
+        messages = _messages(records, make_services, parts.print_line)
+        assembly = Assembly(parts, code, messages, session, roles, _per_token(records, parts.pricing))
+        orchestrator = assembly.orchestrator()
+        assembly.recover()
         try:
             yield orchestrator
         finally:
-            orchestrator.crew.end()
+            orchestrator.working.pool.end()
             workshop.close()
 
 
@@ -148,12 +126,12 @@ def _alone(records: Records) -> Iterator[None]:
         epochs.end(number, now(), "done")
 
 
-def _end_calls(meter: Meter, desk: Desk, is_hurried: bool) -> None:
+def _end_calls(meter: Meter, session: Session, is_hurried: bool) -> None:
     """Refuse new model calls and end those in flight; wake whoever waits for something to do."""
     meter.refuse_new()
     meter.stop(0 if is_hurried else MODEL_CALLS_END)
-    with desk.chair as chair:
-        chair.wake()
+    with session.lock as lock:
+        lock.wake()
 
 
 def _messages(
@@ -167,66 +145,30 @@ def _messages(
         return Messenger(book, (), print_line, [str(problem)])
 
 
-# --- the desk and the team -----------------------------------------------------------------------------------
+# --- the session and the roles -------------------------------------------------------------------------------
 
 
-def _desk(parts: _Parts, code: TargetCode, messages: Messenger) -> Desk:
-    records, clean = parts.records, parts.outgoing.clean
-    return Desk(
-        home=records.home,
-        clock=records.clock,
-        store=records.store,
-        journal=records.journal,
-        gates=records.gates,
-        plans=records.plans,
-        ledger=records.spending,
-        log=parts.log,
-        mirror=code.mirror,
-        delivery=Delivery(records.journal, code.mirror, code.forge, clean),
-        publishing=Publishing(records.journal, code.forge, clean),
-        messages=messages,
-        savings=parts.savings,
-        deploys=records.deploys,
-        research=records.research,
-        memory=records.memory,
-        upkeep=records.upkeep,
-        roadmap=records.roadmap,
-        rules=_rules(records, parts.pricing),
-        command=command(records.home.root),
+def _session(parts: TeamParts, is_daemon: bool) -> Session:
+    return Session(
+        clock=parts.records.clock,
         tell=parts.print_line,
         stopping=parts.quit_.asked,
-        keep_bug=partial(_keep_bug, parts.log),
+        keep_bug=partial(_keep_bug, parts),
+        is_daemon=is_daemon,
     )
 
 
-def _keep_bug(log: Log, bug: Exception) -> None:
-    log.of("bugs")("bug", {"trace": "".join(traceback.format_exception(bug))[-TRACE_MOST:]})
+def _keep_bug(parts: TeamParts, bug: Exception) -> str:
+    parts.log.of("bugs")("bug", {"trace": "".join(traceback.format_exception(bug))[-TRACE_MOST:]})
+    return str(parts.records.home.logs)
 
 
-def _rules(records: Records, pricing: Pricing) -> Rules:
-    settings = records.settings
-    policy, target = settings.policy, settings.target.file
-    rates = pricing.rates(settings.agents.coder.model, TYPICAL_PROMPT, records.clock.now())
-    _check_price(settings.agents.coder.easy, pricing, records)
-    return Rules(
-        branch=target.branch,
-        capacity=policy.capacity.tasks_per_day,
-        depth=policy.capacity.depth,
-        allow=target.allow,
-        limits=policy.attempts.limits,
-        day_cap=policy.budget.day,
-        task_cap=policy.budget.task,
-        month_cap=policy.budget.month,
-        per_token=(rates.input, rates.output),
-        protected=(*target.protected, *named_files(f"{target.setup} {target.test}")),
-        policy=policy.merge.policy,
-        open_pulls=policy.capacity.open_pulls,
-        inbox=InboxRules(target.inbox.owners, target.inbox.label),
-        hands=policy.capacity.parallel,
-        questions=policy.research.questions,
-        work_minutes=settings.schedules.phases.work_minutes,
-        long_goals=policy.merge.long_goals == "branch",
-    )
+def _per_token(records: Records, pricing: Pricing) -> tuple[int, int]:
+    """Return the coder's price, sent and received, in nano-dollars per token."""
+    coder = records.settings.agents.coder
+    rates = pricing.rates(coder.model, TYPICAL_PROMPT, records.clock.now())
+    _check_price(coder.easy, pricing, records)
+    return rates.input, rates.output
 
 
 def _check_price(easy: str | None, pricing: Pricing, records: Records) -> None:
@@ -238,12 +180,7 @@ def _check_price(easy: str | None, pricing: Pricing, records: Records) -> None:
         raise Misconfigured(f"config/agents.yaml, coder.easy: {problem}") from None
 
 
-def named_files(commands: str) -> tuple[str, ...]:
-    """Return the files that the owner's commands name: who changes one changes what is run."""
-    return tuple(re.findall(r"[\w./-]+\.(?:py|sh|cfg|ini|toml|txt|mk|ya?ml)\b", commands))
-
-
-def _team(parts: _Parts, code: TargetCode, workshop: Workshop, patience: float, yields: Callable[[], bool]) -> Team:
+def _roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience: float, session: Session) -> Roles:
     records, settings, mirror, outgoing = parts.records, parts.records.settings, code.mirror, parts.outgoing
     stopping, prompts, analyzer = parts.quit_.asked, Prompts(CHECKOUT / "agents"), CodebaseAnalyzer()
     caching = Caching(parts.savings, parts.pricing, records.clock)
@@ -251,18 +188,27 @@ def _team(parts: _Parts, code: TargetCode, workshop: Workshop, patience: float, 
     planner = Planner(asker, prompts, analyzer)
     researcher = _researcher(records, asker, prompts, caching)
     library = make_library(records, outgoing, stopping)
-    return Team(
-        reader=Interpreter(asker, prompts),
-        plan=lambda run, order, commit: planner.plan(run, order, SourceSnapshot(mirror, commit)),
+    change = ChangeRoles(
         coder=lambda: _coder(parts, mirror, prompts, workshop.engine()),
         qa=cache(lambda: _qa(parts, mirror, workshop.bench(mirror))),
         reviewer=lambda: Reviewer(asker, prompts, mirror, workshop.linter(), outgoing),
-        overview=lambda commit, texts: analyzer.overview(SourceSnapshot(mirror, commit), texts),
-        sync=code.sync,
-        deployment=make_deployment(records, code.mirror, stopping, yields, parts.print_line, outgoing.clean),
+        work=records.home.work,
+    )
+    return Roles(
+        reader=Interpreter(asker, prompts),
+        look=lambda texts: _code_facts(code, analyzer, texts),
+        planner=lambda run, order, commit: planner.plan(run, order, SourceSnapshot(mirror, commit)),
+        change=change,
+        deployment=make_deployment(records, mirror, stopping, session.yields, parts.print_line, outgoing.clean),
         research=lambda run, asked: researcher.research(run, asked, settings.target.name, library(run, asked)),
         upkeep=make_upkeep(records, workshop, parts.pricing),
     )
+
+
+def _code_facts(code: TargetCode, analyzer: CodebaseAnalyzer, texts: Sequence[str]) -> CodeFacts:
+    commit = code.sync()
+    paths = [entry.path for entry in code.mirror.tree(commit)]
+    return CodeFacts(paths, analyzer.overview(SourceSnapshot(code.mirror, commit), texts))
 
 
 def _researcher(records: Records, asker: LlmClient, prompts: Prompts, caching: Caching) -> Researcher:
@@ -276,14 +222,14 @@ def _researcher(records: Records, asker: LlmClient, prompts: Prompts, caching: C
     )
 
 
-def _qa(parts: _Parts, mirror: Mirror, bench: Bench) -> ChecksChange:
+def _qa(parts: TeamParts, mirror: Mirror, bench: Bench) -> ChecksChange:
     records = parts.records
     target, runs = records.settings.target.file, BaseRuns(records.gates, records.clock)
     drop = records.settings.policy.merge.coverage_drop
     return Qa(bench, mirror, runs, QaPolicy(target.test, drop), parts.log, records.upkeep.failing_test)
 
 
-def _coder(parts: _Parts, mirror: Mirror, prompts: Prompts, engine: Engine) -> CodesTask:
+def _coder(parts: TeamParts, mirror: Mirror, prompts: Prompts, engine: Engine) -> CodesTask:
     records, settings = parts.records, parts.records.settings
     model, limits = settings.agents.coder, settings.agents.engine
     coder_limits = CoderLimits(

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agents.orchestrator.team import UpkeepTools
 from agents.orchestrator.upkeep.upkeep_pins import Releases
+from agents.orchestrator.upkeep.upkeeping import UpkeepTools
 from cli.wiring.records import Records
 from cli.wiring.workshop import Workshop
 from shared.model.errors import Misconfigured

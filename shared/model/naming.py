@@ -8,6 +8,7 @@ import unicodedata
 from shared.model.errors import Refused
 
 BRANCHES = "agent/"
+WHO = "sisimpur-agents <agents@localhost>"  # of the commits that no coder made
 LONGEST_SLUG = 40
 TASK_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 UPKEEP_TASK = re.compile(r"[0-9]{8}-u[1-9][0-9]*")  # nobody asked for it; the ledger knows it by the same pattern

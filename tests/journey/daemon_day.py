@@ -136,8 +136,8 @@ class Day:
     def _pass(self, team: Orchestrator, records: Records, over: threading.Event) -> None:
         steps = 0
         while not (over.wait(BEAT) or self.is_done):
-            with team.desk.chair as chair:
-                if team.crew.busy:
+            with team.session.lock as lock:
+                if team.working.pool.busy:
                     continue
                 self._clock.pass_(self._step(records))
                 steps += 1
@@ -146,7 +146,7 @@ class Day:
                 if self.is_done or now > MORNING + LONGEST:
                     assert self._quit.stop
                     self._quit.stop.asked = True
-                chair.wake()
+                lock.wake()
 
     def _step(self, records: Records) -> timedelta:
         hour = self._clock.now().hour

@@ -41,13 +41,13 @@ class Days:
 
     def tick(self) -> None:
         """As many as lead to anything."""
-        chair = self.daemon.desk.chair
-        with chair:
+        lock = self.daemon.session.lock
+        with lock:
             for _ in range(200):
                 self.end = self.daemon.tick()
-                if self.end or not self.daemon.crew.busy:
+                if self.end or not self.daemon.pool.busy:
                     return
-                chair.wait(LONGEST)
+                lock.wait(LONGEST)
         raise AssertionError("it never comes to rest")
 
     def phases(self, day: str = "2026-11-20") -> Mapping[str, str]:

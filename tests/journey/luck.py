@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from agents.coder.engine.engine import EngineJob
-from agents.orchestrator.inbox import answers
+from agents.orchestrator.inbox.answers import OwnerAnswers
 from shared.model.errors import Misconfigured, Unavailable
 from shared.model.lifecycle import FOLDERS, State
 from shared.notify.notice import Notice
@@ -200,12 +200,13 @@ class Owner:
                 self._answers(days, known.id, throw.random() < 0.7)
 
     def _answers(self, days: Days, task_: str, likes_it: bool) -> None:
-        records, now = days.records, days.clock.now()
+        records = days.records
+        answers = OwnerAnswers(records.store, records.gates, days.clock)
         try:
             if likes_it:
-                answers.approve(records.gates, task_, State.IN_REVIEW, "", now)
+                answers.approve(task_, State.IN_REVIEW, "")
             else:
-                answers.move(records.store, records.gates, task_, State.IN_REVIEW, "reject", "I do not like it", now)
+                answers.move(task_, State.IN_REVIEW, "reject", "I do not like it")
         except Misconfigured:
             pass  # it does not wait any more
 

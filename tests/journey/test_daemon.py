@@ -263,7 +263,7 @@ def test_a_changed_configuration_waits_for_what_runs(stage: Stage, clock: Manual
 
     def works(folder: Path, job: EngineJob) -> None:
         changed.set()
-        with day.daemon.desk.chair:
+        with day.daemon.session.lock:
             ends.append(day.daemon.tick())
         Coder(GOOD)(folder, job)
 
@@ -348,12 +348,12 @@ def test_many_files_that_are_dropped_at_once_keep_nobody_from_the_chair(stage: S
 
         def sit() -> None:
             sits.wait()
-            with day.daemon.desk.chair:
+            with day.daemon.session.lock:
                 sat.append(not ended.is_set())
 
         other = threading.Thread(target=sit)
         other.start()
-        with day.daemon.desk.chair:
+        with day.daemon.session.lock:
             sits.set()
             day.daemon.tick()
             ended.set()
@@ -426,11 +426,11 @@ def test_an_outage_is_told_from_its_first_moment_to_its_end(stage: Stage, clock:
     ):
         for minutes in (0, 5):
             clock.set(at(6) + timedelta(minutes=minutes))
-            team.pauses.away(Service.FORGE, ForgeUnavailable("no answer"))
+            team.working.breaker.away(Service.FORGE, ForgeUnavailable("no answer"))
         until = at(6) + timedelta(minutes=5 + 2)
-        assert list(team.pauses.waits()) == [Wait("forge", at(6), until, "no answer")]
-        team.pauses.answers(Service.FORGE)
-        assert list(team.pauses.waits()) == []
+        assert list(team.working.breaker.waits()) == [Wait("forge", at(6), until, "no answer")]
+        team.working.breaker.answers(Service.FORGE)
+        assert list(team.working.breaker.waits()) == []
 
 
 def test_status_says_what_the_daemon_of_another_process_waits_for(

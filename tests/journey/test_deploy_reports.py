@@ -39,7 +39,9 @@ class Scene:
 
     def reporting(self, places: tuple[Place, ...] = PLACES) -> Reporting:
         """As after a new start: it remembers nothing."""
-        return Reporting(self.team.desk, dict, places)
+        old = self.team.telling.reporting
+        deploys = replace(old.deploys, places=places)
+        return Reporting(old.books, old.session, old.progress, deploys, dict, self.records.home.reports)
 
     def merged(self, commit: str) -> None:
         """As if our task had made it."""
@@ -150,7 +152,7 @@ def test_a_pause_stands_in_the_message_with_what_ends_it(scene: Scene) -> None:
     scene.reporting().deployed(deploy, "", "")
     message = scene.box.of("deploy-1")
     assert message["title"] == "Production may be down"
-    assert f"`{scene.team.desk.command} resume-deploys`" in message["text"]
+    assert f"`{scene.team.telling.reporting.progress.command} resume-deploys`" in message["text"]
 
 
 def test_a_service_that_is_away_gets_it_later(scene: Scene) -> None:

@@ -293,9 +293,9 @@ def test_a_changed_configuration_does_not_wait_for_what_is_watched(stage: Make, 
         def sleep(self, seconds: float) -> None:
             if seconds == 1 and not changed.is_set():
                 changed.set()
-                with daemon.daemon.desk.chair as chair:
-                    chair.wake()
-                assert daemon.daemon.desk.leaving.wait(60)
+                with daemon.daemon.session.lock as lock:
+                    lock.wake()
+                assert daemon.daemon.session.leaving.wait(60)
             super().sleep(seconds)
 
     clock = Watched(MIDNIGHT)

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from agents.orchestrator.memory import learning
+from agents.orchestrator.board.events import Evening, GivenUp, Merged, Rejected
+from agents.orchestrator.day import Orchestrator
 from agents.orchestrator.memory.lesson import Lesson
-from agents.orchestrator.team import Desk
 from agents.orchestrator.vision.goal_ids import ISSUE
 from cli.app import main
 from cli.wiring.records import Records
@@ -109,19 +109,19 @@ def shown(stage: Stage, capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 @contextmanager
-def at_work(stage: Stage) -> Iterator[tuple[Desk, Records]]:
+def at_work(stage: Stage) -> Iterator[tuple[Orchestrator, Records]]:
     """A team that nobody has given anything to do."""
 
     def make(records: Records, *_: object) -> ScriptedWorkshop:
         return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)
 
     with stage.records() as records, open_team(records, stage.said.append, make, lambda _: []) as team:
-        yield team.desk, records
+        yield team, records
 
 
-def born(desk: Desk, goal: str) -> TaskRecord:
-    desk.journal.born(TaskSpec("t", "Open the door", "", goal_id=goal), State.BACKLOG, "", desk.clock.now())
-    return desk.journal.every_task()["t"]
+def born(records: Records, goal: str) -> TaskRecord:
+    records.journal.born(TaskSpec("t", "Open the door", "", goal_id=goal), State.BACKLOG, "", records.clock.now())
+    return records.journal.every_task()["t"]
 
 
 def report(stage: Stage, day: str) -> str:
@@ -196,15 +196,15 @@ def test_what_the_reviewer_calls_a_trouble_leads_to_what_was_learned_under_that_
 
 
 def test_each_lesson_of_a_task_has_the_words_of_its_newest_review_that_named_any(make: Make) -> None:
-    with at_work(make(GOOD)) as (desk, _):
-        task = born(desk, "g")
+    with at_work(make(GOOD)) as (team, records):
+        task = born(records, "g")
         for commit, words in (("c1", ("old",)), ("c2", ("hinge oil",)), ("c3", ())):
-            desk.gates.begin("review", "t", commit, desk.clock.now())
-            desk.gates.keep_review("t", Reviewed(commit, Approved(), keywords=words))
-        desk.gates.rule("t", Ruling("reject", "", "it squeaks", desk.clock.now()))
-        learning.rejected(desk, task)
-        learning.gave_up(desk, task, TaskSpec("t", "Open the door", ""), "why")
-        assert [(one.agent, one.keywords[:2]) for one in desk.memory.all()] == [
+            records.gates.begin("review", "t", commit, records.clock.now())
+            records.gates.keep_review("t", Reviewed(commit, Approved(), keywords=words))
+        records.gates.rule("t", Ruling("reject", "", "it squeaks", records.clock.now()))
+        team.phases.events.happened(Rejected(task))
+        team.phases.events.happened(GivenUp(task, TaskSpec("t", "Open the door", ""), "why"))
+        assert [(one.agent, one.keywords[:2]) for one in records.memory.all()] == [
             ("coder", ("hinge oil", "open")),
             ("planner", ("hinge oil", "open")),
             ("planner", ("hinge oil", "open")),
@@ -275,16 +275,16 @@ def test_nothing_of_the_owner_stands_beside_what_strangers_propose_and_nothing_o
     stage = make(GOOD)
     knows(stage, BEFORE[1])
     his, theirs = Goal("g", "Sums in app.py"), Goal(f"{ISSUE}7", "Sums in app.py", proposed_by="eve")
-    with at_work(stage) as (desk, _):
-        assert learning.for_planner(desk, [theirs], "plan-x", 1) == ()
-        assert learning.for_planner(desk, [his, theirs], "plan-x", 1) == ()
-        assert len(learning.for_planner(desk, [his], "plan-x", 1)) == 1
-        task = born(desk, f"{ISSUE}7")
-        desk.gates.rule("t", Ruling("reject", "", "nobody may in", desk.clock.now()))
-        learning.rejected(desk, task)
-        learning.gave_up(desk, task, TaskSpec("t", "Open the door", ""), "why")
-        learning.gave_up(desk, replace(task, goal_id="g"), TaskSpec("t", "Shut the door", ""), "why")
-        assert [(one.agent, "door" in one.text) for one in desk.memory.all()] == [
+    with at_work(stage) as (team, records):
+        assert team.phases.planning.recall.for_planner([theirs], "plan-x", 1) == ()
+        assert team.phases.planning.recall.for_planner([his, theirs], "plan-x", 1) == ()
+        assert len(team.phases.planning.recall.for_planner([his], "plan-x", 1)) == 1
+        task = born(records, f"{ISSUE}7")
+        records.gates.rule("t", Ruling("reject", "", "nobody may in", records.clock.now()))
+        team.phases.events.happened(Rejected(task))
+        team.phases.events.happened(GivenUp(task, TaskSpec("t", "Open the door", ""), "why"))
+        team.phases.events.happened(GivenUp(replace(task, goal_id="g"), TaskSpec("t", "Shut the door", ""), "why"))
+        assert [(one.agent, "door" in one.text) for one in records.memory.all()] == [
             ("planner", False),
             ("coder", True),
             ("planner", True),
@@ -292,14 +292,14 @@ def test_nothing_of_the_owner_stands_beside_what_strangers_propose_and_nothing_o
 
 
 def test_a_cancelled_task_teaches_only_what_the_owner_said_of_it_then(make: Make) -> None:
-    with at_work(make(GOOD)) as (desk, _):
-        task = born(desk, "g")
-        learning.rejected(desk, task)
-        desk.gates.rule("t", Ruling("reject", "", " ", desk.clock.now()))
-        learning.rejected(desk, task)
-        desk.gates.rule("t", Ruling("correct", "", "use the other hinge", desk.clock.now()))
-        learning.rejected(desk, task)
-        assert desk.memory.all() == ()
+    with at_work(make(GOOD)) as (team, records):
+        task = born(records, "g")
+        team.phases.events.happened(Rejected(task))
+        records.gates.rule("t", Ruling("reject", "", " ", records.clock.now()))
+        team.phases.events.happened(Rejected(task))
+        records.gates.rule("t", Ruling("correct", "", "use the other hinge", records.clock.now()))
+        team.phases.events.happened(Rejected(task))
+        assert records.memory.all() == ()
 
 
 # --- what comes back -----------------------------------------------------------------------------------------
@@ -320,12 +320,12 @@ def test_what_the_reviewer_sends_back_in_two_tasks_is_told_to_the_coder_once(mak
     ruled = [one for one in remembers(stage) if one.text.startswith(rule)]
     assert [(one.text, one.keywords[0]) for one in ruled] == [(f"{rule}: Say what it adds.", "unclear name")]
     assert rule not in stage.jobs[3].message and "first came to: naming: Say what" in stage.jobs[3].message
-    with at_work(stage) as (desk, _):
-        first = desk.gates.reviews(ID)[0]
+    with at_work(stage) as (team, records):
+        first = records.gates.reviews(ID)[0]
         otherwise = ChangesRequested((replace(first.verdict.findings[0], text="Say it otherwise."),))
-        desk.gates.keep_review(ID, replace(first, verdict=otherwise))
-        learning.keep(desk, desk.day())
-        assert len([one for one in desk.memory.all() if one.text.startswith(rule)]) == 1
+        records.gates.keep_review(ID, replace(first, verdict=otherwise))
+        team.phases.events.happened(Evening(records.day()))
+        assert len([one for one in records.memory.all() if one.text.startswith(rule)]) == 1
 
 
 def test_what_was_sick_where_it_was_deployed_is_learned(tmp_path: Path, model: ScriptedModel) -> None:
@@ -357,9 +357,9 @@ def test_what_the_owner_forgets_does_not_come_back(make: Make, capsys: pytest.Ca
 def taught_again(stage: Stage) -> list[int]:
     """As after a kill: the same end of the same task once more."""
 
-    with at_work(stage) as (desk, records):
+    with at_work(stage) as (team, records):
         commit = records.journal.attempt_refs(ID)[-1]
-        learning.merged(desk, records.journal.every_task()[ID], desk.mirror.attempt(commit) or "")
+        team.phases.events.happened(Merged(records.journal.every_task()[ID], team.mirror.attempt(commit) or ""))
         return [lesson.number for lesson in records.memory.all()]
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from agents.orchestrator.reports.reporting import Reporting
 from cli.commands import owner_commands
 from cli.terminal.arguments import Arguments
 from cli.wiring.team import open_team
@@ -190,9 +189,12 @@ def test_the_books_are_opened_only_when_there_is_something_to_tell_and_somebody(
     services = stage.services.copy()
     for told in ([], services):
         stage.services[:] = told
-        with stage.records() as records, open_team(records, print, make_services=lambda _: stage.services) as team:
-            store = CountedStore(stage.home)
-            reporting = Reporting(replace(team.desk, store=store), dict)
+        store = CountedStore(stage.home)
+        with (
+            stage.records() as records,
+            open_team(replace(records, store=store), print, make_services=lambda _: stage.services) as team,
+        ):
+            reporting, store.looks = team.telling.reporting, 0
             reporting.tell_what_waited()
             assert store.looks == len(told)  # at first nobody knows what was told
             for _ in range(3):

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from agents.coder.engine.engine import EngineJob
-from agents.orchestrator.roadmap import roadmapping
 from agents.orchestrator.roadmap.roadmap import MOST, Room
 from agents.orchestrator.roadmap.roadmap_needs import Sources, laid_out
 from cli.app import main
@@ -608,7 +607,7 @@ def test_what_the_owner_saves_while_we_write_is_not_lost(stage: Stage, model: Sc
         return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)
 
     with stage.records() as records, open_team(records, tell, make, lambda _: []) as team:
-        assert roadmapping.write(team.desk, team.desk.day()) == ""
+        assert team.phases.planning.goals.roadmap.write(records.day()) == ""
         assert saved and stands(stage) == {THIS: "defab", "Later": "gc"}
         assert len(records.roadmap.texts()) == 1
 
@@ -623,8 +622,8 @@ def test_what_is_written_twice_is_told_once(stage: Stage) -> None:
         return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)
 
     with stage.records() as records, open_team(records, told.append, make, lambda _: []) as team:
-        day = team.desk.day()
-        assert roadmapping.write(team.desk, day) == roadmapping.write(team.desk, day) == ""
+        day, roadmap = records.day(), team.phases.planning.goals.roadmap
+        assert roadmap.write(day) == roadmap.write(day) == ""
     assert [line for line in told if "ROADMAP.md" in line] == ["ROADMAP.md: 1 goal put off by you"]
 
 

@@ -17,9 +17,7 @@ from typing import Any
 import pytest
 
 from agents.coder.engine.engine import EngineJob
-from agents.orchestrator.board.review_facts import ReviewFacts
 from agents.orchestrator.day import Orchestrator
-from agents.orchestrator.upkeep.upkeeping import capacity_left
 from agents.orchestrator.vision.vision_parser import parse
 from cli.commands import owner_commands
 from cli.terminal.arguments import Arguments
@@ -285,9 +283,9 @@ def test_a_goal_that_is_due_leaves_no_room_whoever_failed_to_plan_it(make: Make)
 
     with stage.records() as records, at_work(stage, records) as team:
         day = records.day()
-        assert capacity_left(team.desk, day) == 5
+        assert team.phases.planning.goals.capacity_left(day) == 5
         records.plans.accept(day, Accepted("new", parse(outline(VISION)), ()), (), {})
-        assert capacity_left(team.desk, day) == 0
+        assert team.phases.planning.goals.capacity_left(day) == 0
 
 
 def test_without_a_sandbox_the_day_goes_on_and_says_what_was_left_out(make: Make) -> None:
@@ -394,10 +392,10 @@ def test_it_is_never_merged_without_him_whatever_its_goal_is_taken_for(make: Mak
     stage = make()
     stage.run_day()
     with stage.records() as records, at_work(stage, records) as team:
-        (known,), vision = records.journal.every_task().values(), team.desk.wanted()
+        (known,), vision = records.journal.every_task().values(), records.wanted()
         assert vision
         his = Vision((Goal(known.goal_id, "His own"),))
-        sight = ReviewFacts(team.desk)
+        sight = team.working.hearing.facts
         for one, wanted in (
             (known, vision),
             (known, None),

@@ -42,8 +42,12 @@ class ReviewsChange(Protocol):
 
 @dataclass(frozen=True)
 class ChangeRoles:
-    """Who works on a change. Each is made when it is first needed: without a sandbox the rest of the day goes on."""
+    """Who works on a change. Each is made when it is first needed: without a sandbox the rest of the day goes on.
+
+    `work`: where attempts have folders of their own.
+    """
 
     coder: Callable[[], CodesTask]
     qa: Callable[[], ChecksChange]
     reviewer: Callable[[], ReviewsChange]
+    work: Path

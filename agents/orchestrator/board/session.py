@@ -17,14 +17,15 @@ from shared.system.log import Log
 
 @dataclass(frozen=True)
 class Session:
-    """`tell` prints one line of progress; `keep_bug` keeps a bug's trace, for whoever mends it."""
+    """`tell` prints one line of progress; `keep_bug` keeps a bug's trace, for whoever mends it -> where."""
 
     clock: Clock
     tell: Callable[[str], None] = field(default=lambda _: None)
     lock: OrchestratorLock = field(default_factory=OrchestratorLock)
     stopping: Callable[[], bool] = field(default=lambda: False)  # nothing new is begun any more
     leaving: Event = field(default_factory=Event)  # set: a new team takes over soon, with a new configuration
-    keep_bug: Callable[[Exception], None] = field(default=lambda _: None)
+    keep_bug: Callable[[Exception], str] = field(default=lambda _: "logs/")
+    is_daemon: bool = False  # we are there for months
 
     def now(self) -> datetime:
         return self.clock.now()

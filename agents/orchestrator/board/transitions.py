@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from agents.orchestrator.board.events import Events
+from agents.orchestrator.board.session import AgentRuns, Session
 from shared.model.errors import Unavailable
 from shared.model.lifecycle import Event, State
 from shared.model.waiting import back_off
@@ -32,8 +34,8 @@ class Transitions:
     """`tell` prints one line of progress."""
 
     def __init__(self, store: TaskStore, journal: Journal, clock: Clock, tell: Callable[[str], None]) -> None:
-        self._store = store
-        self._journal = journal
+        self.store = store
+        self.journal = journal
         self._clock = clock
         self._tell = tell
         self._backed_off: dict[str, BackedOff] = {}
@@ -65,43 +67,67 @@ class Transitions:
         self, task: str, source: State, event: Event, note: str, outcome: Outcome | None = None, refreshes: str = ""
     ) -> bool:
         """`outcome`: how the last attempt ended. False if the owner was faster: then nothing was begun."""
-        planned = self._journal.plan_move(task, source, event, note, self._clock.now(), outcome, refreshes)
+        planned = self.journal.plan_move(task, source, event, note, self._clock.now(), outcome, refreshes)
         try:
-            moved = self._store.move(task, planned.source, planned.target)
+            moved = self.store.move(task, planned.source, planned.target)
         except Unavailable:  # else a file that did not move would be taken for the owner's word
-            self._journal.overtaken(planned, self._clock.now())
+            self.journal.overtaken(planned, self._clock.now())
             raise
         if moved:
-            self._journal.moved(planned)
+            self.journal.moved(planned)
             if event not in (Event.STARTED, Event.STUMBLED):
                 self.begins_anew(task)
             return True
-        self._journal.overtaken(planned, self._clock.now())
+        self.journal.overtaken(planned, self._clock.now())
         self.back_off(task, "you have moved its file meanwhile")
         return False
 
     def recover(self) -> None:
         """Finish the moves that a kill cut off."""
-        for planned in self._journal.unfinished_moves():
-            found = self._store.find(planned.task)
-            if planned.target in found or self._store.move(planned.task, planned.source, planned.target):
-                self._journal.moved(planned)
+        for planned in self.journal.unfinished_moves():
+            found = self.store.find(planned.task)
+            if planned.target in found or self.store.move(planned.task, planned.source, planned.target):
+                self.journal.moved(planned)
             else:
-                self._journal.overtaken(planned, self._clock.now())
+                self.journal.overtaken(planned, self._clock.now())
 
     # -- new tasks --------------------------------------------------------------------------------------------
 
     def file(self, task: TaskSpec, note: str, worded: str, branch: str = "") -> None:
         """Write a task's file, then its first line of history; repeatable. `worded`, `branch`: see TaskRecord."""
-        if self._store.add(task) or self._is_ours(task):
-            self._journal.born(task, State.BACKLOG, note, self._clock.now(), worded, branch)
+        if self.store.add(task) or self._is_ours(task):
+            self.journal.born(task, State.BACKLOG, note, self._clock.now(), worded, branch)
         else:
             self._tell(f"{task.id}: a file of yours has this name; the planned task ({task.title}) was not written")
 
     def _is_ours(self, task: TaskSpec) -> bool:
         """Whether its file was written by us before a kill, and is still the same."""
-        return any(self._store.read(state, task.id).spec == task for state in self._store.find(task.id))
+        return any(self.store.read(state, task.id).spec == task for state in self.store.find(task.id))
 
     def names_beginning(self, prefix: str) -> set[str]:
         """Names of files in all folders that begin so, whoever wrote them."""
-        return self._store.names_beginning(prefix)
+        return self.store.names_beginning(prefix)
+
+
+@dataclass(frozen=True)
+class Bookkeeping:
+    """How what is done is booked and told: the roles' runs, the tasks' moves, and what happened."""
+
+    runs: AgentRuns
+    transitions: Transitions
+    events: Events
+
+    @property
+    def journal(self) -> Journal:
+        return self.runs.journal
+
+    @property
+    def session(self) -> Session:
+        return self.runs.session
+
+    def now(self) -> datetime:
+        return self.runs.session.now()
+
+    def tell(self, words: str) -> None:
+        """Print one line of progress."""
+        self.runs.session.tell(words)

@@ -1,4 +1,4 @@
-"""What merged goes live: look, decide, carry out, book, until there is nothing left to do. One worker, beside the others.
+"""What merged goes live: look, decide, carry out, book, until nothing is left to do. One worker, beside the others.
 
 What happens at a place needs neither the lock, nor the forge, nor a model: a rollback waits for nobody. The lock is
 taken where tasks and the forge come in: to see what merged, and to settle what follows a deploy's end.
@@ -224,9 +224,7 @@ class Deploying:
         with self._runs.unlocked("devops"):
             while True:
                 happened = self._devops.carry_out(step)
-                deploy = self._book.happened(
-                    step.deploy, happened.event, now(), clean(happened.why), happened.backup
-                )
+                deploy = self._book.happened(step.deploy, happened.event, now(), clean(happened.why), happened.backup)
                 if (next_one := following(deploy)) is None:
                     break
                 step = next_one

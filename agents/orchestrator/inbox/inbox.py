@@ -1,4 +1,4 @@
-"""What the owner wrote below open pull requests -> his answers, each heeded once. """
+"""What the owner wrote below open pull requests -> his answers, each heeded once."""
 
 from __future__ import annotations
 

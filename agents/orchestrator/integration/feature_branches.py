@@ -107,7 +107,7 @@ class FeatureBranches:
     # -- by the books -----------------------------------------------------------------------------------------
 
     def target(self, task: TaskRecord) -> str:
-        """The branch that its change goes into. What was planned for a branch that has landed goes into the target's."""
+        """The branch that a change goes into. What was planned for a branch that has landed goes to the owner's."""
         return own_target(self.journal, task) or self.main.name
 
     def is_current(self, task: TaskRecord, base: str) -> bool:

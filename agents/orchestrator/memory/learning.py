@@ -23,7 +23,7 @@ from agents.orchestrator.board.events import (
     TeamEvent,
 )
 from agents.orchestrator.memory import lesson_text
-from agents.orchestrator.memory.lesson import LEARNERS, Lesson
+from agents.orchestrator.memory.lesson import LEARNERS, Learner, Lesson
 from agents.orchestrator.memory.lesson_book import LessonRepository, as_markdown
 from agents.orchestrator.memory.lesson_text import TaskSetback
 from agents.orchestrator.memory.setbacks import Setbacks
@@ -111,7 +111,7 @@ class Learning:
                 self.lessons.book.ended(known.id, attempt.number, True, self.lessons.day())
 
     def _sent_back(self, task: str) -> None:
-        """The lessons that its last change was given did not help; nor did those that it has only brought up to date."""
+        """The lessons of its last attempt did not help; nor did those of attempts that it only refreshed."""
         attempts = self.setbacks.journal.attempts(task)[::-1]
         again = len(list(takewhile(lambda attempt: attempt.refreshes, attempts)))
         for attempt in attempts[: again + 1]:
@@ -129,7 +129,8 @@ class Learning:
         if not said or said[-1].kind != "reject" or not said[-1].why.strip():
             return
         why, words = said[-1].why, self.setbacks.keywords(known.id)
-        for agent in ("coder",) if self._is_a_strangers(known) else ("coder", "planner"):
+        learners: tuple[Learner, ...] = ("coder",) if self._is_a_strangers(known) else ("coder", "planner")
+        for agent in learners:
             self.lessons.learn(lesson_text.rejected(agent, known.title, why, _origin(known), words))
 
     def _is_a_strangers(self, known: TaskRecord) -> bool:

@@ -110,7 +110,9 @@ class MorningReading:
         """The repository is only looked at when there is something to read."""
         if not needs_reading(change, vision, guards):
             return Interpretation(standing(vision, guards))
-        code = self.look([remark.text for remark in change.fresh] + [goal.title for goal in change.new + change.changed])
+        code = self.look(
+            [remark.text for remark in change.fresh] + [goal.title for goal in change.new + change.changed]
+        )
         if self.plans.book_reading(run.day) > MOST_READINGS:
             raise Stumble(
                 f"a model has read VISION.md {MOST_READINGS} times today; what has changed since waits for tomorrow"

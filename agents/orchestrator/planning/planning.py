@@ -82,7 +82,7 @@ class Planning:
     rules: PlanningRules
 
     def plan_day(self, day: str) -> None:
-        """Plans what has neither a task nor a question yet, in the roadmap's order. Nothing of that kind: no model call.
+        """Plan what has neither a task nor a question yet, in the roadmap's order. Nothing of that kind: no model call.
 
         The owner's goals come first. What strangers propose has a call of its own, when the owner's tasks are written:
         no word of a stranger stands beside the owner's goals, and whatever becomes of that call, the plan is kept.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agents.orchestrator.integration.feature_branches import lands
+from agents.orchestrator.reports.books import TaskBooks
 from agents.orchestrator.reports.reflection import (
     STOPPED,
     Cause,
@@ -20,10 +21,7 @@ from agents.orchestrator.reports.reflection import (
     undecided,
 )
 from agents.orchestrator.roadmap.weeks import Burnt, TaskEnding, ends_by_week, first_monday, weeks
-from agents.orchestrator.team import Desk
-from shared.model.evidence import Evidence
 from shared.model.lifecycle import Event, is_over
-from shared.model.naming import attempt_ref
 from shared.money.ticket import Share, Used
 from shared.store.task_records import Attempt, Happened, TaskRecord
 
@@ -47,13 +45,15 @@ class Lately:
     shares: Iterable[Share]
 
 
-def reflect(desk: Desk, day: str, lately: Lately, aside: Mapping[str, str]) -> Reflection:
-    """`aside`: tasks that nobody touches for a while, and why."""
+def reflect(
+    tasks: TaskBooks, troubles: Iterable[str], day: str, lately: Lately, aside: Mapping[str, str]
+) -> Reflection:
+    """`troubles`: what kept the day's phases from their end. `aside`: tasks that nobody touches now, and why."""
     begun = [one for one in lately.known.values() if one.last]
-    lives = [_Life(desk, day, one, lately.histories[one.id]) for one in begun]
+    lives = [_Life(tasks, day, one, lately.histories[one.id]) for one in begun]
     brought = {one.id for one in begun if lands(one)}  # the work of others: no task by which the team is measured
     setbacks = [ClassifiedFailure(life.id, classify(one), life.standing) for life in lives for one in life.failures()]
-    setbacks += _not_begun(desk, day, lives, aside)
+    setbacks += _not_begun(tuple(troubles), lives, aside)
     measured = [life for life in lives if life.id not in brought]
     endings = [ending for life in measured for ending in life.endings(lately.used[life.id])]
     burnt = (Burnt(one.day, one.agent, one.tokens_in + one.tokens_out) for one in lately.shares)
@@ -63,9 +63,9 @@ def reflect(desk: Desk, day: str, lately: Lately, aside: Mapping[str, str]) -> R
 class _Life:
     """What the books say of a task that was begun, up to the end of a day."""
 
-    def __init__(self, desk: Desk, day: str, known: TaskRecord, history: Iterable[Happened]) -> None:
+    def __init__(self, tasks: TaskBooks, day: str, known: TaskRecord, history: Iterable[Happened]) -> None:
         self.id = known.id
-        self._desk = desk
+        self._tasks = tasks
         self._day = day
         self._minutes = known.tried.minutes
         self._history = [event for event in history if event.at[:10] <= day]
@@ -105,7 +105,7 @@ class _Life:
     def _failure(self, one: Attempt, before: tuple[DayFailure, ...]) -> DayFailure:
         match one.outcome:
             case "sent back":
-                return DayFailure(self.id, "sent back", one.note, self._evidence(one), before)
+                return DayFailure(self.id, "sent back", one.note, self._tasks.evidence(self.id, one), before)
             case "lost":
                 return DayFailure(self.id, "lost", one.note, before=before)
             case _:
@@ -113,15 +113,13 @@ class _Life:
 
     def _waits(self) -> Iterator[DayFailure]:
         """What only the owner can go on with, since its tests or its review do not decide."""
-        parked = self._desk.gates.parked(self.id)
+        parked = self._tasks.gates.parked(self.id)
         if parked and parked.at and _day(parked.at) == self._day and self._attempts:
-            failure = DayFailure(self.id, "waits", "\n".join(parked.reasons), self._evidence(self._attempts[-1]))
+            failure = DayFailure(
+                self.id, "waits", "\n".join(parked.reasons), self._tasks.evidence(self.id, self._attempts[-1])
+            )
             if undecided(failure):
                 yield failure
-
-    def _evidence(self, attempt: Attempt) -> Evidence | None:
-        commit = self._desk.mirror.attempt(attempt_ref(self.id, attempt.number))
-        return self._desk.gates.evidence(self.id, commit) if commit else None
 
     # -- ends -------------------------------------------------------------------------------------------------
 
@@ -144,9 +142,10 @@ def _is_failure(attempt: Attempt) -> bool:
     return attempt.outcome in ("failed", "lost", "sent back") and attempt.note != STOPPED
 
 
-def _not_begun(desk: Desk, day: str, lives: Iterable[_Life], aside: Mapping[str, str]) -> Iterator[ClassifiedFailure]:
+def _not_begun(
+    troubles: Sequence[str], lives: Iterable[_Life], aside: Mapping[str, str]
+) -> Iterator[ClassifiedFailure]:
     """What was missing: a sandbox, the tests' environment. For a task if the books name one, else for everybody."""
-    troubles = [trouble.text for trouble in desk.plans.troubles(day)]
     found = False
     for life in lives:
         told = [rest for text in troubles if (rest := _told_of(life.id, text))]

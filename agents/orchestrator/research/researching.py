@@ -100,7 +100,9 @@ class Notes:
     ledger: LedgerReader
     clean: Callable[[str], str]
 
-    def write(self, day: str, asked: Inquiry, findings: Findings, pages: Sequence[WebSource | NotRead], goal: str) -> Path:
+    def write(
+        self, day: str, asked: Inquiry, findings: Findings, pages: Sequence[WebSource | NotRead], goal: str
+    ) -> Path:
         """`goal`: the title of the one that it was asked for; empty: of none."""
         sources = [page for page in pages if isinstance(page, WebSource)]
         unread = {page.url: page.why for page in pages if isinstance(page, NotRead)}

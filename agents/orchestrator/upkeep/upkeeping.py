@@ -22,8 +22,8 @@ from agents.orchestrator.upkeep.upkeep import (
     proposal,
     room,
 )
-from agents.orchestrator.upkeep.upkeep_findings import Reach, failing, texts, uncovered, untidy
 from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
+from agents.orchestrator.upkeep.upkeep_findings import Reach, failing, texts, uncovered, untidy
 from agents.orchestrator.upkeep.upkeep_pins import Releases, outdated
 from shared.config.settings_upkeep import UpkeepRules
 from shared.model.board import wording

@@ -1,0 +1,414 @@
+"""Repositories, code and roles -> an Orchestrator: each part gets the few things that it uses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+from agents.orchestrator.act import Acts, Deliveries
+from agents.orchestrator.background import BackgroundDeploys
+from agents.orchestrator.board.breaker import CircuitBreaker
+from agents.orchestrator.board.events import Events
+from agents.orchestrator.board.review_facts import AttemptCommits, PullRequests, ReviewFacts
+from agents.orchestrator.board.roles import ChangeRoles
+from agents.orchestrator.board.session import AgentRuns, Session
+from agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
+from agents.orchestrator.board.transitions import Bookkeeping, Transitions
+from agents.orchestrator.coding import Coding
+from agents.orchestrator.day import Orchestrator, Phases, Working
+from agents.orchestrator.deploys.deploying import DeployBooks, Deploying, Deployment, SickTasks
+from agents.orchestrator.deploys.taking_back import TakingBack
+from agents.orchestrator.gates import Gatekeeper, Review
+from agents.orchestrator.inbox.answers import OwnerAnswers
+from agents.orchestrator.inbox.inbox import Inbox
+from agents.orchestrator.integration.feature_branches import FeatureBranches, TargetBranch
+from agents.orchestrator.loop import BoardRules, Hearing, Look, Work
+from agents.orchestrator.memory.learning import Learning, Lessons
+from agents.orchestrator.memory.recall import Recall
+from agents.orchestrator.memory.setbacks import Setbacks
+from agents.orchestrator.planning.integrating import BranchContent, Integrating
+from agents.orchestrator.planning.morning import CodeFacts, MorningReading, ReadsVision, RequestedGoals
+from agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles, PlanPage
+from agents.orchestrator.planning.planning import PlanBooks, Planning, PlanningRules
+from agents.orchestrator.publishing.delivery import Delivery
+from agents.orchestrator.publishing.publishing import Publishing
+from agents.orchestrator.reports.books import Learned, MoneyBooks, ReportBooks, TaskBooks
+from agents.orchestrator.reports.deploy_days import DeployDays
+from agents.orchestrator.reports.progress_file import ProgressFile
+from agents.orchestrator.reports.reporting import Reporting
+from agents.orchestrator.research.researching import Notes, Researching
+from agents.orchestrator.roadmap.roadmap_needs import Sources, room
+from agents.orchestrator.roadmap.roadmapping import Roadmapping
+from agents.orchestrator.telling import Telling
+from agents.orchestrator.upkeep.upkeeping import CodeEyes, Proposals, Upkeep, UpkeepTools
+from agents.orchestrator.vision.issue_goals import InboxRules
+from agents.orchestrator.workers import WorkerPool
+from cli.terminal.text import command
+from cli.wiring.forge import TargetCode
+from cli.wiring.records import Records
+from cli.wiring.shutdown import Quitting
+from shared.model.protected import needs_owner
+from shared.model.research import Findings, Inquiry
+from shared.model.work import PlanAnswer, PlanOrder, Run
+from shared.money.ledger_savings import LedgerSavings
+from shared.money.pricing import Pricing
+from shared.money.token_budget import Caps
+from shared.notify.messenger import Messenger
+from shared.repo.commit_names import subjects
+from shared.system.log import Log
+from shared.system.outgoing import Outgoing
+
+
+@dataclass(frozen=True)
+class TeamParts:
+    """What most of the others are made of. `print_line` prints a line of progress, without secrets."""
+
+    records: Records
+    quit_: Quitting
+    print_line: Callable[[str], None]
+    outgoing: Outgoing
+    log: Log
+    pricing: Pricing
+    savings: LedgerSavings
+
+    @classmethod
+    def of(cls, records: Records, print_line: Callable[[str], None], quit_: Quitting) -> TeamParts:
+        outgoing, pricing = Outgoing(records.settings.secrets.to_hide), Pricing(records.settings.agents.prices)
+        log, savings = Log(records.home.logs, records.clock, outgoing.clean), LedgerSavings(records.db, pricing)
+        return cls(records, quit_, lambda text: print_line(outgoing.clean(text)), outgoing, log, pricing, savings)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Who the orchestrator works with. What works in a sandbox is made when it is first needed."""
+
+    reader: ReadsVision
+    look: Callable[[Sequence[str]], CodeFacts]
+    planner: Callable[[Run, PlanOrder, str], PlanAnswer]  # of what is at this commit
+    change: ChangeRoles
+    deployment: Deployment | None  # None: nothing is deployed
+    research: Callable[[Run, Inquiry], Findings]
+    upkeep: UpkeepTools
+
+
+class Assembly:
+    """Each part is made once, of the parts that it uses. `per_token`: the coder's price, in nano-dollars."""
+
+    def __init__(
+        self,
+        parts: TeamParts,
+        code: TargetCode,
+        messages: Messenger,
+        session: Session,
+        roles: Roles,
+        per_token: tuple[int, int],
+    ) -> None:
+        self._records = parts.records
+        self._home = parts.records.home
+        self._settings = parts.records.settings
+        self._policy = parts.records.settings.policy
+        self._target = parts.records.settings.target.file
+        self._parts = parts
+        self._clean = parts.outgoing.clean
+        self._code = code
+        self._messages = messages
+        self._session = session
+        self._roles = roles
+        self._per_token = per_token
+        self._command = command(parts.records.home.root)
+
+    def orchestrator(self) -> Orchestrator:
+        phases = Phases(self._reading, self._research, self._planning, self._upkeep, self._events)
+        working = Working(self._work, self._hearing, self._deploys, self._breaker, self._pool)
+        return Orchestrator(phases, working, self._telling, self._messages)
+
+    def recover(self) -> None:
+        """Once, at start: what a kill left behind is reconciled before anything new."""
+        self._work.recover(self._home)
+        self._plan_files.write_tasks(self._session.day())
+        self._proposals.write()
+        self._integrating.file_due()
+
+    # -- what others are made of ------------------------------------------------------------------------------
+
+    @cached_property
+    def _main(self) -> TargetBranch:
+        return TargetBranch(self._target.branch, self._code.sync)
+
+    @cached_property
+    def _branches(self) -> FeatureBranches:
+        clock, tell = self._session.clock, self._session.tell
+        return FeatureBranches(self._records.journal, self._code.mirror, self._main, clock, tell, self._command)
+
+    @cached_property
+    def _transitions(self) -> Transitions:
+        return Transitions(self._records.store, self._records.journal, self._session.clock, self._session.tell)
+
+    @cached_property
+    def _runs(self) -> AgentRuns:
+        return AgentRuns(self._records.journal, self._session, self._parts.log)
+
+    @cached_property
+    def _books(self) -> Bookkeeping:
+        return Bookkeeping(self._runs, self._transitions, self._events)
+
+    @cached_property
+    def _events(self) -> Events:
+        return Events((self._learning.hear, self._progress.hear, self._roadmap.hear, self._plan_files.hear))
+
+    @cached_property
+    def _pool(self) -> WorkerPool:
+        return WorkerPool(self._session.lock, self._policy.capacity.parallel, self._records.spending.close)
+
+    @cached_property
+    def _breaker(self) -> CircuitBreaker:
+        return CircuitBreaker(self._session.clock, self._records.spending, self._policy.budget.day)
+
+    @cached_property
+    def _caps(self) -> Caps:
+        budget = self._policy.budget
+        return Caps(budget.task, budget.day, budget.month)
+
+    def _snapshot(self) -> Snapshot:
+        """Where the tasks stand, for whoever shows it."""
+        facts = BoardFacts(self._records.wanted(), self._policy.attempts.limits)
+        return load_snapshot(self._records.store, self._records.journal, facts)
+
+    @property
+    def _protected(self) -> tuple[str, ...]:
+        return (*self._target.protected, *named_files(f"{self._target.setup} {self._target.test}"))
+
+    def _guards(self) -> tuple[str, ...]:
+        """Patterns of what the owner says now not to touch."""
+        accepted = self._records.plans.accepted()
+        return tuple(pattern for guard in (accepted.guards if accepted else ()) for pattern in guard.patterns)
+
+    # -- memory, roadmap, plan --------------------------------------------------------------------------------
+
+    @cached_property
+    def _lessons(self) -> Lessons:
+        return Lessons(self._records.memory, self._session.clock, self._clean, self._session.tell)
+
+    @cached_property
+    def _setbacks(self) -> Setbacks:
+        return Setbacks(self._records.journal, self._records.gates, self._code.mirror)
+
+    @cached_property
+    def _learning(self) -> Learning:
+        return Learning(self._lessons, self._setbacks, self._records.plans, self._home)
+
+    @cached_property
+    def _recall(self) -> Recall:
+        return Recall(self._lessons, self._setbacks)
+
+    @cached_property
+    def _roadmap(self) -> Roadmapping:
+        capacity, minutes = self._policy.capacity, self._settings.schedules.phases.work_minutes
+        day = room(capacity.tasks_per_day, self._policy.budget.day, minutes * capacity.parallel, self._per_token)
+        records = self._records
+        sources = Sources(records.plans, records.journal, records.spending, records.roadmap, day)
+        return Roadmapping(sources, self._home.roadmap, self._clean, self._session.tell)
+
+    @cached_property
+    def _plan_files(self) -> PlanFiles:
+        records = self._records
+        page = PlanPage(
+            self._home.daily_plan,
+            records.plans,
+            records.research,
+            records.upkeep,
+            lambda: self._snapshot().board,
+            lambda day: records.spending.cap_of(day, self._policy.budget.day),
+            self._clean,
+        )
+        return PlanFiles(records.plans, records.journal, self._transitions, page)
+
+    @cached_property
+    def _goals(self) -> OpenGoals:
+        capacity = self._policy.capacity.tasks_per_day
+        return OpenGoals(self._records.plans, self._records.journal, self._roadmap, capacity)
+
+    # -- phases -----------------------------------------------------------------------------------------------
+
+    @property
+    def _inbox_rules(self) -> InboxRules:
+        return InboxRules(self._target.inbox.owners, self._target.inbox.label)
+
+    @property
+    def _reading(self) -> MorningReading:
+        requested = RequestedGoals(self._code.forge, self._inbox_rules, self._session.tell)
+        roles = self._roles
+        return MorningReading(self._home.vision, self._records.plans, requested, roles.reader, roles.look, self._runs)
+
+    @property
+    def _research(self) -> Researching:
+        records = self._records
+        notes = Notes(self._home.research, records.spending, self._clean)
+        questions = self._policy.research.questions
+        return Researching(self._roles.research, records.research, records.plans, self._runs, notes, questions)
+
+    @property
+    def _planning(self) -> Planning:
+        records, capacity = self._records, self._policy.capacity
+        books = PlanBooks(records.plans, records.journal, records.store, records.spending, records.research)
+        rules = PlanningRules(
+            capacity.tasks_per_day,
+            capacity.depth,
+            self._target.allow,
+            self._per_token,
+            self._policy.merge.long_goals == "branch",
+        )
+        return Planning(
+            self._roles.planner,
+            books,
+            self._goals,
+            self._plan_files,
+            self._branches,
+            self._recall,
+            self._runs,
+            rules,
+        )
+
+    @cached_property
+    def _proposals(self) -> Proposals:
+        return Proposals(self._records.upkeep, self._records.journal, self._transitions)
+
+    @property
+    def _upkeep(self) -> Upkeep:
+        eyes = CodeEyes(
+            self._code.mirror,
+            self._main,
+            self._roles.change.qa,
+            self._runs,
+            self._records.plans,
+            self._target.allow,
+        )
+        return Upkeep(self._proposals, self._roles.upkeep, eyes, self._goals.capacity_left, self._session.tell)
+
+    # -- work -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _publishing(self) -> Publishing:
+        return Publishing(self._records.journal, self._code.forge, self._clean)
+
+    @cached_property
+    def _facts(self) -> ReviewFacts:
+        records, code = self._records, self._code
+        commits = AttemptCommits(code.mirror, self._protected)
+        pulls = PullRequests(code.forge, records.journal, self._branches)
+        cap = self._policy.budget.task
+        return ReviewFacts(commits, pulls, self._branches, records.gates, records.spending, cap)
+
+    @cached_property
+    def _integrating(self) -> Integrating:
+        records = self._records
+        return Integrating(records.plans, records.roadmap, self._content, self._transitions, self._session)
+
+    @cached_property
+    def _content(self) -> BranchContent:
+        records, name = self._records, self._target.branch
+        return BranchContent(records.journal, records.store, self._code.mirror, name, self._clean)
+
+    @cached_property
+    def _work(self) -> Work:
+        rules = BoardRules(
+            self._policy.attempts.limits,
+            self._policy.merge.policy,
+            self._policy.capacity.open_pulls,
+            self._records.wanted,
+            self._guards,
+        )
+        look = Look(rules, self._facts, self._transitions, self._breaker, self._pool, lambda: self._deploys.waits)
+        return Work(look, self._acts, self._integrating, self._books, self._telling.stepped)
+
+    @property
+    def _acts(self) -> Acts:
+        facts, records, code = self._facts, self._records, self._code
+        owners = bool(self._inbox_rules.owners)
+        review = Review(records.gates, facts.commits, facts.pulls, self._branches, self._publishing, owners)
+        gates = Gatekeeper(review, self._roles.change, self._books)
+        coding = Coding(gates, review, self._content, self._recall, self._roles.change, self._books)
+        delivery = Delivery(records.journal, code.mirror, code.forge, self._clean)
+        deliveries = Deliveries(delivery, records.spending, records.wanted)
+        return Acts(gates, review, coding, deliveries, self._guards, self._books)
+
+    @property
+    def _hearing(self) -> Hearing:
+        facts, records = self._facts, self._records
+        answers = OwnerAnswers(records.store, records.gates, self._session.clock)
+        inbox = Inbox(
+            self._inbox_rules,
+            self._code.forge,
+            facts.pulls,
+            facts.commits,
+            answers,
+            self._publishing,
+            self._session,
+        )
+        return Hearing(facts, inbox, self._transitions, self._breaker)
+
+    @cached_property
+    def _deploys(self) -> BackgroundDeploys:
+        deploying = self._deploying(self._roles.deployment) if self._roles.deployment else None
+        return BackgroundDeploys(deploying, self._session, self._breaker, self._pool, self._telling.kept)
+
+    def _deploying(self, deployment: Deployment) -> Deploying:
+        records, code, is_automatic = self._records, self._code, self._policy.merge.policy.auto
+        taking_back = TakingBack(
+            records.journal,
+            code.mirror,
+            code.forge,
+            self._main,
+            self._clean,
+            self._session,
+            lambda changes: is_automatic and not needs_owner(changes, self._protected),
+        )
+        books = DeployBooks(records.deploys, self._runs, taking_back, self._command)
+        sick = SickTasks(records.store, records.journal, self._transitions, self._events)
+        return Deploying(deployment, books, sick, self._breaker, self._telling.deployed)
+
+    # -- reports ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _task_books(self) -> TaskBooks:
+        records, code = self._records, self._code
+        return TaskBooks(records.store, records.journal, records.gates, code.mirror, code.forge, self._snapshot)
+
+    @cached_property
+    def _money(self) -> MoneyBooks:
+        return MoneyBooks(self._records.spending, self._parts.savings, self._caps)
+
+    @cached_property
+    def _progress(self) -> ProgressFile:
+        return ProgressFile(self._home.progress, self._task_books, self._money, self._clean, self._command)
+
+    @cached_property
+    def reporting(self) -> Reporting:
+        records, deployment = self._records, self._roles.deployment
+        learned = Learned(records.research, records.memory, records.upkeep)
+        books = ReportBooks(
+            self._task_books,
+            records.plans,
+            self._money,
+            learned,
+            self._roadmap,
+            self._messages,
+            self._clean,
+        )
+        named = partial(subjects, self._code.mirror.path)
+        places = deployment.rules.places if deployment else ()
+        days = DeployDays(records.deploys, records.journal, places, self._clean, named)
+        aside = self._transitions
+        return Reporting(books, self._session, self._progress, days, lambda: aside.backed_off, self._home.reports)
+
+    @cached_property
+    def _telling(self) -> Telling:
+        plans, ledger = self._records.plans, self._records.spending
+        return Telling(self._session, self.reporting, plans, ledger, self._breaker, self._clean)
+
+
+def named_files(commands: str) -> tuple[str, ...]:
+    """Return the files that the owner's commands name: who changes one changes what is run."""
+    return tuple(re.findall(r"[\w./-]+\.(?:py|sh|cfg|ini|toml|txt|mk|ya?ml)\b", commands))
