@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 
 from agents.orchestrator.integration.feature_branches import has_landed, too_early
 from agents.orchestrator.vision.goal_ids import unwanted
@@ -19,7 +18,6 @@ from shared.store.task_records import TaskRecord
 from shared.store.task_store import Filed, Survey, TaskStore, UnreadableFile
 
 POLICY = Policy()
-NONE: Mapping[str, str] = MappingProxyType({})
 CLOSED = (State.COMPLETED, State.FAILED)
 MORE_TO_DO = "there is more to do for its goal: it lands when that is done"
 
@@ -47,8 +45,8 @@ class BoardFacts:
     commit_at: Callable[[str], str | None] = lambda _: None
     at_the_gates: Callable[[TaskRecord], ReviewState | None] = lambda _: None
     used: Callable[[Collection[str]], Mapping[str, Used]] = lambda _: {}
-    aside: Mapping[str, str] = NONE
-    waits: Mapping[str, str] = NONE
+    aside: Mapping[str, str] = field(default_factory=dict)
+    waits: Mapping[str, str] = field(default_factory=dict)
     busy: frozenset[str] = frozenset()
     free_hands: int = 1
     held: str = ""
