@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import assert_never
 
-from agents.orchestrator.board.events import GivenUp, Rejected
+from agents.orchestrator.board.events import GivenUp, TaskRejected
 from agents.orchestrator.board.snapshot import Snapshot
 from agents.orchestrator.board.transitions import Bookkeeping
 from agents.orchestrator.coding import Coding
@@ -24,7 +24,7 @@ from agents.orchestrator.decide import (
     Rebase,
     Rest,
 )
-from agents.orchestrator.gates import Gatekeeper, Review
+from agents.orchestrator.gates import GateBooks, Gatekeeper
 from agents.orchestrator.integration.feature_branches import lands
 from agents.orchestrator.publishing.delivery import Delivery
 from shared.forge.forge import ForgeUnavailable, Pull, RateLimited
@@ -68,7 +68,7 @@ class Acts:
     def __init__(
         self,
         gates: Gatekeeper,
-        review: Review,
+        review: GateBooks,
         coding: Coding,
         deliveries: Deliveries,
         guards: Callable[[], Sequence[str]],
@@ -119,7 +119,7 @@ class Acts:
     def _adopt(self, snapshot: Snapshot) -> None:
         """All that have come. What may still be in the writing is waited for once, and looked at anew."""
         session, store = self._books.session, self._books.transitions.store
-        new = [card for card in snapshot.board.cards if card.seen_in is None and card.spec and not card.aside]
+        new = [card for card in snapshot.board.cards if card.seen_in is None and card.spec and not card.backed_off]
         young = {card.id: card for card in new if store.is_young(card.state, card.id)}
         whole = [card for card in new if card.id not in young]
         if whole:
@@ -144,7 +144,7 @@ class Acts:
         self._books.transitions.begins_anew(task)
         words = _because(gates, task)
         if event is Event.CANCELLED:
-            self._books.events.happened(Rejected(known))
+            self._books.events.happened(TaskRejected(known))
         planned = self._books.journal.plan_move(task, known.seen_in, event, words, self._books.now(), "void")
         self._books.journal.moved(planned)
         self._books.tell(f"{task}: {event}{f': {words}' if words else ''}")

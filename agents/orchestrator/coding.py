@@ -8,7 +8,7 @@ from typing import assert_never
 from agents.orchestrator.board.events import AttemptEnded, GivenUp
 from agents.orchestrator.board.roles import ChangeRoles, CodesTask
 from agents.orchestrator.board.transitions import Bookkeeping
-from agents.orchestrator.gates import Gatekeeper, Review
+from agents.orchestrator.gates import GateBooks, Gatekeeper
 from agents.orchestrator.integration.feature_branches import lands
 from agents.orchestrator.memory.recall import Recall
 from agents.orchestrator.planning.integrating import BranchContent
@@ -27,7 +27,7 @@ class Coding:
     def __init__(
         self,
         gates: Gatekeeper,
-        review: Review,
+        review: GateBooks,
         content: BranchContent,
         recall: Recall,
         roles: ChangeRoles,

@@ -211,7 +211,7 @@ class Daemon:
     # -- work -------------------------------------------------------------------------------------------------
 
     def _work(self, seen: Outlook) -> Rest | None:
-        """Outside of its hours nothing long is begun; what is ready is brought to its end, and answers are heeded."""
+        """Outside of its hours nothing long is begun; what is ready is brought to its end, and answers are followed."""
         now = self.session.now()
         if self._is_troubled():
             return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from agents.orchestrator.background import BackgroundDeploys
 from agents.orchestrator.board.breaker import CircuitBreaker, Service
-from agents.orchestrator.board.events import Evening, Events, Morning, Planned, TeamEvent
+from agents.orchestrator.board.events import DayPlanned, Evening, Events, Morning, TeamEvent
 from agents.orchestrator.decide import Rest
 from agents.orchestrator.foreground import Foreground
 from agents.orchestrator.loop import Hearing, Work
@@ -23,7 +23,7 @@ from shared.repo.mirror import Mirror
 
 
 @dataclass(frozen=True)
-class Phases:
+class DayPhases:
     """What the phases of a day do before and after the work."""
 
     reading: MorningReading
@@ -52,7 +52,7 @@ class Working:
 class Orchestrator:
     """Runs a day's phases in order. A phase that fails is told and does not keep the others from their work."""
 
-    def __init__(self, phases: Phases, working: Working, telling: Telling, messages: Messenger) -> None:
+    def __init__(self, phases: DayPhases, working: Working, telling: Telling, messages: Messenger) -> None:
         self.phases = phases
         self.working = working
         self.telling = telling
@@ -143,7 +143,7 @@ class Orchestrator:
         self.phases.planning.plan_day(day)
         if self.phases.upkeep:
             self.phases.upkeep.look_after(day)
-        self._happened(Planned(day))
+        self._happened(DayPlanned(day))
 
     def _happened(self, event: TeamEvent) -> None:
         """What the owner has to mend is told once a day."""

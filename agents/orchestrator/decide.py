@@ -94,7 +94,7 @@ def next_move(board: Board, now: datetime) -> Move:
     works on.
     """
     cards = [card for card in board.cards if card.id not in board.busy]
-    within_reach = [card for card in cards if not card.aside and not is_lost_for_us(card)]
+    within_reach = [card for card in cards if not card.backed_off and not is_lost_for_us(card)]
     for moves in (_owners, _unwanted, _begun, _at_the_gates, _exhausted):
         for move in moves(within_reach, board):
             return move
@@ -137,9 +137,9 @@ def _at_the_gates(cards: Sequence[Card], board: Board) -> Iterator[Move]:
 def _must_wait(step: Step, card: Card, board: Board) -> bool:
     match step:
         case Judge():
-            return bool(board.no_model or card.no_model) or not board.free_hands
+            return bool(board.no_model or card.no_model) or not board.free_workers
         case RunTests():
-            return not board.free_hands
+            return not board.free_workers
         case Merge():
             return bool(board.held)
         case _:
@@ -175,7 +175,7 @@ def _may_begin(card: Card, waiting: Sequence[Card], board: Board) -> bool:
 def _work(cards: Sequence[Card], board: Board, now: datetime) -> Move:
     if board.held:
         return Rest(board.held)
-    if not board.free_hands:
+    if not board.free_workers:
         return Rest(f"at work on {', '.join(sorted(board.busy))}")
     ready = [c for c in cards if c.state is State.BACKLOG and c.seen_in and not waits_for(c, board)]
     if not ready or board.no_model:

@@ -38,7 +38,7 @@ from shared.store.task_records import TaskRecord
 
 
 @dataclass(frozen=True)
-class Review:
+class GateBooks:
     """What the gates know of a change, and where they say so."""
 
     gates: GateRepository
@@ -59,7 +59,7 @@ class Review:
 class Gatekeeper:
     """`problems`: what the owner has to mend, although the others go on."""
 
-    def __init__(self, review: Review, roles: ChangeRoles, books: Bookkeeping) -> None:
+    def __init__(self, review: GateBooks, roles: ChangeRoles, books: Bookkeeping) -> None:
         self._review = review
         self._roles = roles
         self._books = books

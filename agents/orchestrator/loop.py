@@ -65,10 +65,10 @@ class Look:
             commit_at=self._facts.branches.mirror.attempt,
             at_the_gates=lambda known: self._facts.submission(known, vision, guards),
             used=self._facts.ledger.used_by,
-            aside=transitions.backed_off,
+            backed_off=transitions.backed_off,
             waits=self._waits(),
             busy=self.pool.on_tasks,
-            free_hands=self.pool.free if is_open else 0,
+            free_workers=self.pool.free if is_open else 0,
             held=held,
             no_model=self.breaker.no_model(),
             no_share=self.breaker.no_share(),
@@ -157,7 +157,7 @@ class Work:
 
     def _tell_lost(self, snapshot: Snapshot) -> None:
         for card in snapshot.board.cards:
-            if card.state is card.seen_in is State.IN_REVIEW and card.submission is None and not card.aside:
+            if card.state is card.seen_in is State.IN_REVIEW and card.submission is None and not card.backed_off:
                 why = f"its commit is not here any more; type: python main.py retry {card.id}"
                 self._books.transitions.back_off(card.id, why)
 

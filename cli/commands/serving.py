@@ -17,8 +17,8 @@ from cli.terminal.text import pasteable, plain
 from cli.views.daemon_state import comes_next
 from cli.wiring.config_watch import ConfigWatch
 from cli.wiring.housekeeping import tidy
+from cli.wiring.parts import Quitting, quitting
 from cli.wiring.records import Records, open_records, require_home
-from cli.wiring.shutdown import Quitting, quitting
 from cli.wiring.ticker import ticking
 from shared.config.settings import Settings
 from shared.model.errors import Misconfigured, Refused, Replaced, Stumble, TeamError

@@ -131,7 +131,7 @@ def _is_stuck(card: Card, board: Board) -> bool:
     """Tell whether nothing that the team does will let it begin."""
     needed = [board.card(id_) for id_ in card.spec.depends_on] if card.spec else []
     missed = any(other is None or other.state in (State.FAILED, State.GONE) for other in needed)
-    return bool(card.aside) or missed or card.id in board.in_a_circle
+    return bool(card.backed_off) or missed or card.id in board.in_a_circle
 
 
 def _waiting(card: Card, board: Board) -> str:

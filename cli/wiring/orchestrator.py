@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 
 from agents.orchestrator.act import Acts, Deliveries
@@ -12,15 +9,14 @@ from agents.orchestrator.background import BackgroundDeploys
 from agents.orchestrator.board.breaker import CircuitBreaker
 from agents.orchestrator.board.events import Events
 from agents.orchestrator.board.review_facts import AttemptCommits, PullRequests, ReviewFacts
-from agents.orchestrator.board.roles import ChangeRoles
 from agents.orchestrator.board.session import AgentRuns, Session
 from agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
 from agents.orchestrator.board.transitions import Bookkeeping, Transitions
 from agents.orchestrator.coding import Coding
-from agents.orchestrator.day import Orchestrator, Phases, Working
+from agents.orchestrator.day import DayPhases, Orchestrator, Working
 from agents.orchestrator.deploys.deploying import DeployBooks, Deploying, Deployment, SickTasks
 from agents.orchestrator.deploys.taking_back import TakingBack
-from agents.orchestrator.gates import Gatekeeper, Review
+from agents.orchestrator.gates import GateBooks, Gatekeeper
 from agents.orchestrator.inbox.answers import OwnerAnswers
 from agents.orchestrator.inbox.inbox import Inbox
 from agents.orchestrator.integration.feature_branches import FeatureBranches, TargetBranch
@@ -29,68 +25,28 @@ from agents.orchestrator.memory.learning import Learning, Lessons
 from agents.orchestrator.memory.recall import Recall
 from agents.orchestrator.memory.setbacks import Setbacks
 from agents.orchestrator.planning.integrating import BranchContent, Integrating
-from agents.orchestrator.planning.morning import CodeFacts, MorningReading, ReadsVision, RequestedGoals
+from agents.orchestrator.planning.morning import MorningReading, RequestedGoals
 from agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles, PlanPage
 from agents.orchestrator.planning.planning import PlanBooks, Planning, PlanningRules
 from agents.orchestrator.publishing.delivery import Delivery
 from agents.orchestrator.publishing.publishing import Publishing
 from agents.orchestrator.reports.books import Learned, MoneyBooks, ReportBooks, TaskBooks
-from agents.orchestrator.reports.deploy_days import DeployDays
-from agents.orchestrator.reports.progress_file import ProgressFile
-from agents.orchestrator.reports.reporting import Reporting
+from agents.orchestrator.reports.day_account import DeployDays
+from agents.orchestrator.reports.reporting import ProgressFile, Reporting
 from agents.orchestrator.research.researching import Notes, Researching
 from agents.orchestrator.roadmap.roadmap_needs import Sources, room
 from agents.orchestrator.roadmap.roadmapping import Roadmapping
 from agents.orchestrator.telling import Telling
-from agents.orchestrator.upkeep.upkeeping import CodeEyes, Proposals, Upkeep, UpkeepTools
+from agents.orchestrator.upkeep.upkeeping import CodeEyes, Proposals, Upkeep
 from agents.orchestrator.vision.issue_goals import InboxRules
 from agents.orchestrator.workers import WorkerPool
 from cli.terminal.text import command
 from cli.wiring.forge import TargetCode
-from cli.wiring.records import Records
-from cli.wiring.shutdown import Quitting
+from cli.wiring.parts import Roles, TeamParts, named_files
 from shared.model.protected import needs_owner
-from shared.model.research import Findings, Inquiry
-from shared.model.work import PlanAnswer, PlanOrder, Run
-from shared.money.ledger_savings import LedgerSavings
-from shared.money.pricing import Pricing
 from shared.money.token_budget import Caps
 from shared.notify.messenger import Messenger
 from shared.repo.commit_names import subjects
-from shared.system.log import Log
-from shared.system.outgoing import Outgoing
-
-
-@dataclass(frozen=True)
-class TeamParts:
-    """What most of the others are made of. `print_line` prints a line of progress, without secrets."""
-
-    records: Records
-    quit_: Quitting
-    print_line: Callable[[str], None]
-    outgoing: Outgoing
-    log: Log
-    pricing: Pricing
-    savings: LedgerSavings
-
-    @classmethod
-    def of(cls, records: Records, print_line: Callable[[str], None], quit_: Quitting) -> TeamParts:
-        outgoing, pricing = Outgoing(records.settings.secrets.to_hide), Pricing(records.settings.agents.prices)
-        log, savings = Log(records.home.logs, records.clock, outgoing.clean), LedgerSavings(records.db, pricing)
-        return cls(records, quit_, lambda text: print_line(outgoing.clean(text)), outgoing, log, pricing, savings)
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Who the orchestrator works with. What works in a sandbox is made when it is first needed."""
-
-    reader: ReadsVision
-    look: Callable[[Sequence[str]], CodeFacts]
-    planner: Callable[[Run, PlanOrder, str], PlanAnswer]  # of what is at this commit
-    change: ChangeRoles
-    deployment: Deployment | None  # None: nothing is deployed
-    research: Callable[[Run, Inquiry], Findings]
-    upkeep: UpkeepTools
 
 
 class Assembly:
@@ -120,7 +76,7 @@ class Assembly:
         self._command = command(parts.records.home.root)
 
     def orchestrator(self) -> Orchestrator:
-        phases = Phases(self._reading, self._research, self._planning, self._upkeep, self._events)
+        phases = DayPhases(self._reading, self._research, self._planning, self._upkeep, self._events)
         working = Working(self._work, self._hearing, self._deploys, self._breaker, self._pool)
         return Orchestrator(phases, working, self._telling, self._messages)
 
@@ -327,7 +283,7 @@ class Assembly:
     def _acts(self) -> Acts:
         facts, records, code = self._facts, self._records, self._code
         owners = bool(self._inbox_rules.owners)
-        review = Review(records.gates, facts.commits, facts.pulls, self._branches, self._publishing, owners)
+        review = GateBooks(records.gates, facts.commits, facts.pulls, self._branches, self._publishing, owners)
         gates = Gatekeeper(review, self._roles.change, self._books)
         coding = Coding(gates, review, self._content, self._recall, self._roles.change, self._books)
         delivery = Delivery(records.journal, code.mirror, code.forge, self._clean)
@@ -400,15 +356,10 @@ class Assembly:
         named = partial(subjects, self._code.mirror.path)
         places = deployment.rules.places if deployment else ()
         days = DeployDays(records.deploys, records.journal, places, self._clean, named)
-        aside = self._transitions
-        return Reporting(books, self._session, self._progress, days, lambda: aside.backed_off, self._home.reports)
+        transitions = self._transitions
+        return Reporting(books, self._session, self._progress, days, lambda: transitions.backed_off, self._home.reports)
 
     @cached_property
     def _telling(self) -> Telling:
         plans, ledger = self._records.plans, self._records.spending
         return Telling(self._session, self.reporting, plans, ledger, self._breaker, self._clean)
-
-
-def named_files(commands: str) -> tuple[str, ...]:
-    """Return the files that the owner's commands name: who changes one changes what is run."""
-    return tuple(re.findall(r"[\w./-]+\.(?:py|sh|cfg|ini|toml|txt|mk|ya?ml)\b", commands))

@@ -1,4 +1,4 @@
-"""A home -> an Orchestrator with its team, for as long as the block lasts. The one place where the parts are wired."""
+"""A home -> an Orchestrator with its team, for as long as the block lasts."""
 
 from __future__ import annotations
 
@@ -31,12 +31,11 @@ from cli.wiring.config_watch import model_key
 from cli.wiring.deployment import make_deployment
 from cli.wiring.forge import TargetCode, open_code
 from cli.wiring.model import Caching, make_client, make_meter
-from cli.wiring.orchestrator import Assembly, Roles, TeamParts
+from cli.wiring.orchestrator import Assembly
+from cli.wiring.parts import Quitting, Roles, TeamParts
 from cli.wiring.records import Records
 from cli.wiring.services import make_library, services
-from cli.wiring.shutdown import Quitting
-from cli.wiring.upkeep import make_upkeep
-from cli.wiring.workshop import BoxWorkshop, Workshop
+from cli.wiring.workshop import BoxWorkshop, Workshop, make_upkeep
 from shared.llm.llm_client import PATIENCE, LlmClient
 from shared.llm.prompts import Prompts
 from shared.model.errors import Misconfigured

@@ -31,7 +31,7 @@ class Card:
     rests_until: datetime | None = None
     unwanted: str = ""  # why the vision does not want it any more
     proposed: bool = False  # the owner has not asked for it: somebody else, in an issue, or nobody
-    aside: str = ""  # why nobody touches it for a while
+    backed_off: str = ""  # why nobody touches it for a while
     waits: str = ""  # what has to happen elsewhere before it is begun
     no_model: str = ""  # why none is asked for it now, although one is for others
 
@@ -48,7 +48,7 @@ class Board:
     policy: Policy = field(default_factory=Policy)
     open_pulls: int = 5  # the most that may wait for the owner
     busy: frozenset[str] = frozenset()  # tasks that somebody is working on
-    free_hands: int = 1  # how many more may be worked on
+    free_workers: int = 1  # how many more may be worked on
     held: str = ""  # why nothing may be begun or merged now
     closed: Mapping[State, AbstractSet[str]] = field(default_factory=dict)  # tasks that are over, and have no card
 
@@ -75,7 +75,7 @@ class Board:
 
 def _goes_on(card: Card) -> bool:
     at_the_gates = card.submission is not None and not card.submission.told
-    return not card.aside and (card.is_at_work or at_the_gates)
+    return not card.backed_off and (card.is_at_work or at_the_gates)
 
 
 def wording(goal: Goal) -> str:
@@ -93,8 +93,8 @@ def waits_for(card: Card, board: Board) -> str:
     """Why the task cannot begin yet, in words; empty: it can."""
     if card.spec is None:
         return "its file cannot be read"
-    if card.aside:
-        return card.aside
+    if card.backed_off:
+        return card.backed_off
     if card.waits or card.no_model:
         return card.waits or card.no_model
     if card.id in board.in_a_circle:

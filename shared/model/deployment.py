@@ -229,22 +229,22 @@ class DeployFacts:
     forgiven: int = 0
 
 
-def next_step(sight: DeployFacts) -> Step:
+def next_step(facts: DeployFacts) -> Step:
     """What was begun is brought to its end, and settled, before anything new; the owner's orders come first."""
-    for deploy in sight.deploys:
+    for deploy in facts.deploys:
         if step := following(deploy):
             return step
-    if sight.orders:  # before what is settled: that may need the forge, and what is down waits for nobody
-        order = sight.orders[0]
-        return NewDeploy(order.place, order.commit, healthy_at(order.place, sight.deploys), asked=True)
-    for deploy in sight.deploys:
+    if facts.orders:  # before what is settled: that may need the forge, and what is down waits for nobody
+        order = facts.orders[0]
+        return NewDeploy(order.place, order.commit, healthy_at(order.place, facts.deploys), asked=True)
+    for deploy in facts.deploys:
         if not deploy.settled:
             return Settle(deploy)
-    if sight.held:
-        return NothingToDeploy(sight.held)
-    for place in reversed(sight.places):  # what is farther on the way comes first
-        if commit := _due_at(place, sight):
-            return NewDeploy(place, commit, healthy_at(place, sight.deploys))
+    if facts.held:
+        return NothingToDeploy(facts.held)
+    for place in reversed(facts.places):  # what is farther on the way comes first
+        if commit := _due_at(place, facts):
+            return NewDeploy(place, commit, healthy_at(place, facts.deploys))
     return NothingToDeploy()
 
 
@@ -267,14 +267,14 @@ def healthy_at(place: Place, deploys: Sequence[Deploy]) -> str:
     return last[-1].runs if last else ""
 
 
-def _due_at(place: Place, sight: DeployFacts) -> str:
+def _due_at(place: Place, facts: DeployFacts) -> str:
     """One merge after the other, so that what is sick has one cause; farther on, what was healthy before it."""
-    tried = {d.commit for d in sight.deploys if d.place == place and d.number > sight.forgiven}
-    at = sight.places.index(place)
-    before = healthy_at(sight.places[at - 1], sight.deploys) if at else ""
-    due = ([before] if before else []) if at else sight.candidates
-    live = healthy_at(place, sight.deploys)
-    behind = left_behind(place, sight.deploys) if at else ()  # no place goes back by itself since another one did
+    tried = {d.commit for d in facts.deploys if d.place == place and d.number > facts.forgiven}
+    at = facts.places.index(place)
+    before = healthy_at(facts.places[at - 1], facts.deploys) if at else ""
+    due = ([before] if before else []) if at else facts.candidates
+    live = healthy_at(place, facts.deploys)
+    behind = left_behind(place, facts.deploys) if at else ()  # no place goes back by itself since another one did
     return next((commit for commit in due if commit not in tried and commit != live and commit not in behind), "")
 
 

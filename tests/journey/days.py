@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from agents.orchestrator.daemon import Daemon, End, Outside
+from cli.wiring.parts import Quitting
 from cli.wiring.records import Records, open_records
-from cli.wiring.shutdown import Quitting
 from cli.wiring.team import open_team
 from shared.model.waiting import Wait
 from shared.system.clock import ManualClock

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from agents.orchestrator.board.events import Evening, GivenUp, Merged, Rejected
+from agents.orchestrator.board.events import Evening, GivenUp, Merged, TaskRejected
 from agents.orchestrator.day import Orchestrator
 from agents.orchestrator.memory.lesson import Lesson
 from agents.orchestrator.vision.goal_ids import ISSUE
@@ -202,7 +202,7 @@ def test_each_lesson_of_a_task_has_the_words_of_its_newest_review_that_named_any
             records.gates.begin("review", "t", commit, records.clock.now())
             records.gates.keep_review("t", Reviewed(commit, Approved(), keywords=words))
         records.gates.rule("t", Ruling("reject", "", "it squeaks", records.clock.now()))
-        team.phases.events.happened(Rejected(task))
+        team.phases.events.happened(TaskRejected(task))
         team.phases.events.happened(GivenUp(task, TaskSpec("t", "Open the door", ""), "why"))
         assert [(one.agent, one.keywords[:2]) for one in records.memory.all()] == [
             ("coder", ("hinge oil", "open")),
@@ -281,7 +281,7 @@ def test_nothing_of_the_owner_stands_beside_what_strangers_propose_and_nothing_o
         assert len(team.phases.planning.recall.for_planner([his], "plan-x", 1)) == 1
         task = born(records, f"{ISSUE}7")
         records.gates.rule("t", Ruling("reject", "", "nobody may in", records.clock.now()))
-        team.phases.events.happened(Rejected(task))
+        team.phases.events.happened(TaskRejected(task))
         team.phases.events.happened(GivenUp(task, TaskSpec("t", "Open the door", ""), "why"))
         team.phases.events.happened(GivenUp(replace(task, goal_id="g"), TaskSpec("t", "Shut the door", ""), "why"))
         assert [(one.agent, "door" in one.text) for one in records.memory.all()] == [
@@ -294,11 +294,11 @@ def test_nothing_of_the_owner_stands_beside_what_strangers_propose_and_nothing_o
 def test_a_cancelled_task_teaches_only_what_the_owner_said_of_it_then(make: Make) -> None:
     with at_work(make(GOOD)) as (team, records):
         task = born(records, "g")
-        team.phases.events.happened(Rejected(task))
+        team.phases.events.happened(TaskRejected(task))
         records.gates.rule("t", Ruling("reject", "", " ", records.clock.now()))
-        team.phases.events.happened(Rejected(task))
+        team.phases.events.happened(TaskRejected(task))
         records.gates.rule("t", Ruling("correct", "", "use the other hinge", records.clock.now()))
-        team.phases.events.happened(Rejected(task))
+        team.phases.events.happened(TaskRejected(task))
         assert records.memory.all() == ()
 
 

@@ -28,8 +28,8 @@ from cli.terminal.text import command
 from cli.views import status as view
 from cli.views.daemon_state import problems
 from cli.wiring.config_watch import ConfigWatch
+from cli.wiring.parts import Quitting
 from cli.wiring.records import Records, open_records
-from cli.wiring.shutdown import Quitting
 from shared.model.errors import Misconfigured, Replaced, Stumble
 from shared.model.waiting import Wait
 from shared.store.database import Database

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agents.orchestrator.reports import deploy_text, morning_text, report_notice, report_text
+from agents.orchestrator.reports import deploy_text, report_notice, report_text
 from agents.orchestrator.reports.account import DayAccount, DeployAccount, Live
+from agents.orchestrator.reports.report_text import morning
 from shared.model.deployment import OVER, Deploy, DeployStage, Place
 from shared.money.token_budget import NANO, Totals
 from shared.notify.notice import Notice, Tone
@@ -99,14 +100,14 @@ def test_a_pause_is_told_with_what_ends_it_also_on_a_day_without_a_deploy() -> N
 
 def test_a_day_without_deploys_has_no_such_section() -> None:
     assert "Deployed" not in report_text.evening(IDLE, CALL)
-    assert "Deployed" not in morning_text.morning(IDLE, IDLE, CALL)
+    assert "Deployed" not in morning(IDLE, IDLE, CALL)
 
 
 def test_the_morning_looks_back_on_yesterday_and_on_the_night_and_tells_each_once() -> None:
     night = datetime(2026, 11, 21, 3, tzinfo=UTC)
     later = ended(DeployStage.HEALTHY, "", number=8, ended_at=night, begun_at=night)
     today = replace(day(HEALTHY, later, paused="a fair"), day="2026-11-21")
-    text = morning_text.morning(today, day(HEALTHY, paused="something that is over"), CALL)
+    text = morning(today, day(HEALTHY, paused="something that is over"), CALL)
     assert [line.partition(": ")[2] for line in section(text)] == [
         "healthy since 2026-11-20 14:02",
         "healthy since 03:00",
@@ -280,7 +281,7 @@ def test_what_a_program_says_stays_one_harmless_bounded_line_everywhere(words: s
     deploys = tuple(replace(ended(stage, words, backup=words), title=words, ahead=ahead) for stage in stages)
     account = day(*deploys, paused=words)
     notices = [message(one, OLD, paused=words) for one in (*deploys, *(replace(one, task="") for one in deploys))]
-    said = [report_text.evening(account, CALL), morning_text.morning(account, account, CALL)]
+    said = [report_text.evening(account, CALL), morning(account, account, CALL)]
     said += [f"{notice.title}\n{notice.text}" for notice in notices]
     said += [part.text for part in report_notice.evening(account, CALL).sections]
     for text in said:

@@ -26,7 +26,9 @@ from agents.orchestrator.publishing.delivery import Delivery
 from agents.orchestrator.publishing.gate_text import verdict_line
 from agents.orchestrator.reports.reflection import (
     KNOWN,
+    MOST_LINES,
     STOPPED,
+    TURN_WORDS,
     Cause,
     ClassifiedFailure,
     DayFailure,
@@ -35,10 +37,11 @@ from agents.orchestrator.reports.reflection import (
     Standing,
     by_words,
     classify,
+    how_it_goes,
+    in_one_line,
     reflected,
     undecided,
 )
-from agents.orchestrator.reports.reflection_text import MOST_LINES, TURNS, how_it_goes, in_one_line
 from agents.orchestrator.roadmap.weeks import Burnt, TaskEnding, Week, ends_by_week, monday_of, weeks
 from agents.qa.analysis.touched import Places, Touched
 from agents.qa.evidence_rule import Runs, problems
@@ -774,7 +777,7 @@ def test_it_is_never_more_than_six_lines_and_no_cause_is_left_out() -> None:
 
 
 def test_every_turn_and_every_standing_has_words() -> None:
-    assert {cause.turn for cause in Cause} <= set(TURNS)
+    assert {cause.turn for cause in Cause} <= set(TURN_WORDS)
     for cause, standing in product(Cause, get_args(Standing)):
         assert "`t`" in told(ClassifiedFailure("t", cause, standing))[0]
 

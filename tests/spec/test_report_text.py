@@ -9,11 +9,10 @@ from datetime import UTC, datetime
 import pytest
 from PIL import Image
 
-from agents.orchestrator.reports import morning_text, report_notice
+from agents.orchestrator.reports import report_notice
 from agents.orchestrator.reports.account import DayAccount, GoalAccount, PlanAccount, TaskAccount
-from agents.orchestrator.reports.picture import BAR, BOTTOM, LEFT, PLENTY
-from agents.orchestrator.reports.report_picture import picture
-from agents.orchestrator.reports.report_text import evening
+from agents.orchestrator.reports.picture import BAR, BOTTOM, LEFT, PLENTY, picture
+from agents.orchestrator.reports.report_text import evening, morning
 from agents.orchestrator.reports.report_words import few, left_by_hour
 from shared.model.lifecycle import Event, State
 from shared.model.text import harmless
@@ -211,7 +210,7 @@ def test_messages_that_did_not_arrive_are_named() -> None:
 
 
 def test_the_morning_shows_yesterday_in_a_few_lines_and_what_waits() -> None:
-    text = morning_text.morning(replace(IDLE, day="2026-11-21", others=(ASKING,)), WORKED, CALL)
+    text = morning(replace(IDLE, day="2026-11-21", others=(ASKING,)), WORKED, CALL)
     assert section(text, DAY).splitlines() == [
         "- 1 merged, 1 failed, 3 things wait for you, $1.00 of $5.00 spent",
         "- merged **Fix the sum** (`20261120-01`)",
@@ -224,7 +223,7 @@ def test_the_morning_shows_yesterday_in_a_few_lines_and_what_waits() -> None:
 
 
 def test_the_morning_shows_the_plan_with_its_forecast_and_the_questions() -> None:
-    text = morning_text.morning(WORKED, None, CALL)
+    text = morning(WORKED, None, CALL)
     assert section(text, "Plan for today").splitlines() == [
         "- 2 tasks, probably about $0.10 of $5.00",
         "- Fix the sum",
@@ -235,7 +234,7 @@ def test_the_morning_shows_the_plan_with_its_forecast_and_the_questions() -> Non
 
 
 def test_the_morning_names_the_days_that_were_missed() -> None:
-    assert section(morning_text.morning(replace(IDLE, missed=("2026-11-18", "2026-11-19")), None, CALL), "Missed") == (
+    assert section(morning(replace(IDLE, missed=("2026-11-18", "2026-11-19")), None, CALL), "Missed") == (
         "2026-11-18, 2026-11-19"
     )
 
@@ -363,7 +362,7 @@ def test_a_hostile_title_stays_one_harmless_line_everywhere(title: str) -> None:
     )
     notices = [report_notice.evening(account, CALL), report_notice.morning(account, account, CALL)]
     notices += [report_notice.asks(DAY, tasks[1], 1, CALL), report_notice.gave_up(DAY, tasks[0], 1, CALL)]
-    said = [evening(account, CALL), morning_text.morning(account, account, CALL)]
+    said = [evening(account, CALL), morning(account, account, CALL)]
     said += [f"{n.title}\n{n.text}\n" + "\n".join(part.text for part in n.sections) for n in notices]
     for text in said:
         assert "@everyone" not in text and "](http" not in text and "#1" not in text and "<img" not in text

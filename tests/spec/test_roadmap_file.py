@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.orchestrator.reports import morning_text
+from agents.orchestrator.reports.report_text import roadmap
 from agents.orchestrator.roadmap.roadmap import (
     DONE,
     FREE,
@@ -501,9 +501,7 @@ def test_no_text_at_all_does(title: str) -> None:
 
 def test_the_morning_tells_the_milestone_what_is_next_and_what_nothing_is_made_of() -> None:
     told = list(
-        morning_text.roadmap(
-            RoadmapAccount("16 November", 1, 3, ("Fix", "Count"), "29 November", "a pace", 2, ("buy `milk`",), "")
-        )
+        roadmap(RoadmapAccount("16 November", 1, 3, ("Fix", "Count"), "29 November", "a pace", 2, ("buy `milk`",), ""))
     )
     assert told == [
         "week of 16 November: 1 of 3 goals done",
@@ -511,5 +509,5 @@ def test_the_morning_tells_the_milestone_what_is_next_and_what_nothing_is_made_o
         "all of it probably by 29 November, but for 2 goals below Later; a pace",
         "“buy 'milk'” in ROADMAP.md is no goal: only VISION.md says what is wanted",
     ]
-    assert list(morning_text.roadmap(RoadmapAccount(problem="ROADMAP.md: is no text"))) == ["ROADMAP.md: is no text"]
-    assert list(morning_text.roadmap(RoadmapAccount("16 November"))) == []
+    assert list(roadmap(RoadmapAccount(problem="ROADMAP.md: is no text"))) == ["ROADMAP.md: is no text"]
+    assert list(roadmap(RoadmapAccount("16 November"))) == []

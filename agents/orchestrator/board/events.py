@@ -34,7 +34,7 @@ class Merged:
 
 
 @dataclass(frozen=True)
-class Rejected:
+class TaskRejected:
     """The owner does not want a task's change."""
 
     known: TaskRecord
@@ -57,7 +57,7 @@ class Morning:
 
 
 @dataclass(frozen=True)
-class Planned:
+class DayPlanned:
     """The day's plan has changed, or may have."""
 
     day: str
@@ -70,7 +70,7 @@ class Evening:
     day: str
 
 
-TeamEvent = AttemptEnded | GivenUp | Merged | Rejected | RolledBack | Morning | Planned | Evening
+TeamEvent = AttemptEnded | GivenUp | Merged | TaskRejected | RolledBack | Morning | DayPlanned | Evening
 Listener = Callable[[TeamEvent], str | None]  # -> what the owner has to mend, if anything
 
 

@@ -45,10 +45,10 @@ class BoardFacts:
     commit_at: Callable[[str], str | None] = lambda _: None
     at_the_gates: Callable[[TaskRecord], ReviewState | None] = lambda _: None
     used: Callable[[Collection[str]], Mapping[str, Used]] = lambda _: {}
-    aside: Mapping[str, str] = field(default_factory=dict)
+    backed_off: Mapping[str, str] = field(default_factory=dict)
     waits: Mapping[str, str] = field(default_factory=dict)
     busy: frozenset[str] = frozenset()
-    free_hands: int = 1
+    free_workers: int = 1
     held: str = ""
     no_model: str = ""
     no_share: str = ""
@@ -74,7 +74,7 @@ def load_snapshot(store: TaskStore, journal: Journal, facts: BoardFacts) -> Snap
         policy=facts.policy,
         open_pulls=facts.open_pulls,
         busy=facts.busy,
-        free_hands=facts.free_hands,
+        free_workers=facts.free_workers,
         held=facts.held,
         closed=survey.resting,
     )
@@ -86,7 +86,7 @@ def _cards(
 ) -> Iterator[Card]:
     """One for each file. A file that the owner has moved is not left alone: his move comes first."""
     moved = {id_ for id_, file in filed.items() if id_ in known and known[id_].seen_in is not file.state}
-    reasons = {id_: why for id_, why in facts.aside.items() if id_ not in moved}
+    reasons = {id_: why for id_, why in facts.backed_off.items() if id_ not in moved}
     reasons |= dict.fromkeys(doubles, "it has two files")
     for id_, file in filed.items():
         card = _card(file, known.get(id_), facts, reasons.get(id_, ""))
@@ -151,11 +151,11 @@ def _meaningless(card: Card) -> str:
     return f"{card.state}/{card.id}.md: moved here from {card.seen_in}, which says nothing to us; move it to backlog"
 
 
-def _card(file: Filed, known: TaskRecord | None, facts: BoardFacts, aside: str) -> Card:
+def _card(file: Filed, known: TaskRecord | None, facts: BoardFacts, backed_off: str) -> Card:
     vision = facts.vision
     spec = file.spec if isinstance(file.spec, TaskSpec) else None
     if known is None:
-        return Card(file.id, file.state, spec, None, aside=aside)
+        return Card(file.id, file.state, spec, None, backed_off=backed_off)
     attempt = known.last.number if known.last and known.last.outcome is None else None
     at_work = file.state is State.IN_PROGRESS and attempt is not None
     ended = known.last.ended_at if known.last else None
@@ -171,7 +171,7 @@ def _card(file: Filed, known: TaskRecord | None, facts: BoardFacts, aside: str) 
         rests_until=ended + pause_after(known.tried) if ended else None,
         unwanted=unwanted(known.goal_id, known.wording, vision) if vision else "",
         proposed=_is_proposed(known.goal_id, vision),
-        aside=aside,
+        backed_off=backed_off,
     )
 
 
@@ -182,8 +182,8 @@ def _is_proposed(goal_id: str, vision: Vision | None) -> bool:
 def _with_submission(
     card: Card, known: Mapping[str, TaskRecord], at_the_gates: Callable[[TaskRecord], ReviewState | None]
 ) -> Card:
-    """A file that history expects elsewhere is the owner's move: first that is heeded."""
-    if card.state is not State.IN_REVIEW or card.seen_in is not State.IN_REVIEW or card.aside:
+    """A file that history expects elsewhere is the owner's move: that is applied first."""
+    if card.state is not State.IN_REVIEW or card.seen_in is not State.IN_REVIEW or card.backed_off:
         return card
     return replace(card, submission=at_the_gates(known[card.id]))
 

@@ -1,4 +1,4 @@
-"""What the owner wrote below open pull requests -> his answers, each heeded once."""
+"""What the owner wrote below open pull requests -> his answers, each followed once."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Inbox:
             self.session.tell(f"{known.id}: your words are heeded, but not answered there: {problem}")
 
     def _is_new(self, known: TaskRecord, comment: Comment) -> bool:
-        """Of an owner, no text of ours (one account may be both), not heeded yet."""
+        """Of an owner, no text of ours (one account may be both), not followed yet."""
         is_his = self.rules.is_owner(comment.author) and not comment.ours
         return is_his and not self.publishing.journal.outcome_of(self._key(known, comment))
 

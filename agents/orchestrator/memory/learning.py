@@ -13,13 +13,13 @@ from itertools import islice, takewhile
 
 from agents.orchestrator.board.events import (
     AttemptEnded,
+    DayPlanned,
     Evening,
     GivenUp,
     Merged,
     Morning,
-    Planned,
-    Rejected,
     RolledBack,
+    TaskRejected,
     TeamEvent,
 )
 from agents.orchestrator.memory import lesson_text
@@ -84,14 +84,14 @@ class Learning:
                     self._gave_up(event)
                 case Merged(known, commit):
                     self._merged(known, commit)
-                case Rejected(known):
+                case TaskRejected(known):
                     self._rejected(known)
                 case RolledBack(known, commit, note):
                     files, words = self.setbacks.changed(commit), self.setbacks.keywords(known.id)
                     self.lessons.learn(lesson_text.rolled_back(known.title, note, files, _origin(known), words))
                 case Evening(day):
                     self._keep(day)
-                case Morning() | Planned():
+                case Morning() | DayPlanned():
                     pass
 
     # -- an attempt has ended ---------------------------------------------------------------------------------

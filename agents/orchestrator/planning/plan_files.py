@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.orchestrator.board.events import Evening, Planned, TeamEvent
+from agents.orchestrator.board.events import DayPlanned, Evening, TeamEvent
 from agents.orchestrator.board.transitions import Transitions
 from agents.orchestrator.integration.partial_goals import finished, left_before, planned
 from agents.orchestrator.planning import daily_planner
@@ -89,7 +89,7 @@ class PlanFiles:
     page: PlanPage
 
     def hear(self, event: TeamEvent) -> None:
-        if isinstance(event, Planned | Evening):
+        if isinstance(event, DayPlanned | Evening):
             self.page.write(event.day)
 
     def write(self, day: str) -> None:

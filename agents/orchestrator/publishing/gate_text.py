@@ -93,7 +93,7 @@ def _finding(finding: Finding) -> str:
 
 
 def waiting(task: str, reasons: Sequence[str], commit: str = "") -> str:
-    """`commit`: if the owner's words below the pull request are heeded."""
+    """`commit`: if the owner's words below the pull request count."""
     below = answers_below(commit) if commit else ""
     return "\n\n".join(filter(None, ("### Waits for the owner", bullets(reasons), answers(task), below)))
 

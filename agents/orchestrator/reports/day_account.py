@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from types import MappingProxyType
 
+from agents.orchestrator.deploys.deploy_book import DeployRepository
 from agents.orchestrator.integration.feature_branches import open_branches, own_target
 from agents.orchestrator.planning.daily_planner import question_line
-from agents.orchestrator.reports.account import DayAccount, GoalAccount, Kind, PlanAccount, ResearchAccount, TaskAccount
+from agents.orchestrator.reports.account import (
+    DayAccount,
+    DeployAccount,
+    GoalAccount,
+    Kind,
+    Live,
+    PlanAccount,
+    ResearchAccount,
+    TaskAccount,
+)
 from agents.orchestrator.reports.books import ReportBooks
-from agents.orchestrator.reports.deploy_days import DeployDays
 from agents.orchestrator.reports.reflecting import Lately, reflect
 from agents.orchestrator.reports.reflection import Reflection
 from agents.orchestrator.reports.report_notice import key_of_day
@@ -19,19 +29,94 @@ from agents.orchestrator.roadmap.weeks import first_monday
 from agents.orchestrator.upkeep import upkeep
 from agents.orchestrator.vision.goal_ids import wordings
 from shared.model.board import Card, wording
+from shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, unwatched
 from shared.model.lifecycle import Event, State, is_over
 from shared.model.work import DailyPlan, Goal, Question, TaskSpec, Vision
 from shared.money.ticket import Share, totals
 from shared.money.token_budget import month_of, next_cap
 from shared.notify.notice_book import Slip
+from shared.store.journal import Journal
 from shared.store.plan_book import Trouble
 from shared.store.task_records import Happened, TaskRecord
+
+
+@dataclass(frozen=True)
+class DeployDays:
+    """`places`: where is deployed now, the last one last; none: the driver was taken away. `clean`: takes out keys.
+
+    `subjects`: commits -> the first line of the message of each, where it is known.
+    """
+
+    book: DeployRepository
+    journal: Journal
+    places: Sequence[Place]
+    clean: Callable[[str], str]
+    subjects: Callable[[Iterable[str]], Mapping[str, str]]
+
+    @property
+    def last(self) -> str:
+        return self.places[-1] if self.places else ""
+
+    def of(self, day: str) -> tuple[DeployAccount, ...]:
+        """Begun or ended on that day; what is under way belongs to each day until its end."""
+        found = [deploy for deploy in self.book.deploys() if _is_of(deploy, day)]
+        merges = self.journal.merged_as(deploy.commit for deploy in found)
+        return tuple(self.account(deploy, merges.get(deploy.commit, "")) for deploy in found)
+
+    def account(self, deploy: Deploy, task: str) -> DeployAccount:
+        """`task`: whose change it is; empty: nobody's of ours."""
+        known = self.journal.task(task) if task else None
+        deploys = self.book.deploys()
+        return DeployAccount(
+            replace(deploy, why=self.clean(deploy.why)),
+            task,
+            self.clean(known.title) if known else self._subject(deploy.commit),
+            self._is_again(deploy, task),
+            any(_is_of_before(one, deploy) for one in deploys),
+            unwatched(deploy, deploys),
+            tuple(self._live(place, deploys) for place in self._ahead(deploy.place)),
+        )
+
+    def _ahead(self, place: Place) -> Sequence[Place]:
+        return [one for one in self.places if PLACES.index(one) > PLACES.index(place)]
+
+    def _live(self, place: Place, deploys: Sequence[Deploy]) -> Live:
+        commit = healthy_at(place, deploys)
+        return Live(place, commit, self._subject(commit))
+
+    def _subject(self, commit: str) -> str:
+        return self.clean(self.subjects([commit]).get(commit, "")) if commit else ""
+
+    def paused(self) -> str:
+        """Why nothing is begun unasked; empty: it is, or nothing is to be deployed at all."""
+        pause = self.book.paused() if self.places else None
+        return self.clean(pause.why) if pause else ""
+
+    def _is_again(self, deploy: Deploy, task: str) -> bool:
+        """The owner may have done something else with it meanwhile."""
+        if not (deploy.broke and task and deploy.ended_at):
+            return False
+        back = [event for event in self.journal.history(task) if event.event is Event.SICK]
+        return any(datetime.fromisoformat(event.at) >= deploy.ended_at for event in back)
+
+
+def _is_of_before(one: Deploy, deploy: Deploy) -> bool:
+    """The same commit, healthy there."""
+    is_same = (one.place, one.commit) == (deploy.place, deploy.commit)
+    return is_same and one.number < deploy.number and one.stage is DeployStage.HEALTHY
+
+
+def _is_of(deploy: Deploy, day: str) -> bool:
+    first = deploy.begun_at.date().isoformat() if deploy.begun_at else day
+    last = deploy.ended_at.date().isoformat() if deploy.ended_at else ""
+    return first == day or last == day or (not last and first <= day)
+
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class DayBooks:
-    """What the books say of one day. `aside`: tasks that nobody touches for a while, and why.
+    """What the books say of one day. `backed_off`: tasks that nobody touches for a while, and why.
 
     `today`: the day that it is now. `deploys`: None: they are not asked for.
     """
@@ -41,7 +126,7 @@ class DayBooks:
         books: ReportBooks,
         day: str,
         today: str,
-        aside: Mapping[str, str] = NOTHING,
+        backed_off: Mapping[str, str] = NOTHING,
         deploys: DeployDays | None = None,
     ) -> None:
         accepted = books.plans.accepted()
@@ -51,7 +136,7 @@ class DayBooks:
         self._clean = books.cleaned
         self._day = day
         self._today = today
-        self._aside = aside
+        self._backed_off = backed_off
         self._deploys = deploys
         self._vision = accepted.vision if accepted else Vision()
         self._snapshot = books.tasks.snapshot()
@@ -90,7 +175,9 @@ class DayBooks:
             stopped=ledger.paused(),
             is_capped=is_capped,
             raise_to=next_cap(cap, money.caps) if is_capped and day == self._today else 0,
-            blocked=self._clean((*self._snapshot.unreadable, *(f"{id_}: {why}" for id_, why in self._aside.items()))),
+            blocked=self._clean(
+                (*self._snapshot.unreadable, *(f"{id_}: {why}" for id_, why in self._backed_off.items()))
+            ),
             unsent=self._unsent(),
             missed=tuple(missed),
             deploys=self._deploys.of(day) if self._deploys else (),
@@ -105,7 +192,7 @@ class DayBooks:
     def _reflection(self) -> Reflection:
         lately = Lately(self._known, self._histories, self._used, self._shares)
         words = (trouble.text for trouble in self._books.plans.troubles(self._day))
-        return reflect(self._tasks, words, self._day, lately, self._aside)
+        return reflect(self._tasks, words, self._day, lately, self._backed_off)
 
     def _plan(self, plan: DailyPlan) -> PlanAccount:
         proposed = upkeep.lines(self._books.learned.upkeep.look(plan.day))

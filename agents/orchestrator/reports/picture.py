@@ -1,7 +1,4 @@
-"""Door to pictures. The only module that draws: a day's money and its task board, as one PNG.
-
-The same values give the same bytes. The bundled font knows Latin letters; the words beside a picture have the rest.
-"""
+"""The day's picture: drawn, and what it shows of an account."""
 
 from __future__ import annotations
 
@@ -13,9 +10,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
     from PIL.ImageFont import FreeTypeFont
+from datetime import datetime
+
+from agents.orchestrator.reports.account import DayAccount
+from agents.orchestrator.reports.report_words import COLUMNS, HOURS, left_by_hour, on_board
+from shared.money.token_budget import in_dollars
 
 WIDTH = 800  # pixels
-HOURS = 24
 LEFT, TOP, BAR, HEIGHT = 64, 64, 30, 150  # of the chart: where it begins, a bar with its gap, the longest bar
 BOTTOM = TOP + HEIGHT
 BOARD = BOTTOM + 54  # where the task board begins
@@ -114,3 +115,16 @@ def _fitting(text: str, font: FreeTypeFont, width: int) -> str:
     while text and font.getlength(f"{text}…") > width:
         text = text[:-1]
     return f"{text}…"
+
+
+def picture(account: DayAccount, now: datetime) -> bytes:
+    """A PNG. Everything that it shows stands in the report's words too; hours after `now` have no bar."""
+    spent = account.spent
+    title = f"{account.day}: {in_dollars(spent.used)} of {in_dollars(spent.cap)}, {len(account.merged)} merged"
+    come = now.hour + 1 if account.day == now.date().isoformat() else HOURS
+    shares = [left / spent.cap if spent.cap else 0.0 for left in left_by_hour(account)[:come]]
+    columns = [
+        Column(heading, tuple((task.id, task.title) for task in on_board(account, state)))
+        for state, heading in COLUMNS.items()
+    ]
+    return day_picture(title, shares, in_dollars(spent.cap), columns)

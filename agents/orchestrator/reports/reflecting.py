@@ -46,14 +46,14 @@ class Lately:
 
 
 def reflect(
-    tasks: TaskBooks, troubles: Iterable[str], day: str, lately: Lately, aside: Mapping[str, str]
+    tasks: TaskBooks, troubles: Iterable[str], day: str, lately: Lately, backed_off: Mapping[str, str]
 ) -> Reflection:
-    """`troubles`: what kept the day's phases from their end. `aside`: tasks that nobody touches now, and why."""
+    """`troubles`: what kept the day's phases from their end. `backed_off`: tasks that nobody touches now, and why."""
     begun = [one for one in lately.known.values() if one.last]
     lives = [_Life(tasks, day, one, lately.histories[one.id]) for one in begun]
     brought = {one.id for one in begun if lands(one)}  # the work of others: no task by which the team is measured
     setbacks = [ClassifiedFailure(life.id, classify(one), life.standing) for life in lives for one in life.failures()]
-    setbacks += _not_begun(tuple(troubles), lives, aside)
+    setbacks += _not_begun(tuple(troubles), lives, backed_off)
     measured = [life for life in lives if life.id not in brought]
     endings = [ending for life in measured for ending in life.endings(lately.used[life.id])]
     burnt = (Burnt(one.day, one.agent, one.tokens_in + one.tokens_out) for one in lately.shares)
@@ -143,13 +143,13 @@ def _is_failure(attempt: Attempt) -> bool:
 
 
 def _not_begun(
-    troubles: Sequence[str], lives: Iterable[_Life], aside: Mapping[str, str]
+    troubles: Sequence[str], lives: Iterable[_Life], backed_off: Mapping[str, str]
 ) -> Iterator[ClassifiedFailure]:
     """What was missing: a sandbox, the tests' environment. For a task if the books name one, else for everybody."""
     found = False
     for life in lives:
         told = [rest for text in troubles if (rest := _told_of(life.id, text))]
-        if Cause.ENVIRONMENT in map(by_words, (aside.get(life.id, ""), *told)):
+        if Cause.ENVIRONMENT in map(by_words, (backed_off.get(life.id, ""), *told)):
             found = True
             yield ClassifiedFailure(life.id, Cause.ENVIRONMENT, life.standing)
     if not found and Cause.ENVIRONMENT in map(by_words, troubles):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agents.orchestrator.publishing.gate_text import digest
-from agents.orchestrator.reports import morning_text, report_text
+from agents.orchestrator.reports import report_text
 from agents.orchestrator.reports.account import DayAccount, TaskAccount
 from agents.orchestrator.reports.deploy_text import deployed
-from agents.orchestrator.reports.reflection_text import in_one_line
+from agents.orchestrator.reports.reflection import in_one_line
+from agents.orchestrator.reports.report_text import morning_sections
 from agents.orchestrator.reports.report_words import SHORT, brief, headline, named, section
 from shared.model.deployment import DeployStage
 from shared.model.text import bullets, harmless
@@ -25,7 +26,7 @@ def key_of_day(day: str) -> str:
 
 def morning(today: DayAccount, yesterday: DayAccount | None, command: str) -> Notice:
     """Sent first; the day goes on in the same message."""
-    parts = morning_text.sections(today, yesterday, command)
+    parts = morning_sections(today, yesterday, command)
     lead = _lead(today, "the plan follows" if not today.plan.tasks else "planned")
     return Notice(key_of_day(today.day), f"{today.day}: good morning", lead, _tone(today), parts)
 

@@ -1,4 +1,4 @@
-"""The books -> the owner: a report file for every day, one message that grows with the day, and what cannot wait.
+"""The books -> the owner: PROGRESS.md, a report file per day, a message that grows with it, and what cannot wait.
 
 The file is written first: it is the truth, and needs no service. Every step can be repeated after a kill.
 """
@@ -10,23 +10,61 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
+from agents.orchestrator.board.events import Evening, TeamEvent
 from agents.orchestrator.board.session import Session
-from agents.orchestrator.reports import morning_text, report_notice, report_text
+from agents.orchestrator.reports import progress_tracker, report_notice, report_text
 from agents.orchestrator.reports.account import DayAccount
-from agents.orchestrator.reports.books import ReportBooks
-from agents.orchestrator.reports.day_account import NOTHING, DayBooks
-from agents.orchestrator.reports.deploy_days import DeployDays
+from agents.orchestrator.reports.books import MoneyBooks, ReportBooks, TaskBooks
+from agents.orchestrator.reports.day_account import NOTHING, DayBooks, DeployDays
 from agents.orchestrator.reports.deploy_text import is_told, message
-from agents.orchestrator.reports.progress_file import ProgressFile
-from agents.orchestrator.reports.report_picture import picture
+from agents.orchestrator.reports.picture import picture
+from agents.orchestrator.reports.report_text import morning
+from agents.orchestrator.reports.report_words import answers
+from shared.model.board import Card
 from shared.model.deployment import Deploy
 from shared.model.lifecycle import State, is_over
 from shared.money.ticket import BudgetWarning
 from shared.money.token_budget import cents, month_of
 from shared.notify.notice import Notice
 from shared.store.plan_book import Trouble
+from shared.store.task_records import TaskRecord
 from shared.system.fault import fault_point
 from shared.system.paths import write_bytes, write_text
+
+
+@dataclass(frozen=True)
+class ProgressFile:
+    """Hears of each evening. `command`: what the owner types before a command's name."""
+
+    path: Path
+    tasks: TaskBooks
+    money: MoneyBooks
+    clean: Callable[[str], str]
+    command: str
+
+    def hear(self, event: TeamEvent) -> None:
+        if isinstance(event, Evening):
+            self.write(event.day)
+
+    def write(self, day: str) -> None:
+        """A forge that is away costs the addresses of pull requests, nothing else."""
+        snapshot = self.tasks.snapshot()
+        waiting = ((card.id, self._waiting(card, snapshot.known.get(card.id))) for card in snapshot.board.cards)
+        asked = {id_: words for id_, words in waiting if words}
+        spent = self.money.ledger.totals(day, self.money.cap_of(day))
+        facts = progress_tracker.Facts(self.tasks.journal.told(), asked, self.tasks.pull_addresses())
+        text = progress_tracker.render(day, snapshot.board, facts, spent, snapshot.unreadable)
+        write_text(self.path, self.clean(text))
+
+    def _waiting(self, card: Card, known: TaskRecord | None) -> str:
+        """What the owner is asked and how to answer, or that it was answered."""
+        parked = self.tasks.waiting(known) if known and card.state is State.IN_REVIEW else None
+        if parked is None:
+            return ""
+        if self.tasks.gates.is_approved(card.id, parked.subject):
+            return "you approved it: it is merged when the team works next"
+        return f"**waits for you**: {'; '.join(parked.reasons)} ({answers(card.id, self.command)})"
+
 
 MORNING, EVENING = "morning report", "evening report"  # recorded beside the day's phases
 MOST_MISSED = 7  # files for days on which nobody was there
@@ -43,7 +81,7 @@ class EndedTask:
 
 
 class Reporting:
-    """`aside`: tasks that nobody touches for a while, and why. `reports`: where the files lie."""
+    """`backed_off`: tasks that nobody touches for a while, and why. `reports`: where the files lie."""
 
     def __init__(
         self,
@@ -51,7 +89,7 @@ class Reporting:
         session: Session,
         progress: ProgressFile,
         deploys: DeployDays,
-        aside: Callable[[], Mapping[str, str]],
+        backed_off: Callable[[], Mapping[str, str]],
         reports: Path,
     ) -> None:
         self.books = books
@@ -61,7 +99,7 @@ class Reporting:
         self.progress = progress
         self._command = progress.command
         self.deploys = deploys
-        self._aside = aside
+        self._backed_off = backed_off
         self._reports = reports
         self._ended: dict[str, EndedTask] = {}  # tasks that came to an end since we are here
         self._read = books.tasks.journal.newest()  # up to here history was asked which
@@ -216,7 +254,7 @@ class Reporting:
     def _morning_page(self, day: str) -> None:
         last, command = self._plans.last_day(day), self._command
         today, yesterday = self._account(day), self._last(last) if last else None
-        self._write_page(day, morning_text.morning(today, yesterday, command))
+        self._write_page(day, morning(today, yesterday, command))
         self._tell_day(report_notice.morning(today, yesterday, command))
 
     def _last(self, day: str) -> DayAccount:
@@ -227,7 +265,7 @@ class Reporting:
     # -- details ----------------------------------------------------------------------------------------------
 
     def _day_books(self, day: str) -> DayBooks:
-        return DayBooks(self.books, day, self.session.day(), self._aside(), self.deploys)
+        return DayBooks(self.books, day, self.session.day(), self._backed_off(), self.deploys)
 
     def _account(self, day: str) -> DayAccount:
         return self._day_books(day).account(missed=days_between(self._plans.last_day(day), day))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.orchestrator.board.events import Evening, Morning, Planned, TeamEvent
+from agents.orchestrator.board.events import DayPlanned, Evening, Morning, TeamEvent
 from agents.orchestrator.roadmap.roadmap import (
     DONE,
     FREE,
@@ -76,7 +76,7 @@ class Roadmapping:
 
     def hear(self, event: TeamEvent) -> str | None:
         """-> why the file cannot be read, if so."""
-        return self.write(event.day) if isinstance(event, Morning | Planned | Evening) else None
+        return self.write(event.day) if isinstance(event, Morning | DayPlanned | Evening) else None
 
     def turns(self, day: str) -> tuple[str, ...]:
         """Ids of the goals that may be planned, in the order of their turn."""
@@ -172,5 +172,5 @@ def told(changes: Sequence[GoalPin]) -> tuple[str, ...]:
 
 
 def looked_at(sources: Sources, vision: Vision, day: str, changes: Sequence[GoalPin]) -> Roadmap:
-    """As it would be laid out if these words of the owner had been heeded."""
+    """As it would be laid out if these words of the owner counted."""
     return laid_out(sources, vision, day, applied(sources.book.pins(wanted(vision)), changes))
