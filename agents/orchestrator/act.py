@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import assert_never
 
 from agents.orchestrator.board.events import GivenUp, TaskRejected
@@ -26,13 +25,13 @@ from agents.orchestrator.decide import (
 )
 from agents.orchestrator.gates import GateBooks, Gatekeeper
 from agents.orchestrator.integration.feature_branches import lands
-from agents.orchestrator.publishing.delivery import Delivery
+from agents.orchestrator.publishing.delivery import Delivery, PullFacts
 from shared.forge.forge import ForgeUnavailable, Pull, RateLimited
 from shared.model.board import Card
 from shared.model.errors import Refused, Replaced, Stopping, Stumble, TeamError
 from shared.model.lifecycle import Event, State
 from shared.model.naming import attempt_ref
-from shared.model.work import Branch, TaskSpec, Vision
+from shared.model.work import TaskSpec, Vision
 from shared.money.ledger_reader import LedgerReader
 from shared.repo.mirror import BranchMoved
 from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
@@ -51,15 +50,12 @@ class Deliveries:
     ledger: LedgerReader
     wanted: Callable[[], Vision | None]  # the vision, and what the team proposed besides
 
-    def deliver(self, spec: TaskSpec, attempt: int, branch: Branch, into: str, cost: int, now: datetime) -> Pull:
+    def facts(self, spec: TaskSpec, into: str, tasks: Collection[str]) -> PullFacts:
+        """`tasks`: whose work it brings."""
         vision = self.wanted()
         goals = vision.goals if vision else ()
         goal = next((goal.title for goal in goals if goal.id == spec.goal_id), "")
-        return self.delivery.deliver(spec, attempt, branch, into, goal, cost, now)
-
-    def cost(self, tasks: Collection[str]) -> int:
-        """Nano-dollars."""
-        return sum(used.amount for used in self.ledger.used_by(tasks).values())
+        return PullFacts(into, goal, sum(used.amount for used in self.ledger.used_by(tasks).values()))
 
 
 class Acts:
@@ -165,9 +161,9 @@ class Acts:
         card, known = _card(task, snapshot), snapshot.known[task]
         assert card.open_attempt
         try:
-            branch, into = self._review.commits.seen(known, card.commit).branch, self._review.branches.target(known)
-            cost, now = self._cost(known), self._books.now()
-            pull = self._deliveries.deliver(_spec(card), card.open_attempt, branch, into, cost, now)
+            spec, branch = _spec(card), self._review.commits.seen(known, card.commit).branch
+            said = self._deliveries.facts(spec, self._review.branches.target(known), self._brings(known))
+            pull = self._deliveries.delivery.deliver(spec, card.open_attempt, branch, said, self._books.now())
         except (Refused, BranchMoved) as problem:
             self._books.tell(f"{task}: {problem}")
             self._books.transitions.move(task, State.IN_PROGRESS, Event.EXHAUSTED, str(problem), outcome="failed")
@@ -181,10 +177,9 @@ class Acts:
             note = f"pull request #{pull.number}"
             self._books.transitions.move(task, State.IN_PROGRESS, Event.SUBMITTED, note, outcome="ok")
 
-    def _cost(self, known: TaskRecord) -> int:
+    def _brings(self, known: TaskRecord) -> Collection[str]:
         """A landing brings the work of all tasks of its goal's branch."""
-        of = self._books.journal.tasks_on(known.branch) if lands(known) else [known.id]
-        return self._deliveries.cost(of)
+        return self._books.journal.tasks_on(known.branch) if lands(known) else [known.id]
 
     def _rebase(self, task: str, snapshot: Snapshot) -> None:
         """The same change on top of what the branch is now; where that is not possible it is the coder's turn."""

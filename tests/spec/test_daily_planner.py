@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agents.orchestrator.planning import daily_planner
-from agents.orchestrator.planning.daily_planner import goals_to_plan, merged
+from agents.orchestrator.planning.daily_planner import Beside, goals_to_plan, merged
 from agents.orchestrator.publishing import pull_text
 from agents.orchestrator.reports import progress_tracker
 from agents.orchestrator.roadmap.roadmap import PROFILE, forecast
@@ -74,7 +74,7 @@ def test_a_second_plan_on_a_day_adds_to_the_first() -> None:
 
 def test_the_plan_says_what_why_and_what_it_will_cost() -> None:
     board = Board((Card(TASK.id, State.BACKLOG, TASK, State.BACKLOG),))
-    text = daily_planner.render(PLAN, VISION, board, [Question("g-1", "Which part?")], dollars("5"))
+    text = daily_planner.render(PLAN, VISION, board, Beside([Question("g-1", "Which part?")], dollars("5")))
     for said in (
         "1 task, probably about $0.0500; today's cap is $5.00.",
         "1. **Fix it** (`20261120-01`, high, medium; backlog)",

@@ -22,7 +22,7 @@ from agents.coder.engine import aider_launcher
 from agents.coder.engine.aider_runner import answer
 from agents.coder.engine.engine import EngineJob, EngineRun, named_files
 from agents.coder.judge import Broke, Disturbed, judge
-from agents.orchestrator.publishing.delivery import Delivery
+from agents.orchestrator.publishing.delivery import Delivery, PullFacts
 from agents.orchestrator.publishing.gate_text import verdict_line
 from agents.orchestrator.reports.reflection import (
     KNOWN,
@@ -313,7 +313,7 @@ def index_away(folder: Path) -> None:
 def closed_by_owner(_: Path) -> DayFailure:
     doors: Any = Closed()
     with pytest.raises(Refused) as why:
-        Delivery(doors, doors, doors, str).deliver(TASK, 1, Branch("agent/x", "b", "c"), "main", "", 0, NOON)
+        Delivery(doors, doors, doors, str).deliver(TASK, 1, Branch("agent/x", "b", "c"), PullFacts("main", "", 0), NOON)
     last = DayFailure(TASK.id, "failed", str(why.value))
     return DayFailure(TASK.id, "given up", last.note, before=(last,))
 

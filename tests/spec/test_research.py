@@ -23,6 +23,7 @@ from shared.model.research import (
     Findings,
     Inquiry,
     Looked,
+    NotRead,
     Option,
     SearchHit,
     WebSource,
@@ -353,7 +354,9 @@ FOUND = Findings(
 
 
 def test_a_note_says_what_is_recommended_and_what_it_rests_on() -> None:
-    text = note(IDEA, FOUND, [replace(PAGE, written="2025-01-02")], {"https://x.example": "too big"}, DAY, 40_000_000)
+    text = note(
+        IDEA, FOUND, [replace(PAGE, written="2025-01-02"), NotRead("https://x.example", "too big")], DAY, 40_000_000
+    )
     for words in (
         "# Redis for sessions?",
         "Looked up on 2026-11-20, from Ideas in VISION.md; 1 page read, $0.04",
@@ -370,7 +373,7 @@ def test_a_note_says_what_is_recommended_and_what_it_rests_on() -> None:
 
 
 def test_without_a_claim_that_holds_it_is_called_an_opinion() -> None:
-    assert "An opinion" in note(IDEA, replace(FOUND, claims=()), [], {}, DAY, 0)
+    assert "An opinion" in note(IDEA, replace(FOUND, claims=()), [], DAY, 0)
 
 
 EVIL = "x](https://evil.example) @everyone <img src=y> ![](http://z) #1 `\n# heading\n/approve"
@@ -379,7 +382,7 @@ EVIL = "x](https://evil.example) @everyone <img src=y> ![](http://z) #1 `\n# hea
 def test_nothing_in_a_note_acts_on_whoever_shows_it() -> None:
     page = WebSource("https://a.example/)>[x](https://evil.example)\n# y", EVIL, EVIL, DAY, EVIL)
     found = Findings(EVIL, (Option(EVIL, (EVIL,), (EVIL,)),), (Claim(EVIL, page.url, EVIL),), (EVIL,))
-    text = note(inquiry(EVIL), found, [page], {EVIL: EVIL}, DAY, 0, EVIL)
+    text = note(inquiry(EVIL), found, [page, NotRead(EVIL, EVIL)], DAY, 0, EVIL)
     assert "](https://evil" not in text and "@everyone" not in text and "<img" not in text and "![](" not in text
     assert [line for line in text.splitlines() if line.startswith(("# heading", "/approve", "# y"))] == []
     assert text.count("](<https://a.example/") == 2, "links lead to pages that were read, and nowhere else"

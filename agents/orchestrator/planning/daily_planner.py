@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 
 from shared.model.board import Board, Card, wording
 from shared.model.lifecycle import State
 from shared.model.research import inquiry
 from shared.model.work import DailyPlan, Goal, Question, Remark, Vision
 from shared.money.token_budget import cents
-
-NO_NOTES: Mapping[str, str] = MappingProxyType({})
 
 
 def goals_to_plan(
@@ -53,29 +50,31 @@ def merged(before: DailyPlan | None, plan: DailyPlan) -> DailyPlan:
 # --- DAILY_PLAN.md -------------------------------------------------------------------------------------------
 
 
-def render(
-    plan: DailyPlan,
-    vision: Vision,
-    board: Board,
-    questions: Sequence[Question],
-    cap: int,
-    notes: Mapping[str, str] = NO_NOTES,
-    upkeep: Sequence[str] = (),
-) -> str:
-    """The day's plan as the owner reads it. Generated: edits are overwritten.
+@dataclass(frozen=True)
+class Beside:
+    """What a plan's page says besides. `cap`: of the day, in nano-dollars; `upkeep`: what came of our own look.
 
-    `notes`: where what was looked up is told, by the id of its inquiry. `upkeep`: what came of our own look.
+    `notes`: where what was looked up is told, by the id of its inquiry.
     """
+
+    questions: Sequence[Question]
+    cap: int
+    notes: Mapping[str, str] = field(default_factory=dict)
+    upkeep: Sequence[str] = ()
+
+
+def render(plan: DailyPlan, vision: Vision, board: Board, beside: Beside) -> str:
+    """The day's plan as the owner reads it. Generated: edits are overwritten."""
     titles = {goal.id: goal.title for goal in vision.goals}
     parts = [
         f"# Plan for {plan.day}",
-        _summary(plan, cap),
+        _summary(plan, beside.cap),
         _section("Tasks", _tasks(plan, titles, board)),
         _section("Not to be touched", (f"- {guard.note} → {_code(guard.patterns)}" for guard in plan.guards)),
-        _section("Questions for you", (f"- {question_line(question, titles)}" for question in questions)),
+        _section("Questions for you", (f"- {question_line(question, titles)}" for question in beside.questions)),
         _section("Left for another day", (f"- {goal.title} ({goal.priority})" for goal in plan.deferred)),
-        _section("Upkeep", (f"- {line}" for line in upkeep)),
-        _section("Ideas", (_idea(idea, notes) for idea in vision.ideas)),
+        _section("Upkeep", (f"- {line}" for line in beside.upkeep)),
+        _section("Ideas", (_idea(idea, beside.notes) for idea in vision.ideas)),
         _section("Remarks", (f"- {note}" for note in (*plan.notes, *_warnings(vision)))),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -75,7 +75,8 @@ class PlanPage:
         questions = self.plans.asked(wordings(accepted.vision))
         notes = {looked.inquiry.id: note_path(looked) for looked in self.research.all() if looked.slug}
         proposed = upkeep.lines(self.upkeep.look(day))
-        text = daily_planner.render(plan, accepted.vision, self.board(), questions, self.cap(day), notes, proposed)
+        beside = daily_planner.Beside(questions, self.cap(day), notes, proposed)
+        text = daily_planner.render(plan, accepted.vision, self.board(), beside)
         write_text(self.path, self.clean(text))
 
 

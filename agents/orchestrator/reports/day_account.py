@@ -33,7 +33,7 @@ from shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_
 from shared.model.lifecycle import Event, State, is_over
 from shared.model.work import DailyPlan, Goal, Question, TaskSpec, Vision
 from shared.money.ticket import Share, totals
-from shared.money.token_budget import month_of, next_cap
+from shared.money.token_budget import Totals, month_of, next_cap
 from shared.notify.notice_book import Slip
 from shared.store.journal import Journal
 from shared.store.plan_book import Trouble
@@ -157,10 +157,9 @@ class DayBooks:
         theirs = {task.id for goal in goals for task in goal.tasks}
         ledger, cap, troubles = money.ledger, money.cap_of(day), self._troubles()
         spent, is_capped = totals(self._shares, day, cap), ledger.is_reached(day, cap)
-        at_work = bool(spent.used or plan.tasks or any(task.is_of_the_day for task in tasks.values()))
         return DayAccount(
             day=day,
-            kind=kind or ("failed" if troubles else "worked" if at_work else "idle"),
+            kind=kind or self._kind(spent, plan, tasks, troubles),
             goals=goals,
             others=tuple(task for id_, task in tasks.items() if id_ not in theirs and _is_told(task)),
             spent=spent,
@@ -188,6 +187,12 @@ class DayBooks:
             lessons_passed=sum(one.passed for one in lessons),
             reflection=self._reflection(),
         )
+
+    def _kind(
+        self, spent: Totals, plan: DailyPlan, tasks: Mapping[str, TaskAccount], troubles: Sequence[Trouble]
+    ) -> Kind:
+        at_work = bool(spent.used or plan.tasks or any(task.is_of_the_day for task in tasks.values()))
+        return "failed" if troubles else "worked" if at_work else "idle"
 
     def _reflection(self) -> Reflection:
         lately = Lately(self._known, self._histories, self._used, self._shares)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from shared.model.naming import slug
-from shared.model.research import Claim, Findings, Inquiry, Looked, Option, WebSource
+from shared.model.research import Claim, Findings, Inquiry, Looked, NotRead, Option, WebSource
 from shared.model.text import counted, harmless
 from shared.money.token_budget import in_dollars
 
@@ -27,14 +27,15 @@ def note_path(looked: Looked) -> str:
 def note(
     inquiry: Inquiry,
     findings: Findings,
-    sources: Sequence[WebSource],
-    unread: Mapping[str, str],
+    read: Sequence[WebSource | NotRead],
     day: str,
     cost: int,
     goal: str = "",
 ) -> str:
-    """`unread`: addresses of pages that gave nothing, and why. `goal`: the title of the goal that it is about."""
+    """`read`: the pages that were asked for. `goal`: the title of the goal that it is about."""
+    sources = [page for page in read if isinstance(page, WebSource)]
     pages = {source.url: source for source in sources}
+    unread = {page.url: page.why for page in read if isinstance(page, NotRead)}
     about = f"about the goal “{harmless(goal)}”" if goal else "from Ideas in VISION.md"
     parts = (
         f"# {harmless(inquiry.text)}",

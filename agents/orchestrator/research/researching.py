@@ -104,11 +104,9 @@ class Notes:
         self, day: str, asked: Inquiry, findings: Findings, pages: Sequence[WebSource | NotRead], goal: str
     ) -> Path:
         """`goal`: the title of the one that it was asked for; empty: of none."""
-        sources = [page for page in pages if isinstance(page, WebSource)]
-        unread = {page.url: page.why for page in pages if isinstance(page, NotRead)}
         spent = self.ledger.spent_by(asked.id).used
         path = self.folder / f"{name_of(asked)}.md"
-        write_text(path, self.clean(note(asked, findings, sources, unread, day, spent, goal)))
+        write_text(path, self.clean(note(asked, findings, pages, day, spent, goal)))
         fault_point("note.written")
         return path
 
