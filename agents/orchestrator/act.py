@@ -27,9 +27,8 @@ from agents.orchestrator.integration.feature_branches import FeatureBranches, la
 from agents.orchestrator.memory import learning
 from agents.orchestrator.team import Desk, Team
 from shared.forge.forge import ForgeUnavailable, Pull, RateLimited
-from shared.model.board import Card
 from shared.model.errors import Refused, Replaced, Stopping, Stumble, TeamError
-from shared.model.lifecycle import Event, State
+from shared.model.lifecycle import Card, Event, State
 from shared.model.naming import attempt_ref
 from shared.model.work import TaskSpec
 from shared.repo.mirror import BranchMoved

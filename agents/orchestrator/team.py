@@ -21,11 +21,10 @@ from agents.orchestrator.vision.issue_goals import InboxRules
 from agents.orchestrator.vision.reading import Interpretation
 from shared.config.settings_upkeep import UpkeepRules
 from shared.model.deployment import ByHand, Deploy, Place, Running, StepOutcome
-from shared.model.evidence import Evidence, SuiteRun
+from shared.model.evidence import Evidence, Reviewed, SuiteRun
 from shared.model.gate import Policy
 from shared.model.lifecycle import TaskLimits
 from shared.model.research import Findings, Inquiry
-from shared.model.review import Reviewed
 from shared.model.work import (
     Branch,
     CodeAnswer,

@@ -18,8 +18,7 @@ from agents.reviewer.texts import evidence_text, findings_text, part_text, task_
 from shared.llm.prompts import Asker, Prompts, quoted
 from shared.model.change import LINK, SUBMODULE, Change, HasPath
 from shared.model.errors import Refused, ReplyDeclined
-from shared.model.evidence import Evidence
-from shared.model.review import ChangesRequested, Escalated, Finding, Reviewed, Severity, Verdict
+from shared.model.evidence import ChangesRequested, Escalated, Evidence, Finding, Reviewed, Severity, Verdict
 from shared.model.work import Branch, Run, TaskSpec
 from shared.system.outgoing import Outgoing
 

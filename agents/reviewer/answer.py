@@ -8,7 +8,15 @@ from typing import ClassVar
 
 from agents.reviewer.diff_analyzer import Chunk
 from agents.reviewer.rules.case import LONGEST_QUOTE, ChangedFile
-from shared.model.review import MOST_KEYWORDS, Approved, ChangesRequested, Escalated, Finding, Severity, Verdict
+from shared.model.evidence import (
+    MOST_KEYWORDS,
+    Approved,
+    ChangesRequested,
+    Escalated,
+    Finding,
+    Severity,
+    Verdict,
+)
 from shared.model.text import one_line
 from shared.model.work import Choice
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from shared.model.review import Approved, Finding, Reviewed, Severity
+from shared.model.evidence import Approved, Finding, Reviewed, Severity
 
 
 @dataclass(frozen=True)

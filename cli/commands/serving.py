@@ -22,7 +22,7 @@ from cli.wiring.shutdown import Quitting, quitting
 from cli.wiring.ticker import ticking
 from shared.config.settings import Settings
 from shared.model.errors import Misconfigured, Refused, Replaced, Stumble, TeamError
-from shared.model.waiting import Wait
+from shared.model.schedule import Wait
 from shared.money.ledger import Ledger, uptime
 from shared.notify.ping import Ping
 from shared.repo.mirror import Mirror

@@ -12,10 +12,8 @@ from cli.terminal.printing import print_json
 from cli.terminal.text import command, pasteable, plain
 from cli.wiring.records import Records
 from shared.model import errors
-from shared.model.board import Board
-from shared.model.lifecycle import State
-from shared.model.schedule import WORK, Standing, outlook
-from shared.model.waiting import Obstacle, Wait
+from shared.model.lifecycle import Board, State
+from shared.model.schedule import WORK, Obstacle, Standing, Wait, outlook
 from shared.money.token_budget import cents
 from shared.store.activity import Activity, BadEnd, OpenRun, locked_since
 from shared.store.database import Database

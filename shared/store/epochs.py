@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from shared.model.waiting import Wait
+from shared.model.schedule import Wait
 from shared.store.activity import CUT_OFF
 from shared.store.database import Database
 from shared.system.fault import fault_point

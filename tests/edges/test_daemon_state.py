@@ -10,7 +10,7 @@ import pytest
 
 from cli.terminal.text import command
 from cli.views.daemon_state import daemon_facts, go_on, what_it_waits_for, who_works
-from shared.model.waiting import Wait
+from shared.model.schedule import Wait
 from shared.store.database import Database
 from shared.store.epochs import STOPPED, Epochs
 

@@ -17,8 +17,7 @@ import pytest
 from agents.devops.drivers.driver import Cleaned, EngineAway, Release
 from agents.devops.drivers.health_checker import HealthChecker, base_url
 from shared.config.settings_deploy import Page, PlaceSettings
-from shared.model.deployment import Place, Running
-from shared.model.health import HealthLook
+from shared.model.deployment import HealthLook, Place, Running
 from shared.system.clock import ManualClock
 from shared.system.outgoing import Outgoing
 

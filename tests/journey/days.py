@@ -11,7 +11,7 @@ from agents.orchestrator.daemon import Daemon, End, Outside
 from cli.wiring.records import Records, open_records
 from cli.wiring.shutdown import Quitting
 from cli.wiring.team import open_team
-from shared.model.waiting import Wait
+from shared.model.schedule import Wait
 from shared.system.clock import ManualClock
 from shared.system.signals import Stop
 from tests.journey.stage import ScriptedWorkshop, Stage

@@ -29,7 +29,7 @@ from cli.wiring.team import open_team
 from shared.forge.forge import ForgeUnavailable
 from shared.model.errors import Misconfigured, Replaced, Stopping
 from shared.model.lifecycle import State
-from shared.model.waiting import Wait
+from shared.model.schedule import Wait
 from shared.model.work import TaskSpec
 from shared.store.task_store import render
 from shared.system import lock

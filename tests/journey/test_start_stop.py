@@ -31,7 +31,7 @@ from cli.wiring.config_watch import ConfigWatch
 from cli.wiring.records import Records, open_records
 from cli.wiring.shutdown import Quitting
 from shared.model.errors import Misconfigured, Replaced, Stumble
-from shared.model.waiting import Wait
+from shared.model.schedule import Wait
 from shared.store.database import Database
 from shared.store.epochs import STOPPED, Epoch, Epochs
 from shared.system import lock

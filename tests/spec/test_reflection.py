@@ -48,10 +48,9 @@ from agents.qa.runner.index_proxy import IndexProxy
 from cli.wiring.records import aider_python
 from shared.model.change import Change, ChangeLimits, refusal
 from shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
-from shared.model.evidence import Evidence, Outcome, Problem, SuiteRun
+from shared.model.evidence import ChangesRequested, Evidence, Finding, Outcome, Problem, Severity, SuiteRun
 from shared.model.gate import AskOwner, Fail, Policy, ReviewState, fingerprint, next_step
 from shared.model.lifecycle import TRANSITIONS, Event, State, TaskLimits, Tried
-from shared.model.review import ChangesRequested, Finding, Severity
 from shared.model.scope import Scope
 from shared.model.work import Branch, ModelChoice, NotCoded, Run, TaskSpec
 from shared.money.routing import Route

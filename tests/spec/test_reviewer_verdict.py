@@ -17,8 +17,18 @@ from agents.reviewer.settling import history
 from shared.llm import llm_answers
 from shared.llm.prompts import Prompts
 from shared.model.errors import OutOfBudget, ReplyDeclined, ReplyUnreadable, TeamError
-from shared.model.evidence import Evidence, Problem
-from shared.model.review import Approved, ChangesRequested, Escalated, Finding, Reviewed, Severity, Verdict, signatures
+from shared.model.evidence import (
+    Approved,
+    ChangesRequested,
+    Escalated,
+    Evidence,
+    Finding,
+    Problem,
+    Reviewed,
+    Severity,
+    Verdict,
+    signatures,
+)
 from shared.model.work import Branch, Run, TaskSpec
 from tests.spec.reviewing import OUTGOING, Commits, ScriptedModel, approve, complaint, file, patch, reject
 

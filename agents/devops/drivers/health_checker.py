@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from agents.devops.drivers.driver import Driver
 from agents.devops.drivers.page_line import PageLine
 from shared.config.settings_deploy import Page, PlaceSettings
-from shared.model.deployment import Place, Running
+from shared.model.deployment import HealthLook, Place, Running
 from shared.model.errors import Stopping
-from shared.model.health import HealthLook
 from shared.model.text import defuse, one_line, seen_before
 from shared.system.clock import Clock
 from shared.system.http import HttpAnswer

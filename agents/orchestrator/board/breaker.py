@@ -10,7 +10,7 @@ from enum import StrEnum
 from agents.orchestrator.team import Desk
 from shared.forge.forge import ForgeUnavailable, RateLimited
 from shared.model.errors import TeamError
-from shared.model.waiting import Wait
+from shared.model.schedule import Wait
 from shared.repo.remote import RemoteAway
 
 MODEL_RESTS = timedelta(minutes=10)  # before a model that did not answer is asked again

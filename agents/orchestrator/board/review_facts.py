@@ -11,10 +11,10 @@ from typing import Literal
 from agents.orchestrator.integration.feature_branches import is_outdated, lands, target, too_early
 from agents.orchestrator.team import Desk
 from shared.forge.forge import ForgeRefused, Pull
-from shared.model.board import wording
+from shared.model.change import needs_owner
 from shared.model.gate import ReviewState, Wish, fingerprint
+from shared.model.lifecycle import wording
 from shared.model.naming import attempt_ref, branch_name, is_upkeep
-from shared.model.protected import needs_owner
 from shared.model.scope import matches
 from shared.model.work import Branch, Vision
 from shared.store.task_records import Attempt, TaskRecord

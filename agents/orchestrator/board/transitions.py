@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from agents.orchestrator.team import Desk
 from shared.model.errors import Unavailable
 from shared.model.lifecycle import Event, State
-from shared.model.waiting import back_off
+from shared.model.schedule import back_off
 from shared.model.work import TaskSpec
 from shared.store.task_records import Outcome
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from agents.orchestrator.publishing.pull_text import LABELS
 from agents.orchestrator.team import WHO, Desk
 from shared.forge.forge import REVIEW_CONTEXT, HeadMoved, MergeBlocked, MergeConflict, Pull, marked
+from shared.model.change import needs_owner
 from shared.model.deployment import Deploy
-from shared.model.protected import needs_owner
 from shared.model.text import defuse
 from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
 from shared.system.fault import fault_point

@@ -19,9 +19,9 @@ from agents.orchestrator.memory.lesson_text import ReviewComplaint, TaskSetback,
 from agents.orchestrator.team import Desk
 from agents.orchestrator.vision.issue_goals import number_of
 from shared.model.errors import Replaced, Stopping, TeamError
+from shared.model.evidence import ChangesRequested
 from shared.model.lifecycle import Event
 from shared.model.naming import attempt_ref
-from shared.model.review import ChangesRequested
 from shared.model.work import Goal, TaskSpec
 from shared.store.task_records import Attempt, TaskRecord
 from shared.system.fault import fault_point

@@ -11,9 +11,8 @@ from agents.orchestrator.integration.partial_goals import is_planned_whole
 from agents.orchestrator.roadmap.roadmap import DONE
 from agents.orchestrator.roadmap.roadmap_needs import wanted
 from agents.orchestrator.team import WHO, Desk
-from shared.model.board import wording
 from shared.model.evidence import is_test_file
-from shared.model.lifecycle import Event, State
+from shared.model.lifecycle import Event, State, wording
 from shared.model.naming import attempt_ref, landing_task
 from shared.model.work import Goal, TaskSpec, Vision
 from shared.repo.mirror_rebase import AlreadyThere, Rebased

@@ -18,9 +18,8 @@ from agents.orchestrator.roadmap.roadmap import forecast
 from agents.orchestrator.team import Desk, Team
 from agents.orchestrator.upkeep import upkeep
 from agents.orchestrator.vision.goal_ids import wordings
-from shared.model.board import wording
 from shared.model.errors import Refused, Stumble, TeamError, Unavailable
-from shared.model.lifecycle import State
+from shared.model.lifecycle import State, wording
 from shared.model.research import inquiry
 from shared.model.text import counted
 from shared.model.work import DailyPlan, Goal, PlanAnswer, PlanOrder, TaskSpec, Vision

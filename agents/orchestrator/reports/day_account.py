@@ -21,9 +21,8 @@ from agents.orchestrator.team import Desk
 from agents.orchestrator.upkeep import upkeep
 from agents.orchestrator.vision.goal_ids import wordings
 from shared.forge.forge import task_of
-from shared.model.board import Card, wording
 from shared.model.errors import TeamError
-from shared.model.lifecycle import Event, State, is_over
+from shared.model.lifecycle import Card, Event, State, is_over, wording
 from shared.model.naming import attempt_ref
 from shared.model.work import DailyPlan, Goal, Question, TaskSpec, Vision
 from shared.money.ticket import Share, totals

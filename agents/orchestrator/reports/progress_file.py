@@ -7,8 +7,7 @@ from agents.orchestrator.reports import progress_tracker
 from agents.orchestrator.reports.day_account import pull_addresses, waiting
 from agents.orchestrator.reports.report_words import answers
 from agents.orchestrator.team import Desk
-from shared.model.board import Card
-from shared.model.lifecycle import State
+from shared.model.lifecycle import Card, State
 from shared.store.task_records import TaskRecord
 from shared.system.paths import write_text
 

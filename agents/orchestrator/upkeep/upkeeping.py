@@ -23,10 +23,9 @@ from agents.orchestrator.upkeep.upkeep import (
 )
 from agents.orchestrator.upkeep.upkeep_findings import Reach, failing, texts, uncovered, untidy
 from agents.orchestrator.upkeep.upkeep_pins import outdated
-from shared.model.board import wording
 from shared.model.errors import Refused, Replaced, Stopping, TeamError
 from shared.model.evidence import SuiteRun
-from shared.model.lifecycle import Event, State
+from shared.model.lifecycle import Event, State, wording
 from shared.model.naming import upkeep_task
 from shared.store.task_records import TaskRecord
 
