@@ -32,7 +32,7 @@ from shared.model.lifecycle import Card, Event, State
 from shared.model.naming import attempt_ref
 from shared.model.work import TaskSpec
 from shared.repo.mirror import BranchMoved
-from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
+from shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from shared.repo.remote import RemoteAway
 from shared.store.task_records import TaskRecord
 

@@ -22,7 +22,7 @@ from shared.store.database import Database
 from shared.store.epochs import Epochs
 from shared.system import lock
 from shared.system.clock import SystemClock
-from shared.system.log_rotation import cut
+from shared.system.keeping import cut
 from shared.system.paths import Home
 from shared.system.process import Other, detached, other
 

@@ -51,9 +51,9 @@ from shared.repo.committer import Author, Committer
 from shared.repo.mirror import Mirror
 from shared.store.epochs import Epochs
 from shared.store.gate_book import BaseRuns
-from shared.system import lock, ourselves
+from shared.system import lock
 from shared.system.log import Log
-from shared.system.outgoing import Outgoing
+from shared.system.outgoing import Outgoing, keep_private
 
 if TYPE_CHECKING:
     from shared.money.meter import Meter
@@ -104,7 +104,7 @@ def open_team(
     is_daemon, quit_ = mode == "daemon", quit_ or Quitting()
     key = model_key(records.settings) if mode != "deploys" else ""
     _same_target(records)
-    ourselves.keep_private()
+    keep_private()
     parts = _Parts.of(records, print_line, quit_)
     with (
         nullcontext() if is_daemon else _alone(records),

@@ -9,11 +9,10 @@ from datetime import UTC, datetime, timedelta
 
 from agents.orchestrator.daemon import Daemon, End, Outside
 from cli.wiring.records import Records, open_records
-from cli.wiring.shutdown import Quitting
+from cli.wiring.shutdown import Quitting, Stop
 from cli.wiring.team import open_team
 from shared.model.schedule import Wait
 from shared.system.clock import ManualClock
-from shared.system.signals import Stop
 from tests.journey.stage import ScriptedWorkshop, Stage
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)

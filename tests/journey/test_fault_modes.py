@@ -22,7 +22,7 @@ import pytest
 from agents.coder.engine.engine import EngineJob
 from agents.orchestrator.daemon import Daemon, Outside
 from cli.wiring.records import Records, open_records
-from cli.wiring.shutdown import Quitting
+from cli.wiring.shutdown import Quitting, Stop
 from cli.wiring.team import open_team
 from shared.model.errors import TeamError
 from shared.model.lifecycle import FOLDERS
@@ -37,7 +37,6 @@ from shared.store.epochs import STOPPED, Epochs
 from shared.system import lock
 from shared.system.clock import ManualClock
 from shared.system.process import run
-from shared.system.signals import Stop
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, Days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite

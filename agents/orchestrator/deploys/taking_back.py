@@ -11,7 +11,7 @@ from shared.forge.forge import REVIEW_CONTEXT, HeadMoved, MergeBlocked, MergeCon
 from shared.model.change import needs_owner
 from shared.model.deployment import Deploy
 from shared.model.text import defuse
-from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
+from shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from shared.system.fault import fault_point
 
 

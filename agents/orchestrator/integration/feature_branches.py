@@ -10,7 +10,7 @@ from agents.orchestrator.team import WHO, Desk
 from shared.model.errors import Stumble, TeamError
 from shared.model.lifecycle import State
 from shared.model.naming import goal_branch, is_landing
-from shared.repo.mirror_rebase import Conflict
+from shared.repo.mirror_commits import Conflict
 from shared.store.journal import Journal
 from shared.store.task_records import TaskRecord
 

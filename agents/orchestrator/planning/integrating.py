@@ -15,7 +15,7 @@ from shared.model.evidence import is_test_file
 from shared.model.lifecycle import Event, State, wording
 from shared.model.naming import attempt_ref, landing_task
 from shared.model.work import Goal, TaskSpec, Vision
-from shared.repo.mirror_rebase import AlreadyThere, Rebased
+from shared.repo.mirror_commits import AlreadyThere, Rebased
 from shared.store.task_records import TaskRecord
 
 MOST_CRITERIA = 30

@@ -23,7 +23,7 @@ from shared.model.lifecycle import State, is_over
 from shared.money.ticket import BudgetWarning
 from shared.money.token_budget import cents, month_of
 from shared.notify.notice import Notice
-from shared.repo.commit_names import subjects
+from shared.repo.mirror_commits import subjects
 from shared.store.plan_book import Trouble
 from shared.system.fault import fault_point
 from shared.system.paths import write_bytes, write_text
