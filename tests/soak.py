@@ -23,7 +23,7 @@ from cli.wiring.shutdown import Quitting, Stop
 from cli.wiring.team import open_team
 from shared.model.errors import TeamError
 from shared.model.lifecycle import State
-from shared.store.epochs import STOPPED, Epochs
+from shared.store.activity import STOPPED, Epochs
 from shared.system import lock
 from shared.system.clock import ManualClock
 from simulators.model.scripted_model import ScriptedModel

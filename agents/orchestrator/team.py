@@ -38,7 +38,7 @@ from shared.model.work import (
     VisionChange,
 )
 from shared.money.ledger_reader import LedgerReader
-from shared.money.ledger_savings import LedgerSavings
+from shared.money.savings import LedgerSavings
 from shared.notify.messenger import Messenger
 from shared.repo.mirror import Mirror
 from shared.sandbox.linter import Lint

@@ -26,7 +26,7 @@ from shared.model.schedule import Wait
 from shared.money.ledger import Ledger, uptime
 from shared.notify.ping import Ping
 from shared.repo.mirror import Mirror
-from shared.store.epochs import STOPPED, Epochs
+from shared.store.activity import STOPPED, Epochs
 from shared.system import lock
 from shared.system.clock import SystemClock
 from shared.system.lock import HomeLock

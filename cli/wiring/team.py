@@ -42,14 +42,14 @@ from cli.wiring.workshop import BoxWorkshop, Workshop
 from shared.llm.llm_client import PATIENCE, LlmClient
 from shared.llm.prompts import Prompts
 from shared.model.errors import Misconfigured
-from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing, Unpriced
+from shared.money.savings import LedgerSavings
 from shared.notify.messenger import Messenger
+from shared.notify.notice import Notifier
 from shared.notify.notice_book import NoticeRepository
-from shared.notify.notifier import Notifier
 from shared.repo.committer import Author, Committer
 from shared.repo.mirror import Mirror
-from shared.store.epochs import Epochs
+from shared.store.activity import Epochs
 from shared.store.gate_book import BaseRuns
 from shared.system import lock
 from shared.system.log import Log

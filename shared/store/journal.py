@@ -22,7 +22,7 @@ from shared.store.task_records import (
     Attempt,
     Happened,
     Outcome,
-    Places,
+    TaskPlaces,
     TaskRecord,
     attempt_of,
     find_records,
@@ -50,7 +50,7 @@ class Planned:
 class Journal:
     def __init__(self, db: Database) -> None:
         self._db = Tables(db, "history")
-        self._places = Places(self._db)
+        self._places = TaskPlaces(self._db)
         self._has_branches: bool | None = None  # whether any task was planned for one; None: nobody has asked
 
     # -- tasks: events and moves ------------------------------------------------------------------------------

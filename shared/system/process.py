@@ -150,7 +150,7 @@ def detached(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path = Path("/
     return process.pid
 
 
-class Kept:
+class KeptProgram:
     """A program that is kept, and answers what it is told. For one thread at a time.
 
     Its group ends with `close`, with this object or with us, at once. When it has ended, or does not answer in time,

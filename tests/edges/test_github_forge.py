@@ -28,8 +28,8 @@ from shared.forge.forge import (
     marker,
 )
 from shared.forge.github_answers import GitHubAnswer
+from shared.forge.github_client import MOST_KEPT, AnswerCache
 from shared.forge.github_forge import GitHubForge
-from shared.forge.github_memory import MOST_KEPT, Kept
 from shared.forge.github_values import WIP
 from shared.model.errors import Misconfigured
 from shared.repo.git import git
@@ -438,7 +438,7 @@ def test_a_list_of_several_pages_is_read_to_its_end(home: GitHubHome) -> None:
 
 
 def test_memory_has_an_end() -> None:
-    kept = Kept()
+    kept = AnswerCache()
     for number in range(5):
         kept.keep(str(number), GitHubAnswer(200, {"etag": "x"}, "x" * (MOST_KEPT // 3)))
         assert kept.get("0") is not None  # asked for, so that it stays

@@ -28,8 +28,8 @@ from shared.money.token_budget import Ask, Caps, Rates
 from shared.repo.git import git
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
+from shared.store.activity import Epochs
 from shared.store.database import Database
-from shared.store.epochs import Epochs
 from shared.store.research_book import ResearchRepository
 from shared.system.clock import ManualClock
 from shared.system.keeping import (

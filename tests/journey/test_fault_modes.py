@@ -32,8 +32,8 @@ from shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
 from shared.money.pricing import Pricing
 from shared.money.ticket import TicketOrder
 from shared.money.token_budget import Caps, dollars
+from shared.store.activity import STOPPED, Epochs
 from shared.store.database import Database
-from shared.store.epochs import STOPPED, Epochs
 from shared.system import lock
 from shared.system.clock import ManualClock
 from shared.system.process import run

@@ -32,8 +32,8 @@ from cli.wiring.records import Records, open_records
 from cli.wiring.shutdown import Quitting, Stop
 from shared.model.errors import Misconfigured, Replaced, Stumble
 from shared.model.schedule import Wait
+from shared.store.activity import STOPPED, Epoch, Epochs
 from shared.store.database import Database
-from shared.store.epochs import STOPPED, Epoch, Epochs
 from shared.system import lock
 from shared.system.clock import ManualClock
 from shared.system.keeping import FULL_OUTPUT
