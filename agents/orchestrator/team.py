@@ -19,7 +19,7 @@ from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
 from agents.orchestrator.upkeep.upkeep_pins import Releases
 from agents.orchestrator.vision.issue_goals import InboxRules
 from agents.orchestrator.vision.reading import Interpretation
-from shared.config.settings_upkeep import UpkeepRules
+from shared.config.settings_policy import UpkeepRules
 from shared.model.deployment import ByHand, Deploy, Place, Running, StepOutcome
 from shared.model.evidence import Evidence, Reviewed, SuiteRun
 from shared.model.gate import Policy
