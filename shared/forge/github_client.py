@@ -14,6 +14,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlsplit
 
@@ -77,15 +78,25 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/(?!\.\.?$)[A-Za-z0-9._-]{1,100
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class GitHubAccess:
+    """Where GitHub is, and how it is asked."""
+
+    url: str = GITHUB
+    patience: float = PATIENCE  # seconds until a call ends, whatever happens
+    seconds_between: float = SECONDS_BETWEEN  # two writes; GitHub wants one a second
+
+
+AT_GITHUB = GitHubAccess()
+
+
 class GitHubClient:
     """One token at one repository. Every method raises the forge's errors and nothing else; paths begin with `/`.
 
-    `token_name`: what the owner calls the token. `patience`: seconds until a call ends, whatever happens.
+    `token_name`: what the owner calls the token.
     """
 
-    def __init__(
-        self, repository: str, token: str, clock: Clock, token_name: str, url: str, patience: float, between: float
-    ) -> None:
+    def __init__(self, repository: str, token: str, clock: Clock, token_name: str, access: GitHubAccess) -> None:
         if not NAME.fullmatch(repository):
             raise Misconfigured(f"{repository[:100]!r} is no repository at GitHub; write it as OWNER/NAME")
         if not re.fullmatch("[!-~]+", token):
@@ -94,9 +105,9 @@ class GitHubClient:
         self._token = token
         self._clock = clock
         self._token_name = token_name
-        self._url = _checked(url)
-        self._patience = patience
-        self._between = between
+        self._url = _checked(access.url)
+        self._patience = access.patience
+        self._between = access.seconds_between
         self._outgoing = Outgoing({token_name: token})
         self._kept = AnswerCache()
         self._turn = threading.Lock()  # PyGithub's connection holds one request at a time

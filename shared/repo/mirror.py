@@ -168,14 +168,15 @@ class Mirror:
 
     def joined(self, ours: str, theirs: str, who: str, text: str, now: datetime) -> str | Conflict:
         """A commit with both as parents, and the files of both; no reference holds it: it is pushed at once."""
-        return mirror_commits.joined(self.repository, ours, theirs, who, text, now)
+        return mirror_commits.joined(self.repository, ours, theirs, mirror_commits.Signed(who, text, now))
 
     def gathered(self, branch: str, onto: str, ref: str, who: str, text: str, now: datetime) -> Rebased | AlreadyThere:
         """The files of `branch`, whose history holds `onto`, as one commit on top of that, at the free `ref`.
 
         Refused if it does not hold it: something of `onto` would be undone.
         """
-        return mirror_commits.gathered(self.repository, branch, onto, attempt_name(ref), who, text, now)
+        signed = mirror_commits.Signed(who, text, now)
+        return mirror_commits.gathered(self.repository, branch, onto, attempt_name(ref), signed)
 
     # --- the branch's own line -------------------------------------------------------------------------------
 

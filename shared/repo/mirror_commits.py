@@ -144,34 +144,41 @@ def _files_and_base(repository: Repository, sha: str) -> list[str]:
 # --- a branch that lasts --------------------------------------------------------------------------------------
 
 
-def joined(repository: Repository, ours: str, theirs: str, who: str, text: str, now: datetime) -> str | Conflict:
-    """As Mirror.joined says. `who`: "Name <address>"."""
+@dataclass(frozen=True)
+class Signed:
+    """What a new commit says. `who`: "Name <address>"."""
+
+    who: str
+    text: str
+    at: datetime
+
+
+def joined(repository: Repository, ours: str, theirs: str, signed: Signed) -> str | Conflict:
+    """As Mirror.joined says."""
     tree = merged_tree(repository, commit_id(ours), commit_id(theirs))
     if isinstance(tree, Conflict):
         return tree
-    sha = _written(repository, tree, (ours, theirs), who, text, now)
+    sha = _written(repository, tree, (ours, theirs), signed)
     fault_point("join.written")
     return sha
 
 
-def gathered(
-    repository: Repository, branch: str, onto: str, ref: str, who: str, text: str, now: datetime
-) -> Rebased | AlreadyThere:
+def gathered(repository: Repository, branch: str, onto: str, ref: str, signed: Signed) -> Rebased | AlreadyThere:
     """As Mirror.gathered says."""
     if not is_ancestor(repository, onto, branch):
         raise Refused(f"{branch[:12]} does not hold {onto[:12]}: it has to be brought up to date first")
     tree = tree_id(repository, branch)
     if tree == tree_id(repository, onto):
         return AlreadyThere()
-    sha = _written(repository, tree, (onto,), who, text, now)
+    sha = _written(repository, tree, (onto,), signed)
     fault_point("gather.written")
     return Rebased(stand(repository, ref, sha))
 
 
-def _written(repository: Repository, tree: str, parents: tuple[str, ...], who: str, text: str, now: datetime) -> str:
-    signed = f"{who} {int(now.timestamp())} +0000"
-    head = [f"tree {tree}", *(f"parent {commit_id(sha)}" for sha in parents), f"author {signed}", f"committer {signed}"]
-    data = "\n".join((*head, "", text.rstrip("\n"), "")).encode("utf-8", "replace")
+def _written(repository: Repository, tree: str, parents: tuple[str, ...], signed: Signed) -> str:
+    by = f"{signed.who} {int(signed.at.timestamp())} +0000"
+    head = [f"tree {tree}", *(f"parent {commit_id(sha)}" for sha in parents), f"author {by}", f"committer {by}"]
+    data = "\n".join((*head, "", signed.text.rstrip("\n"), "")).encode("utf-8", "replace")
     return git(repository.path, "hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip()
 
 

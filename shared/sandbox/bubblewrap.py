@@ -80,9 +80,9 @@ class Bubblewrap:
                     env={},  # bwrap is the first process in the box, whose environment can be read there
                     timeout=job.limits.seconds,
                     data=alive,
-                    limit=job.limits.output,
-                    pass_fds=(words, mounted, status, *channel),
-                    watch=watch,
+                    how=process.RunOptions(
+                        limit=job.limits.output, pass_fds=(words, mounted, status, *channel), watch=watch
+                    ),
                 )
             finally:
                 said = os.pread(status, 1000, 0)

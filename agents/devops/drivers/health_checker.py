@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from agents.devops.drivers.driver import Driver
 from shared.config.settings_deploy import Page, PlaceSettings
@@ -61,26 +62,33 @@ BETWEEN = 1.0  # seconds between two tries
 WHERE = "health.pages in config/targets"
 
 
+@dataclass(frozen=True)
+class SiteChecks:
+    """A place as it is seen from outside. `retries`: of a page that fails, a second apart."""
+
+    base_url: str
+    pages: Sequence[Page]
+    log_patterns: Sequence[str] = ()  # a line of its log that one of them fits says that it is sick
+    retries: int = 0
+
+
 class HealthChecker:
-    """Of one place. `retries`: of a page that fails, a second apart. `clean`: takes out what may not leave.
+    """Looks at one place. `clean`: takes out what may not leave.
 
     `stop`: whether the program is being stopped; Stopping is raised then, between two tries.
     """
 
     def __init__(
         self,
-        pages: Sequence[Page],
-        base_url: str,
-        log_patterns: Sequence[str],
-        retries: int,
+        site: SiteChecks,
         clock: Clock,
         clean: Callable[[str], str] = str,
         stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._pages = pages
-        self._line = PageLine(base_url)
-        self._patterns = [re.compile(pattern) for pattern in log_patterns]
-        self._retries = retries
+        self._pages = site.pages
+        self._line = PageLine(site.base_url)
+        self._patterns = [re.compile(pattern) for pattern in site.log_patterns]
+        self._retries = site.retries
         self._clock, self._clean, self._stop = clock, clean, stop
         self._log_of: tuple[Place, str] | None = None
         self._seen: Sequence[str] = ()

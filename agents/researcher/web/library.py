@@ -8,6 +8,7 @@ the same caps hold for it and `budget` shows it; it does not go through the mete
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
@@ -37,53 +38,44 @@ class ReadsPage(Protocol):
     def read(self, url: str, day: str) -> WebSource: ...
 
 
+@dataclass(frozen=True)
 class Library:
     """`clean`: the filter for outgoing text; a query leaves this machine. `stopping`: whether we are asked to end."""
 
-    def __init__(
-        self,
-        book: ResearchRepository,
-        searches: Searches,
-        reads: ReadsPage,
-        clean: Callable[[str], str],
-        stopping: Callable[[], bool],
-        run: Run,
-        inquiry: Inquiry,
-    ) -> None:
-        self._book = book
-        self._searches = searches
-        self._reads = reads
-        self._clean = clean
-        self._stopping = stopping
-        self._run = run
-        self._inquiry = inquiry
+    book: ResearchRepository
+    searches: Searches
+    reads: ReadsPage
+    clean: Callable[[str], str]
+    stopping: Callable[[], bool]
+    run: Run
+    inquiry: Inquiry
 
     def search(self, query: str) -> Sequence[SearchHit]:
         """Errors: those of the service, and OutOfBudget."""
-        query = self._clean(query)
+        query = self.clean(query)
         self._stop_if_asked()
-        kept = self._book.hits(self._inquiry, query, self._run.day)
+        kept = self.book.hits(self.inquiry, query, self.run.day)
         if kept is None:
-            kept = self._searches.search(self._run, query, MOST_HITS)
-            self._book.keep_hits(self._inquiry, query, self._run.day, kept)
+            kept = self.searches.search(self.run, query, MOST_HITS)
+            self.book.keep_hits(self.inquiry, query, self.run.day, kept)
         return kept
 
     def read(self, hit: SearchHit) -> WebSource | str:
         """The page, or why it cannot be used. What does not answer now is not kept: it may answer next time."""
         self._stop_if_asked()
-        found = self._book.page(self._inquiry, hit.url)
+        found = self.book.page(self.inquiry, hit.url)
         if found is None:
             try:
-                found = self._reads.read(hit.url, self._run.day)
+                found = self.reads.read(hit.url, self.run.day)
             except Refused as reason:
                 found = NotRead(hit.url, str(reason))
             except Unavailable as reason:
                 return str(reason)
-            self._book.keep_page(self._inquiry, found, self._run.day)
+            self.book.keep_page(self.inquiry, found, self.run.day)
         return found.why if isinstance(found, NotRead) else found
 
     def _stop_if_asked(self) -> None:
-        if self._stopping():
+        if self.stopping():
             raise Stopping("looking up goes on with the next start")
 
 

@@ -23,7 +23,7 @@ from shared.model.research import WebSource
 from shared.model.text import HIDDEN
 from shared.system.clock import Clock
 from shared.system.http import Http, HttpAddress, HttpAnswer, shown
-from shared.system.process import run
+from shared.system.process import RunOptions, run
 from shared.system.web_line import PORTS, WebLine, followed, web_address
 
 # --- read in a process of its own -----------------------------------------------------------------------------
@@ -41,7 +41,7 @@ def read_apart(task: str, data: bytes, *words: str, cpu_seconds: int = CPU_SECON
     Refused: it came to no end, or to a bad one. Misconfigured: a library is missing.
     """
     argv = (sys.executable, "-I", "-B", str(PROGRAM), str(cpu_seconds), task, *words)
-    done = run(argv, env={}, timeout=cpu_seconds * WAITING, data=data, limit=MOST_SAID)
+    done = run(argv, env={}, timeout=cpu_seconds * WAITING, data=data, how=RunOptions(limit=MOST_SAID))
     if done.code == NO_LIBRARY:
         raise Misconfigured("the libraries that read web pages are not installed: type `make setup`")
     if done.end == "timed out" or done.code in (-signal.SIGKILL, -signal.SIGXCPU):
