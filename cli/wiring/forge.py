@@ -50,7 +50,7 @@ def open_forge(home: Home, settings: Settings, clock: Clock) -> Forge | None:
 
 
 def _at_home(home: Home, settings: Settings, clock: Clock, print_line: Callable[[str], None]) -> TargetCode:
-    from shared.forge.local_forge import BranchesDiverged, create, follow
+    from shared.forge.local_forge_git import BranchesDiverged, create, follow
 
     target = settings.target
     place, branch = home.forge(target.name), target.file.branch

@@ -36,9 +36,9 @@ from shared.forge.forge import (
     summary,
     task_of,
 )
-from shared.forge.local_forge import BranchesDiverged, LocalForge, create, follow
+from shared.forge.local_forge import LocalForge
 from shared.forge.local_forge_book import LocalForgeRepository
-from shared.forge.local_forge_git import Commits
+from shared.forge.local_forge_git import BranchesDiverged, Commits, create, follow
 from shared.model.errors import Misconfigured, Refused, Stumble, TeamError, Unavailable
 from shared.model.text import one_line
 from shared.repo.git import git
