@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from shared.store.activity import Epochs
 from shared.store.database import Database
-from shared.store.epochs import Epochs
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import VISION, Stage, goals_of, plans, reads, task
 

@@ -19,9 +19,8 @@ from bench.gate_case import SAMPLES, GateCase, cases
 from bench.gate_place import Place, wheels
 from shared.model import gate
 from shared.model.errors import Refused
-from shared.model.evidence import rules
+from shared.model.evidence import ChangesRequested, Escalated, rules
 from shared.model.gate import Policy, ReviewState, next_step
-from shared.model.review import ChangesRequested, Escalated
 from shared.model.work import Branch, Run
 from shared.sandbox.box import find_box
 

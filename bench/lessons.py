@@ -25,7 +25,7 @@ from agents.orchestrator.memory.lesson_book import LessonRepository
 from agents.orchestrator.memory.lesson_text import chosen, title_words
 from agents.orchestrator.memory.recall import FRESH, MOST_FOUND
 from agents.orchestrator.memory.signature import signature
-from shared.model.review import MOST_KEYWORDS
+from shared.model.evidence import MOST_KEYWORDS
 from shared.store.database import Database
 from shared.system import strict_yaml
 

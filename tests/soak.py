@@ -18,15 +18,14 @@ from pathlib import Path
 from agents.orchestrator.daemon import Daemon, End, Outside
 from cli.wiring.config_watch import ConfigWatch
 from cli.wiring.housekeeping import tidy
-from cli.wiring.parts import Quitting
 from cli.wiring.records import Records, open_records
+from cli.wiring.shutdown import Quitting, Stop
 from cli.wiring.team import open_team
 from shared.model.errors import TeamError
 from shared.model.lifecycle import State
-from shared.store.epochs import STOPPED, Epochs
+from shared.store.activity import STOPPED, Epochs
 from shared.system import lock
 from shared.system.clock import ManualClock
-from shared.system.signals import Stop
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, Days
 from tests.journey.luck import FILES, Dice, Fate, Improvised, Killed, Owner, Post, World, suite

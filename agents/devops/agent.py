@@ -16,17 +16,22 @@ from shared.model.deployment import (
     Deploy,
     DeployEvent,
     DeployStage,
+    HealthLook,
+    Healthy,
     Place,
     RollBack,
+    Rule,
     Running,
     Save,
+    Sick,
     Start,
     StepOutcome,
+    Unsure,
     Watch,
     WatchRollback,
+    judge,
 )
 from shared.model.errors import Stopping, Stumble, TeamError
-from shared.model.health import HealthLook, Healthy, Rule, Sick, Unsure, judge
 from shared.model.scope import matches
 from shared.system.clock import Clock
 

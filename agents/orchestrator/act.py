@@ -27,14 +27,13 @@ from agents.orchestrator.gates import GateBooks, Gatekeeper
 from agents.orchestrator.integration.feature_branches import lands
 from agents.orchestrator.publishing.delivery import Delivery, PullFacts
 from shared.forge.forge import ForgeUnavailable, Pull, RateLimited
-from shared.model.board import Card
 from shared.model.errors import Refused, Replaced, Stopping, Stumble, TeamError
-from shared.model.lifecycle import Event, State
+from shared.model.lifecycle import Card, Event, State
 from shared.model.naming import attempt_ref
 from shared.model.work import TaskSpec, Vision
 from shared.money.ledger_reader import LedgerReader
 from shared.repo.mirror import BranchMoved
-from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
+from shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from shared.repo.remote import RemoteAway
 from shared.store.gate_book import GateRepository
 from shared.store.task_records import TaskRecord

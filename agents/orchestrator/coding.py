@@ -17,7 +17,7 @@ from shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, 
 from shared.model.lifecycle import Event, State
 from shared.model.naming import attempt_ref
 from shared.model.work import Coded, Correction, NotCoded, TaskSpec
-from shared.repo.mirror_rebase import AlreadyThere
+from shared.repo.mirror_commits import AlreadyThere
 from shared.store.gate_book import Ruling
 from shared.store.task_records import Attempt, Outcome, TaskRecord
 from shared.system.paths import remove_folder

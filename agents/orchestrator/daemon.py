@@ -14,8 +14,7 @@ from agents.orchestrator.day import Orchestrator
 from agents.orchestrator.decide import Rest
 from agents.orchestrator.vision.vision_watch import REST, VisionWatch
 from shared.model.errors import Replaced, Stopping, TeamError
-from shared.model.schedule import WORK, Due, Outlook, Ran, Schedule, Standing, clock_is_behind, outlook
-from shared.model.waiting import Wait, back_off
+from shared.model.schedule import WORK, Due, Outlook, Ran, Schedule, Standing, Wait, back_off, clock_is_behind, outlook
 
 REST_ON_THE_MORNING = ("research", "planning")  # what a vision that was read anew leads to
 PHASE = "a phase/"  # its name among what the pool works on, where no task has such a one; one at a time

@@ -14,9 +14,8 @@ from agents.orchestrator.publishing import gate_text
 from agents.orchestrator.publishing.publishing import Address, Publishing
 from agents.orchestrator.vision.issue_goals import number_of
 from shared.forge.forge import ForgeRefused, HeadMoved, MergeBlocked, MergeConflict, NotPermitted
-from shared.model.board import Card
 from shared.model.errors import BrokenSetup, Misconfigured, OutOfBudget, Stopping, Stumble, TaskCapReached, Unavailable
-from shared.model.evidence import is_test_file
+from shared.model.evidence import Escalated, Reviewed, is_test_file
 from shared.model.gate import (
     AskOwner,
     Cancel,
@@ -30,8 +29,7 @@ from shared.model.gate import (
     SendBack,
     Step,
 )
-from shared.model.lifecycle import Event, State
-from shared.model.review import Escalated, Reviewed
+from shared.model.lifecycle import Card, Event, State
 from shared.model.work import Branch, TaskSpec
 from shared.store.gate_book import AwaitingOwner, GateRepository
 from shared.store.task_records import TaskRecord

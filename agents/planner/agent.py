@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from agents.planner import evidence
+from agents.planner import settling
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
 from agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
 from agents.planner.settling import settled
@@ -106,7 +106,7 @@ def _lessons(lines: Sequence[str]) -> str:
 
 def _questions(reply: PlanReply, order: PlanOrder, source: SourceTree) -> Iterable[Question]:
     answers = verdicts(reply)
-    found = (evidence.question(answers[goal.id], goal, source) for goal in order.goals if goal.id in answers)
+    found = (settling.question(answers[goal.id], goal, source) for goal in order.goals if goal.id in answers)
     return (question for question in found if question)
 
 
@@ -114,7 +114,7 @@ def _done(reply: PlanReply, order: PlanOrder, source: SourceTree) -> Iterable[st
     answers = verdicts(reply)
     for goal in order.goals:
         found = answers.get(goal.id)
-        if found and found.verdict is GoalVerdict.ALREADY_DONE and evidence.is_borne_out(found, goal, source):
+        if found and found.verdict is GoalVerdict.ALREADY_DONE and settling.is_borne_out(found, goal, source):
             yield goal.id
 
 

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from shared.model.change import usually_holds_keys
 from shared.model.errors import Refused
-from shared.model.protected import usually_holds_keys
 from shared.repo.mirror import Mirror
 
 MAX_FILE = 200_000  # bytes

@@ -8,14 +8,12 @@ from dataclasses import dataclass, replace
 from agents.qa import test_writer
 from agents.qa.analysis.mutants import mutants, unnoticed
 from agents.qa.analysis.task_words import asks_for_behaviour
-from agents.qa.analysis.touched import Places, Touched
-from agents.qa.commit_texts import CommitTexts
-from agents.qa.coverage_checker import drop, newly_run, uncovered_changes
+from agents.qa.analysis.touched import SuiteFiles, Touched
+from agents.qa.coverage_checker import Sought, drop, newly_run, uncovered_changes, unproven
 from agents.qa.evidence_rule import Runs, Texts, is_usable, problems, proving
-from agents.qa.gathering import CommitSource, Gathering, KeptRuns, Subject, text_of
+from agents.qa.gathering import CommitSource, CommitTexts, Gathering, KeptRuns, Subject, text_of
 from agents.qa.runner.suite import Bench
 from agents.qa.test_runner import PYTEST_SECTIONS, command_for
-from agents.qa.upkeep_proof import Sought, unproven
 from shared.model.errors import BrokenSetup
 from shared.model.evidence import Evidence, Failure, Problem, SuiteRun
 from shared.model.naming import is_upkeep
@@ -81,7 +79,7 @@ class Qa:
         command = self._command_at(commit, paths)
         if not command:
             return SuiteRun("no tests", 0)
-        subject = Subject(run, Branch("", commit, commit), command, Touched(()), Places(paths))
+        subject = Subject(run, Branch("", commit, commit), command, Touched(()), SuiteFiles(paths))
         return Gathering(self.bench, self.source, self.kept, self.log, subject).base()
 
     def tests_for(self, task: TaskSpec, branch: Branch, evidence: Evidence) -> TaskSpec:
@@ -100,7 +98,7 @@ class Qa:
             branch,
             command,
             touched,
-            Places(texts.before | texts.after),
+            SuiteFiles(texts.before | texts.after),
             alters_nothing=not asks_for_behaviour(task, touched),
             about=_about(task, touched, texts.after),
         )

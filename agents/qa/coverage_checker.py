@@ -1,15 +1,23 @@
-"""Counts of coverage.py -> the share of lines that tests run, and the changed lines that none runs. Pure."""
+"""Counts of coverage.py -> the share of lines that tests run, and the changed lines that none runs. Pure.
+
+Below: what a change that upkeep began was begun for, and does not show.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from agents.qa.evidence_rule import Runs, is_usable
 from agents.qa.runner.suite import JOB, MAX_REPORT
 from shared.model.change import Change
 from shared.model.evidence import Problem, SuiteRun
+from shared.model.naming import is_upkeep
+from shared.model.work import TaskSpec
 
 MOST_SHOWN = 5  # places in one line of text
 
@@ -97,3 +105,50 @@ def places(lines: Mapping[str, Sequence[int]]) -> str:
     found = [f"{path}:{line}" for path, numbers in lines.items() for line in numbers]
     more = f" and {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
     return ", ".join(found[:MOST_SHOWN]) + more
+
+
+# --- proof of upkeep ------------------------------------------------------------------------------------------
+
+PINS = re.compile(r"(?P<path>[\w./-]+) pins (?P<name>[\w.-]+)==(?P<version>[\w.!-]+)", re.ASCII)  # a line of its proof
+
+
+@dataclass(frozen=True)
+class Sought:
+    """Subject of a task of upkeep. `mends`: the id of a test; `covers`: modules that it wants tests for."""
+
+    task: TaskSpec
+    mends: str = ""
+    covers: Collection[str] = ()
+
+
+def unproven(sought: Sought, runs: Runs, read: Callable[[str], str]) -> Iterator[Problem]:
+    """`read`: a path of the change -> its text. Runs without an end show nothing, and that is said elsewhere."""
+    if not runs.change.is_whole or not is_usable(runs.base):
+        return
+    if sought.mends and sought.mends not in runs.change.of("passed"):
+        yield _still_failing(sought.mends, runs)
+    yield from _unpinned(sought.task, read)
+    newly = newly_run(runs.base, runs.change, sought.covers)
+    if newly is None and sought.covers:
+        text = f"the lines that tests run were not counted: nobody knows which of {', '.join(sought.covers)} they run"
+        yield Problem("nothing shows that the new tests run anything", text, "ask owner")
+    elif less := no_gain(newly or {}):
+        yield less
+
+
+def _still_failing(test: str, runs: Runs) -> Problem:
+    """Report a test that still fails; no coder brings back what is not on the base any more."""
+    if test not in runs.base.outcomes:
+        text = f"{test} is what this is about, and it is not on the base any more"
+        return Problem("the test still fails", text, "ask owner", (test,))
+    return Problem("the test still fails", f"{test} is what this is about, and it does not pass", "correct", (test,))
+
+
+def _unpinned(task: TaskSpec, read: Callable[[str], str]) -> Iterator[Problem]:
+    promised = map(PINS.fullmatch, task.acceptance if is_upkeep(task.id) else ())
+    for found in filter(None, promised):
+        name, version = re.escape(found["name"]), re.escape(found["version"])
+        line = re.compile(rf"\s*{name}\s*(?:\[[^\]]*\])?\s*==\s*{version}\s*(?:[;#].*)?")
+        if not any(map(line.fullmatch, read(found["path"]).splitlines())):
+            text = f"{found['path']} does not pin {found['name']}=={found['version']}"
+            yield Problem("the pin is still the old one", text, "correct")

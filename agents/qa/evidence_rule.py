@@ -12,7 +12,7 @@ from typing import Literal
 
 from agents.qa.analysis.task_words import Announced, Named, asks_for_behaviour, bare_name, is_declared, mends
 from agents.qa.analysis.test_changes import EMPTY, GONE, Weakening
-from agents.qa.analysis.touched import Places, Touched
+from agents.qa.analysis.touched import SuiteFiles, Touched
 from shared.model.evidence import Problem, Remedy, SuiteRun, is_test_file
 from shared.model.work import TaskSpec
 
@@ -68,7 +68,7 @@ class Texts:
 
 
 def problems(
-    task: TaskSpec, touched: Touched, runs: Runs, places: Places, texts: Texts | None = None
+    task: TaskSpec, touched: Touched, runs: Runs, places: SuiteFiles, texts: Texts | None = None
 ) -> tuple[Problem, ...]:
     """Empty: the tests speak for the change."""
     texts = texts or Texts()
@@ -113,7 +113,7 @@ def _compared(told: Announced, runs: Runs) -> Iterator[Problem]:
     yield from _split(GONE, "is not run any more", gone(base, change), told)
 
 
-def _odd_places(touched: Touched, runs: Runs, places: Places) -> Iterator[Problem]:
+def _odd_places(touched: Touched, runs: Runs, places: SuiteFiles) -> Iterator[Problem]:
     """Tests in files that do not look like tests, or with values from elsewhere: no old version of them was run."""
     holding = places.files(runs.base.of("passed"))
     odd = [change.path for change in touched.changes if change.path in holding and not is_test_file(change.path)]
@@ -154,7 +154,7 @@ def _old_tests(told: Announced, runs: Runs) -> Iterator[Problem]:
         yield Problem("an old test fails on the new code", text, "correct")
 
 
-def refused(runs: Runs, places: Places) -> frozenset[str]:
+def refused(runs: Runs, places: SuiteFiles) -> frozenset[str]:
     """Tests that passed on the base and, word by word as they were, do not pass on the new code."""
     if runs.restored is None:
         return frozenset()
@@ -163,7 +163,7 @@ def refused(runs: Runs, places: Places) -> frozenset[str]:
     return frozenset(test for test in expected(runs, places) if test in bad or places.file(test) in broken)
 
 
-def expected(runs: Runs, places: Places) -> frozenset[str]:
+def expected(runs: Runs, places: SuiteFiles) -> frozenset[str]:
     """Tests that have to pass in the restored run."""
     passed = runs.base.of("passed")
     return frozenset(test for test in passed if not runs.restored_on or places.file(test) in runs.restored_on)
@@ -191,13 +191,13 @@ def _unkept(texts: Texts) -> Iterator[Problem]:
     yield Problem(UNCHANGED, f"it is to change nothing that shows, but {text}", remedy)
 
 
-def proving(task: TaskSpec, runs: Runs, places: Places) -> tuple[str, ...]:
+def proving(task: TaskSpec, runs: Runs, places: SuiteFiles) -> tuple[str, ...]:
     """Tests that pass with the change and not without it."""
     passing = runs.change.of("passed") - runs.flaky
     return tuple(sorted(test for test in passing if _fails_without(test, task, runs, places)))
 
 
-def _fails_without(test: str, task: TaskSpec, runs: Runs, places: Places) -> bool:
+def _fails_without(test: str, task: TaskSpec, runs: Runs, places: SuiteFiles) -> bool:
     """An untouched test that was red on the base shows something only if the task is about that."""
     without = runs.unchanged
     if without is None or (runs.unchanged_on and places.file(test) not in runs.unchanged_on):

@@ -8,18 +8,16 @@ from functools import partial
 from typing import Protocol
 
 from agents.reviewer import answer
-from agents.reviewer.answer import Read, ReviewReply
+from agents.reviewer.answer import History, Read, ReviewReply, history, settle
 from agents.reviewer.diff_analyzer import Chunk, PatchUnreadable, chunks, repeated
 from agents.reviewer.rules import lint_rules, rules
 from agents.reviewer.rules.case import Case, ChangedFile
 from agents.reviewer.rules.lint_rules import Linter
-from agents.reviewer.settling import History, history, settle
 from agents.reviewer.texts import evidence_text, findings_text, part_text, task_text
 from shared.llm.prompts import Asker, Prompts, quoted
 from shared.model.change import LINK, SUBMODULE, Change, HasPath
 from shared.model.errors import Refused, ReplyDeclined
-from shared.model.evidence import Evidence
-from shared.model.review import ChangesRequested, Escalated, Finding, Reviewed, Severity, Verdict
+from shared.model.evidence import ChangesRequested, Escalated, Evidence, Finding, Reviewed, Severity, Verdict
 from shared.model.work import Branch, Run, TaskSpec
 from shared.system.outgoing import Outgoing
 

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
 
-from shared.model.evidence import Evidence
-from shared.model.review import Finding
+from shared.model.evidence import Evidence, Finding
 from shared.model.text import one_line
 from shared.model.work import TaskSpec
 

@@ -17,12 +17,11 @@ from cli.wiring.records import Records, open_records, require_home
 from shared.model.errors import Misconfigured, TeamError
 from shared.money.ledger_reader import LedgerReader
 from shared.money.token_budget import cents
-from shared.store.activity import Activity
+from shared.store.activity import Activity, Epochs
 from shared.store.database import Database
-from shared.store.epochs import Epochs
 from shared.system import lock
 from shared.system.clock import SystemClock
-from shared.system.log_rotation import cut
+from shared.system.keeping import cut
 from shared.system.paths import Home
 from shared.system.process import Other, detached, other
 

@@ -20,8 +20,8 @@ from cli.wiring.records import Records, open_records
 from shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, left_behind
 from shared.model.errors import Misconfigured, TeamError
 from shared.model.text import one_line
-from shared.repo.commit_names import commits_like
 from shared.repo.mirror import Mirror
+from shared.repo.mirror_commits import commits_like
 from shared.repo.remote import Remote
 from shared.system import lock
 from shared.system.clock import Clock

@@ -8,7 +8,10 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from shared.config.settings import SECRETS, AgentsFile, PolicyFile, SchedulesFile, TargetFile
+from shared.config.settings import SECRETS, SchedulesFile
+from shared.config.settings_agents import AgentsFile
+from shared.config.settings_policy import PolicyFile
+from shared.config.settings_target import TargetFile
 from shared.money.token_budget import as_dollars
 
 FILES: dict[str, type[BaseModel]] = {

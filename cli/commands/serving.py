@@ -17,16 +17,16 @@ from cli.terminal.text import pasteable, plain
 from cli.views.daemon_state import comes_next
 from cli.wiring.config_watch import ConfigWatch
 from cli.wiring.housekeeping import tidy
-from cli.wiring.parts import Quitting, quitting
 from cli.wiring.records import Records, open_records, require_home
+from cli.wiring.shutdown import Quitting, quitting
 from cli.wiring.ticker import ticking
 from shared.config.settings import Settings
 from shared.model.errors import Misconfigured, Refused, Replaced, Stumble, TeamError
-from shared.model.waiting import Wait
+from shared.model.schedule import Wait
 from shared.money.ledger import Ledger, uptime
 from shared.notify.ping import Ping
 from shared.repo.mirror import Mirror
-from shared.store.epochs import STOPPED, Epochs
+from shared.store.activity import STOPPED, Epochs
 from shared.system import lock
 from shared.system.clock import SystemClock
 from shared.system.lock import HomeLock

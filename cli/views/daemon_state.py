@@ -12,14 +12,11 @@ from cli.terminal.printing import print_json
 from cli.terminal.text import command, pasteable, plain
 from cli.wiring.records import Records
 from shared.model import errors
-from shared.model.board import Board
-from shared.model.lifecycle import State
-from shared.model.schedule import WORK, Standing, outlook
-from shared.model.waiting import Obstacle, Wait
+from shared.model.lifecycle import Board, State
+from shared.model.schedule import WORK, Obstacle, Standing, Wait, outlook
 from shared.money.token_budget import cents
-from shared.store.activity import Activity, BadEnd, OpenRun, locked_since
+from shared.store.activity import STOPPED, Activity, BadEnd, Epoch, Epochs, OpenRun, locked_since
 from shared.store.database import Database
-from shared.store.epochs import STOPPED, Epoch, Epochs
 from shared.store.plan_book import PlanRepository
 from shared.system import lock
 from shared.system.clock import SystemClock

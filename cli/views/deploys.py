@@ -17,7 +17,7 @@ from cli.wiring.records import Records, open_records
 from shared.config.settings_deploy import DeploySettings
 from shared.model.deployment import OVER, Deploy, DeployStage, Place, Running, healthy_at, unwatched, waiting_for_revert
 from shared.model.errors import Misconfigured, TeamError, Unavailable
-from shared.repo.commit_names import subjects
+from shared.repo.mirror_commits import subjects
 
 LONGEST_TITLE = 80
 NOBODY_KNOWS = (DeployStage.STUCK, DeployStage.OVERRULED)  # which of the two runs

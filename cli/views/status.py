@@ -26,9 +26,8 @@ from cli.views.daemon_state import (
 from cli.views.deploys import pause, standings
 from cli.views.tasks import snapshot
 from cli.wiring.records import Records, open_records
-from shared.model.board import Board, Card, waits_for
 from shared.model.errors import Misconfigured
-from shared.model.lifecycle import FOLDERS, Event, State
+from shared.model.lifecycle import FOLDERS, Board, Card, Event, State, waits_for
 from shared.money.token_budget import next_cap
 from shared.store.activity import locked_since
 from shared.system import lock

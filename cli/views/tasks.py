@@ -13,8 +13,7 @@ from cli.terminal.printing import money, print_json, print_list
 from cli.terminal.text import pasteable, plain, plain_block
 from cli.views.pulls import pull_text, pulls
 from cli.wiring.records import Records, find, open_records
-from shared.model.board import Card, waits_for
-from shared.model.lifecycle import State
+from shared.model.lifecycle import Card, State, waits_for
 from shared.store.task_records import Attempt
 
 LONGEST_NOTE = 300  # on the screen

@@ -95,16 +95,16 @@ def make_deployment(
 
 
 def _sites(records: Records, yields: Callable[[], bool], clean: Callable[[str], str]) -> Mapping[Place, HealthChecker]:
-    from agents.devops.drivers.health_checker import HealthChecker, base_url
+    from agents.devops.drivers.health_checker import HealthChecker, SiteChecks, base_url
 
     file = records.settings.target.file
     pages, patterns, retries = file.health.pages or (), file.health.log_patterns, file.health.retries
-    return {
-        place: HealthChecker(
-            pages, base_url(one), patterns, retries, records.clock, partial(_cleaned, clean, one), yields
-        )
-        for place, one in file.deploy.places.items()
-    }
+
+    def checker(one: PlaceSettings) -> HealthChecker:
+        site = SiteChecks(base_url(one), pages, patterns, retries)
+        return HealthChecker(site, records.clock, partial(_cleaned, clean, one), yields)
+
+    return {place: checker(one) for place, one in file.deploy.places.items()}
 
 
 def _overruled(book: DeployRepository, deploy: Deploy) -> bool:

@@ -50,7 +50,7 @@ def open_forge(home: Home, settings: Settings, clock: Clock) -> Forge | None:
 
 
 def _at_home(home: Home, settings: Settings, clock: Clock, print_line: Callable[[str], None]) -> TargetCode:
-    from shared.forge.local_forge import BranchesDiverged, create, follow
+    from shared.forge.local_forge_git import BranchesDiverged, create, follow
 
     target = settings.target
     place, branch = home.forge(target.name), target.file.branch
@@ -106,7 +106,7 @@ def _at_github(home: Home, settings: Settings, clock: Clock, name: str) -> Targe
 
 
 def open_github(settings: Settings, clock: Clock, name: str) -> GitHubForge:
-    from shared.forge.github_client import SECONDS_BETWEEN
+    from shared.forge.github_client import SECONDS_BETWEEN, GitHubAccess
     from shared.forge.github_forge import GitHubForge
 
     secrets = settings.secrets
@@ -116,8 +116,7 @@ def open_github(settings: Settings, clock: Clock, name: str) -> GitHubForge:
         secrets.get("GITHUB_TOKEN"),
         clock,
         reviewer_token=secrets.get("GITHUB_REVIEWER_TOKEN"),
-        url=secrets.github_url,
-        seconds_between=0.0 if is_ourselves else SECONDS_BETWEEN,
+        access=GitHubAccess(secrets.github_url, seconds_between=0.0 if is_ourselves else SECONDS_BETWEEN),
     )
 
 

@@ -12,8 +12,18 @@ from shared.repo.mirror import Mirror
 from shared.store.database import Database
 from shared.store.journal import Journal
 from shared.system.fault import fault_point
-from shared.system.keeping import ENVIRONMENT_AGE, PAGE_AGE, REPLY_AGE, ROW_AGE, has_holes, is_long_over
-from shared.system.log_rotation import cut, drop_old, drop_traces, rotate
+from shared.system.keeping import (
+    ENVIRONMENT_AGE,
+    PAGE_AGE,
+    REPLY_AGE,
+    ROW_AGE,
+    cut,
+    drop_old,
+    drop_traces,
+    has_holes,
+    is_long_over,
+    rotate,
+)
 from shared.system.paths import Home
 
 Step = Callable[[], Iterator[str]]

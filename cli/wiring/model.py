@@ -11,9 +11,8 @@ from cli.wiring.records import Records
 from shared.config.settings import LiveCaps
 from shared.llm.llm_client import LlmClient, MeterAccess
 from shared.llm.llm_replies import Replies
-from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing, Unpriced
-from shared.money.savings import ENOUGH, is_long_enough, pays
+from shared.money.savings import ENOUGH, LedgerSavings, is_long_enough, pays
 from shared.system.clock import Clock
 from shared.system.keeping import REPLY_AGE
 

@@ -43,10 +43,10 @@ from agents.orchestrator.workers import WorkerPool
 from cli.terminal.text import command
 from cli.wiring.forge import TargetCode
 from cli.wiring.parts import Roles, TeamParts, named_files
-from shared.model.protected import needs_owner
+from shared.model.change import needs_owner
 from shared.money.token_budget import Caps
 from shared.notify.messenger import Messenger
-from shared.repo.commit_names import subjects
+from shared.repo.mirror_commits import subjects
 
 
 class Assembly:

@@ -1,48 +1,23 @@
-"""Signals, and what most parts of a team are made of: a home's records, filters, logs and prices, and its roles."""
+"""What most parts of a team are made of: a home's records, filters, logs and prices, and its roles."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from agents.orchestrator.board.roles import ChangeRoles
 from agents.orchestrator.deploys.deploying import Deployment
 from agents.orchestrator.planning.morning import CodeFacts, ReadsVision
 from agents.orchestrator.upkeep.upkeeping import UpkeepTools
 from cli.wiring.records import Records
+from cli.wiring.shutdown import Quitting
 from shared.model.research import Findings, Inquiry
 from shared.model.work import PlanAnswer, PlanOrder, Run
-from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing
+from shared.money.savings import LedgerSavings
 from shared.system.log import Log
 from shared.system.outgoing import Outgoing
-from shared.system.signals import Stop, stopping
-
-
-@dataclass
-class Quitting:
-    """Whether we were asked to end. `end_calls`: called after each signal, in a thread of its own."""
-
-    stop: Stop = field(default_factory=Stop)
-    end_calls: Callable[[], None] = field(default=lambda: None)
-
-    def asked(self) -> bool:
-        return self.stop.asked
-
-    def is_hurried(self) -> bool:
-        """Tell whether we were asked a second time."""
-        return self.stop.hurried
-
-
-@contextmanager
-def quitting() -> Iterator[Quitting]:
-    """Let SIGTERM and Ctrl-C end the team instead of this process, as long as the block lasts."""
-    quit_ = Quitting()
-    with stopping(lambda: quit_.end_calls()) as stop:
-        quit_.stop = stop
-        yield quit_
 
 
 @dataclass(frozen=True)

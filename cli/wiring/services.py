@@ -13,7 +13,7 @@ from cli.wiring.records import Records
 from shared.config.settings import LiveCaps, Settings
 from shared.model.research import Inquiry
 from shared.model.work import Run
-from shared.notify.notifier import Notifier
+from shared.notify.notice import Notifier
 from shared.system.clock import Clock
 from shared.system.outgoing import Outgoing
 from shared.system.paths import Home
@@ -56,7 +56,7 @@ def make_library(
 
     @cache
     def searches() -> Searches:
-        from agents.researcher.web.booked_search import BookedSearch
+        from agents.researcher.web.library import BookedSearch
 
         caps = LiveCaps(records.home, records.settings.policy.caps)
         search = make_search(records.home, records.settings, records.clock)
@@ -74,7 +74,7 @@ def make_search(home: Home, settings: Settings, clock: Clock) -> Search:
     """Open recorded answers if the owner names some; else Tavily with a key, DuckDuckGo without. Misconfigured."""
     rules, key = settings.policy.research, settings.secrets.get("TAVILY_API_KEY")
     if rules.recorded:
-        from agents.researcher.web.recorded_search import read_recordings
+        from agents.researcher.web.recorded import read_recordings
 
         return read_recordings(home.root / rules.recorded / "searches.yaml")
     if key:
@@ -88,7 +88,7 @@ def make_search(home: Home, settings: Settings, clock: Clock) -> Search:
 
 def make_reader(home: Home, settings: Settings, clock: Clock) -> ReadsPage:
     if recorded := settings.policy.research.recorded:
-        from agents.researcher.web.recorded_pages import read_pages
+        from agents.researcher.web.recorded import read_pages
 
         return read_pages(home.root / recorded / "pages.yaml")
     from agents.researcher.web.web_page import WebReader

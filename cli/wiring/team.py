@@ -32,22 +32,24 @@ from cli.wiring.deployment import make_deployment
 from cli.wiring.forge import TargetCode, open_code
 from cli.wiring.model import Caching, make_client, make_meter
 from cli.wiring.orchestrator import Assembly
-from cli.wiring.parts import Quitting, Roles, TeamParts
+from cli.wiring.parts import Roles, TeamParts
 from cli.wiring.records import Records
 from cli.wiring.services import make_library, services
+from cli.wiring.shutdown import Quitting
 from cli.wiring.workshop import BoxWorkshop, Workshop, make_upkeep
 from shared.llm.llm_client import PATIENCE, LlmClient
 from shared.llm.prompts import Prompts
 from shared.model.errors import Misconfigured
 from shared.money.pricing import Pricing, Unpriced
 from shared.notify.messenger import Messenger
+from shared.notify.notice import Notifier
 from shared.notify.notice_book import NoticeRepository
-from shared.notify.notifier import Notifier
 from shared.repo.committer import Author, Committer
 from shared.repo.mirror import Mirror
-from shared.store.epochs import Epochs
+from shared.store.activity import Epochs
 from shared.store.gate_book import BaseRuns
-from shared.system import lock, ourselves
+from shared.system import lock
+from shared.system.outgoing import keep_private
 
 if TYPE_CHECKING:
     from shared.money.meter import Meter
@@ -79,7 +81,7 @@ def open_team(
     is_daemon, quit_ = mode == "daemon", quit_ or Quitting()
     key = model_key(records.settings) if mode != "deploys" else ""
     _same_target(records)
-    ourselves.keep_private()
+    keep_private()
     parts = TeamParts.of(records, print_line, quit_)
     with (
         nullcontext() if is_daemon else _alone(records),

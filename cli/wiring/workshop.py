@@ -14,9 +14,8 @@ from agents.qa.runner.suite import Bench
 from agents.reviewer.rules.lint_rules import Linter
 from cli.wiring.records import Records, aider_python
 from shared.repo.mirror import Mirror
-from shared.sandbox.box import Box, JobLimits
+from shared.sandbox.box import Box, JobLimits, Stoppable
 from shared.sandbox.bubblewrap import never
-from shared.sandbox.stoppable import Stoppable
 
 if TYPE_CHECKING:
     from agents.coder.engine.aider_runner import AiderEngine

@@ -11,8 +11,7 @@ import pydantic
 from pydantic import AfterValidator, Field
 
 from shared.config.settings_part import SettingsPart
-from shared.model.deployment import PLACES, Place
-from shared.model.health import Rule
+from shared.model.deployment import PLACES, Place, Rule
 
 
 def _expression(value: str) -> str:

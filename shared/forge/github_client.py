@@ -11,8 +11,10 @@ from __future__ import annotations
 import functools
 import re
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlsplit
 
@@ -20,7 +22,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from shared.forge.forge import ForgeRefused, ForgeUnavailable
 from shared.forge.github_answers import GitHubAnswer, Reader
-from shared.forge.github_memory import Kept
 from shared.forge.github_values import Account
 from shared.model.errors import Misconfigured
 from shared.system.clock import Clock
@@ -28,6 +29,43 @@ from shared.system.outgoing import Outgoing
 
 if TYPE_CHECKING:
     from github import Github
+
+
+# --- answers that are kept ------------------------------------------------------------------------------------
+
+MOST_KEPT = 16_000_000  # characters of all answers together
+
+
+class AnswerCache:
+    """Answers that carry a tag, by what was asked; what was not asked for longest goes first."""
+
+    def __init__(self) -> None:
+        self._answers: OrderedDict[str, GitHubAnswer] = OrderedDict()
+        self._size = 0
+        self._turn = threading.Lock()
+
+    def get(self, key: str) -> GitHubAnswer | None:
+        with self._turn:
+            if key in self._answers:
+                self._answers.move_to_end(key)
+            return self._answers.get(key)
+
+    def keep(self, key: str, answer: GitHubAnswer) -> None:
+        if answer.status != 200 or "etag" not in answer.headers:
+            return
+        with self._turn:
+            self._forget(key)
+            self._answers[key] = answer
+            self._size += len(answer.text)
+            while self._size > MOST_KEPT:
+                self._forget(next(iter(self._answers)))
+
+    def _forget(self, key: str) -> None:
+        before = self._answers.pop(key, None)
+        self._size -= len(before.text) if before else 0
+
+
+# --- the client -----------------------------------------------------------------------------------------------
 
 GITHUB = "https://api.github.com"
 PATIENCE = 60.0  # seconds for one call with its repetitions
@@ -40,15 +78,25 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/(?!\.\.?$)[A-Za-z0-9._-]{1,100
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class GitHubAccess:
+    """Where GitHub is, and how it is asked."""
+
+    url: str = GITHUB
+    patience: float = PATIENCE  # seconds until a call ends, whatever happens
+    seconds_between: float = SECONDS_BETWEEN  # two writes; GitHub wants one a second
+
+
+AT_GITHUB = GitHubAccess()
+
+
 class GitHubClient:
     """One token at one repository. Every method raises the forge's errors and nothing else; paths begin with `/`.
 
-    `token_name`: what the owner calls the token. `patience`: seconds until a call ends, whatever happens.
+    `token_name`: what the owner calls the token.
     """
 
-    def __init__(
-        self, repository: str, token: str, clock: Clock, token_name: str, url: str, patience: float, between: float
-    ) -> None:
+    def __init__(self, repository: str, token: str, clock: Clock, token_name: str, access: GitHubAccess) -> None:
         if not NAME.fullmatch(repository):
             raise Misconfigured(f"{repository[:100]!r} is no repository at GitHub; write it as OWNER/NAME")
         if not re.fullmatch("[!-~]+", token):
@@ -57,11 +105,11 @@ class GitHubClient:
         self._token = token
         self._clock = clock
         self._token_name = token_name
-        self._url = _checked(url)
-        self._patience = patience
-        self._between = between
+        self._url = _checked(access.url)
+        self._patience = access.patience
+        self._between = access.seconds_between
         self._outgoing = Outgoing({token_name: token})
-        self._kept = Kept()
+        self._kept = AnswerCache()
         self._turn = threading.Lock()  # PyGithub's connection holds one request at a time
         self._github: Github | None = None
         self._login = ""

@@ -34,7 +34,7 @@ from shared.forge.forge import (
 )
 from shared.forge.github_answers import GitHubRefused
 from shared.forge.github_check import SetupFinding, findings
-from shared.forge.github_client import GITHUB, PATIENCE, SECONDS_BETWEEN, GitHubClient, branch_path
+from shared.forge.github_client import AT_GITHUB, GitHubAccess, GitHubClient, branch_path
 from shared.forge.github_pulls import Pulls, sent
 from shared.forge.github_values import (
     EVENT,
@@ -62,7 +62,6 @@ TOKEN, REVIEWER_TOKEN = "GITHUB_TOKEN", "GITHUB_REVIEWER_TOKEN"
 class GitHubForge:
     """`repository` is OWNER/NAME. `reviewer_token` belongs to a second account; empty: there is none.
 
-    `patience`: seconds until a call ends, whatever happens. `seconds_between`: two writes; GitHub wants one a second.
     Nothing is asked before the first call.
     """
 
@@ -73,14 +72,11 @@ class GitHubForge:
         clock: Clock,
         *,
         reviewer_token: str = "",
-        url: str = GITHUB,
-        patience: float = PATIENCE,
-        seconds_between: float = SECONDS_BETWEEN,
+        access: GitHubAccess = AT_GITHUB,
     ) -> None:
-        manner = (url, patience, seconds_between)
-        self._team = GitHubClient(repository, token, clock, TOKEN, *manner)
+        self._team = GitHubClient(repository, token, clock, TOKEN, access)
         self._second = (
-            GitHubClient(repository, reviewer_token, clock, REVIEWER_TOKEN, *manner) if reviewer_token else None
+            GitHubClient(repository, reviewer_token, clock, REVIEWER_TOKEN, access) if reviewer_token else None
         )
         self._reviewer = self._second or self._team
         self._pulls = Pulls(self._team, clock)

@@ -9,10 +9,7 @@ and merges, closing and repairs are done one at a time under a file lock that th
 from __future__ import annotations
 
 import dataclasses
-import fcntl
-import shlex
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from shared.forge.forge import (
@@ -24,7 +21,6 @@ from shared.forge.forge import (
     Comment,
     CommitChecks,
     ForgeRefused,
-    ForgeUnavailable,
     HeadMoved,
     Issue,
     MergeBlocked,
@@ -39,90 +35,13 @@ from shared.forge.forge import (
     summary,
 )
 from shared.forge.local_forge_book import LocalForgeRepository, PlannedMerge
-from shared.forge.local_forge_git import Commits
+from shared.forge.local_forge_git import ACTOR, Commits, locked
 from shared.model.errors import Misconfigured
 from shared.model.text import one_line
-from shared.repo.git import git, remove_stale_locks
-from shared.repo.mirror import Mirror
-from shared.repo.remote import Remote
 from shared.system.clock import Clock
 from shared.system.fault import fault_point
 
-LOCK = "forge.lock"
-ACTOR, REVIEWER = "sisimpur", "sisimpur-reviewer"
-CONFIGURATION = {  # holds also for what others push
-    "core.fsync": "all",
-    "gc.auto": "0",
-    "receive.autogc": "false",
-}
-
-
-def create(path: Path, source: Path | None, branch: str) -> None:
-    """A forge at `path`: empty with `branch` as its default, or seeded with that branch of the repository `source`.
-
-    May be repeated: what exists stays, also after a kill half way. CommandFailed or Misconfigured if git cannot.
-    """
-    path.mkdir(parents=True, exist_ok=True)
-    with _locked(path):
-        remove_stale_locks(path, keep=LOCK)
-        git(path, "init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
-        for key, value in CONFIGURATION.items():
-            git(path, "config", key, value)
-        fault_point("forge.made")
-        if source and branch not in Commits(path).branches():
-            refs = f"refs/heads/{branch}:refs/heads/{branch}"
-            git(path, "fetch", "--quiet", "--no-tags", str(source), refs, timeout=600, remote=Remote(str(source)))
-        fault_point("forge.seeded")
-        LocalForgeRepository(path / "forge.db", path.absolute().as_uri())
-
-
-class BranchesDiverged(Misconfigured):
-    """The owner's branch and ours do not go together without him. The text says where, and what to type."""
-
-
-def follow(path: Path, source: Remote, branch: str) -> str:
-    """Brings in what the owner committed to `branch` of his repository; what was merged here stays -> its commit.
-
-    If both went on, a merge commit holds both: his next pull from here is a fast-forward. If he rewrote what we had
-    from him, we follow as long as nothing was merged on top of it. Diverged, and nothing has moved: both changed the
-    same lines, or he rewrote what something was merged on top of.
-    """
-    with _locked(path):
-        Mirror(path, source).bring(branch)
-        commits = Commits(path)
-        ours, taken, theirs = commits.followed(branch)
-        if theirs is None:
-            raise ForgeUnavailable(f"{branch} of {source.url} did not arrive")
-        try:
-            target = _with_theirs(commits, branch, ours, theirs, taken)
-        except MergeConflict as error:
-            raise BranchesDiverged(
-                f"{branch} of {source.url} and what was merged here do not go together: {error}; in your repository "
-                f"type: git pull --no-rebase {_place(commits, branch)}; resolve, commit, and push if it is a clone"
-            ) from None
-        finally:
-            commits.close()
-        fault_point("follow.written")
-        if (ours, taken) != (target, theirs):
-            commits.take(branch, target, ours, theirs)
-        fault_point("forge.followed")
-        return target
-
-
-def _with_theirs(commits: Commits, branch: str, ours: str | None, theirs: str, taken: str | None) -> str:
-    """Where the branch goes, or MergeConflict. `taken`: what we last had from the owner."""
-    if ours is None or ours == taken or commits.contains(theirs, ours):  # nothing was merged here that he lacks
-        return theirs
-    if not commits.contains(theirs, taken) if taken else not commits.are_related(ours, theirs):
-        way = f"git push --force {_place(commits, branch)}"
-        raise MergeConflict(f"commits were taken back there that ours are on top of (to drop ours, type there: {way})")
-    if commits.contains(ours, theirs):
-        return ours
-    return commits.merge(ours, theirs, f"Merge the owner's {branch}", ACTOR)
-
-
-def _place(commits: Commits, branch: str) -> str:
-    return f"{shlex.quote(str(commits.repository))} {shlex.quote(branch)}"
+REVIEWER = "sisimpur-reviewer"
 
 
 class LocalForge:
@@ -266,7 +185,7 @@ class LocalForge:
 
         Who comes next looks whether a planned commit is part of the base: then it did happen, and is marked so.
         """
-        with _locked(self._path):
+        with locked(self._path):
             branches = self._repair()
             pull = self._book.pull(number)
             same_base(pull, into)
@@ -286,7 +205,7 @@ class LocalForge:
             return plan.merge_sha
 
     def close(self, number: int) -> None:
-        with _locked(self._path):
+        with locked(self._path):
             branches = self._repair()
             pull = _as_it_is(self._book.pull(number), branches)
             if pull.state == "open":
@@ -295,7 +214,7 @@ class LocalForge:
     def delete_branch(self, name: str) -> None:
         if name == self._commits.default_branch():
             raise ForgeRefused(f"{name} is the default branch; it is not deleted")
-        with _locked(self._path):
+        with locked(self._path):
             branches = self._repair()
             for pull in self._book.pulls():
                 if pull.head == name:
@@ -323,7 +242,7 @@ class LocalForge:
         """All branches with their commits, after repairs, unless somebody is just at it: then his word counts."""
         branches = self._commits.branches()
         if self._needs_repair(branches):
-            with _locked(self._path, wait=False) as ours:
+            with locked(self._path, wait=False) as ours:
                 branches = self._repair() if ours else self._commits.branches()
         return branches
 
@@ -424,15 +343,3 @@ def _commit_of(branch: str, branches: dict[str, str]) -> str:
     if branch not in branches:
         raise ForgeRefused(f"there is no branch {branch[:200]!r}")
     return branches[branch]
-
-
-@contextmanager
-def _locked(path: Path, wait: bool = True) -> Iterator[bool]:
-    """One at a time over all processes and threads; without `wait`: whether it is ours. Not to be nested."""
-    with open(path / LOCK, "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        yield True

@@ -1,22 +1,36 @@
-"""Door to the local forge's commits. The only module that merges, without a work tree, in a bare repository.
+"""The local forge's repository: how it is made, how it follows the owner's, and its merges, without a work tree.
 
-Every failure is an error of the forge door. Names of branches arrive unchecked: git sees them as full references only.
+Every failure is an error of the forge. Names of branches arrive unchecked: git sees them as full references only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import fcntl
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
 from shared.forge.forge import ForgeRefused, ForgeUnavailable, MergeConflict
-from shared.model.errors import CommandFailed
-from shared.repo.git import try_git
+from shared.forge.local_forge_book import LocalForgeRepository
+from shared.model.errors import CommandFailed, Misconfigured
+from shared.repo.git import git, remove_stale_locks, try_git
+from shared.repo.mirror import Mirror
 from shared.repo.objects import Repository
+from shared.repo.remote import Remote
+from shared.system.fault import fault_point
 from shared.system.process import Finished
 
+LOCK = "forge.lock"
+ACTOR = "sisimpur"
+CONFIGURATION = {  # holds also for what others push
+    "core.fsync": "all",
+    "gc.auto": "0",
+    "receive.autogc": "false",
+}
 MAX_DIFF = 20_000_000  # bytes
 LAST_SECOND = 253_402_300_799  # of the year 9999: a commit may claim to be later
 NOTHING = "0" * 40  # git's word for a reference that is not there
@@ -153,3 +167,83 @@ def _must(what: str, done: Finished) -> Finished:
     if done.code:
         raise ForgeUnavailable(f"git {what}: {done.complaint[:300]}")
     return done
+
+
+def create(path: Path, source: Path | None, branch: str) -> None:
+    """A forge at `path`: empty with `branch` as its default, or seeded with that branch of the repository `source`.
+
+    May be repeated: what exists stays, also after a kill half way. CommandFailed or Misconfigured if git cannot.
+    """
+    path.mkdir(parents=True, exist_ok=True)
+    with locked(path):
+        remove_stale_locks(path, keep=LOCK)
+        git(path, "init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
+        for key, value in CONFIGURATION.items():
+            git(path, "config", key, value)
+        fault_point("forge.made")
+        if source and branch not in Commits(path).branches():
+            refs = f"refs/heads/{branch}:refs/heads/{branch}"
+            git(path, "fetch", "--quiet", "--no-tags", str(source), refs, timeout=600, remote=Remote(str(source)))
+        fault_point("forge.seeded")
+        LocalForgeRepository(path / "forge.db", path.absolute().as_uri())
+
+
+class BranchesDiverged(Misconfigured):
+    """The owner's branch and ours do not go together without him. The text says where, and what to type."""
+
+
+def follow(path: Path, source: Remote, branch: str) -> str:
+    """Brings in what the owner committed to `branch` of his repository; what was merged here stays -> its commit.
+
+    If both went on, a merge commit holds both: his next pull from here is a fast-forward. If he rewrote what we had
+    from him, we follow as long as nothing was merged on top of it. Diverged, and nothing has moved: both changed the
+    same lines, or he rewrote what something was merged on top of.
+    """
+    with locked(path):
+        Mirror(path, source).bring(branch)
+        commits = Commits(path)
+        ours, taken, theirs = commits.followed(branch)
+        if theirs is None:
+            raise ForgeUnavailable(f"{branch} of {source.url} did not arrive")
+        try:
+            target = _with_theirs(commits, branch, ours, theirs, taken)
+        except MergeConflict as error:
+            raise BranchesDiverged(
+                f"{branch} of {source.url} and what was merged here do not go together: {error}; in your repository "
+                f"type: git pull --no-rebase {_place(commits, branch)}; resolve, commit, and push if it is a clone"
+            ) from None
+        finally:
+            commits.close()
+        fault_point("follow.written")
+        if (ours, taken) != (target, theirs):
+            commits.take(branch, target, ours, theirs)
+        fault_point("forge.followed")
+        return target
+
+
+def _with_theirs(commits: Commits, branch: str, ours: str | None, theirs: str, taken: str | None) -> str:
+    """Where the branch goes, or MergeConflict. `taken`: what we last had from the owner."""
+    if ours is None or ours == taken or commits.contains(theirs, ours):  # nothing was merged here that he lacks
+        return theirs
+    if not commits.contains(theirs, taken) if taken else not commits.are_related(ours, theirs):
+        way = f"git push --force {_place(commits, branch)}"
+        raise MergeConflict(f"commits were taken back there that ours are on top of (to drop ours, type there: {way})")
+    if commits.contains(ours, theirs):
+        return ours
+    return commits.merge(ours, theirs, f"Merge the owner's {branch}", ACTOR)
+
+
+def _place(commits: Commits, branch: str) -> str:
+    return f"{shlex.quote(str(commits.repository))} {shlex.quote(branch)}"
+
+
+@contextmanager
+def locked(path: Path, wait: bool = True) -> Iterator[bool]:
+    """One at a time over all processes and threads; without `wait`: whether it is ours. Not to be nested."""
+    with open(path / LOCK, "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True

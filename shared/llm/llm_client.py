@@ -13,6 +13,9 @@ What happens when the answer is not one, and how often (each is a call of its ow
 
 from __future__ import annotations
 
+import json
+import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -20,8 +23,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, assert_never
 
-from shared.llm import llm_answers
-from shared.llm.llm_answers import NotAnAnswer
+from pydantic import TypeAdapter, ValidationError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+
 from shared.llm.llm_call import Absent, Cut, Declined, ModelQuestion, Outcome, Said, Unwanted, line, send
 from shared.llm.llm_replies import Replies, key_of
 from shared.model.errors import Misconfigured, ModelAway, ReplyDeclined, ReplyUnreadable, ShareReached, TaskCapReached
@@ -30,7 +34,99 @@ from shared.money.ticket import CallRecord, TicketOrder
 from shared.system.clock import Clock
 from shared.system.fault import fault_point
 
+# --- from an answer's text to a checked value -----------------------------------------------------------------
+
 T = TypeVar("T")
+
+LONGEST = 200_000  # characters of an answer
+LONGEST_TEXT = 20_000  # characters of one text in it
+LARGEST = 2**63 - 1  # what our database holds
+CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")  # all but tab and line ends
+
+
+class NotAnAnswer(ValueError):
+    """The text does not fit the form. One line that tells the model what to change."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(" ".join(CONTROLS.sub("?", reason).split()))  # it may quote a field's name
+
+
+def adapter(answer: type[T]) -> TypeAdapter[T]:
+    """The form of an answer: a plain dataclass, or any type that pydantic knows."""
+    return TypeAdapter(answer)
+
+
+class _Bare(GenerateJsonSchema):
+    """Titles say names again, our docstrings are for us, and a default is ours to fill in: each call would pay them."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  theirs has it
+        return False
+
+    def default_schema(self, schema: Any) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+
+def schema(form: TypeAdapter[Any]) -> dict[str, Any]:
+    """The form as the API wants it. Its own title stays: it tells which form was asked for."""
+    import anthropic
+
+    bare = form.json_schema(schema_generator=_Bare)
+    bare.pop("description", None)
+    for part in bare.get("$defs", {}).values():
+        part.pop("description", None)
+        part.pop("title", None)
+    return anthropic.transform_schema(bare)
+
+
+def read(form: TypeAdapter[T], text: str) -> T:
+    """The value, or NotAnAnswer: exactly one JSON document, no unknown field, nothing converted, all within limits."""
+    if len(text) > LONGEST:
+        raise NotAnAnswer(f"the answer has {len(text)} characters, the limit is {LONGEST}")
+    try:
+        value = form.validate_json(text, strict=True, extra="forbid")
+    except ValidationError as error:
+        raise NotAnAnswer(_told(error)) from None
+    for problem in _problems(json.loads(text, object_pairs_hook=_without_twins), "the answer"):
+        raise NotAnAnswer(problem)
+    return value
+
+
+def _told(error: ValidationError) -> str:
+    """Places and reasons without the values, which are not ours to repeat."""
+    found = error.errors(include_url=False, include_input=False, include_context=False)[:3]
+    return "; ".join(
+        f"{'.'.join(str(part)[:60] for part in e['loc']) or 'the answer'}: {e['msg']}"[:300] for e in found
+    )
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise NotAnAnswer("a field stands twice in one object")
+    return found
+
+
+def _problems(value: Any, place: str) -> Iterator[str]:
+    """What the form cannot say: texts, numbers and names that we could not store, show or pass on."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _problems(name, "a field's name")
+            yield from _problems(inner, name[:60])
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _problems(inner, place)
+    elif isinstance(value, str):
+        if len(value) > LONGEST_TEXT:
+            yield f"{place}: {len(value)} characters, the limit is {LONGEST_TEXT}"
+        if bad := CONTROLS.search(value):
+            yield f"{place}: holds the character U+{ord(bad.group()):04X}, which no text here may hold"
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield f"{place}: not a finite number"
+    elif isinstance(value, int) and abs(value) > LARGEST:
+        yield f"{place}: the number is larger than {LARGEST}"
+
+
+# --- the client -----------------------------------------------------------------------------------------------
 
 TICKET_LIFE = timedelta(hours=2)
 PATIENCE = 120.0  # seconds
@@ -90,15 +186,15 @@ class LlmClient:
         choice = self._models.get(run.agent)
         if choice is None:
             raise Misconfigured(f"config/agents.yaml names no model for {run.agent}; add one")
-        form = llm_answers.adapter(answer)
-        asking = _Asking(choice, system, user, llm_answers.schema(form), tuple(kept))
+        form = adapter(answer)
+        asking = _Asking(choice, system, user, schema(form), tuple(kept))
         key = key_of(run, asking.whole)
         before = self._replies.find(key)
         if before is not None:
             with suppress(NotAnAnswer):  # an older program understood it
-                return llm_answers.read(form, before)
+                return read(form, before)
         with self._line(run, choice) as call:
-            text, value = asking.answer(call, lambda text: llm_answers.read(form, text))
+            text, value = asking.answer(call, lambda text: read(form, text))
             self._replies.keep(key, text, self._clock.now())
         return value
 
@@ -211,7 +307,7 @@ def _nobody_there(call: CallRecord) -> bool:
 
 def _explained(refused: Unwanted, status: int | None, words: str) -> Outcome:
     """`words` are the vendor's: data, so they are shown in one line and looked through for one thing only."""
-    reason = " ".join(llm_answers.CONTROLS.sub(" ", words).split())[:COMPLAINT] or refused.reason
+    reason = " ".join(CONTROLS.sub(" ", words).split())[:COMPLAINT] or refused.reason
     if status == 429:  # without saying when to come again
         return Absent(reason)
     return Declined() if FILTERED in reason.lower() else Unwanted(reason)
@@ -219,6 +315,6 @@ def _explained(refused: Unwanted, status: int | None, words: str) -> Outcome:
 
 def repair(user: str, text: str, reason: str) -> str:
     """The same question, with what was wrong. The answer is quoted as far as it can be sent at all."""
-    quoted = llm_answers.CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text[:QUOTED]).strip() or "(nothing)"
+    quoted = CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text[:QUOTED]).strip() or "(nothing)"
     told = f"Your last answer could not be used: {reason}."
     return f"{user}\n\n{told}\nAnswer again: one JSON document of the form, nothing else. It was:\n\n{quoted}"

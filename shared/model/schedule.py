@@ -1,7 +1,8 @@
 """When the phases of a day are due: the owner's times, what was run, and now -> what to begin, and what is too late.
 
 Times are compared as the owner's wall clock shows them, and what was run is known by day and name. So summer time
-skips nothing and repeats nothing, and a clock that is set back begins nothing a second time.
+skips nothing and repeats nothing, and a clock that is set back begins nothing a second time. Below: what is waited for,
+and how long until another try. Pure.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from typing import Literal
+from typing import Literal, TypeVar
 
 WORK = "work"
 
@@ -175,3 +176,27 @@ def _next(schedule: Schedule, wall: datetime) -> tuple[datetime, str]:
 def _times(schedule: Schedule, day: date) -> Iterator[tuple[datetime, str]]:
     for days in (day, day + ONE_DAY):
         yield from ((datetime.combine(days, slot.at), slot.name) for slot in schedule.slots)
+
+
+# --- waiting --------------------------------------------------------------------------------------------------
+
+Obstacle = Literal["start", "trouble", "halt", "cap", "model", "forge", "deploys", "vision", "attempt", "time"]
+Time = TypeVar("Time", float, timedelta)
+
+
+@dataclass(frozen=True)
+class Wait:
+    """`until`: nothing is tried before; None: as soon as it is needed, or as the owner does something about it.
+
+    `why`: in words; may be empty.
+    """
+
+    what: Obstacle
+    since: datetime | None = None
+    until: datetime | None = None
+    why: str = ""
+
+
+def back_off(failed: int, first: Time, longest: Time) -> Time:
+    """How long to wait before another try: twice as long each time. `failed`: tries that failed before the last one."""
+    return min(first * 2.0 ** min(failed, 10), longest)

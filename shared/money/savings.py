@@ -1,11 +1,22 @@
-"""The arithmetic of prompt caching: what it saves, and whether it pays. Pure; amounts are nano-dollars."""
+"""Savings: what prompt caching and cheap first tries save, and whether they pay. Amounts are nano-dollars.
+
+For readers, where the money book and the journal meet; nothing here writes. What came of a try stands in the journal,
+what it cost in the book. A price that nobody knows any more saves nothing.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from sqlite3 import Row
 
-from shared.money.token_budget import Rates, TokenUsage
+from shared.model.lifecycle import Event
+from shared.money.ledger_rows import as_usage
+from shared.money.pricing import Pricing, Unpriced
+from shared.money.routing import NEWEST, FirstTry, Lane, saved, usual
+from shared.money.token_budget import Rates, TokenUsage, cost
+from shared.store.database import Database
 
 KEPT = timedelta(minutes=5)  # since its last use
 ENOUGH = 8  # calls that say something
@@ -41,3 +52,160 @@ def cached(rates: Rates, usage: TokenUsage) -> int:
 def is_long_enough(model: str, size: int) -> bool:
     """Whether a beginning of so many bytes is kept by this model: it is about so many tokens as it needs."""
     return size // BYTES_PER_TOKEN >= (LEAST_OF_SMALL if "haiku" in model else LEAST)
+
+
+# --- read from the book ---------------------------------------------------------------------------------------
+
+MOST_CALLS, RECENT = 50, 5_000  # the newest, that tell how a run goes; and of how many calls of all agents
+LARGEST = 1_000_000  # tokens of a prompt
+NOT_TAKEN = ("meter_upstream_refused", "meter_model_gone")
+
+# A first try is good once its change is merged and no other run of the coder was needed; it has come to nothing once
+# it is sent back, or failed, or what was merged of it is rolled back. Until then nobody knows (good is null).
+FIRST_TRIES = """
+    with first as (
+        select id, task, attempt, beside, json_extract(models, '$[0]') as model,
+            (select min(id) from tickets n where n.task = t.task and n.agent = 'coder' and n.id > t.id) as next
+        from tickets t where beside <> ''
+    ), known as (
+        select first.*, a.outcome,
+            (select min(opened_at) from tickets where id = next) as until,
+            (select min(at) from task_events where task = first.task and +event = ?1 and done) as merged_at,
+            (select min(at) from task_events where task = first.task and +event = ?2) as sick_at
+        from first join attempts a on a.task = first.task and a.number = first.attempt
+    )
+    select *, case
+        when outcome in ('failed', 'sent back') then 0
+        when merged_at is null or julianday(until) < julianday(merged_at) then null
+        when sick_at is not null and (until is null or julianday(sick_at) <= julianday(until)) then 0
+        else 1 end as good
+    from known where good is not null"""
+
+
+class LedgerSavings:
+    """What routing and caching have saved. `db` is the database of the home."""
+
+    def __init__(self, db: Database, pricing: Pricing) -> None:
+        self._db = db
+        self._pricing = pricing
+
+    # --- routing
+
+    def tries(self, task: str, before: int) -> int:
+        """How often the coder has tried a task before this attempt. What was cut off, or had no money, was no try."""
+        row = self._db.row(
+            "select count(*) as tries from attempts where task = ? and number < ?"
+            " and outcome in ('ok', 'failed', 'sent back', 'stale')",
+            (task, before),
+        )
+        return row["tries"] if row else 0
+
+    def refused(self, model: str, day: str) -> bool:
+        """Whether the vendor did not take, or does not know, what was asked of this model last, on that day."""
+        row = self._db.row("select day, code from calls where model = ? order by id desc limit 1", (model,))
+        return row is not None and row["day"] == day and row["code"] in NOT_TAKEN
+
+    def record(self, cheap: str, dear: str) -> tuple[FirstTry, ...]:
+        """First tries at easy tasks with these models, as far as it is known what came of them. The newest first."""
+        sql = f"{FIRST_TRIES} and beside = ?3 and model = ?4 order by id desc limit {NEWEST}"
+        found = (row for model in (cheap, dear) for row in self._tries(sql, dear, model))
+        return tuple(map(self._try, found))
+
+    def _tries(self, sql: str, *values: str) -> list[Row]:
+        return self._db.rows(sql, (Event.MERGED.value, Event.SICK.value, *values))
+
+    def _try(self, row: Row) -> FirstTry:
+        lane: Lane = "cheap" if row["model"] != row["beside"] else "dear"
+        calls = self._db.rows("select * from calls where ticket = ? and state <> 'refused'", (row["id"],))
+        checks = self._db.row(
+            "select coalesce(sum(amount), 0) as amount from calls where task = ? and agent = 'reviewer'"
+            " and ticket > ? and (? is null or ticket < ?) and state <> 'refused'",
+            (row["task"], row["id"], row["next"], row["next"]),
+        )
+        worth = sum(self._worth(call, row["beside"]) for call in calls)
+        spent = sum(call["amount"] for call in calls)
+        return FirstTry(lane, bool(row["good"]), spent, checks["amount"] if checks else 0, worth)
+
+    def _worth(self, call: Row, model: str) -> int:
+        """The same tokens at that model's prices."""
+        rates = self._rates(model, call)
+        return cost(rates, as_usage(call)) if rates and call["state"] == "settled" else int(call["amount"])
+
+    # --- caching
+
+    def begun_again(self, agent: str, model: str) -> tuple[int, int]:
+        """Count an agent's newest calls of a model, and those within five minutes after one on the same task."""
+        return self._calls(
+            """with found as (
+                select id, at, lag(at) over (partition by task order by id) as other from recent where model = ?
+            ) select * from found order by id desc""",
+            agent,
+            model,
+        )
+
+    def gone_on(self, agent: str, nth: int) -> tuple[int, int]:
+        """Count an agent's newest runs that came to an n-th call, and those that made another soon after it."""
+        return self._calls(
+            """with found as (
+                select id, at, lead(at) over (partition by run order by id) as other,
+                    row_number() over (partition by run order by id) as nth
+                from recent
+            ) select * from found where nth = ? order by id desc""",
+            agent,
+            nth,
+        )
+
+    def _calls(self, which: str, agent: str, *values: int | str) -> tuple[int, int]:
+        row = self._db.row(
+            f"""with recent as (
+                select c.id, c.at, c.task, c.model, t.run from calls c join tickets t on t.id = c.ticket
+                where c.agent = ? and +c.state = 'settled' and c.model not like 'search/%'
+                    and c.id > (select max(id) from calls) - {RECENT}
+            ), newest as ({which} limit {MOST_CALLS})
+            select count(*) as calls,
+                coalesce(sum(round(abs(julianday(other) - julianday(at)) * 86400, 1) <= ?), 0) as again
+            from newest""",  # noqa: S608
+            (agent, *values, KEPT.total_seconds()),
+        )
+        return (row["calls"], row["again"]) if row else (0, 0)
+
+    # --- for the owner
+
+    def by_day(self, period: str = "") -> dict[str, Saved]:
+        """What was saved on each day of a day, a month (default: of all times).
+
+        A try counts on the day of its last call, once it is known what came of it.
+        """
+        found: dict[str, Saved] = {}
+        for day, amount in (*self._by_caching(period), *self._by_routing(period)):
+            found[day] = found.get(day, Saved()) + amount
+        return found
+
+    def total(self, period: str) -> Saved:
+        return sum(self.by_day(period).values(), Saved())
+
+    def _by_caching(self, period: str) -> Iterable[tuple[str, Saved]]:
+        sql = (
+            "select * from calls where read + write_5m + write_1h > 0 and state = 'settled'"
+            " and day between ? and ? || '~'"
+        )
+        for call in self._db.rows(sql, (period, period)):
+            if rates := self._rates(call["model"], call):
+                yield call["day"], Saved(caching=cached(rates, as_usage(call)))
+
+    def _by_routing(self, period: str) -> Iterable[tuple[str, Saved]]:
+        for row in self._tries(f"{FIRST_TRIES} and model <> beside"):
+            sql = "select max(day) as day from calls where ticket = ? and state <> 'refused'"
+            day = next((found["day"] or "" for found in self._db.rows(sql, (row["id"],))), "")
+            if day and day.startswith(period):
+                most = usual(self.record(row["model"], row["beside"]))
+                yield day, Saved(routing=saved(self._try(row), most))
+
+    def _rates(self, model: str, call: Row) -> Rates | None:
+        """Prices on the day of the call; None: unknown by now. Most models have one price for prompts of every size."""
+        at = datetime.fromisoformat(f"{call['day']}T12:00").replace(tzinfo=UTC)
+        try:
+            small, large = (self._pricing.rates(model, size, at) for size in (1, LARGEST))
+            return small if small == large else self._pricing.rates(model, as_usage(call).prompt, at)
+        except Unpriced:
+            return None

@@ -16,8 +16,7 @@ from typing import Any
 
 from shared.model.errors import Misconfigured
 from shared.model.text import defuse
-from shared.notify.notice import Notice, Tone
-from shared.notify.notifier import DeliveryUnknown
+from shared.notify.notice import DeliveryUnknown, Notice, Tone
 
 BUDGET = 20.0  # seconds for each service
 LONGEST = 20_000  # characters

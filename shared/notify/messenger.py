@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from shared.model.errors import Misconfigured, Refused, TeamError
-from shared.notify.notice import Notice
+from shared.notify.notice import DeliveryUnknown, Notice, Notifier, TryLater
 from shared.notify.notice_book import NoticeRepository, Slip
-from shared.notify.notifier import DeliveryUnknown, Notifier, TryLater
 
 PAUSE = timedelta(minutes=5)  # between two tries of the same words
 AGAIN = "(Perhaps you have this message already: the answer to the first try was lost.)"

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from shared.model.change import Change, ChangeLimits, refusal
+from shared.model.change import Change, ChangeLimits, needs_owner, refusal
 from shared.model.errors import Misconfigured, Refused
-from shared.model.protected import needs_owner
 from shared.model.scope import Scope
 from shared.model.text import defuse
 from shared.repo.committer_harvest import Harvest, harvest

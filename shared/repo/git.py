@@ -10,7 +10,7 @@ from pathlib import Path
 
 from shared.model.errors import CommandFailed, Misconfigured, Unavailable
 from shared.repo.remote import Remote, access, telling_line
-from shared.system.process import Finished, run
+from shared.system.process import Finished, RunOptions, run
 
 LIMIT = 64_000_000  # bytes of one answer
 
@@ -83,7 +83,7 @@ def try_git(
     argv = ("git", *SWITCHES, f"--git-dir={repository}", *arguments)
     with access(remote) as (variables, descriptors):
         environment = ENVIRONMENT | variables
-        done = run(argv, env=environment, timeout=timeout, data=data, limit=limit, pass_fds=descriptors)
+        done = run(argv, env=environment, timeout=timeout, data=data, how=RunOptions(limit=limit, pass_fds=descriptors))
     if done.end == "not found":
         raise Misconfigured(MISSING)
     if done.end == "timed out" and remote:

@@ -16,16 +16,9 @@ from pathlib import Path
 from shared.model.change import Change, ChangeLimits
 from shared.model.errors import Misconfigured, Refused, Stumble
 from shared.model.naming import is_agent_branch
-from shared.repo import (
-    mirror_difference,
-    mirror_history,
-    mirror_join,
-    mirror_rebase,
-    mirror_tidy,
-    mirror_tree,
-)
+from shared.repo import mirror_commits, mirror_difference, mirror_tidy, mirror_tree
 from shared.repo.git import LIMIT, GitFailed, git, remove_stale_locks, try_git
-from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
+from shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from shared.repo.mirror_tree import TreeEntry, commit_id
 from shared.repo.objects import Repository
 from shared.repo.remote import WHERE, Remote, explain, telling_line
@@ -143,7 +136,7 @@ class Mirror:
 
     def is_ancestor(self, older: str, newer: str) -> bool:
         """Whether `newer`'s history holds `older`; a commit is its own ancestor. GitFailed if one is not here."""
-        return mirror_rebase.is_ancestor(self.repository, older, newer)
+        return mirror_commits.is_ancestor(self.repository, older, newer)
 
     def tidy(self, is_over: Callable[[str], bool], now: datetime) -> Iterator[str]:
         """Once a day: forgets the attempts of tasks (by id) that are over, and packs what lies scattered."""
@@ -159,14 +152,14 @@ class Mirror:
         On top of it already: the same commit. Repeated after a kill, it answers with the commit that stands at `ref`
         if that has the same files and parent, else Refused. The new files are untested, whatever the old ones were.
         """
-        return mirror_rebase.rebased(self.repository, commit, onto, attempt_name(ref), now)
+        return mirror_commits.rebased(self.repository, commit, onto, attempt_name(ref), now)
 
     def start_for(self, commit: str, onto: str) -> str | None:
         """The commit whose files a correction starts from: the change on top of `onto`; None: they conflict.
 
         `onto` itself if the change is there already. No reference holds it: it is for a check-out now.
         """
-        made = mirror_rebase.on_top(self.repository, commit, onto)
+        made = mirror_commits.on_top(self.repository, commit, onto)
         if isinstance(made, Conflict):
             return None
         return made.sha if isinstance(made, Rebased) else onto
@@ -175,28 +168,29 @@ class Mirror:
 
     def joined(self, ours: str, theirs: str, who: str, text: str, now: datetime) -> str | Conflict:
         """A commit with both as parents, and the files of both; no reference holds it: it is pushed at once."""
-        return mirror_join.joined(self.repository, ours, theirs, who, text, now)
+        return mirror_commits.joined(self.repository, ours, theirs, mirror_commits.Signed(who, text, now))
 
     def gathered(self, branch: str, onto: str, ref: str, who: str, text: str, now: datetime) -> Rebased | AlreadyThere:
         """The files of `branch`, whose history holds `onto`, as one commit on top of that, at the free `ref`.
 
         Refused if it does not hold it: something of `onto` would be undone.
         """
-        return mirror_join.gathered(self.repository, branch, onto, attempt_name(ref), who, text, now)
+        signed = mirror_commits.Signed(who, text, now)
+        return mirror_commits.gathered(self.repository, branch, onto, attempt_name(ref), signed)
 
     # --- the branch's own line -------------------------------------------------------------------------------
 
     def line(self, old: str, new: str) -> tuple[str, ...]:
         """The commits after `old` up to `new`, the oldest first, one for each merge; only `new` without a past."""
-        return mirror_history.line(self.repository, old, new)
+        return mirror_commits.line(self.repository, old, new)
 
     def titles(self, sha: str) -> tuple[str, ...]:
         """The first lines of its history's newest thousand commits, its own first."""
-        return mirror_history.titles(self.repository, sha)
+        return mirror_commits.titles(self.repository, sha)
 
     def taken_back(self, sha: str, onto: str, ref: str, who: str, now: datetime) -> Rebased | Conflict | AlreadyThere:
         """What `sha` changed, undone on top of `onto`, at the attempt's free `ref`; by `who`: "Name <address>"."""
-        return mirror_history.taken_back(self.repository, sha, onto, attempt_name(ref), who, now)
+        return mirror_commits.taken_back(self.repository, sha, onto, attempt_name(ref), who, now)
 
     # --- what commits hold -----------------------------------------------------------------------------------
 
@@ -206,7 +200,7 @@ class Mirror:
 
     def tree_id(self, sha: str) -> str:
         """Two commits with the same one hold the same files, to the last byte."""
-        return mirror_rebase.tree_id(self.repository, sha)
+        return mirror_commits.tree_id(self.repository, sha)
 
     def read(self, sha: str, path: str, limit: int = 1_000_000) -> bytes | None:
         """A file's bytes; None: there is no such file. Refused beyond `limit` bytes."""

@@ -15,7 +15,7 @@ from threading import Lock
 from shared.model.errors import CommandFailed, Misconfigured, Refused, Unavailable
 from shared.repo.git import ENVIRONMENT, MISSING, NOWHERE, SWITCHES, GitFailed
 from shared.repo.remote import telling_line
-from shared.system.process import Kept
+from shared.system.process import KeptProgram
 
 SECONDS = 60.0  # for one answer
 FOUND = re.compile(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) (\d+)")
@@ -42,7 +42,7 @@ class Repository:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = Lock()
-        self._git: Kept | None = None
+        self._git: KeptProgram | None = None
 
     def find(self, names: Iterable[str]) -> list[Found | None]:
         """What stands under each name; None: nothing."""
@@ -111,10 +111,10 @@ class Repository:
             self._close()
             raise
 
-    def _started(self) -> Kept:
+    def _started(self) -> KeptProgram:
         argv = ("git", *SWITCHES, f"--git-dir={self.path}", "cat-file", "--batch-command", "-z")
         try:
-            return Kept(argv, env=ENVIRONMENT | NOWHERE)
+            return KeptProgram(argv, env=ENVIRONMENT | NOWHERE)
         except Unavailable:
             raise Misconfigured(MISSING) from None
 
@@ -124,7 +124,7 @@ class Repository:
             self._git = None
 
 
-def _answer(git: Kept, what: str) -> Answer:
+def _answer(git: KeptProgram, what: str) -> Answer:
     line = git.line(SECONDS)
     found = FOUND.fullmatch(line)
     if found is None:

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, Protocol
 
+from shared.model.errors import Stopping
 from shared.sandbox.box_job import Job, JobLimits, Mount, python_mounts
-from shared.sandbox.box_user import box_uid, hand_over
+from shared.sandbox.box_root import box_uid, hand_over
 from shared.sandbox.bubblewrap import METER_PORT, PROGRAMS, Bubblewrap, NoSandbox, never
 from shared.system.process import Finished
 
@@ -96,3 +97,41 @@ def refusal(tried: str, complaint: str) -> str:
         f"{fix}\n"
         "Nothing was executed. `make doctor` repeats this check."
     )
+
+
+# --- a box that ends with the program -------------------------------------------------------------------------
+
+
+class Stoppable:
+    """`stop`: whether the program is being stopped. Asked ten times a second, by every thread that runs a job."""
+
+    def __init__(self, box: Box, stop: Callable[[], bool]) -> None:
+        self._box, self._stop = box, stop
+
+    @property
+    def name(self) -> str:
+        return self._box.name
+
+    @property
+    def version(self) -> str:
+        return self._box.version
+
+    @property
+    def quality(self) -> Literal["full", "reduced"]:
+        return self._box.quality
+
+    def run(self, job: Job, stop: Callable[[], bool] = never) -> Finished:
+        """As Box.run. Stopping: it was cut, or not even begun, because the program is being stopped."""
+        if self._stop():
+            raise Stopping("the program is being stopped: nothing is run any more")
+        ours = False
+
+        def either() -> bool:
+            nonlocal ours
+            ours = self._stop()
+            return ours or stop()
+
+        done = self._box.run(job, either)
+        if done.end == "stopped" and ours:
+            raise Stopping("the program is being stopped: what ran was cut, and is begun anew at the next start")
+        return done

@@ -1,4 +1,4 @@
-"""Door to the root of a box. The only module that says what is to be seen in there, in bubblewrap's words.
+"""Root and user of a box: what is to be seen in there, in bubblewrap's words, and who works there.
 
 As root the box's user is nobody, who may not pass through the folders that lead to a source (a home is often 0700).
 So each source is first bound to a short name below /tmp, in a mount namespace that only one run has.
@@ -14,7 +14,32 @@ from pathlib import Path
 
 from shared.model.errors import Refused
 from shared.sandbox.box_job import MB, Job, Mount
-from shared.sandbox.box_user import box_uid
+from shared.sandbox.watchdog import walk
+
+# --- the user -------------------------------------------------------------------------------------------------
+
+NOBODY = 65534
+
+
+def box_uid() -> int:
+    """Who works in a box: we ourselves, and nobody when we are root, whom limits do not bind."""
+    return NOBODY if os.geteuid() == 0 else os.geteuid()
+
+
+def hand_over(path: Path) -> None:
+    """Give a folder with all that is in it (or a file, or a socket) to the box's user. No box may run in it.
+
+    Refused: folders nested too deep.
+    """
+    if os.geteuid() != 0:
+        return
+    if path.is_dir() and not path.is_symlink():
+        for parent, name in walk(path):
+            os.chown(name, NOBODY, NOBODY, dir_fd=parent, follow_symlinks=False)
+    os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+
+
+# --- the root -------------------------------------------------------------------------------------------------
 
 OURS = "/run/box"  # our own files inside
 STAGE = "/tmp"  # noqa: S108  only in the mount namespace of one run

@@ -16,8 +16,7 @@ from typing import Literal
 
 from shared.model.errors import Misconfigured, Refused, Unavailable
 from shared.sandbox.box_job import MB, Job, JobLimits, Mount, python_mounts
-from shared.sandbox.box_root import OURS, mount_table, options, staged, write_ours
-from shared.sandbox.box_user import NOBODY
+from shared.sandbox.box_root import NOBODY, OURS, mount_table, options, staged, write_ours
 from shared.sandbox.watchdog import watchdog
 from shared.system import process
 from shared.system.process import Finished
@@ -81,9 +80,9 @@ class Bubblewrap:
                     env={},  # bwrap is the first process in the box, whose environment can be read there
                     timeout=job.limits.seconds,
                     data=alive,
-                    limit=job.limits.output,
-                    pass_fds=(words, mounted, status, *channel),
-                    watch=watch,
+                    how=process.RunOptions(
+                        limit=job.limits.output, pass_fds=(words, mounted, status, *channel), watch=watch
+                    ),
                 )
             finally:
                 said = os.pread(status, 1000, 0)

@@ -1,12 +1,25 @@
-"""Door to what goes on. The only module that tells which agents are at work, and how a day's runs and phases ended."""
+"""Who works on a home: its daemons, one after the other, which agents are at work, and how runs and phases ended.
+
+Each daemon has a number, its epoch. A database that is guarded by it (shared.store.database) writes nothing once there
+is a higher one: a daemon that was suspended and replaced can do no harm when it wakes up.
+"""
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
+from pydantic import TypeAdapter, ValidationError
+
+from shared.model.schedule import Wait
 from shared.store.database import Database
+from shared.system.fault import fault_point
+
+# --- runs and phases ------------------------------------------------------------------------------------------
 
 CUT_OFF = "cut off: the program ended"
 NO_PROBLEM = ("KeyboardInterrupt", "Stopping", CUT_OFF)  # the owner's own doing, and what the next start takes up
@@ -79,3 +92,95 @@ class Activity:
 def locked_since(lock: Path) -> datetime:
     """When the one who works on a home now began: he wrote his number into the lock."""
     return datetime.fromtimestamp(lock.stat().st_mtime, UTC)
+
+
+# --- epochs ---------------------------------------------------------------------------------------------------
+
+STOPPED = "stopped"  # as it was asked to
+WAITS = TypeAdapter(tuple[Wait, ...])
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """`seen`: its last sign of life. `ended` None: it is alive, or ended without a word. `how`: in words.
+
+    `waits`: for what, at that sign of life.
+    """
+
+    number: int
+    pid: int
+    began: datetime
+    ready: datetime | None
+    seen: datetime
+    ended: datetime | None
+    how: str
+    waits: tuple[Wait, ...] = ()
+
+
+class Epochs:
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def begin(self, pid: int, now: datetime, kind: Literal["daemon", "run-day"] = "daemon") -> int:
+        """By who holds the home's lock. What is still open belongs to the dead: it ends here -> our number."""
+        with self._db.transaction() as db:
+            db.execute(
+                "update epochs set ended_at = coalesce(seen_at, ready_at, began_at), how = 'cut off'"
+                " where ended_at is null"
+            )
+            db.execute(
+                "update agent_runs set ended_at = ?, result = ? where ended_at is null", (now.isoformat(), CUT_OFF)
+            )
+            cursor = db.execute(
+                "insert into epochs (kind, pid, began_at) values (?, ?, ?)", (kind, pid, now.isoformat())
+            )
+        fault_point("epoch.begun")
+        return cursor.lastrowid or 0
+
+    def ready(self, number: int, now: datetime) -> None:
+        self._note("ready_at", number, now.isoformat())
+
+    def seen(self, number: int, now: datetime) -> None:
+        """A sign of life. Replaced, if the database is guarded and another one has begun."""
+        self._note("seen_at", number, now.isoformat())
+
+    def waits_for(self, number: int, waits: Sequence[Wait]) -> None:
+        """Just now: nothing of it is true any more once it has ended."""
+        self._note("waits_json", number, WAITS.dump_json(tuple(waits)).decode())
+
+    def end(self, number: int, now: datetime, how: str) -> None:
+        """The first end counts."""
+        with self._db.transaction() as db:
+            db.execute(
+                "update epochs set ended_at = ?, how = ? where number = ? and ended_at is null",
+                (now.isoformat(), how, number),
+            )
+        fault_point("epoch.ended")
+
+    def last(self) -> Epoch | None:
+        """The newest daemon's."""
+        row = self._db.row("select * from epochs where kind = 'daemon' order by number desc limit 1")
+        return _epoch(row) if row else None
+
+    def _note(self, column: str, number: int, value: str) -> None:
+        with self._db.transaction() as db:
+            db.execute(f"update epochs set {column} = ? where number = ?", (value, number))  # noqa: S608
+
+
+def _epoch(row: sqlite3.Row) -> Epoch:
+    began, ready = datetime.fromisoformat(row["began_at"]), _when(row["ready_at"])
+    seen = _when(row["seen_at"]) or ready or began
+    ended, waits = _when(row["ended_at"]), _waits(row["waits_json"])
+    return Epoch(row["number"], row["pid"], began, ready, seen, ended, row["how"], waits)
+
+
+def _waits(text: str) -> tuple[Wait, ...]:
+    """Empty: another version of this program wrote them."""
+    try:
+        return WAITS.validate_json(text)
+    except ValidationError:
+        return ()
+
+
+def _when(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None

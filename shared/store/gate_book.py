@@ -13,8 +13,7 @@ from typing import Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from shared.model.evidence import Evidence, SuiteRun
-from shared.model.review import Reviewed
+from shared.model.evidence import Evidence, Reviewed, SuiteRun
 from shared.store.database import Database, Tables
 from shared.system.clock import Clock
 from shared.system.fault import fault_point

@@ -22,7 +22,7 @@ from shared.store.task_records import (
     Attempt,
     Happened,
     Outcome,
-    Places,
+    TaskPlaces,
     TaskRecord,
     attempt_of,
     find_records,
@@ -50,7 +50,7 @@ class Planned:
 class Journal:
     def __init__(self, db: Database) -> None:
         self._db = Tables(db, "history")
-        self._places = Places(self._db)
+        self._places = TaskPlaces(self._db)
         self._has_branches: bool | None = None  # whether any task was planned for one; None: nobody has asked
 
     # -- tasks: events and moves ------------------------------------------------------------------------------
@@ -60,33 +60,23 @@ class Journal:
         self.all_born([(spec, state)], note, now, wording, branch)
 
     def all_born(
-        self,
-        tasks: Iterable[tuple[TaskSpec, State]],
-        note: str,
-        now: datetime,
-        wording: str = "",
-        branch: str = "",
+        self, tasks: Iterable[tuple[TaskSpec, State]], note: str, now: datetime, wording: str = "", branch: str = ""
     ) -> None:
         """As `born`, of many that came at once: the disk is waited for once."""
         self._has_branches = True if branch else self._has_branches
         with self._db.transaction() as db:
             for spec, state in tasks:
-                self._born(db, spec, state, note, now, wording, branch)
+                found = db.execute(
+                    "insert or ignore into tasks values (?, ?, ?, ?, ?, ?, ?)",
+                    (spec.id, spec.title, spec.goal_id, wording, spec.priority.value, now.isoformat(), branch),
+                )
+                if found.rowcount:
+                    db.execute(
+                        "insert into task_events (task, at, event, from_state, to_state, note, done)"
+                        " values (?, ?, 'created', '', ?, ?, 1)",
+                        (spec.id, now.isoformat(), state.value, note),
+                    )
         fault_point("task.born")
-
-    def _born(
-        self, db: sqlite3.Connection, spec: TaskSpec, state: State, note: str, now: datetime, wording: str, branch: str
-    ) -> None:
-        found = db.execute(
-            "insert or ignore into tasks values (?, ?, ?, ?, ?, ?, ?)",
-            (spec.id, spec.title, spec.goal_id, wording, spec.priority.value, now.isoformat(), branch),
-        )
-        if found.rowcount:
-            db.execute(
-                "insert into task_events (task, at, event, from_state, to_state, note, done)"
-                " values (?, ?, 'created', '', ?, ?, 1)",
-                (spec.id, now.isoformat(), state.value, note),
-            )
 
     def plan_move(
         self,

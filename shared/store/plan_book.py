@@ -45,7 +45,7 @@ class PlanRepository:
         return Accepted(row["digest"], vision, GUARDS.validate_json(row["guards_json"]))
 
     def accept(self, day: str, accepted: Accepted, questions: Sequence[Question], wording: Mapping[str, str]) -> None:
-        """The vision of today, with the questions about it; `wording` by goal id (shared.model.board)."""
+        """The vision of today, with the questions about it; `wording` by goal id (shared.model.lifecycle)."""
         with self._db.transaction() as db:
             db.execute(
                 "insert into visions (day, digest, vision_json, guards_json) values (?, ?, ?, ?)",

@@ -88,7 +88,7 @@ def happened(row: sqlite3.Row) -> Happened:
     return Happened(row["at"], Event(row["event"]), State(row["to_state"]), row["note"])
 
 
-class Places:
+class TaskPlaces:
     """Where history puts each task: read once, then only what was booked since."""
 
     def __init__(self, db: Tables) -> None:

@@ -1,15 +1,23 @@
 """What a home keeps, and when it is packed or thrown away: by age, number and size. Money is kept for ever.
 
-Sizes are bytes.
+Sizes are bytes. A log goes to logs/old at once and whole; there it is packed, and goes when its packed form is on the
+disk. Whatever is left of that by a kill is done the next time.
 """
 
 from __future__ import annotations
 
+import gzip
+import os
 import re
-from collections.abc import Collection, Mapping
-from datetime import date, datetime, timedelta
+import shutil
+import stat
+from collections.abc import Collection, Iterator, Mapping
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 from shared.model.lifecycle import State
+from shared.system.fault import fault_point
+from shared.system.paths import move, sync_folder
 
 FULL_LOG = 10_000_000
 LOG_DAYS = 90
@@ -75,3 +83,105 @@ def is_long_over(state: State, since: datetime, now: datetime) -> bool:
 def is_scattered(packs: int, loose: int) -> bool:
     """A repository that is worth being packed."""
     return packs >= SCATTERED_PACKS or loose >= SCATTERED_OBJECTS
+
+
+# --- old logs, packed -----------------------------------------------------------------------------------------
+
+BEGINNING = 200  # bytes of a log that tell when it was begun
+
+
+def rotate(logs: Path, today: date) -> Iterator[str]:
+    """One line per log that was turned over. Whoever has it open writes on into it until it is packed."""
+    old = logs / "old"
+    for path in sorted(logs.glob("*.jsonl")):
+        if _is_plain(path) and is_turned_over(path.stat().st_size, _beginning(path), today):
+            old.mkdir(exist_ok=True)
+            target = old / packed_name(path.name, today, os.listdir(old))
+            move(path, target)
+            fault_point("tidy.log-moved")
+            yield f"logs/{path.name}: packed as logs/old/{target.name}.gz"
+    for path in sorted(old.glob("*.jsonl")):
+        if _is_plain(path):
+            _pack(path)
+
+
+def drop_old(logs: Path, today: date) -> Iterator[str]:
+    gone = [path for path in sorted((logs / "old").glob("*.gz")) if is_old_log(path.name, today)]
+    for path in gone:
+        path.unlink(missing_ok=True)
+        fault_point("tidy.old-log-removed")
+    if gone:
+        yield f"logs/old: {len(gone)} logs of long ago thrown away"
+
+
+def drop_traces(logs: Path, now: datetime) -> Iterator[str]:
+    """Stack traces of our bugs, which nobody may ever have reported."""
+    found = {path.name: _written(path) for path in logs.glob("bug-*.txt")}
+    gone = old_traces(found, now)
+    for name in gone:
+        (logs / name).unlink(missing_ok=True)
+        fault_point("tidy.trace-removed")
+    if gone:
+        yield f"logs: {len(gone)} old traces of bugs thrown away"
+
+
+def cut(output: Path) -> Iterator[str]:
+    """Keeps the end of a file that somebody may be appending to just now: it stays the same file.
+
+    Its end is written over its beginning before it is cut, so that a kill leaves the end twice, and never less.
+    """
+    try:
+        descriptor = os.open(output, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        size = os.fstat(descriptor).st_size
+        if size <= FULL_OUTPUT:
+            return
+        end = os.pread(descriptor, OUTPUT_KEPT, size - OUTPUT_KEPT)
+        end = end[end.find(b"\n") + 1 :]  # whole lines
+        os.pwrite(descriptor, end, 0)
+        fault_point("tidy.output-copied")
+        os.ftruncate(descriptor, len(end))
+    finally:
+        os.close(descriptor)
+    fault_point("tidy.output-cut")
+    yield f"{output.parent.name}/{output.name}: cut to its last {len(end):,} bytes"
+
+
+def _pack(path: Path) -> None:
+    """A line that somebody wrote into it meanwhile begins it anew."""
+    temporary, packed = path.with_name(f".{path.name}.gz.tmp"), path.with_name(f"{path.name}.gz")
+    while True:
+        size = _compress(path, temporary)
+        os.replace(temporary, packed)
+        sync_folder(path.parent)
+        fault_point("tidy.log-packed")
+        if path.stat().st_size == size:
+            break
+    path.unlink()
+    fault_point("tidy.log-removed")
+
+
+def _compress(source: Path, target: Path) -> int:
+    """How many bytes of it were packed."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    with source.open("rb") as lines, os.fdopen(os.open(target, flags, 0o600), "wb") as file:
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packing:
+            shutil.copyfileobj(lines, packing)
+        file.flush()
+        os.fsync(file.fileno())
+        return lines.tell()
+
+
+def _beginning(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(BEGINNING).decode("utf-8", "replace")
+
+
+def _is_plain(path: Path) -> bool:
+    return stat.S_ISREG(path.lstat().st_mode)
+
+
+def _written(path: Path) -> datetime:
+    return datetime.fromtimestamp(path.lstat().st_mtime, UTC)

@@ -61,6 +61,19 @@ class Finished:
         return (self.errors or self.output).decode("utf-8", "replace").strip()
 
 
+@dataclass(frozen=True)
+class RunOptions:
+    """What few programs need. `watch`: asked ten times a second; a reason ends the group at once, without a warning."""
+
+    limit: int = 200_000  # bytes kept of each channel
+    merge: bool = False  # errors join the output
+    pass_fds: Collection[int] = ()  # descriptors that it inherits
+    watch: Watch | None = None
+
+
+USUAL = RunOptions()
+
+
 def run(
     argv: Sequence[str],
     *,
@@ -68,31 +81,26 @@ def run(
     env: Mapping[str, str],
     timeout: float,
     data: bytes | int | None = None,
-    limit: int = 200_000,
-    merge: bool = False,
-    pass_fds: Collection[int] = (),
-    watch: Watch | None = None,
+    how: RunOptions = USUAL,
 ) -> Finished:
     """Start a program and wait for its end.
 
-    timeout in seconds; data: what it reads, or a descriptor to read from (default: nothing); limit: bytes kept of each
-    channel; merge: errors join the output; pass_fds: descriptors that it inherits; watch: asked ten times a second, a
-    reason ends the group at once, without a polite signal. A missing program is an ordinary answer.
-    Refused: an argument that no program can be given.
+    timeout in seconds; data: what it reads, or a descriptor to read from (default: nothing). A missing program is an
+    ordinary answer. Refused: an argument that no program can be given.
     """
     _refuse_unspeakable(argv, env)
     began = time.monotonic()
     with contextlib.ExitStack() as files:
         source = data if isinstance(data, int) else files.enter_context(_holding(data))
         output = files.enter_context(tempfile.TemporaryFile())
-        errors = output if merge else files.enter_context(tempfile.TemporaryFile())
+        errors = output if how.merge else files.enter_context(tempfile.TemporaryFile())
         try:
-            process = _start(argv, cwd, env, (source, output, errors), pass_fds)
+            process = _start(argv, cwd, env, (source, output, errors), how.pass_fds)
         except OSError as error:  # no such program, not executable, no such folder
             return Finished(127, b"", str(error).encode(), "not found", time.monotonic() - began)
-        end = _wait(process, began + timeout, watch, (output, errors))
-        said, cut = head_and_tail(output, limit)
-        complained, cut_too = (b"", False) if merge else head_and_tail(errors, limit)
+        end = _wait(process, began + timeout, how.watch, (output, errors))
+        said, cut = head_and_tail(output, how.limit)
+        complained, cut_too = (b"", False) if how.merge else head_and_tail(errors, how.limit)
     return Finished(process.returncode, said, complained, end, time.monotonic() - began, cut or cut_too)
 
 
@@ -150,7 +158,7 @@ def detached(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path = Path("/
     return process.pid
 
 
-class Kept:
+class KeptProgram:
     """A program that is kept, and answers what it is told. For one thread at a time.
 
     Its group ends with `close`, with this object or with us, at once. When it has ended, or does not answer in time,

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from shared.repo.git import ENVIRONMENT
-from shared.system.process import run
+from shared.system.process import RunOptions, run
 from simulators.github.call import Answer, Request
 from simulators.github.rules import token_allows
 from simulators.github.state import Account, Repository, State
@@ -75,7 +75,7 @@ def _backend(request: Request, repository: Repository, account: Account) -> Answ
         "GIT_PROTOCOL": request.headers.get("git-protocol", ""),
     }
     argv = ("git", *_settings(repository, account), "http-backend")
-    done = run(argv, env=environment, timeout=SECONDS, data=request.body, limit=MOST)
+    done = run(argv, env=environment, timeout=SECONDS, data=request.body, how=RunOptions(limit=MOST))
     if not done.ok or done.cut:
         return _says(500, f"git http-backend: {done.end}, {done.complaint[:200]}")
     return _read(done.output)

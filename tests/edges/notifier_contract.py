@@ -14,8 +14,7 @@ from abc import ABC, abstractmethod
 import pytest
 
 from shared.model.errors import Misconfigured, TeamError, Unavailable
-from shared.notify.notice import Notice, Section, Tone
-from shared.notify.notifier import DeliveryUnknown, Notifier
+from shared.notify.notice import DeliveryUnknown, Notice, Notifier, Section, Tone
 
 NOTICE = Notice(
     "2026-11-20:day",

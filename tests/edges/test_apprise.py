@@ -13,8 +13,7 @@ import pytest
 
 from shared.model.errors import Misconfigured
 from shared.notify.apprise_notifier import LONGEST, AppriseNotifier, plain
-from shared.notify.notice import Notice, Picture, Section
-from shared.notify.notifier import DeliveryUnknown, Notifier
+from shared.notify.notice import DeliveryUnknown, Notice, Notifier, Picture, Section
 from tests.edges.notifier_contract import CHANGED, NOTICE, NotifierContract, NotifierHome
 
 IS_HERE = importlib.util.find_spec("apprise") is not None

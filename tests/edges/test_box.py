@@ -107,7 +107,9 @@ class NoBox:
             words = [word.replace(mount.target, str(mount.source)) for word in words]
         scene = json.loads(words[-1])
         with open(os.devnull, "rb") as leaked:
-            done = process.run(words, env={"KEY": scene["canary"]}, timeout=30, pass_fds=(leaked.fileno(),))
+            done = process.run(
+                words, env={"KEY": scene["canary"]}, timeout=30, how=process.RunOptions(pass_fds=(leaked.fileno(),))
+            )
         self.survivor = int(Path(scene["beat"]).read_text())
         return done
 

@@ -17,7 +17,7 @@ from shared.model.change import ChangeLimits
 from shared.model.errors import Misconfigured, Refused
 from shared.model.scope import Scope
 from shared.repo.committer import Author, Committed, Committer, NothingChanged
-from shared.repo.committer_walk import walk
+from shared.repo.committer_harvest import walk
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
 from shared.system.outgoing import Outgoing

@@ -10,9 +10,9 @@ import pytest
 
 from cli.terminal.text import command
 from cli.views.daemon_state import daemon_facts, go_on, what_it_waits_for, who_works
-from shared.model.waiting import Wait
+from shared.model.schedule import Wait
+from shared.store.activity import STOPPED, Epochs
 from shared.store.database import Database
-from shared.store.epochs import STOPPED, Epochs
 
 NOW = datetime(2026, 11, 20, 10, 32, 5, tzinfo=UTC)
 HOME = Path("/team")

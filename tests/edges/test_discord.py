@@ -30,8 +30,7 @@ from shared.notify.discord_text import (
     new_message,
     units,
 )
-from shared.notify.notice import Notice, Picture, Section, Tone
-from shared.notify.notifier import DeliveryUnknown, Notifier, TryLater
+from shared.notify.notice import DeliveryUnknown, Notice, Notifier, Picture, Section, Tone, TryLater
 from shared.system.clock import ManualClock, SystemClock
 from simulators.discord.local_webhook import Fault, LocalWebhook, page, too_many
 from simulators.discord.local_webhook_messages import TOKEN

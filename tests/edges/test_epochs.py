@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from shared.model.errors import Replaced
-from shared.store.activity import Activity
+from shared.store.activity import STOPPED, Activity, Epoch, Epochs
 from shared.store.database import Database
-from shared.store.epochs import STOPPED, Epoch, Epochs
 from shared.store.journal import Journal
 from shared.system.clock import ManualClock
 from tests.killing import finishes, killed_at, points, snippet
@@ -25,7 +24,7 @@ ONE_LIFE = """
     from datetime import datetime, UTC
     from pathlib import Path
     from shared.store.database import Database
-    from shared.store.epochs import Epochs
+    from shared.store.activity import Epochs
 
     db = Database(Path(sys.argv[1]))
     epochs, now = Epochs(db), datetime(2026, 11, 20, 8, tzinfo=UTC)

@@ -36,9 +36,9 @@ from shared.forge.forge import (
     summary,
     task_of,
 )
-from shared.forge.local_forge import BranchesDiverged, LocalForge, create, follow
+from shared.forge.local_forge import LocalForge
 from shared.forge.local_forge_book import LocalForgeRepository
-from shared.forge.local_forge_git import Commits
+from shared.forge.local_forge_git import BranchesDiverged, Commits, create, follow
 from shared.model.errors import Misconfigured, Refused, Stumble, TeamError, Unavailable
 from shared.model.text import one_line
 from shared.repo.git import git
@@ -133,7 +133,7 @@ def test_a_creation_that_was_killed_is_repeated(tmp_path: Path) -> None:
     first = commit(source, "main", {"a": "1\n"})
 
     def program(path: Path) -> list[str]:
-        code = "import sys; from pathlib import Path; from shared.forge.local_forge import create"
+        code = "import sys; from pathlib import Path; from shared.forge.local_forge_git import create"
         return snippet(f"{code}; create(Path(sys.argv[1]), Path(sys.argv[2]), 'main')", str(path), str(source))
 
     for number, _ in enumerate(points(program(tmp_path / "clean.git")), 1):
@@ -582,7 +582,7 @@ def test_histories_without_a_common_commit_are_the_owners_to_join(tmp_path: Path
 FOLLOW = """
     import sys
     from pathlib import Path
-    from shared.forge.local_forge import follow
+    from shared.forge.local_forge_git import follow
     from shared.repo.remote import Remote
 
     follow(Path(sys.argv[1]), Remote(sys.argv[2]), "main")

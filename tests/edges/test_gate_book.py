@@ -9,9 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.evidence import Evidence, Failure, Problem, SuiteRun
+from shared.model.evidence import (
+    Approved,
+    ChangesRequested,
+    Escalated,
+    Evidence,
+    Failure,
+    Finding,
+    Problem,
+    Reviewed,
+    Severity,
+    SuiteRun,
+    Verdict,
+)
 from shared.model.lifecycle import State
-from shared.model.review import Approved, ChangesRequested, Escalated, Finding, Reviewed, Severity, Verdict
 from shared.model.work import TaskSpec
 from shared.store.database import SCHEMA, Database, statements
 from shared.store.gate_book import AwaitingOwner, GateRepository, Ruling

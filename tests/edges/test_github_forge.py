@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,8 @@ from shared.forge.forge import (
     marker,
 )
 from shared.forge.github_answers import GitHubAnswer
+from shared.forge.github_client import MOST_KEPT, AnswerCache, GitHubAccess
 from shared.forge.github_forge import GitHubForge
-from shared.forge.github_memory import MOST_KEPT, Kept
 from shared.forge.github_values import WIP
 from shared.model.errors import Misconfigured
 from shared.repo.git import git
@@ -48,10 +49,11 @@ OPENING = """
 import os
 from datetime import UTC, datetime
 from shared.system.clock import ManualClock
+from shared.forge.github_client import GitHubAccess
 from shared.forge.github_forge import GitHubForge
 forge = GitHubForge(
     {name!r}, os.environ["TOKEN_OF_TEAM"], ManualClock(datetime(2026, 11, 20, 8, 30, tzinfo=UTC)),
-    reviewer_token=os.environ["TOKEN_OF_REVIEWER"], url={url!r}, patience=20.0, seconds_between=0.0,
+    reviewer_token=os.environ["TOKEN_OF_REVIEWER"], access=GitHubAccess({url!r}, 20.0, 0.0),
 )
 """
 
@@ -68,10 +70,10 @@ class GitHubHome(ForgeHome):
         self.team, self.reviewer = hub.user("team"), "" if one_account else hub.user("reviewer")
         self.forge = self.opened()
 
-    def opened(self, **given: Any) -> GitHubForge:
-        manner: dict[str, Any] = {"url": self.hub.url, "patience": 20.0, "seconds_between": 0.0}
-        manner["reviewer_token"] = self.reviewer
-        return GitHubForge(self.name, self.team, ManualClock(NOW), **(manner | given))
+    def opened(self, reviewer_token: str | None = None, **given: Any) -> GitHubForge:
+        access = replace(GitHubAccess(self.hub.url, 20.0, 0.0), **given)
+        second = self.reviewer if reviewer_token is None else reviewer_token
+        return GitHubForge(self.name, self.team, ManualClock(NOW), reviewer_token=second, access=access)
 
     def opening(self) -> str:
         return OPENING.format(name=self.name, url=self.hub.url)
@@ -168,7 +170,7 @@ def test_it_keeps_the_protocol_and_asks_nothing_before_the_first_call(home: GitH
 )
 def test_what_cannot_be_right_is_said_before_anything_is_sent(repository: str, token: str, url: str, says: str) -> None:
     with pytest.raises(Misconfigured, match=says) as told:
-        GitHubForge(repository, token, ManualClock(NOW), url=url)
+        GitHubForge(repository, token, ManualClock(NOW), access=GitHubAccess(url))
     assert "s3cret" not in str(told.value)
 
 
@@ -438,7 +440,7 @@ def test_a_list_of_several_pages_is_read_to_its_end(home: GitHubHome) -> None:
 
 
 def test_memory_has_an_end() -> None:
-    kept = Kept()
+    kept = AnswerCache()
     for number in range(5):
         kept.keep(str(number), GitHubAnswer(200, {"etag": "x"}, "x" * (MOST_KEPT // 3)))
         assert kept.get("0") is not None  # asked for, so that it stays
@@ -616,13 +618,17 @@ def test_a_scope_that_could_not_be_asked_for_is_no_end_of_the_questions(home: Gi
 
 
 def test_a_repository_that_is_not_there_ends_the_questions(home: GitHubHome) -> None:
-    forge = GitHubForge("team/nothing", home.team, ManualClock(NOW), url=home.hub.url, seconds_between=0.0)
+    forge = GitHubForge(
+        "team/nothing", home.team, ManualClock(NOW), access=GitHubAccess(home.hub.url, seconds_between=0.0)
+    )
     assert [(f.name, f.ok) for f in forge.check()] == [("account", True), ("account", False)]
     assert "there is no repository team/nothing" in forge.check()[-1].detail
 
 
 def test_a_bad_token_ends_the_questions(home: GitHubHome) -> None:
-    (found,) = GitHubForge(NAME, "nobodys", ManualClock(NOW), url=home.hub.url, seconds_between=0.0).check()
+    (found,) = GitHubForge(
+        NAME, "nobodys", ManualClock(NOW), access=GitHubAccess(home.hub.url, seconds_between=0.0)
+    ).check()
     assert not found.ok
     assert "config/.env as GITHUB_TOKEN" in found.detail
 
@@ -665,7 +671,7 @@ def test_a_reviewer_who_does_not_count_is_said(hub: LocalGitHub) -> None:
 
 def test_who_may_not_push_is_told_where_to_give_it(hub: LocalGitHub) -> None:
     home = GitHubHome(hub, one_account=True)
-    forge = GitHubForge(NAME, hub.user("stranger"), ManualClock(NOW), url=hub.url, seconds_between=0.0)
+    forge = GitHubForge(NAME, hub.user("stranger"), ManualClock(NOW), access=GitHubAccess(hub.url, seconds_between=0.0))
     ok, detail = findings(forge)["repository"]
     assert not ok
     assert f"stranger may not push to {home.name}" in detail

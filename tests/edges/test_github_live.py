@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from shared.forge.forge import Issue, Pull
-from shared.forge.github_client import GITHUB
+from shared.forge.github_client import GITHUB, GitHubAccess
 from shared.forge.github_forge import GitHubForge
 from shared.repo.git import git
 from shared.repo.remote import Remote
@@ -86,7 +86,7 @@ class DistantHome(ForgeHome):
         self.repository, self.remote = folder, remote
         self.prefix = f"contract-{secrets.token_hex(4)}-"
         git(folder, "init", "--quiet", "--bare", "--initial-branch=main")
-        self.direct = GitHubForge(name, token, SystemClock(), url=url, seconds_between=pause)
+        self.direct = GitHubForge(name, token, SystemClock(), access=GitHubAccess(url, seconds_between=pause))
         self.push("main", {"README": f"{self.prefix}\n"}, start="")
         self.forge = OwnCorner(self.direct, self.prefix, self.fetch)
 

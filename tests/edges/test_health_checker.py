@@ -15,10 +15,9 @@ from datetime import UTC, datetime
 import pytest
 
 from agents.devops.drivers.driver import Cleaned, EngineAway, Release
-from agents.devops.drivers.health_checker import HealthChecker, base_url
+from agents.devops.drivers.health_checker import HealthChecker, SiteChecks, base_url
 from shared.config.settings_deploy import Page, PlaceSettings
-from shared.model.deployment import Place, Running
-from shared.model.health import HealthLook
+from shared.model.deployment import HealthLook, Place, Running
 from shared.system.clock import ManualClock
 from shared.system.outgoing import Outgoing
 
@@ -134,7 +133,7 @@ def nobody() -> str:
 def checker(
     url: str, *pages: Page, patterns: Sequence[str] = (), retries: int = 0, secrets: dict[str, str] | None = None
 ) -> HealthChecker:
-    return HealthChecker(pages, url, patterns, retries, ManualClock(NOON), Outgoing(secrets or {}).clean)
+    return HealthChecker(SiteChecks(url, pages, patterns, retries), ManualClock(NOON), Outgoing(secrets or {}).clean)
 
 
 def look(one: HealthChecker, driver: FakeDriver | None = None, restarts_before: int = 0) -> HealthLook:
@@ -279,7 +278,7 @@ def test_the_address_is_the_owners_or_this_machine() -> None:
 def test_a_page_that_fails_is_asked_again_a_second_later() -> None:
     clock = ManualClock(NOON)
     with site(says(500), says(500), says()) as found:
-        one = HealthChecker((HEALTHZ, HEALTHZ), found.url, (), 2, clock)
+        one = HealthChecker(SiteChecks(found.url, (HEALTHZ, HEALTHZ), retries=2), clock)
         assert look(one) == HealthLook(12.5, tries=3)
         assert len(found.asked) == 4
     assert (clock.now() - NOON).total_seconds() == 2

@@ -28,13 +28,21 @@ from shared.money.token_budget import Ask, Caps, Rates
 from shared.repo.git import git
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
+from shared.store.activity import Epochs
 from shared.store.database import Database
-from shared.store.epochs import Epochs
 from shared.store.research_book import ResearchRepository
 from shared.system.clock import ManualClock
-from shared.system.keeping import ENVIRONMENT_AGE, FULL_LOG, FULL_OUTPUT, OUTPUT_KEPT, SCATTERED_PACKS, TRACES
+from shared.system.keeping import (
+    ENVIRONMENT_AGE,
+    FULL_LOG,
+    FULL_OUTPUT,
+    OUTPUT_KEPT,
+    SCATTERED_PACKS,
+    TRACES,
+    cut,
+    rotate,
+)
 from shared.system.log import Log, Tail
-from shared.system.log_rotation import cut, rotate
 from shared.system.paths import Home
 from tests.killing import REPOSITORY, at_length, killed_at, points, snippet
 from tests.repositories import shell
@@ -375,7 +383,7 @@ ROTATE = """
     import sys
     from datetime import date
     from pathlib import Path
-    from shared.system.log_rotation import rotate
+    from shared.system.keeping import rotate
     list(rotate(Path(sys.argv[1]), date(2026, 11, 20)))
 """
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.llm import llm_answers
+from shared.llm import llm_client
 from shared.llm.llm_client import LlmClient, MeterAccess, repair
 from shared.llm.llm_replies import Replies
 from shared.model.errors import (
@@ -514,10 +514,10 @@ DOCUMENTS = st.recursive(VALUES, lambda inner: st.lists(inner, max_size=4) | st.
 
 @given(text=st.text(max_size=300) | DOCUMENTS.map(json.dumps))
 def test_whatever_comes_is_a_value_or_one_line_of_reason(text: str) -> None:
-    form = llm_answers.adapter(Plan)
+    form = llm_client.adapter(Plan)
     try:
-        value = llm_answers.read(form, text)
-    except llm_answers.NotAnAnswer as reason:
+        value = llm_client.read(form, text)
+    except llm_client.NotAnAnswer as reason:
         assert str(reason)
         assert "\n" not in str(reason)
         str(reason).encode()  # can be sent, stored and printed
@@ -526,14 +526,14 @@ def test_whatever_comes_is_a_value_or_one_line_of_reason(text: str) -> None:
 
 
 def test_what_the_vendor_forbids_in_a_form_is_not_in_ours() -> None:
-    form = llm_answers.schema(llm_answers.adapter(Plan))
+    form = llm_client.schema(llm_client.adapter(Plan))
     assert form["additionalProperties"] is False
     assert form["$defs"]["Step"]["additionalProperties"] is False
     assert "default" not in form["properties"]["files"]
 
 
 def test_a_form_holds_names_and_types_and_no_words_that_every_call_would_pay_for() -> None:
-    form = llm_answers.schema(llm_answers.adapter(Plan))
+    form = llm_client.schema(llm_client.adapter(Plan))
     assert str(form).count("title") == str(form).count("'title': {'type': 'string'}") + len(["of Plan", "required"])
     assert "description" not in str(form) and "default" not in str(form)
     assert (form["title"], set(form["properties"])) == ("Plan", {"name", "size", "files", "steps", "note"})

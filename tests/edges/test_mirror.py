@@ -12,7 +12,7 @@ from shared.model.change import Change, ChangeLimits
 from shared.model.errors import Misconfigured, Refused
 from shared.repo.git import GitFailed
 from shared.repo.mirror import BranchMoved, Match, Mirror, default_branch
-from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
+from shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from shared.repo.mirror_tree import TreeEntry
 from shared.repo.remote import Remote
 from tests.killing import killed_at, points, snippet

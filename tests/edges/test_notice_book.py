@@ -11,9 +11,8 @@ import pytest
 
 from shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
 from shared.notify.messenger import AGAIN, PAUSE, Messenger
-from shared.notify.notice import Notice, Picture, Section
+from shared.notify.notice import DeliveryUnknown, Notice, Picture, Section, TryLater
 from shared.notify.notice_book import NoticeRepository
-from shared.notify.notifier import DeliveryUnknown, TryLater
 from shared.store.database import Database
 from tests.killing import finishes, killed_at, points, snippet
 from tests.mailbox import Mailbox

@@ -21,7 +21,7 @@ from cli.commands.daemon import StopTimeouts
 from cli.terminal.arguments import Arguments, parse
 from shared.sandbox.box import CONTAINER, INSTALL
 from shared.system import strict_yaml
-from shared.system.process import Finished, run
+from shared.system.process import Finished, RunOptions, run
 
 ROOT = Path(__file__).parents[2]
 PACKAGING = ROOT / "packaging"
@@ -59,7 +59,7 @@ def home_of(tmp_path: Path) -> Path:
 
 def command(*words: str) -> Finished:
     env = {name: os.environ[name] for name in ("PATH", "HOME", "DOCKER_HOST") if name in os.environ}
-    return run(words, env=env, timeout=60, limit=5_000_000)
+    return run(words, env=env, timeout=60, how=RunOptions(limit=5_000_000))
 
 
 def test_the_service_starts_the_daemon_of_this_checkout_on_the_owners_home(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from shared.model.naming import attempt_ref, branch_name, is_task_id
 from shared.model.scope import matches
-from shared.repo.committer_ignore import GitIgnore
+from shared.repo.committer_harvest import GitIgnore
 from tests.repositories import ENVIRONMENT, shell, write
 
 WORD = st.text("abA*?", min_size=1, max_size=4) | st.sampled_from(["**", "[ab]", "[!a]", "[b-a]", "\\*", "\\a"])

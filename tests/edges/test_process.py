@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from shared.model.errors import Refused, Unavailable
 from shared.system import process
-from shared.system.process import End, detached, other, run
+from shared.system.process import End, RunOptions, detached, other, run
 
 ENV = {"PATH": "/usr/bin:/bin"}
 ROOT = Path(__file__).parents[2]
@@ -67,7 +67,8 @@ def test_it_inherits_only_the_descriptors_that_are_passed(lifeline: Lifeline) ->
     listing = ["sh", "-c", "ls /proc/$$/fd"]
     os.set_inheritable(lifeline.ours, True)
     assert run(listing, env=ENV, timeout=5).text.split() == ["0", "1", "2"]
-    assert str(lifeline.ours) in run(listing, env=ENV, timeout=5, pass_fds=(lifeline.ours,)).text.split()
+    inherits = RunOptions(pass_fds=(lifeline.ours,))
+    assert str(lifeline.ours) in run(listing, env=ENV, timeout=5, how=inherits).text.split()
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_it_inherits_only_the_descriptors_that_are_passed(lifeline: Lifeline) ->
     ],
 )
 def test_it_reads_the_data(data: bytes | None, read: bytes) -> None:
-    assert run(["cat"], env=ENV, timeout=5, data=data, limit=1_000_000).output == read
+    assert run(["cat"], env=ENV, timeout=5, data=data, how=RunOptions(limit=1_000_000)).output == read
 
 
 def test_data_that_nobody_reads_blocks_nobody() -> None:
@@ -142,12 +143,13 @@ def test_it_is_asked_politely_first() -> None:
 
 def test_the_group_ends_with_the_time_limit_also_when_it_is_deaf(lifeline: Lifeline) -> None:
     script = "trap '' TERM; " + FAMILY.format(seconds=100)
-    run(["sh", "-c", script], env=ENV, timeout=0.2, pass_fds=(lifeline.theirs,))
+    run(["sh", "-c", script], env=ENV, timeout=0.2, how=RunOptions(pass_fds=(lifeline.theirs,)))
     assert lifeline.all_are_gone()
 
 
 def test_the_group_ends_with_its_leader(lifeline: Lifeline) -> None:
-    assert run(["sh", "-c", FAMILY.format(seconds=0)], env=ENV, timeout=5, pass_fds=(lifeline.theirs,)).end == "exited"
+    inherits = RunOptions(pass_fds=(lifeline.theirs,))
+    assert run(["sh", "-c", FAMILY.format(seconds=0)], env=ENV, timeout=5, how=inherits).end == "exited"
     assert lifeline.all_are_gone()
 
 
@@ -159,7 +161,7 @@ def test_the_group_ends_when_the_watch_gives_a_reason(lifeline: Lifeline) -> Non
         return "memory" if len(seen) == 2 else None
 
     argv = ["sh", "-c", FAMILY.format(seconds=100)]
-    assert run(argv, env=ENV, timeout=9, watch=watch, pass_fds=(lifeline.theirs,)).end == "memory"
+    assert run(argv, env=ENV, timeout=9, how=RunOptions(watch=watch, pass_fds=(lifeline.theirs,))).end == "memory"
     assert seen[0] == seen[1]
     assert lifeline.all_are_gone()
 
@@ -170,7 +172,7 @@ def test_the_group_ends_when_we_are_interrupted(lifeline: Lifeline) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         argv = ["sh", "-c", FAMILY.format(seconds=100)]
-        run(argv, env=ENV, timeout=9, watch=interrupted, pass_fds=(lifeline.theirs,))
+        run(argv, env=ENV, timeout=9, how=RunOptions(watch=interrupted, pass_fds=(lifeline.theirs,)))
     assert lifeline.all_are_gone()
 
 
@@ -180,7 +182,7 @@ def test_the_watch_is_told_how_many_bytes_were_printed(merge: bool) -> None:
         return "output" if printed == 8 else None
 
     argv = ["sh", "-c", "printf 12345; sleep 0.3; printf 678 >&2; sleep 100"]
-    assert run(argv, env=ENV, timeout=9, merge=merge, watch=watch).end == "output"
+    assert run(argv, env=ENV, timeout=9, how=RunOptions(merge=merge, watch=watch)).end == "output"
 
 
 # --- what it prints ------------------------------------------------------------------------------------------
@@ -188,7 +190,7 @@ def test_the_watch_is_told_how_many_bytes_were_printed(merge: bool) -> None:
 
 def test_output_and_errors_are_kept_apart_or_merged_in_order() -> None:
     argv = ["sh", "-c", "echo one; echo two >&2; echo three"]
-    apart, merged = run(argv, env=ENV, timeout=5), run(argv, env=ENV, timeout=5, merge=True)
+    apart, merged = run(argv, env=ENV, timeout=5), run(argv, env=ENV, timeout=5, how=RunOptions(merge=True))
     assert (apart.output, apart.errors, apart.complaint) == (b"one\nthree\n", b"two\n", "two")
     assert (merged.output, merged.errors) == (b"one\ntwo\nthree\n", b"")
 
@@ -200,7 +202,7 @@ def test_text_survives_bytes_that_are_none() -> None:
 @given(size=st.integers(0, 600), limit=st.integers(0, 600))
 def test_what_is_kept_ishead_and_tail_within_the_limit(size: int, limit: int) -> None:
     printed = bytes(ord("a") + n % 26 for n in range(size))
-    done = run(["cat"], env=ENV, timeout=5, data=printed, limit=limit)
+    done = run(["cat"], env=ENV, timeout=5, data=printed, how=RunOptions(limit=limit))
     if size <= limit:
         assert (done.output, done.cut) == (printed, False)
     else:

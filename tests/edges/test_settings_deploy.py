@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.config.settings import TargetFile
+from shared.config.settings_target import TargetFile
 from shared.model.errors import Misconfigured
 from shared.system.strict_yaml import parse
 

@@ -10,7 +10,10 @@ import pytest
 from pydantic import BaseModel
 
 from cli.commands.reference import FILES
-from shared.config.settings import AgentsFile, PolicyFile, SchedulesFile, TargetFile
+from shared.config.settings import SchedulesFile
+from shared.config.settings_agents import AgentsFile
+from shared.config.settings_policy import PolicyFile
+from shared.config.settings_target import TargetFile
 from shared.model.errors import Misconfigured
 from shared.store.task_store import FrontMatter
 from shared.system.strict_yaml import Document, parse

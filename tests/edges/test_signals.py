@@ -11,12 +11,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from shared.system.signals import SIGNALS, Stop, stopping
+from cli.wiring.shutdown import SIGNALS, Stop, stopping
 from tests.killing import REPOSITORY
 
 WAITING = """
 import threading, time
-from shared.system.signals import stopping
+from cli.wiring.shutdown import stopping
 woken = threading.Condition(threading.Lock())
 
 def wake():
@@ -38,7 +38,7 @@ time.sleep(20)
 
 BUSY = """
 import threading
-from shared.system.signals import stopping
+from cli.wiring.shutdown import stopping
 chair = threading.Lock()
 woken = threading.Event()
 

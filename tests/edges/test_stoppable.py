@@ -20,10 +20,9 @@ from shared.model.errors import Stopping
 from shared.model.work import ModelChoice
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
-from shared.sandbox.box import Box, Finished, Job, JobLimits, Mount, find_box, hand_over, python_mounts
+from shared.sandbox.box import Box, Finished, Job, JobLimits, Mount, Stoppable, find_box, hand_over, python_mounts
 from shared.sandbox.linter import RuffLinter
 from shared.sandbox.selftest import attack
-from shared.sandbox.stoppable import Stoppable
 from shared.system.process import End
 from tests.repositories import repository
 

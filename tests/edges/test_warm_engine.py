@@ -23,8 +23,7 @@ from agents.coder.engine.aider_warm import Place, WarmAider
 from agents.coder.engine.engine import EngineJob, EngineRun, never
 from agents.coder.engine.warm_box import WarmBox
 from shared.model.errors import Stopping
-from shared.sandbox.box import Box, Finished, Job, Mount, find_box
-from shared.sandbox.stoppable import Stoppable
+from shared.sandbox.box import Box, Finished, Job, Mount, Stoppable, find_box
 from shared.system import process
 from tests.edges.engine_bench import FILES, TICKET, Bench, tree
 from tests.edges.warm_scene import PYTHON, Warm, obedient_aider, warm

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from agents.orchestrator.daemon import Daemon, End, Outside
-from cli.wiring.parts import Quitting
 from cli.wiring.records import Records, open_records
+from cli.wiring.shutdown import Quitting, Stop
 from cli.wiring.team import open_team
-from shared.model.waiting import Wait
+from shared.model.schedule import Wait
 from shared.system.clock import ManualClock
-from shared.system.signals import Stop
 from tests.journey.stage import ScriptedWorkshop, Stage
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)

@@ -15,8 +15,8 @@ from cli.wiring.records import Records
 from shared.forge.forge import Forge, Pull
 from shared.model.errors import Replaced
 from shared.model.lifecycle import State
+from shared.store.activity import Epochs
 from shared.store.database import Database
-from shared.store.epochs import Epochs
 from shared.system import lock
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import KEY, Stage

@@ -26,7 +26,7 @@ from cli.commands.owner_commands import init
 from cli.terminal.arguments import Arguments
 from cli.wiring.records import Records, open_records
 from cli.wiring.team import open_team
-from shared.notify.notifier import Notifier
+from shared.notify.notice import Notifier
 from shared.repo.mirror import Mirror
 from shared.sandbox.linter import Lint
 from shared.system.markdown import outline

@@ -23,18 +23,17 @@ from cli.commands.serving import Life
 from cli.terminal.arguments import Arguments
 from cli.views.status import status
 from cli.wiring.config_watch import ConfigWatch
-from cli.wiring.parts import Quitting
 from cli.wiring.records import Records, open_records
+from cli.wiring.shutdown import Quitting, Stop
 from cli.wiring.team import open_team
 from shared.forge.forge import ForgeUnavailable
 from shared.model.errors import Misconfigured, Replaced, Stopping
 from shared.model.lifecycle import State
-from shared.model.waiting import Wait
+from shared.model.schedule import Wait
 from shared.model.work import TaskSpec
 from shared.store.task_store import render
 from shared.system import lock
 from shared.system.clock import ManualClock
-from shared.system.signals import Stop
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, Days, days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite

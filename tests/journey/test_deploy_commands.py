@@ -17,7 +17,7 @@ from cli.terminal.arguments import CHECKOUT, Arguments
 from cli.views.deploys import make_driver
 from shared.model.deployment import Deploy, DeployEvent, DeployStage, Place
 from shared.model.errors import Misconfigured
-from shared.store.epochs import Epochs
+from shared.store.activity import Epochs
 from shared.system import lock
 from tests.journey.deploy_scene import GOOD, SICK, DeployHome
 

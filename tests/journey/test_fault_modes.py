@@ -21,8 +21,8 @@ import pytest
 
 from agents.coder.engine.engine import EngineJob
 from agents.orchestrator.daemon import Daemon, Outside
-from cli.wiring.parts import Quitting
 from cli.wiring.records import Records, open_records
+from cli.wiring.shutdown import Quitting, Stop
 from cli.wiring.team import open_team
 from shared.model.errors import TeamError
 from shared.model.lifecycle import FOLDERS
@@ -32,12 +32,11 @@ from shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
 from shared.money.pricing import Pricing
 from shared.money.ticket import TicketOrder
 from shared.money.token_budget import Caps, dollars
+from shared.store.activity import STOPPED, Epochs
 from shared.store.database import Database
-from shared.store.epochs import STOPPED, Epochs
 from shared.system import lock
 from shared.system.clock import ManualClock
 from shared.system.process import run
-from shared.system.signals import Stop
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, Days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite

@@ -21,8 +21,8 @@ from agents.orchestrator.vision.goal_ids import ISSUE
 from cli.app import main
 from cli.wiring.records import Records
 from cli.wiring.team import open_team
+from shared.model.evidence import Approved, ChangesRequested, Reviewed
 from shared.model.lifecycle import State
-from shared.model.review import Approved, ChangesRequested, Reviewed
 from shared.model.work import Goal, TaskSpec
 from shared.store.gate_book import Ruling
 from shared.store.task_records import TaskRecord

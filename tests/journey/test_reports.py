@@ -16,7 +16,7 @@ from cli.wiring.team import open_team
 from shared.model.errors import Misconfigured, Unavailable
 from shared.model.lifecycle import State
 from shared.notify.discord_notifier import DiscordNotifier
-from shared.notify.notifier import DeliveryUnknown
+from shared.notify.notice import DeliveryUnknown
 from shared.store.gate_book import Ruling
 from shared.store.task_store import Survey, TaskStore
 from simulators.discord.local_webhook import LocalWebhook

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from cli.app import main
+from cli.wiring.shutdown import Stop
 from shared.model.research import SearchHit
 from shared.system.clock import ManualClock
-from shared.system.signals import Stop
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.gated import FILES, GOOD, ID, SUM, Coder, fix, suite

@@ -28,18 +28,17 @@ from cli.terminal.text import command
 from cli.views import status as view
 from cli.views.daemon_state import problems
 from cli.wiring.config_watch import ConfigWatch
-from cli.wiring.parts import Quitting
 from cli.wiring.records import Records, open_records
+from cli.wiring.shutdown import Quitting, Stop
 from shared.model.errors import Misconfigured, Replaced, Stumble
-from shared.model.waiting import Wait
+from shared.model.schedule import Wait
+from shared.store.activity import STOPPED, Epoch, Epochs
 from shared.store.database import Database
-from shared.store.epochs import STOPPED, Epoch, Epochs
 from shared.system import lock
 from shared.system.clock import ManualClock
 from shared.system.keeping import FULL_OUTPUT
 from shared.system.paths import Home
 from shared.system.process import Finished, other, run
-from shared.system.signals import Stop
 from tests.journey.stage import KEY, Stage
 
 NEXT = r"(?:now: [a-z' ]+; )?next: [a-z' ]+ at \d\d:\d\d(?: tomorrow)?"

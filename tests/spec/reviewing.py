@@ -12,7 +12,7 @@ from agents.reviewer.rules import rules
 from agents.reviewer.rules.case import Case, ChangedFile
 from shared.model.change import Change
 from shared.model.errors import TeamError
-from shared.model.review import Finding, Severity
+from shared.model.evidence import Finding, Severity
 from shared.model.work import Run
 from shared.system.outgoing import Outgoing
 

@@ -12,8 +12,7 @@ from agents.orchestrator.publishing import pull_text
 from agents.orchestrator.reports import progress_tracker
 from agents.orchestrator.roadmap.roadmap import PROFILE, forecast
 from agents.orchestrator.vision.goal_ids import note_id, unwanted, wordings
-from shared.model.board import Board, Card, wording
-from shared.model.lifecycle import State
+from shared.model.lifecycle import Board, Card, State, wording
 from shared.model.work import Branch, DailyPlan, Difficulty, Goal, Guard, Priority, Question, Remark, TaskSpec, Vision
 from shared.money.token_budget import Totals, cents, dollars
 

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from shared.model.evidence import Evidence, Problem
+from shared.model.evidence import Approved, ChangesRequested, Escalated, Evidence, Finding, Problem, Reviewed, Severity
 from shared.model.gate import (
     MOST_RUNS,
     AskOwner,
@@ -27,7 +27,6 @@ from shared.model.gate import (
     next_step,
     reasons,
 )
-from shared.model.review import Approved, ChangesRequested, Escalated, Finding, Reviewed, Severity
 
 RED = Problem("a test fails", "tests/test_a.py::test_b fails", "correct", ("test_b",))
 UNPROVED = Problem("nothing shows the new behaviour", "no new test fails without the change", "write tests")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.model.health import HealthLook, Healthy, Rule, Sick, Unsure, judge
+from shared.model.deployment import HealthLook, Healthy, Rule, Sick, Unsure, judge
 from shared.model.text import seen_before
 
 RULE = Rule(grace=30, watch=100, flaps=2, restarts=1)

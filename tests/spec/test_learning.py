@@ -28,8 +28,7 @@ from agents.orchestrator.memory.lesson_text import (
     title_words,
 )
 from agents.orchestrator.memory.signature import signature
-from shared.model.evidence import Evidence, Failure, Problem
-from shared.model.review import Approved, ChangesRequested, Finding, Reviewed, Severity
+from shared.model.evidence import Approved, ChangesRequested, Evidence, Failure, Finding, Problem, Reviewed, Severity
 
 KIND = "NameError: name 'total' is not defined"
 FAILS = Problem("a test fails", "tests/test_a.py::test_sum fails at a.py:3", "correct")

@@ -21,11 +21,9 @@ from agents.orchestrator.decide import (
     Rest,
     next_move,
 )
-from shared.model.board import Board, Card, waits_for
-from shared.model.evidence import Evidence
+from shared.model.evidence import Escalated, Evidence, Reviewed
 from shared.model.gate import AskOwner, Judge, ReviewState, RunTests
-from shared.model.lifecycle import Event, State, TaskLimits, Tried, pause_after
-from shared.model.review import Escalated, Reviewed
+from shared.model.lifecycle import Board, Card, Event, State, TaskLimits, Tried, pause_after, waits_for
 from shared.model.work import Priority, TaskSpec
 
 UNKNOWN = "no task is ready: a depends on x, which does not exist"

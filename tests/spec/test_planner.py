@@ -14,7 +14,7 @@ from agents.planner.agent import Planner
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
 from agents.planner.source import SourceHit
 from agents.planner.task_spec import ClaimedEvidence, Draft, GoalReply, GoalVerdict, PlanReply, Proof
-from shared.llm import llm_answers
+from shared.llm import llm_client
 from shared.llm.prompts import Prompts
 from shared.model.errors import OutOfBudget, ReplyUnreadable, TeamError
 from shared.model.work import Difficulty, Goal, Guard, PlanAnswer, PlanOrder, Priority, Remark, Run, TaskSpec
@@ -270,7 +270,7 @@ GOOD = '{"goals": [{"goal_id": "g-1", "verdict": "Premise_False", "text": "", "e
 
 
 def test_capitals_in_an_answer_do_not_matter() -> None:
-    assert llm_answers.read(llm_answers.adapter(PlanReply), GOOD) == reply(verdict=GoalVerdict.PREMISE_FALSE, text="")
+    assert llm_client.read(llm_client.adapter(PlanReply), GOOD) == reply(verdict=GoalVerdict.PREMISE_FALSE, text="")
 
 
 @pytest.mark.parametrize(
@@ -286,12 +286,12 @@ def test_capitals_in_an_answer_do_not_matter() -> None:
     ],
 )
 def test_an_answer_of_another_form_is_not_taken(text: str) -> None:
-    with pytest.raises(llm_answers.NotAnAnswer):
-        llm_answers.read(llm_answers.adapter(PlanReply), text)
+    with pytest.raises(llm_client.NotAnAnswer):
+        llm_client.read(llm_client.adapter(PlanReply), text)
 
 
 def test_the_form_keeps_the_limits_of_the_api() -> None:
     """No optional fields, no unions, no maps, no recursion."""
-    schema = str(llm_answers.schema(llm_answers.adapter(PlanReply)))
+    schema = str(llm_client.schema(llm_client.adapter(PlanReply)))
     assert "anyOf" not in schema
     assert schema.count("'required'") == schema.count("'properties'") == schema.count("'additionalProperties': False")

@@ -13,7 +13,7 @@ from agents.qa.analysis.equivalence import is_same_code
 from agents.qa.analysis.mutants import unnoticed
 from agents.qa.analysis.task_words import asks_for_behaviour, bare_name, is_declared
 from agents.qa.analysis.test_changes import EMPTY, GONE, WEAKER, Weakening
-from agents.qa.analysis.touched import Places, Touched
+from agents.qa.analysis.touched import SuiteFiles, Touched
 from agents.qa.evidence_rule import UNCHANGED, Runs, Texts, gone, problems, proving
 from shared.model.change import Change
 from shared.model.evidence import Failure, Outcome, SuiteRun
@@ -286,25 +286,26 @@ ROWS = [
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.why) for row in ROWS])
 def test_what_the_runs_show_is_what_is_said(row: Row) -> None:
-    found = problems(row.task, row.touched, row.runs, Places(TREE), row.texts)
+    found = problems(row.task, row.touched, row.runs, SuiteFiles(TREE), row.texts)
     assert tuple((problem.rule, problem.remedy) for problem in found) == row.found, found
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.why) for row in ROWS if row.found])
 def test_a_problem_is_one_line_that_names_tests_or_places(row: Row) -> None:
-    for problem in problems(row.task, row.touched, row.runs, Places(TREE), row.texts):
+    for problem in problems(row.task, row.touched, row.runs, SuiteFiles(TREE), row.texts):
         assert "\n" not in problem.text and len(problem.text) > 20
         assert all(test in problem.text for test in problem.tests[:1] if "::" in test and not row.weakened)
 
 
 def test_a_failing_test_is_named_with_its_place() -> None:
-    (found,) = problems(TASK, touched("shop.py", SHOP), now(b="failed"), Places(TREE))
+    (found,) = problems(TASK, touched("shop.py", SHOP), now(b="failed"), SuiteFiles(TREE))
     assert (found.text, found.tests) == (f"{B} fails at {SHOP}:3", (B,))
 
 
 def test_of_many_tests_five_are_named() -> None:
     many: dict[str, Outcome] = {f"tests/test_shop.py::test_{number}": "passed" for number in range(20)}
-    (found,) = problems(QUIET, touched("shop.py"), Runs(ran({A: "passed", **many}), ran({A: "passed"})), Places(TREE))
+    runs = Runs(ran({A: "passed", **many}), ran({A: "passed"}))
+    (found,) = problems(QUIET, touched("shop.py"), runs, SuiteFiles(TREE))
     assert found.text.endswith("and 15 more is not run any more") and found.text.count("::") == 5
     assert len(found.tests) == 20
 
@@ -338,7 +339,7 @@ def test_without_a_problem_every_test_that_passed_passes_still(
 ) -> None:
     """The core of the rule, whatever else: ids passing on the base are ids passing now, and nothing else fails."""
     base, change = ran(before), ran(after)
-    found = problems(QUIET, touched("shop.py"), Runs(base, change), Places(TREE))
+    found = problems(QUIET, touched("shop.py"), Runs(base, change), SuiteFiles(TREE))
     is_worse = not base.of("passed") <= change.of("passed") or not change.of("failed") <= base.of("failed")
     assert bool(found) == is_worse
 
@@ -348,7 +349,7 @@ def test_what_proves_passes_now_and_failed_without_the_change(
     before: dict[str, Outcome], after: dict[str, Outcome], unchanged: dict[str, Outcome] | None
 ) -> None:
     runs = Runs(ran(before), ran(after), unchanged=ran(unchanged) if unchanged else None)
-    for test in proving(TASK, runs, Places(TREE)):
+    for test in proving(TASK, runs, SuiteFiles(TREE)):
         assert after[test] == "passed" and (unchanged or {})[test] == "failed"
 
 
@@ -379,7 +380,7 @@ DJANGO = (
     ],
 )
 def test_an_id_tells_its_file(test: str, path: str) -> None:
-    assert Places(DJANGO).file(test) == path
+    assert SuiteFiles(DJANGO).file(test) == path
 
 
 def test_a_django_module_that_cannot_be_imported_fails_for_its_tests() -> None:
@@ -387,7 +388,7 @@ def test_a_django_module_that_cannot_be_imported_fails_for_its_tests() -> None:
     base, change = ran({"core.tests.T.test_a": "passed"}), ran({"core.tests.T.test_a": "passed", new: "passed"})
     lacking = ran({"shop.tests (import)": "failed"})
     runs = Runs(base, change, unchanged=lacking, unchanged_on=["shop/tests.py"])
-    assert proving(TASK, runs, Places(DJANGO)) == (new,)
+    assert proving(TASK, runs, SuiteFiles(DJANGO)) == (new,)
 
 
 # --- the task's words ----------------------------------------------------------------------------------------
@@ -642,7 +643,7 @@ def test_old_tests_may_fail_for_the_owner_where_the_task_says_that_their_file_ch
     text: str, announced: bool
 ) -> None:
     runs, task = replace(PROVED, restored=suite(a=F, b=P)), replace(TASK, description=text)
-    (found,) = problems(task, touched("shop.py", SHOP), runs, Places(TREE))
+    (found,) = problems(task, touched("shop.py", SHOP), runs, SuiteFiles(TREE))
     assert found.remedy == ("ask owner" if announced else "correct")
 
 

@@ -23,7 +23,7 @@ from agents.orchestrator.vision.reading import (
     unread,
 )
 from agents.orchestrator.vision.vision_parser import difference, parse, with_found
-from shared.llm import llm_answers
+from shared.llm import llm_client
 from shared.llm.prompts import Prompts
 from shared.model.work import Goal, Guard, Priority, Remark, Run, Vision
 from shared.system.markdown import outline
@@ -287,16 +287,16 @@ def test_prose_beyond_the_limit_is_named() -> None:
 
 
 def test_an_answer_is_read_whatever_its_capitals_and_refused_in_any_other_form() -> None:
-    form = llm_answers.adapter(VisionReading)
+    form = llm_client.adapter(VisionReading)
     good = '{"guards": [], "questions": [], "goals": [{"line": 2, "title": "a", "priority": "High"}]}'
-    assert llm_answers.read(form, good) == answer(goals=[GoalReading(2, "a", Priority.HIGH)])
+    assert llm_client.read(form, good) == answer(goals=[GoalReading(2, "a", Priority.HIGH)])
     for bad in (good.replace("High", "Urgent"), good.replace("2", '"2"'), good.replace("guards", "guard")):
-        with pytest.raises(llm_answers.NotAnAnswer):
-            llm_answers.read(form, bad)
+        with pytest.raises(llm_client.NotAnAnswer):
+            llm_client.read(form, bad)
 
 
 def test_the_form_keeps_the_limits_of_the_api() -> None:
     """No optional fields, no unions, no maps, no recursion."""
-    schema = str(llm_answers.schema(llm_answers.adapter(VisionReading)))
+    schema = str(llm_client.schema(llm_client.adapter(VisionReading)))
     assert "anyOf" not in schema
     assert schema.count("'required'") == schema.count("'properties'") == schema.count("'additionalProperties': False")

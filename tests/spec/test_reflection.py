@@ -43,7 +43,7 @@ from agents.orchestrator.reports.reflection import (
     undecided,
 )
 from agents.orchestrator.roadmap.weeks import Burnt, TaskEnding, Week, ends_by_week, monday_of, weeks
-from agents.qa.analysis.touched import Places, Touched
+from agents.qa.analysis.touched import SuiteFiles, Touched
 from agents.qa.evidence_rule import Runs, problems
 from agents.qa.gathering import Gathering, Subject
 from agents.qa.runner.environment_build import Builder, Setup
@@ -51,10 +51,9 @@ from agents.qa.runner.index_proxy import IndexProxy
 from cli.wiring.records import aider_python
 from shared.model.change import Change, ChangeLimits, refusal
 from shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
-from shared.model.evidence import Evidence, Outcome, Problem, SuiteRun
+from shared.model.evidence import ChangesRequested, Evidence, Finding, Outcome, Problem, Severity, SuiteRun
 from shared.model.gate import AskOwner, Fail, Policy, ReviewState, fingerprint, next_step
 from shared.model.lifecycle import TRANSITIONS, Event, State, TaskLimits, Tried
-from shared.model.review import ChangesRequested, Finding, Severity
 from shared.model.scope import Scope
 from shared.model.work import Branch, ModelChoice, NotCoded, Run, TaskSpec
 from shared.money.routing import Route
@@ -207,7 +206,7 @@ def judged(runs: Runs, how: How = "sent back", flaky: Sequence[str] = ()) -> Mak
     """What the rule of evidence says of these runs."""
     shaky = frozenset(f"tests/test_app.py::test_{name}" for name in flaky)
     changes = [Change(path, "modified", "100644", "100644", added_lines=((3, "x"),)) for path in TASK.files]
-    found = problems(TASK, Touched(tuple(changes)), replace(runs, flaky=shaky), Places(TASK.files))
+    found = problems(TASK, Touched(tuple(changes)), replace(runs, flaky=shaky), SuiteFiles(TASK.files))
     evidence = Evidence("c", "t", "b", "pytest", "full", flaky=tuple(shaky), problems=found)
     note = "; ".join(problem.text for problem in found[:3])
     return lambda _: DayFailure(TASK.id, how, note, evidence)
@@ -293,7 +292,7 @@ def box_that_does_not_start(folder: Path) -> None:
 def interrupted(_: Path) -> None:
     doors: Any = Nothing(Finished(0, b"", b"", "machine", 1.0))
     branch = Branch("agent/x", "base", "commit")
-    subject = Subject(Run(1, "qa", "2026-11-20"), branch, "pytest", Touched(()), Places(()))
+    subject = Subject(Run(1, "qa", "2026-11-20"), branch, "pytest", Touched(()), SuiteFiles(()))
     Gathering(doors, doors, doors, doors, subject).base()
 
 

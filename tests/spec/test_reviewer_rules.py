@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agents.reviewer.rules import rules
 from agents.reviewer.rules.dependency_rules import close_to_well_known
-from shared.model.review import Severity
+from shared.model.evidence import Severity
 from tests.spec.reviewing import OUTGOING, case, file, found
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW

@@ -11,14 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.reviewer.agent import Reviewer, ReviewLimits
-from agents.reviewer.answer import MOST_FINDINGS, Decision, FindingReply, ReviewReply
+from agents.reviewer.answer import MOST_FINDINGS, Decision, FindingReply, ReviewReply, history
 from agents.reviewer.rules.lint_rules import BEFORE
-from agents.reviewer.settling import history
-from shared.llm import llm_answers
+from shared.llm import llm_client
 from shared.llm.prompts import Prompts
 from shared.model.errors import OutOfBudget, ReplyDeclined, ReplyUnreadable, TeamError
-from shared.model.evidence import Evidence, Problem
-from shared.model.review import Approved, ChangesRequested, Escalated, Finding, Reviewed, Severity, Verdict, signatures
+from shared.model.evidence import (
+    Approved,
+    ChangesRequested,
+    Escalated,
+    Evidence,
+    Finding,
+    Problem,
+    Reviewed,
+    Severity,
+    Verdict,
+    signatures,
+)
 from shared.model.work import Branch, Run, TaskSpec
 from tests.spec.reviewing import OUTGOING, Commits, ScriptedModel, approve, complaint, file, patch, reject
 
@@ -319,12 +328,12 @@ def test_a_secret_in_the_lines_around_the_change_does_not_reach_the_model() -> N
 
 
 def test_the_form_is_small_and_refuses_what_it_does_not_know() -> None:
-    form = llm_answers.adapter(ReviewReply)
+    form = llm_client.adapter(ReviewReply)
     whole = '{"decision": "approve", "reason": "", "findings": []}'
-    assert llm_answers.read(form, whole) == ReviewReply(Decision.APPROVE, "", [], [])
+    assert llm_client.read(form, whole) == ReviewReply(Decision.APPROVE, "", [], [])
     for broken in ('{"decision": "merge", "reason": "", "findings": []}', whole[:-1] + ', "merge": true}', "LGTM"):
-        with pytest.raises(llm_answers.NotAnAnswer):
-            llm_answers.read(form, broken)
+        with pytest.raises(llm_client.NotAnAnswer):
+            llm_client.read(form, broken)
 
 
 # --- later rounds --------------------------------------------------------------------------------------------

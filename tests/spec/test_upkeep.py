@@ -32,9 +32,8 @@ from agents.orchestrator.upkeep.upkeep import (
     task,
     wanted,
 )
-from shared.config.settings_upkeep import UpkeepRules
-from shared.model.board import Board, Card, waits_for, wording
-from shared.model.lifecycle import State
+from shared.config.settings_policy import UpkeepRules
+from shared.model.lifecycle import Board, Card, State, waits_for, wording
 from shared.model.naming import is_task_id, is_upkeep, upkeep_task
 from shared.model.work import Goal, Priority, TaskSpec, Vision
 from shared.money.token_budget import dollars

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from shared.model.change import usually_holds_keys
 from shared.model.errors import Refused
-from shared.model.protected import usually_holds_keys
 from shared.model.scope import is_plain_path
 from shared.model.work import ModelChoice
 from shared.system.paths import MAX_TEXT, read_bytes

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from shared.model.text import one_line
-from shared.system.process import Finished, run
+from shared.system.process import Finished, RunOptions, run
 
 SCHEMA, AUDIT = "check-jsonschema", "zizmor"
 TOOLS = {
@@ -70,7 +70,8 @@ def lint_workflow(
             if program is None:
                 missing.append(name)
                 continue
-            done = run((str(program), *options, FILE), cwd=Path(folder), env=ENVIRONMENT, timeout=seconds, limit=LIMIT)
+            argv, how = (str(program), *options, FILE), RunOptions(limit=LIMIT)
+            done = run(argv, cwd=Path(folder), env=ENVIRONMENT, timeout=seconds, how=how)
             findings += _findings(name, done)
     return Linted(tuple(findings), tuple(missing))
 

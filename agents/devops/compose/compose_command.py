@@ -85,10 +85,7 @@ class ComposeCommand:
                 cwd=file.parent,
                 env=self._env(),
                 timeout=self._minutes * 60,
-                limit=KEPT,
-                merge=True,
-                pass_fds=(lock,),
-                watch=watch,
+                how=process.RunOptions(limit=KEPT, merge=True, pass_fds=(lock,), watch=watch),
             )
         fault_point("deploy.compose-ended")
         if done.end == "stopped":

@@ -1,4 +1,4 @@
-"""Door to what a place looks like from outside. The only module that asks its pages, and reads its log for bad signs.
+"""Health adapter: looks at a place from outside: asks its pages, and reads its log for bad signs.
 
 It only ever looks: nothing is started, stopped or changed, and only the owner's own address is asked.
 """
@@ -6,17 +6,53 @@ It only ever looks: nothing is started, stopped or changed, and only the owner's
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from agents.devops.drivers.driver import Driver
-from agents.devops.drivers.page_line import PageLine
 from shared.config.settings_deploy import Page, PlaceSettings
-from shared.model.deployment import Place, Running
+from shared.model.deployment import HealthLook, Place, Running
 from shared.model.errors import Stopping
-from shared.model.health import HealthLook
 from shared.model.text import defuse, one_line, seen_before
 from shared.system.clock import Clock
-from shared.system.http import HttpAnswer
+from shared.system.http import Http, HttpAnswer, HttpCall, NoAnswer, Why, is_configured
+
+# --- a page ---------------------------------------------------------------------------------------------------
+
+HEADERS = {"user-agent": "sisimpur-agents/0.1 (health)", "accept-encoding": "identity"}
+MAX_BODY = 64 * 1024  # bytes
+UNREACHED = "cannot be asked: nobody takes the call at its address"
+LATE = "took longer than {seconds:g} s"
+
+WORDS: Mapping[Why, str] = {
+    "no address": "cannot be asked: its address is none ({error})",
+    "unknown": LATE,
+    "no host": UNREACHED,
+    "unreached": UNREACHED,
+    "certificate": UNREACHED,
+    "late": LATE,
+    "cut": "was cut off before its answer was whole",
+    "no HTTP": "answered something that is not HTTP",
+    "broken": "was cut off ({error})",
+}
+
+
+class PageLine:
+    """`base_url`: http or https, of the owner's."""
+
+    def __init__(self, base_url: str) -> None:
+        self._base = base_url.rstrip("/")
+        self._http = Http(is_configured)
+
+    def ask(self, path: str, seconds: float) -> HttpAnswer | str:
+        """One GET -> what came, or in words why nothing did: "took longer than 5 s". Never raises."""
+        answer = self._http.ask(self._base + path, HttpCall(HEADERS, MAX_BODY, seconds))
+        if isinstance(answer, NoAnswer):
+            return WORDS[answer.why].format(seconds=seconds, error=answer.error)
+        return answer
+
+
+# --- a place --------------------------------------------------------------------------------------------------
 
 LINES = 500  # of the log, at each look
 LONGEST_LINE = 2_000  # characters that are searched
@@ -26,26 +62,33 @@ BETWEEN = 1.0  # seconds between two tries
 WHERE = "health.pages in config/targets"
 
 
+@dataclass(frozen=True)
+class SiteChecks:
+    """A place as it is seen from outside. `retries`: of a page that fails, a second apart."""
+
+    base_url: str
+    pages: Sequence[Page]
+    log_patterns: Sequence[str] = ()  # a line of its log that one of them fits says that it is sick
+    retries: int = 0
+
+
 class HealthChecker:
-    """Of one place. `retries`: of a page that fails, a second apart. `clean`: takes out what may not leave.
+    """Looks at one place. `clean`: takes out what may not leave.
 
     `stop`: whether the program is being stopped; Stopping is raised then, between two tries.
     """
 
     def __init__(
         self,
-        pages: Sequence[Page],
-        base_url: str,
-        log_patterns: Sequence[str],
-        retries: int,
+        site: SiteChecks,
         clock: Clock,
         clean: Callable[[str], str] = str,
         stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._pages = pages
-        self._line = PageLine(base_url)
-        self._patterns = [re.compile(pattern) for pattern in log_patterns]
-        self._retries = retries
+        self._pages = site.pages
+        self._line = PageLine(site.base_url)
+        self._patterns = [re.compile(pattern) for pattern in site.log_patterns]
+        self._retries = site.retries
         self._clock, self._clean, self._stop = clock, clean, stop
         self._log_of: tuple[Place, str] | None = None
         self._seen: Sequence[str] = ()

@@ -76,7 +76,8 @@ class OwnerCommand:
         if stop():
             raise Stopping(f"the program is being stopped: {self.name} is not begun")
         watch: process.Watch = lambda _pid, _printed: "stopped" if stop() else None  # noqa: E731
-        done = process.run(argv, cwd=cwd, env=given.env, timeout=minutes * 60, limit=KEPT, merge=merge, watch=watch)
+        how = process.RunOptions(limit=KEPT, merge=merge, watch=watch)
+        done = process.run(argv, cwd=cwd, env=given.env, timeout=minutes * 60, how=how)
         if done.end == "not found":
             raise self._wrong(f"it cannot be started: {done.complaint[:300]}")
         if done.end == "stopped":

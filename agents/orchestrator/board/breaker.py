@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from shared.forge.forge import ForgeUnavailable, RateLimited
 from shared.model.errors import TeamError
-from shared.model.waiting import Wait
+from shared.model.schedule import Wait
 from shared.money.ledger_reader import LedgerReader
 from shared.repo.remote import RemoteAway
 from shared.system.clock import Clock

@@ -10,10 +10,10 @@ from typing import Literal
 
 from agents.orchestrator.integration.feature_branches import FeatureBranches
 from shared.forge.forge import Forge, ForgeRefused, Pull
-from shared.model.board import wording
+from shared.model.change import needs_owner
 from shared.model.gate import ReviewState, Wish, fingerprint
+from shared.model.lifecycle import wording
 from shared.model.naming import attempt_ref, branch_name, is_upkeep
-from shared.model.protected import needs_owner
 from shared.model.scope import matches
 from shared.model.work import Branch, Vision
 from shared.money.ledger_reader import LedgerReader

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from shared.model.evidence import Evidence, SuiteRun
-from shared.model.review import Reviewed
+from shared.model.evidence import Evidence, Reviewed, SuiteRun
 from shared.model.work import Branch, CodeAnswer, Correction, Run, TaskSpec
 
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from agents.orchestrator.integration.feature_branches import has_landed, too_early
 from agents.orchestrator.vision.goal_ids import unwanted
-from shared.model.board import Board, Card, is_lost_for_us
 from shared.model.gate import Policy, ReviewState
-from shared.model.lifecycle import FOLDERS, State, TaskLimits, pause_after
+from shared.model.lifecycle import FOLDERS, Board, Card, State, TaskLimits, is_lost_for_us, pause_after
 from shared.model.naming import attempt_ref, is_upkeep
 from shared.model.work import TaskSpec, Vision
 from shared.money.ticket import Used

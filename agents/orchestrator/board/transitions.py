@@ -10,7 +10,7 @@ from agents.orchestrator.board.events import Events
 from agents.orchestrator.board.session import AgentRuns, Session
 from shared.model.errors import Unavailable
 from shared.model.lifecycle import Event, State
-from shared.model.waiting import back_off
+from shared.model.schedule import back_off
 from shared.model.work import TaskSpec
 from shared.store.journal import Journal
 from shared.store.task_records import Outcome

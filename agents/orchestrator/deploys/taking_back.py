@@ -14,7 +14,7 @@ from shared.model.deployment import Deploy
 from shared.model.naming import WHO
 from shared.model.text import defuse
 from shared.repo.mirror import Mirror
-from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
+from shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from shared.store.journal import Journal
 from shared.system.fault import fault_point
 

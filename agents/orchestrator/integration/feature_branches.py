@@ -10,7 +10,7 @@ from shared.model.errors import Stumble, TeamError
 from shared.model.lifecycle import State
 from shared.model.naming import WHO, goal_branch, is_landing
 from shared.repo.mirror import Mirror
-from shared.repo.mirror_rebase import Conflict
+from shared.repo.mirror_commits import Conflict
 from shared.store.journal import Journal
 from shared.store.task_records import TaskRecord
 from shared.system.clock import Clock

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from agents.orchestrator.integration.feature_branches import lands, new_branch, open_branches
-from shared.model.board import wording
+from shared.model.lifecycle import wording
 from shared.model.work import DailyPlan, Goal, PlanAnswer
 from shared.store.journal import Journal
 from shared.store.plan_book import PlanRepository

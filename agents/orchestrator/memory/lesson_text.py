@@ -10,8 +10,7 @@ from datetime import date, timedelta
 from agents.orchestrator.memory.lesson import Learner, Lesson, Situation, for_prompt
 from agents.orchestrator.memory.signature import signature
 from agents.orchestrator.memory.synonyms import telling
-from shared.model.evidence import Evidence, rules
-from shared.model.review import MOST_KEYWORDS, ChangesRequested, Finding, Reviewed, Severity
+from shared.model.evidence import MOST_KEYWORDS, ChangesRequested, Evidence, Finding, Reviewed, Severity, rules
 from shared.model.text import one_line
 
 WINDOW = timedelta(days=30)  # in which a finding has to come back

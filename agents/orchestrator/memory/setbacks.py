@@ -8,9 +8,9 @@ from datetime import date
 
 from agents.orchestrator.memory import lesson_text
 from agents.orchestrator.memory.lesson_text import ReviewComplaint, TaskSetback
+from shared.model.evidence import ChangesRequested
 from shared.model.lifecycle import Event
 from shared.model.naming import attempt_ref
-from shared.model.review import ChangesRequested
 from shared.repo.mirror import Mirror
 from shared.store.gate_book import GateRepository
 from shared.store.journal import Journal

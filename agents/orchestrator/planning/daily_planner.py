@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from shared.model.board import Board, Card, wording
-from shared.model.lifecycle import State
+from shared.model.lifecycle import Board, Card, State, wording
 from shared.model.research import inquiry
 from shared.model.work import DailyPlan, Goal, Question, Remark, Vision
 from shared.money.token_budget import cents

@@ -13,13 +13,12 @@ from agents.orchestrator.integration.partial_goals import is_planned_whole
 from agents.orchestrator.roadmap.roadmap import DONE
 from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
 from agents.orchestrator.roadmap.roadmap_needs import wanted
-from shared.model.board import wording
 from shared.model.evidence import is_test_file
-from shared.model.lifecycle import Event, State
+from shared.model.lifecycle import Event, State, wording
 from shared.model.naming import WHO, attempt_ref, landing_task
 from shared.model.work import Goal, TaskSpec, Vision
 from shared.repo.mirror import Mirror
-from shared.repo.mirror_rebase import AlreadyThere, Rebased
+from shared.repo.mirror_commits import AlreadyThere, Rebased
 from shared.store.journal import Journal
 from shared.store.plan_book import PlanRepository
 from shared.store.task_records import TaskRecord

@@ -16,7 +16,7 @@ from agents.orchestrator.roadmap.roadmapping import Roadmapping
 from agents.orchestrator.upkeep import upkeep
 from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
 from agents.orchestrator.vision.goal_ids import wordings
-from shared.model.board import Board, wording
+from shared.model.lifecycle import Board, wording
 from shared.model.work import Goal, Vision
 from shared.store.journal import Journal
 from shared.store.plan_book import PlanRepository

@@ -10,8 +10,17 @@ from collections.abc import Sequence
 
 from shared.forge.forge import CheckResult
 from shared.llm.prompts import quoted
-from shared.model.evidence import Evidence, Failure, Problem
-from shared.model.review import Approved, ChangesRequested, Escalated, Finding, Reviewed, Verdict
+from shared.model.evidence import (
+    Approved,
+    ChangesRequested,
+    Escalated,
+    Evidence,
+    Failure,
+    Finding,
+    Problem,
+    Reviewed,
+    Verdict,
+)
 from shared.model.text import bullets
 
 MOST = 10  # failures or findings that are shown one by one

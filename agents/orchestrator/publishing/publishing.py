@@ -8,8 +8,7 @@ from datetime import datetime
 
 from agents.orchestrator.publishing import gate_text
 from shared.forge.forge import REVIEW_CONTEXT, Forge, Verdict
-from shared.model.evidence import Evidence
-from shared.model.review import Approved, ChangesRequested, Reviewed
+from shared.model.evidence import Approved, ChangesRequested, Evidence, Reviewed
 from shared.model.text import defuse
 from shared.store.journal import Journal
 from shared.system.fault import fault_point

@@ -14,7 +14,7 @@ from shared.model.errors import TeamError
 from shared.model.evidence import Evidence
 from shared.model.naming import attempt_ref
 from shared.money.ledger_reader import LedgerReader
-from shared.money.ledger_savings import LedgerSavings
+from shared.money.savings import LedgerSavings
 from shared.money.token_budget import Caps
 from shared.notify.messenger import Messenger
 from shared.repo.mirror import Mirror

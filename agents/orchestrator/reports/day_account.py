@@ -28,9 +28,8 @@ from agents.orchestrator.research.research_note import note_path
 from agents.orchestrator.roadmap.weeks import first_monday
 from agents.orchestrator.upkeep import upkeep
 from agents.orchestrator.vision.goal_ids import wordings
-from shared.model.board import Card, wording
 from shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, unwatched
-from shared.model.lifecycle import Event, State, is_over
+from shared.model.lifecycle import Card, Event, State, is_over, wording
 from shared.model.work import DailyPlan, Goal, Question, TaskSpec, Vision
 from shared.money.ticket import Share, totals
 from shared.money.token_budget import Totals, month_of, next_cap

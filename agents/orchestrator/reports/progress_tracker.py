@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from shared.model.board import Board, Card, waits_for
-from shared.model.lifecycle import FOLDERS, State
+from shared.model.lifecycle import FOLDERS, Board, Card, State, waits_for
 from shared.money.token_budget import Totals, cents
 
 HEADINGS: Mapping[State, str] = {

@@ -20,9 +20,8 @@ from agents.orchestrator.reports.deploy_text import is_told, message
 from agents.orchestrator.reports.picture import picture
 from agents.orchestrator.reports.report_text import morning
 from agents.orchestrator.reports.report_words import answers
-from shared.model.board import Card
 from shared.model.deployment import Deploy
-from shared.model.lifecycle import State, is_over
+from shared.model.lifecycle import Card, State, is_over
 from shared.money.ticket import BudgetWarning
 from shared.money.token_budget import cents, month_of
 from shared.notify.notice import Notice

@@ -32,7 +32,7 @@ class RoadmapRepository:
     # -- the owner's words ------------------------------------------------------------------------------------
 
     def pins(self, wording: Mapping[str, str]) -> dict[str, GoalPin]:
-        """By goal; `wording`: of the goals as they are now (shared.model.board). A goal that is gone has no pin.
+        """By goal; `wording`: of the goals as they are now (shared.model.lifecycle). A goal that is gone has no pin.
 
         What was ticked and is worded anew is not done.
         """

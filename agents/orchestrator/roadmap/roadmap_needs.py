@@ -11,8 +11,7 @@ from agents.orchestrator.integration.partial_goals import Worded, finished, unfi
 from agents.orchestrator.roadmap.roadmap import DONE, MOST, PROFILE, GoalPin, Need, Roadmap, Room, lay_out, pace
 from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
 from agents.orchestrator.vision.goal_ids import BULLET, ISSUE, PROSE, wordings
-from shared.model.board import wording
-from shared.model.lifecycle import Event, State
+from shared.model.lifecycle import Event, State, wording
 from shared.model.text import counted
 from shared.model.work import Difficulty, Goal, Vision
 from shared.money.ledger_reader import LedgerReader

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Literal
 
-from shared.config.settings_upkeep import UpkeepRules
+from shared.config.settings_policy import UpkeepRules
 from shared.model.naming import upkeep_task
 from shared.model.text import defuse, printable, shortened
 from shared.model.work import Difficulty, Goal, Priority, TaskSpec, Vision

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import chain, count
 
 from agents.orchestrator.upkeep.upkeep import UpkeepFinding
+from shared.model.change import PROTECTED, usually_holds_keys
 from shared.model.evidence import Failure, SuiteRun, is_test_file
-from shared.model.protected import PROTECTED, usually_holds_keys
 from shared.model.scope import Scope, judge, matches
 from shared.sandbox.linter import Lint
 

@@ -25,11 +25,10 @@ from agents.orchestrator.upkeep.upkeep import (
 from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
 from agents.orchestrator.upkeep.upkeep_findings import Reach, failing, texts, uncovered, untidy
 from agents.orchestrator.upkeep.upkeep_pins import Releases, outdated
-from shared.config.settings_upkeep import UpkeepRules
-from shared.model.board import wording
+from shared.config.settings_policy import UpkeepRules
 from shared.model.errors import Refused, Replaced, Stopping, TeamError
 from shared.model.evidence import SuiteRun
-from shared.model.lifecycle import Event, State
+from shared.model.lifecycle import Event, State, wording
 from shared.model.naming import upkeep_task
 from shared.repo.mirror import Mirror
 from shared.sandbox.linter import Lint

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from agents.qa.analysis.expressions import Function, module_of
 from agents.qa.analysis.test_changes import Weakening
-from agents.qa.analysis.touched import Places, Touched
+from agents.qa.analysis.touched import SuiteFiles, Touched
 from shared.model.work import TaskSpec
 
 MENDS = re.compile(r"\b(fix(es)?|bugs?|crash(es)?|broken|wrong|repair|error)\b")
@@ -134,7 +134,7 @@ class Announced:
     """`relied`: changed files beside the product that tests depend on; `obsolete`: tests of what the task removes."""
 
     task: TaskSpec
-    places: Places
+    places: SuiteFiles
     relied: frozenset[str] = frozenset()
     obsolete: frozenset[Named] = frozenset()
 

@@ -80,7 +80,7 @@ class Touched:
         return any(change.kind != "deleted" and change.path.endswith(".py") for change in self.tests)
 
 
-class Places:
+class SuiteFiles:
     """Index of the files that tests are in. `paths`: all files of a commit."""
 
     def __init__(self, paths: Iterable[str]) -> None:

@@ -1,14 +1,27 @@
-"""Door to what one question found. The only module that keeps searches and pages: each is asked for once."""
+"""Searches and pages of one question: each is asked for once, and a search that costs money is booked.
+
+As with a call of a model: reserve, send, settle, each durable before the next. A search is a call in the same book, so
+the same caps hold for it and `budget` shows it; it does not go through the meter, which knows models only. Its model is
+`search/<service>`, and its price that of a prompt of one token. A free one has a row too: it is counted.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Protocol
 
-from shared.model.errors import Refused, Stopping, Unavailable
+from agents.researcher.web.search import Search, SearchAway, asked
+from shared.model.errors import Misconfigured, OutOfBudget, Refused, Stopping, TaskCapReached, Unavailable
 from shared.model.research import Inquiry, NotRead, SearchHit, WebSource
 from shared.model.work import Run
+from shared.money.ledger import Ledger
+from shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
+from shared.money.token_budget import Ask, Caps, Rates, Refusal
 from shared.store.research_book import ResearchRepository
+from shared.system.clock import Clock
+from shared.system.fault import fault_point
 
 MOST_HITS = 8  # of one search
 
@@ -25,51 +38,107 @@ class ReadsPage(Protocol):
     def read(self, url: str, day: str) -> WebSource: ...
 
 
+@dataclass(frozen=True)
 class Library:
     """`clean`: the filter for outgoing text; a query leaves this machine. `stopping`: whether we are asked to end."""
 
-    def __init__(
-        self,
-        book: ResearchRepository,
-        searches: Searches,
-        reads: ReadsPage,
-        clean: Callable[[str], str],
-        stopping: Callable[[], bool],
-        run: Run,
-        inquiry: Inquiry,
-    ) -> None:
-        self._book = book
-        self._searches = searches
-        self._reads = reads
-        self._clean = clean
-        self._stopping = stopping
-        self._run = run
-        self._inquiry = inquiry
+    book: ResearchRepository
+    searches: Searches
+    reads: ReadsPage
+    clean: Callable[[str], str]
+    stopping: Callable[[], bool]
+    run: Run
+    inquiry: Inquiry
 
     def search(self, query: str) -> Sequence[SearchHit]:
         """Errors: those of the service, and OutOfBudget."""
-        query = self._clean(query)
+        query = self.clean(query)
         self._stop_if_asked()
-        kept = self._book.hits(self._inquiry, query, self._run.day)
+        kept = self.book.hits(self.inquiry, query, self.run.day)
         if kept is None:
-            kept = self._searches.search(self._run, query, MOST_HITS)
-            self._book.keep_hits(self._inquiry, query, self._run.day, kept)
+            kept = self.searches.search(self.run, query, MOST_HITS)
+            self.book.keep_hits(self.inquiry, query, self.run.day, kept)
         return kept
 
     def read(self, hit: SearchHit) -> WebSource | str:
         """The page, or why it cannot be used. What does not answer now is not kept: it may answer next time."""
         self._stop_if_asked()
-        found = self._book.page(self._inquiry, hit.url)
+        found = self.book.page(self.inquiry, hit.url)
         if found is None:
             try:
-                found = self._reads.read(hit.url, self._run.day)
+                found = self.reads.read(hit.url, self.run.day)
             except Refused as reason:
                 found = NotRead(hit.url, str(reason))
             except Unavailable as reason:
                 return str(reason)
-            self._book.keep_page(self._inquiry, found, self._run.day)
+            self.book.keep_page(self.inquiry, found, self.run.day)
         return found.why if isinstance(found, NotRead) else found
 
     def _stop_if_asked(self) -> None:
-        if self._stopping():
+        if self.stopping():
             raise Stopping("looking up goes on with the next start")
+
+
+# --- booked searches ------------------------------------------------------------------------------------------
+
+TICKET_LIFE = timedelta(minutes=10)
+OF_THE_TASK = ("meter_task_cap", "meter_ticket_cap")
+
+
+class BookedSearch:
+    """`caps`: the policy's, asked before each search."""
+
+    def __init__(self, search: Search, ledger: Ledger, caps: Callable[[], Caps], clock: Clock) -> None:
+        self._search = search
+        self._ledger = ledger
+        self._caps = caps
+        self._clock = clock
+        self._model = f"search/{search.name.lower()}"
+
+    def search(self, run: Run, query: str, most: int) -> tuple[SearchHit, ...]:
+        """OutOfBudget: a cap does not allow it, or nothing is spent now; it was not sent. Else as `Search.search`."""
+        if not asked(query) or most < 1:
+            return ()
+        token = self._ledger.open_ticket(self._order(run), self._clock.now())
+        try:
+            ticket = self._ledger.ticket(token)
+            assert ticket
+            reservation = self._reserve(ticket)
+            fault_point("search.booked")
+            return self._send(reservation, query, most)
+        finally:
+            self._ledger.close_ticket(token, self._clock.now())
+
+    def _order(self, run: Run) -> TicketOrder:
+        expires = self._clock.now() + TICKET_LIFE
+        return TicketOrder(run, self._search.price, (self._model,), expires, max_calls=1)
+
+    def _reserve(self, ticket: Ticket) -> Reservation:
+        flat = Rates(input=self._search.price, write_5m=0, write_1h=0, read=0, output=0)
+        ask = Ask(self._model, flat, "flat", tokens_in=1, max_tokens=0, may_clamp=False)
+        answer = self._ledger.reserve(ticket, ask, self._caps(), self._clock.now())
+        if isinstance(answer, Refusal):
+            raise (TaskCapReached if answer.code in OF_THE_TASK else OutOfBudget)(answer.text)
+        return answer
+
+    def _send(self, reservation: Reservation, query: str, most: int) -> tuple[SearchHit, ...]:
+        try:
+            hits = self._search.search(query, most)
+        except Misconfigured:
+            self._void(reservation, "search_key")
+            raise
+        except SearchAway as away:
+            (self._void if away.unbilled else self._lose)(reservation, "search_away")
+            raise
+        except BaseException:  # we are stopped, or it is a bug: the service may have counted it
+            self._lose(reservation, "search_cut")
+            raise
+        fault_point("search.answered")
+        self._ledger.settle(reservation, reservation.grant.reserved, CallEnding(), self._clock.now())
+        return hits
+
+    def _void(self, reservation: Reservation, code: str) -> None:
+        self._ledger.void(reservation, CallEnding(code=code), self._clock.now())
+
+    def _lose(self, reservation: Reservation, code: str) -> None:
+        self._ledger.lost(reservation, reservation.grant.reserved, None, CallEnding(code=code), self._clock.now())

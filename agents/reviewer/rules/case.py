@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from shared.model.change import Change
-from shared.model.evidence import is_test_file
-from shared.model.review import Finding, Severity
+from shared.model.evidence import Finding, Severity, is_test_file
 
 LONGEST_QUOTE = 200
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agents.reviewer.rules.case import Case, ChangedFile
-from shared.model.review import Finding, Severity
+from shared.model.evidence import Finding, Severity
 from shared.model.scope import matches
 
 RULE = "new dependency"

@@ -20,7 +20,7 @@ from agents.reviewer.rules.case import (
     target_names,
     text_of,
 )
-from shared.model.review import Finding, Severity
+from shared.model.evidence import Finding, Severity
 from shared.model.scope import matches
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW

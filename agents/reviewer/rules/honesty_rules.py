@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, span, text_of
-from shared.model.evidence import is_test_file
-from shared.model.review import Finding, Severity
+from shared.model.evidence import Finding, Severity, is_test_file
 
 HIGH, MEDIUM = Severity.HIGH, Severity.MEDIUM
 RULE = "knows it is tested"

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from agents.reviewer.rules.case import Case, ChangedFile, PythonTree, is_constant, keyword, span, text_of
-from shared.model.review import Finding, Severity
+from shared.model.evidence import Finding, Severity
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 

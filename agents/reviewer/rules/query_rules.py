@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from agents.reviewer.rules.case import Case, ChangedFile, PythonTree, span, target_names, text_of
-from shared.model.review import Finding, Severity
+from shared.model.evidence import Finding, Severity
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 

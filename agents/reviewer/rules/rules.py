@@ -19,7 +19,7 @@ from agents.reviewer.rules import (
     text_rules,
 )
 from agents.reviewer.rules.case import Case
-from shared.model.review import Finding, Severity
+from shared.model.evidence import Finding, Severity
 from shared.system.outgoing import Outgoing
 
 # Not for the coder to mend: a person decides.

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from agents.reviewer.rules.case import Case, ChangedFile
-from shared.model.protected import usually_holds_keys
-from shared.model.review import Finding, Severity
+from shared.model.change import usually_holds_keys
+from shared.model.evidence import Finding, Severity
 from shared.model.scope import is_plain_path, matches
 from shared.system.outgoing import Outgoing
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, ParamSpec, TypeVar
 
-from shared.model.waiting import back_off
+from shared.model.schedule import back_off
 from shared.money.ledger import Ledger
 from shared.money.meter.answer import STOPPING, HttpReply, NotReached, Rejected, Then, judge, no_answer, read_complaint
 from shared.money.meter.request import Asked

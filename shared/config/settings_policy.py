@@ -1,0 +1,142 @@
+"""What the owner allows: config/policy.yaml. Money, capacity, attempts, merging, research, upkeep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import pydantic
+from pydantic import Field
+
+from shared.config.settings_part import Dollars, SettingsPart
+from shared.model.gate import Policy
+from shared.model.lifecycle import TaskLimits
+from shared.money.token_budget import Caps
+
+FINE = 10_000  # a share is counted in so many parts: a float never touches an amount
+
+
+class Budget(SettingsPart):
+    task: Dollars
+    """The most that one task may cost, over all its attempts."""
+    day: Dollars
+    """The most that a day may cost."""
+    month: Dollars
+    """The most that a calendar month may cost."""
+    warn_at: float = Field(default=0.8, gt=0, le=1)
+    """The share of the day's cap at which the owner is warned."""
+
+    @pydantic.model_validator(mode="after")
+    def _in_order(self) -> Budget:
+        if not self.task <= self.day <= self.month:
+            raise ValueError("task <= day <= month must hold")
+        return self
+
+    @property
+    def caps(self) -> Caps:
+        return Caps(task=self.task, day=self.day, month=self.month)
+
+
+class Capacity(SettingsPart):
+    tasks_per_day: int = Field(strict=True, default=5, ge=1, le=50)
+    """The most tasks that a day's plan may hold."""
+    depth: int = Field(strict=True, default=3, ge=1, le=10)
+    """The longest chain of tasks that depend on each other."""
+    parallel: int = Field(strict=True, default=2, ge=1, le=16)
+    """How many tasks are worked on at once."""
+    open_pulls: int = Field(strict=True, default=5, ge=1, le=50)
+    """How many pull requests may wait for you; at that many no new task is begun."""
+
+
+class AttemptLimits(SettingsPart):
+    failed: int = Field(strict=True, default=3, ge=1, le=10)
+    """Failed attempts before the task goes to failed/."""
+    lost: int = Field(strict=True, default=5, ge=1, le=20)
+    """Attempts lost to crashes before the task goes to failed/."""
+    rounds: int = Field(strict=True, default=3, ge=0, le=10)
+    """How often a change is sent back to the coder by the tests or the review."""
+    minutes: float = Field(default=240, gt=0, le=10_000)
+    """How long agents may work on one task, in all, before it goes to failed/."""
+    tokens: int = Field(strict=True, default=3_000_000, ge=10_000)
+    """How many tokens one task may take in its whole life; where a model costs nothing this is its cap."""
+
+    @property
+    def limits(self) -> TaskLimits:
+        return TaskLimits(self.failed, self.lost, self.rounds, minutes=self.minutes, tokens=self.tokens)
+
+
+class MergeRules(SettingsPart):
+    auto: bool = Field(strict=True, default=True)
+    """Whether anything is merged without you. Protected paths never are."""
+    write_tests: bool = Field(strict=True, default=True)
+    """Whether tests are written where a change brings none."""
+    coverage_drop: float = Field(default=1.0, ge=0, le=100)
+    """By how many points the coverage may fall before a change is sent back."""
+    long_goals: Literal["branch", "main"] = "branch"
+    """Where a goal grows that one day is too short for: on a branch of its own until it is whole, or on main."""
+
+    @property
+    def policy(self) -> Policy:
+        return Policy(self.auto, self.write_tests)
+
+
+class ResearchSettings(SettingsPart):
+    questions: int = Field(strict=True, default=3, ge=0, le=20)
+    """How many questions are looked up on the web per day; 0: none."""
+    turns: int = Field(strict=True, default=5, ge=2, le=10)
+    """How often a model may look further before it has to answer."""
+    tokens: int = Field(strict=True, default=40_000, ge=10_000, le=1_000_000)
+    """How many tokens one try at a question may take. Its money is bounded by budget.task, over all tries."""
+    search_price: Dollars = Field(default="0.008", validate_default=True)
+    """Dollars for one search at Tavily (TAVILY_API_KEY); without a key DuckDuckGo is asked, for nothing."""
+    recorded: str = Field(default="", max_length=500)
+    """A folder with recorded answers (searches.yaml, pages.yaml), from the home's, instead of the web: for demos."""
+
+
+class UpkeepSettings(SettingsPart):
+    tasks: int = Field(strict=True, default=1, ge=0, le=10)
+    """How many tasks the team may propose per day when you want nothing else; 0: none."""
+    share: float = Field(default=0.2, ge=0, le=1)
+    """The most of budget.day that all such tasks together may take, 0: none; `raise-cap` does not raise it."""
+    open: int = Field(strict=True, default=2, ge=1, le=50)
+    """How many such tasks may be under way or wait for you."""
+
+    def cap(self, day: int) -> int:
+        """Of a day's cap, both in nano-dollars."""
+        return day * round(self.share * FINE) // FINE
+
+    def rules(self, day: int) -> UpkeepRules:
+        return UpkeepRules(self.tasks, self.open, self.cap(day))
+
+
+@dataclass(frozen=True)
+class UpkeepRules:
+    """The owner's (config/policy.yaml, `upkeep`)."""
+
+    tasks: int = 1  # proposed per day; 0: none
+    open: int = 2  # that may be under way or wait for the owner
+    share: int = 0  # nano-dollars of a day, for all of them together; 0: nothing is proposed
+
+    @property
+    def is_on(self) -> bool:
+        return self.tasks > 0 and self.share > 0
+
+
+class PolicyFile(SettingsPart):
+    budget: Budget
+    """Hard caps in dollars."""
+    capacity: Capacity = Capacity()
+    """How much is planned for one day."""
+    attempts: AttemptLimits = AttemptLimits()
+    """How often a task is tried."""
+    merge: MergeRules = MergeRules()
+    """What may be merged without you."""
+    research: ResearchSettings = ResearchSettings()
+    """What is looked up on the web."""
+    upkeep: UpkeepSettings = UpkeepSettings()
+    """What the team proposes by itself when you want nothing else; it is never merged without you."""
+
+    @property
+    def caps(self) -> Caps:
+        """Those that the meter holds."""
+        return replace(self.budget.caps, upkeep=self.upkeep.cap(self.budget.day))

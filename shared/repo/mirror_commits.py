@@ -1,0 +1,249 @@
+"""Commits of our mirror: those made of others, a branch's own line of them, and how people name them.
+
+A change is brought on top of another commit, joined with one, gathered from a whole branch, or taken back. Without a
+work tree: no hook, no filter and no merge driver runs. A change that is made once more touches no path that the old one
+did not touch, whatever git takes for a renamed file: what was judged about its paths still holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from shared.model.errors import Refused
+from shared.repo.git import GitFailed, git, try_git
+from shared.repo.mirror_tree import commit_id
+from shared.repo.objects import Repository
+from shared.repo.remote import telling_line
+from shared.system.fault import fault_point
+
+MOST_PATHS = 50  # of a conflict that are named
+
+
+@dataclass(frozen=True)
+class Rebased:
+    """The commit that makes the same change on top of the new base."""
+
+    sha: str
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """It does not fit. `paths`: where; none: the branch was rewritten, the old base is not part of it any more."""
+
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AlreadyThere:
+    """The new base holds the whole change already."""
+
+
+OnTop = Rebased | Conflict | AlreadyThere
+
+
+def rebased(repository: Repository, commit: str, onto: str, ref: str, now: datetime) -> OnTop:
+    """As Mirror.rebased says."""
+    made = on_top(repository, commit, onto, now)
+    fault_point("rebase.written")
+    return Rebased(stand(repository, ref, made.sha)) if isinstance(made, Rebased) else made
+
+
+def on_top(repository: Repository, commit: str, onto: str, now: datetime | None = None) -> OnTop:
+    """The change as a commit that no reference holds; `now`: its date, else the old one.
+
+    The old parent is the only merge base: the commit has no other parent, and `onto` holds the old one.
+    """
+    (text,) = repository.contents([f"{commit_id(commit)}^{{commit}}"])
+    head, message = text.split(b"\n\n", 1)
+    parents = re.findall(rb"^parent ([0-9a-f]+)$", head, re.MULTILINE)
+    if len(parents) != 1:
+        raise Refused(f"{commit} has {len(parents)} parents: only a commit with one can be brought up to date")
+    parent = parents[0].decode()
+    if parent == commit_id(onto):
+        return Rebased(commit)
+    if not is_ancestor(repository, parent, onto):
+        return Conflict()
+    tree = merged_tree(repository, onto, commit)
+    if isinstance(tree, Conflict):
+        return tree
+    if tree == tree_id(repository, onto):
+        return AlreadyThere()
+    if strayed := _paths(repository, onto, tree) - _paths(repository, parent, commit):
+        return _conflict(strayed)
+    data = _commit(tree, onto, head, now) + b"\n\n" + message
+    return Rebased(git(repository.path, "hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip())
+
+
+def tree_id(repository: Repository, sha: str) -> str:
+    return repository.one(f"{commit_id(sha)}^{{tree}}")
+
+
+def merged_tree(repository: Repository, onto: str, commit: str) -> str | Conflict:
+    """The id of the tree of both."""
+    done = try_git(repository.path, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, commit)
+    if done.code > 1:
+        raise GitFailed(f"git merge-tree: {telling_line(done.complaint)}")
+    tree, *paths = done.text.split("\0")
+    return _conflict(set(paths) - {""}) if done.code else tree.strip()
+
+
+def is_ancestor(repository: Repository, older: str, newer: str) -> bool:
+    done = try_git(repository.path, "merge-base", "--is-ancestor", commit_id(older), commit_id(newer))
+    if done.code > 1:
+        raise GitFailed(f"git merge-base: {telling_line(done.complaint)}")
+    return done.ok
+
+
+# --- details -------------------------------------------------------------------------------------------------
+
+
+def _conflict(paths: set[str]) -> Conflict:
+    return Conflict(tuple(sorted(paths)[:MOST_PATHS]))
+
+
+def _paths(repository: Repository, old: str, new: str) -> set[str]:
+    """All that differ between two commits or trees."""
+    names = git(repository.path, "diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
+    return set(names.decode("utf-8", "replace").split("\0")) - {""}
+
+
+def _commit(tree: str, parent: str, head: bytes, now: datetime | None) -> bytes:
+    """The head of a commit object, by whom and in which encoding the old one is; its signature is void."""
+    kept = re.findall(rb"^(?:author|committer|encoding) .*$", head, re.MULTILINE)
+    if now:
+        date = f"> {int(now.timestamp())} +0000".encode()
+        kept = [re.sub(rb"> -?\d+ [+-]\d+$", date, line) for line in kept]
+    return b"\n".join([f"tree {tree}\nparent {parent}".encode(), *kept])
+
+
+def stand(repository: Repository, ref: str, sha: str) -> str:
+    """Sets the reference if it is free, or adopts what stands there with the same files and parent."""
+    done = try_git(repository.path, "update-ref", "--stdin", data=f"create {ref} {sha}\n".encode())
+    fault_point("ref.update")
+    if done.ok:
+        return sha
+    there = repository.commit(ref)
+    if there is None:
+        raise GitFailed(f"git update-ref: {telling_line(done.complaint)}")
+    if _files_and_base(repository, there) != _files_and_base(repository, sha):
+        raise Refused(f"{ref} is at {there} already: it cannot take another commit")
+    return there
+
+
+def _files_and_base(repository: Repository, sha: str) -> list[str]:
+    """The ids of its tree and of its parents."""
+    (text,) = repository.contents([sha])
+    head = text.partition(b"\n\n")[0]
+    return [found.decode() for found in re.findall(rb"^(?:tree|parent) ([0-9a-f]+)$", head, re.MULTILINE)]
+
+
+# --- a branch that lasts --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Signed:
+    """What a new commit says. `who`: "Name <address>"."""
+
+    who: str
+    text: str
+    at: datetime
+
+
+def joined(repository: Repository, ours: str, theirs: str, signed: Signed) -> str | Conflict:
+    """As Mirror.joined says."""
+    tree = merged_tree(repository, commit_id(ours), commit_id(theirs))
+    if isinstance(tree, Conflict):
+        return tree
+    sha = _written(repository, tree, (ours, theirs), signed)
+    fault_point("join.written")
+    return sha
+
+
+def gathered(repository: Repository, branch: str, onto: str, ref: str, signed: Signed) -> Rebased | AlreadyThere:
+    """As Mirror.gathered says."""
+    if not is_ancestor(repository, onto, branch):
+        raise Refused(f"{branch[:12]} does not hold {onto[:12]}: it has to be brought up to date first")
+    tree = tree_id(repository, branch)
+    if tree == tree_id(repository, onto):
+        return AlreadyThere()
+    sha = _written(repository, tree, (onto,), signed)
+    fault_point("gather.written")
+    return Rebased(stand(repository, ref, sha))
+
+
+def _written(repository: Repository, tree: str, parents: tuple[str, ...], signed: Signed) -> str:
+    by = f"{signed.who} {int(signed.at.timestamp())} +0000"
+    head = [f"tree {tree}", *(f"parent {commit_id(sha)}" for sha in parents), f"author {by}", f"committer {by}"]
+    data = "\n".join((*head, "", signed.text.rstrip("\n"), "")).encode("utf-8", "replace")
+    return git(repository.path, "hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip()
+
+
+# --- a branch's own line --------------------------------------------------------------------------------------
+
+MOST_COMMITS = 1_000  # of a line: what is farther back is not asked about
+
+
+def line(repository: Repository, old: str, new: str) -> tuple[str, ...]:
+    """The commits after `old` up to `new`, the oldest first, one for each merge; only `new` if `old` is elsewhere."""
+    is_here = bool(old) and repository.commit(commit_id(old)) is not None
+    if not is_here or not is_ancestor(repository, old, new):
+        return (commit_id(new),)
+    between, most = f"{commit_id(old)}..{commit_id(new)}", f"--max-count={MOST_COMMITS}"
+    return tuple(reversed(git(repository.path, "rev-list", "--first-parent", most, between).decode().split()))
+
+
+def titles(repository: Repository, sha: str) -> tuple[str, ...]:
+    """As Mirror.titles says."""
+    told = git(repository.path, "log", f"--max-count={MOST_COMMITS}", "--format=%s", "-z", commit_id(sha))
+    return tuple(told.decode("utf-8", "replace").split("\0"))
+
+
+def taken_back(
+    repository: Repository, sha: str, onto: str, ref: str, who: str, now: datetime
+) -> Rebased | Conflict | AlreadyThere:
+    """What `sha` changed on its branch, undone on top of `onto`, as a commit at the free `ref`; see `rebased`.
+
+    `who`: "Name <address>".
+    """
+    before = repository.one(f"{commit_id(sha)}^")
+    tree = tree_id(repository, before)
+    signed = f"{who} {int(now.timestamp())} +0000"
+    title = git(repository.path, "log", "-1", "--format=%s", commit_id(sha)).decode("utf-8", "replace").strip()
+    text = (
+        f"tree {tree}\nparent {commit_id(sha)}\nauthor {signed}\ncommitter {signed}\n\n"
+        f'Revert "{title}"\n\nThis takes back {sha}, which was sick where it was deployed.\n'
+    )
+    undone = git(repository.path, "hash-object", "-t", "commit", "-w", "--stdin", data=text.encode()).decode().strip()
+    fault_point("revert.written")
+    return rebased(repository, undone, onto, ref, now)
+
+
+# --- names ----------------------------------------------------------------------------------------------------
+
+BEGIN = re.compile(r"[0-9a-f]{4,64}")
+LONGEST_SUBJECT = 200  # characters
+
+
+def commits_like(repository: Path, begin: str) -> tuple[str, ...]:
+    """All commits here whose id begins so, in full; none for what is no begin of one (4 digits at least)."""
+    if not BEGIN.fullmatch(begin) or not repository.is_dir():
+        return ()
+    found = git(repository, "rev-parse", f"--disambiguate={begin}")
+    kinds = git(repository, "cat-file", "--batch-check=%(objectname) %(objecttype)", data=found)
+    rows = (row.split() for row in kinds.decode().splitlines())
+    return tuple(row[0] for row in rows if row[1:] == ["commit"])
+
+
+def subjects(repository: Path, commits: Iterable[str]) -> dict[str, str]:
+    """Commit -> the first line of its message, by whoever wrote it. What is not here is left out."""
+    wanted = "".join(f"{commit_id(sha)}\n" for sha in dict.fromkeys(commits))
+    if not wanted or not repository.is_dir():
+        return {}
+    options = ("--no-walk=unsorted", "--ignore-missing", "--no-show-signature", "--format=%H %s", "--stdin")
+    done = try_git(repository, "log", *options, data=wanted.encode())
+    rows = (row.partition(" ") for row in done.output.decode("utf-8", "replace").splitlines())
+    return {sha: subject[:LONGEST_SUBJECT] for sha, _, subject in rows} if done.ok else {}
