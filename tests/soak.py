@@ -18,8 +18,8 @@ from pathlib import Path
 from agents.orchestrator.daemon import Daemon, End, Outside
 from cli.wiring.config_watch import ConfigWatch
 from cli.wiring.housekeeping import tidy
+from cli.wiring.lifetime import Quitting, Stop
 from cli.wiring.records import Records, open_records
-from cli.wiring.shutdown import Quitting, Stop
 from cli.wiring.team import open_team
 from shared.model.errors import TeamError
 from shared.model.lifecycle import State

@@ -10,8 +10,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from cli.terminal.text import pasteable, plain
+from cli.wiring.lifetime import Quitting, quitting
 from cli.wiring.records import Records
-from cli.wiring.shutdown import Quitting, quitting
 from shared.model.errors import TeamError
 from shared.money.token_budget import cents
 from shared.store.activity import Activity

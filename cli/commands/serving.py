@@ -17,9 +17,8 @@ from cli.terminal.text import pasteable, plain
 from cli.views.daemon_state import comes_next
 from cli.wiring.config_watch import ConfigWatch
 from cli.wiring.housekeeping import tidy
+from cli.wiring.lifetime import Quitting, quitting, ticking
 from cli.wiring.records import Records, open_records, require_home
-from cli.wiring.shutdown import Quitting, quitting
-from cli.wiring.ticker import ticking
 from shared.config.settings import Settings
 from shared.model.errors import Misconfigured, Refused, Replaced, Stumble, TeamError
 from shared.model.schedule import Wait

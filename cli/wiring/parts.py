@@ -10,8 +10,8 @@ from agents.orchestrator.board.roles import ChangeRoles
 from agents.orchestrator.deploys.deploying import Deployment
 from agents.orchestrator.planning.morning import CodeFacts, ReadsVision
 from agents.orchestrator.upkeep.upkeeping import UpkeepTools
+from cli.wiring.lifetime import Quitting
 from cli.wiring.records import Records
-from cli.wiring.shutdown import Quitting
 from shared.model.research import Findings, Inquiry
 from shared.model.work import PlanAnswer, PlanOrder, Run
 from shared.money.pricing import Pricing

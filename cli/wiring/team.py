@@ -30,12 +30,12 @@ from cli.terminal.text import command
 from cli.wiring.config_watch import model_key
 from cli.wiring.deployment import make_deployment
 from cli.wiring.forge import TargetCode, open_code
+from cli.wiring.lifetime import Quitting
 from cli.wiring.model import Caching, make_client, make_meter
 from cli.wiring.orchestrator import Assembly
 from cli.wiring.parts import Roles, TeamParts
 from cli.wiring.records import Records
 from cli.wiring.services import make_library, services
-from cli.wiring.shutdown import Quitting
 from cli.wiring.workshop import BoxWorkshop, Workshop, make_upkeep
 from shared.llm.llm_client import PATIENCE, LlmClient
 from shared.llm.prompts import Prompts

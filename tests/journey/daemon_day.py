@@ -17,8 +17,8 @@ from agents.coder.engine.engine import EngineJob
 from agents.orchestrator.day import Orchestrator
 from cli.commands.serving import Life
 from cli.wiring.config_watch import ConfigWatch
+from cli.wiring.lifetime import Quitting, quitting
 from cli.wiring.records import Records, open_records
-from cli.wiring.shutdown import Quitting, quitting
 from cli.wiring.team import open_team
 from shared.model.lifecycle import State
 from shared.model.work import TaskSpec

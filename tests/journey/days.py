@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from agents.orchestrator.daemon import Daemon, End, Outside
+from cli.wiring.lifetime import Quitting, Stop
 from cli.wiring.records import Records, open_records
-from cli.wiring.shutdown import Quitting, Stop
 from cli.wiring.team import open_team
 from shared.model.schedule import Wait
 from shared.system.clock import ManualClock

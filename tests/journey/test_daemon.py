@@ -23,8 +23,8 @@ from cli.commands.serving import Life
 from cli.terminal.arguments import Arguments
 from cli.views.status import status
 from cli.wiring.config_watch import ConfigWatch
+from cli.wiring.lifetime import Quitting, Stop
 from cli.wiring.records import Records, open_records
-from cli.wiring.shutdown import Quitting, Stop
 from cli.wiring.team import open_team
 from shared.forge.forge import ForgeUnavailable
 from shared.model.errors import Misconfigured, Replaced, Stopping

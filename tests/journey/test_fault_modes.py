@@ -21,8 +21,8 @@ import pytest
 
 from agents.coder.engine.engine import EngineJob
 from agents.orchestrator.daemon import Daemon, Outside
+from cli.wiring.lifetime import Quitting, Stop
 from cli.wiring.records import Records, open_records
-from cli.wiring.shutdown import Quitting, Stop
 from cli.wiring.team import open_team
 from shared.model.errors import TeamError
 from shared.model.lifecycle import FOLDERS

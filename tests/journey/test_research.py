@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from cli.app import main
-from cli.wiring.shutdown import Stop
+from cli.wiring.lifetime import Stop
 from shared.model.research import SearchHit
 from shared.system.clock import ManualClock
 from simulators.model.scripted_model import ScriptedModel

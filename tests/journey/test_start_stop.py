@@ -28,8 +28,8 @@ from cli.terminal.text import command
 from cli.views import status as view
 from cli.views.daemon_state import problems
 from cli.wiring.config_watch import ConfigWatch
+from cli.wiring.lifetime import Quitting, Stop
 from cli.wiring.records import Records, open_records
-from cli.wiring.shutdown import Quitting, Stop
 from shared.model.errors import Misconfigured, Replaced, Stumble
 from shared.model.schedule import Wait
 from shared.store.activity import STOPPED, Epoch, Epochs
