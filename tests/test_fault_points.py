@@ -254,7 +254,7 @@ EXEMPT: Mapping[str, str] = {
     "agents/qa/runner/environment_build": "a folder that EnvironmentStore throws away unless it is whole",
     "agents/orchestrator/coding:Coding.code": "the task's folder, which goes at each start",
     "agents/orchestrator/loop:Work.recover": "left-over folders, removed again at each start",
-    "agents/orchestrator/planning/plan_files:PlanPage.write": "written anew from the books by each planning and wrap-up",
+    "agents/orchestrator/planning/plan_files:PlanPage.write": "written anew by each planning and wrap-up",
     "agents/orchestrator/reports/reporting:ProgressFile.write": "written anew from the books by each wrap-up",
     # money: asked within the points of one call
     "shared/money/ledger:Ledger.reserve": "MeteredCall passes llm.reserve",

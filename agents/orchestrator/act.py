@@ -36,6 +36,7 @@ from shared.repo.mirror import BranchMoved
 from shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from shared.repo.remote import RemoteAway
 from shared.store.gate_book import GateRepository
+from shared.store.journal import MoveReason
 from shared.store.task_records import TaskRecord
 
 ENDS_A_PULL = (Event.CANCELLED, Event.DELETED, Event.DONE_BY_OWNER)
@@ -140,7 +141,8 @@ class Acts:
         words = _because(gates, task)
         if event is Event.CANCELLED:
             self._books.events.happened(TaskRejected(known))
-        planned = self._books.journal.plan_move(task, known.seen_in, event, words, self._books.now(), "void")
+        why = MoveReason(event, words, "void")
+        planned = self._books.journal.plan_move(task, known.seen_in, why, self._books.now())
         self._books.journal.moved(planned)
         self._books.tell(f"{task}: {event}{f': {words}' if words else ''}")
 

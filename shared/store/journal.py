@@ -37,6 +37,16 @@ ATTEMPT = "number, outcome, note, ended_at, round, refreshes"
 
 
 @dataclass(frozen=True)
+class MoveReason:
+    """What happened. `outcome`: how the last attempt ended; `refreshes`: the commit that a new one updates."""
+
+    event: Event
+    note: str = ""
+    outcome: Outcome | None = None
+    refreshes: str = ""
+
+
+@dataclass(frozen=True)
 class Planned:
     """A move of a task's file that was decided but is not known to be done."""
 
@@ -78,21 +88,12 @@ class Journal:
                     )
         fault_point("task.born")
 
-    def plan_move(
-        self,
-        task: str,
-        source: State,
-        event: Event,
-        note: str,
-        now: datetime,
-        outcome: Outcome | None = None,
-        refreshes: str = "",
-    ) -> Planned:
-        """Books the event, how the last attempt ended, and the attempt that it costs or gives back.
+    def plan_move(self, task: str, source: State, why: MoveReason, now: datetime) -> Planned:
+        """Book the event, how the last attempt ended, and the attempt that it costs or gives back.
 
-        `refreshes`: the commit that the new attempt brings up to date. The file is moved after this.
+        The file is moved after this.
         """
-        row = after(source, event)
+        event, note, row = why.event, why.note, after(source, why.event)
         with self._db.transaction() as db:
             # a move that was done but could not be booked: the file lies at `source` now
             db.execute("update task_events set done = 1 where task = ? and done = 0", (task,))
@@ -100,14 +101,14 @@ class Journal:
                 "insert into task_events (task, at, event, from_state, to_state, note) values (?, ?, ?, ?, ?, ?)",
                 (task, now.isoformat(), event.value, source.value, row.to.value, note),
             )
-            if outcome:
-                self._close(db, task, outcome, note, now)
+            if why.outcome:
+                self._close(db, task, why.outcome, note, now)
             if row.attempts == "plus one":
                 db.execute(
                     "insert into attempts (task, number, round, started_at, refreshes)"
                     " select ?, coalesce(max(number), 0) + 1, coalesce(max(round), 0), ?, ?"
                     " from attempts where task = ?",
-                    (task, now.isoformat(), refreshes, task),
+                    (task, now.isoformat(), why.refreshes, task),
                 )
             if row.attempts == "zero":
                 self._new_round(db, task, now)

@@ -22,7 +22,7 @@ from shared.model.lifecycle import Event, State
 from shared.model.naming import goal_branch
 from shared.model.work import DailyPlan, Goal, PlanAnswer, TaskSpec
 from shared.store.database import Database
-from shared.store.journal import Journal
+from shared.store.journal import Journal, MoveReason
 from shared.store.plan_book import MOST_PLANS, PlanRepository
 
 GOAL = Goal("g-1", "Number all rooms")
@@ -54,7 +54,9 @@ class Books:
 
     def drop(self, number: int, task: str) -> None:
         """With its goal."""
-        self.journal.moved(self.journal.plan_move(task, State.BACKLOG, Event.GOAL_REMOVED, "gone", self.at(number)))
+        self.journal.moved(
+            self.journal.plan_move(task, State.BACKLOG, MoveReason(Event.GOAL_REMOVED, "gone"), self.at(number))
+        )
 
     def at(self, number: int) -> datetime:
         return datetime.fromisoformat(day(number)).replace(hour=9, tzinfo=UTC)

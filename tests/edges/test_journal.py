@@ -13,7 +13,7 @@ from shared.model.errors import ImpossibleTransition, Misconfigured
 from shared.model.lifecycle import Event, State, Tried
 from shared.model.work import TaskSpec
 from shared.store.database import Database
-from shared.store.journal import Journal
+from shared.store.journal import Journal, MoveReason
 from shared.store.task_records import Outcome
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -30,7 +30,7 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
 
 
 def go(journal: Journal, source: State, event: Event, outcome: Outcome | None = None, note: str = "") -> None:
-    journal.moved(journal.plan_move("t", source, event, note, NOW, outcome))
+    journal.moved(journal.plan_move("t", source, MoveReason(event, note, outcome), NOW))
 
 
 def tried(journal: Journal) -> Tried:
@@ -58,7 +58,7 @@ def test_many_that_come_at_once_are_born_together_or_not_at_all(journal: Journal
 
 
 def test_an_attempt_is_counted_before_the_run(journal: Journal) -> None:
-    journal.plan_move("t", State.BACKLOG, Event.STARTED, "", NOW)
+    journal.plan_move("t", State.BACKLOG, MoveReason(Event.STARTED), NOW)
     assert tried(journal) == Tried(lost=1)
 
 
@@ -94,7 +94,7 @@ def test_the_owner_gives_attempts_back_and_numbers_go_on(journal: Journal) -> No
 
 
 def test_a_planned_move_is_remembered_until_it_is_done(journal: Journal) -> None:
-    planned = journal.plan_move("t", State.BACKLOG, Event.STARTED, "", NOW)
+    planned = journal.plan_move("t", State.BACKLOG, MoveReason(Event.STARTED), NOW)
     assert journal.unfinished_moves() == [planned]
     assert (planned.source, planned.target) == (State.BACKLOG, State.IN_PROGRESS)
     journal.moved(planned)
@@ -102,7 +102,7 @@ def test_a_planned_move_is_remembered_until_it_is_done(journal: Journal) -> None
 
 
 def test_a_move_that_the_owner_overtook_costs_nothing(journal: Journal) -> None:
-    planned = journal.plan_move("t", State.BACKLOG, Event.STARTED, "", NOW)
+    planned = journal.plan_move("t", State.BACKLOG, MoveReason(Event.STARTED), NOW)
     journal.overtaken(planned, NOW)
     assert journal.unfinished_moves() == []
     assert journal.every_task()["t"].seen_in is State.BACKLOG
@@ -111,7 +111,7 @@ def test_a_move_that_the_owner_overtook_costs_nothing(journal: Journal) -> None:
 
 def test_an_impossible_event_is_not_booked(journal: Journal) -> None:
     with pytest.raises(ImpossibleTransition):
-        journal.plan_move("t", State.BACKLOG, Event.MERGED, "", NOW)
+        journal.plan_move("t", State.BACKLOG, MoveReason(Event.MERGED), NOW)
     assert journal.history("t") == []
 
 
@@ -159,7 +159,7 @@ def test_what_a_kill_kept_from_being_done_for_an_attempt_that_is_overtaken_is_vo
     journal.achieved("t.a1:push", "c0ffee")
     go(journal, State.IN_PROGRESS, Event.SUBMITTED, "ok")
     assert states(journal)["t.a1:merge"] == "planned"
-    journal.moved(journal.plan_move("t", State.IN_REVIEW, Event.REFRESHED, "", NOW, "stale", refreshes="c0ffee"))
+    journal.moved(journal.plan_move("t", State.IN_REVIEW, MoveReason(Event.REFRESHED, "", "stale", "c0ffee"), NOW))
     assert states(journal) == {
         "t.a1:push": "done",
         "t.a1:merge": "void",
@@ -192,7 +192,7 @@ def test_an_older_attempt_keeps_its_judgement(journal: Journal) -> None:
 
 def test_a_change_is_brought_up_to_date_by_an_attempt_that_says_from_what(journal: Journal) -> None:
     submitted(journal)
-    journal.moved(journal.plan_move("t", State.IN_REVIEW, Event.REFRESHED, "", NOW, "stale", refreshes="c0ffee"))
+    journal.moved(journal.plan_move("t", State.IN_REVIEW, MoveReason(Event.REFRESHED, "", "stale", "c0ffee"), NOW))
     old, new = journal.attempts("t")
     assert (old.outcome, new.outcome, new.refreshes) == ("stale", None, "c0ffee")
     assert tried(journal) == Tried(lost=1, stale=1)

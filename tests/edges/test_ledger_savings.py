@@ -18,7 +18,7 @@ from shared.money.savings import LedgerSavings, Saved
 from shared.money.ticket import CallEnding, Reservation, TicketOrder
 from shared.money.token_budget import Ask, Caps, TokenUsage, cost
 from shared.store.database import Database
-from shared.store.journal import Journal
+from shared.store.journal import Journal, MoveReason
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAY = "2026-11-20"
@@ -74,7 +74,7 @@ class Books:
 
     def moves(self, task: str, at: State, event: Event, outcome: str | None = None) -> None:
         self.now += timedelta(seconds=1)
-        self.journal.moved(self.journal.plan_move(task, at, event, "", self.now, outcome))  # type: ignore[arg-type]
+        self.journal.moved(self.journal.plan_move(task, at, MoveReason(event, "", outcome), self.now))  # type: ignore[arg-type]
 
     def merged(self, task: str) -> None:
         self.moves(task, State.IN_PROGRESS, Event.SUBMITTED, "ok")

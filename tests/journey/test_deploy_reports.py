@@ -22,6 +22,7 @@ from shared.model.errors import Misconfigured, TeamError, Unavailable
 from shared.model.lifecycle import Event as TaskEvent
 from shared.model.lifecycle import State
 from shared.model.work import TaskSpec
+from shared.store.journal import MoveReason
 from tests.journey.deploy_scene import PLACES, SICK, DeployHome, booked
 from tests.mailbox import Mailbox
 
@@ -131,7 +132,7 @@ def test_what_was_sick_names_its_task_only_if_that_is_really_tried_again(scene: 
     scene.reporting().deployed(deploy, TASK, A)
     assert "tried again" not in scene.box.of("deploy-1")["text"]
     now, journal = scene.records.clock.now(), scene.records.journal
-    journal.moved(journal.plan_move(TASK, State.COMPLETED, TaskEvent.SICK, "sick", now))
+    journal.moved(journal.plan_move(TASK, State.COMPLETED, MoveReason(TaskEvent.SICK, "sick"), now))
     scene.reporting().deployed(deploy, TASK, A)
     message = scene.box.of("deploy-1")
     assert "Its task is tried again" in message["text"] and "#7" in message["text"]

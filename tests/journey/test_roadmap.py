@@ -19,6 +19,7 @@ from cli.wiring.records import Records
 from cli.wiring.team import open_team
 from shared.model.lifecycle import Event, State
 from shared.model.work import TaskSpec, Vision
+from shared.store.journal import MoveReason
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, KEY, ScriptedWorkshop, Stage, goals_of, plans, reads, task
 from tests.killing import EVERY_POINT, finishes, killed_at, points, snippet
@@ -192,7 +193,7 @@ def test_the_pace_is_of_what_was_merged_last_whatever_its_name_is(stage: Stage, 
 
 
 def move(records: Records, id_: str, source: State, event: Event) -> None:
-    records.journal.moved(records.journal.plan_move(id_, source, event, "", records.clock.now()))
+    records.journal.moved(records.journal.plan_move(id_, source, MoveReason(event), records.clock.now()))
 
 
 def test_what_there_is_no_room_for_stands_in_the_next_week(stage: Stage, model: ScriptedModel) -> None:

@@ -12,7 +12,7 @@ from shared.model.errors import Unavailable
 from shared.model.lifecycle import Event, State
 from shared.model.schedule import back_off
 from shared.model.work import TaskSpec
-from shared.store.journal import Journal
+from shared.store.journal import Journal, MoveReason
 from shared.store.task_records import Outcome
 from shared.store.task_store import TaskStore
 from shared.system.clock import Clock
@@ -67,7 +67,8 @@ class Transitions:
         self, task: str, source: State, event: Event, note: str, outcome: Outcome | None = None, refreshes: str = ""
     ) -> bool:
         """`outcome`: how the last attempt ended. False if the owner was faster: then nothing was begun."""
-        planned = self.journal.plan_move(task, source, event, note, self._clock.now(), outcome, refreshes)
+        why = MoveReason(event, note, outcome, refreshes)
+        planned = self.journal.plan_move(task, source, why, self._clock.now())
         try:
             moved = self.store.move(task, planned.source, planned.target)
         except Unavailable:  # else a file that did not move would be taken for the owner's word
