@@ -44,20 +44,17 @@ from shared.model.errors import Misconfigured
 from shared.model.text import one_line
 from shared.repo.git import git, remove_stale_locks
 from shared.repo.mirror import Mirror
+from shared.repo.objects import Repository
 from shared.repo.remote import Remote
 from shared.system.clock import Clock
 from shared.system.fault import fault_point
 
 LOCK = "forge.lock"
 ACTOR, REVIEWER = "sisimpur", "sisimpur-reviewer"
-CONFIGURATION = {  # holds also for what others push
-    "core.fsync": "all",
-    "gc.auto": "0",
-    "receive.autogc": "false",
-}
+CONFIGURATION = {"core.fsync": "all", "gc.auto": "0", "receive.autogc": "false"}  # holds also for what others push
 
 
-def create(path: Path, source: Path | None, branch: str) -> None:
+def create(path: Path, source: Path | None, branch: str, opens: type[Repository] = Repository) -> None:
     """A forge at `path`: empty with `branch` as its default, or seeded with that branch of the repository `source`.
 
     May be repeated: what exists stays, also after a kill half way. CommandFailed or Misconfigured if git cannot.
@@ -65,11 +62,12 @@ def create(path: Path, source: Path | None, branch: str) -> None:
     path.mkdir(parents=True, exist_ok=True)
     with _locked(path):
         remove_stale_locks(path, keep=LOCK)
-        git(path, "init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
+        repository = opens(path)
+        repository.git("init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
         for key, value in CONFIGURATION.items():
-            git(path, "config", key, value)
+            repository.git("config", key, value)
         fault_point("forge.made")
-        if source and branch not in Commits(path).branches():
+        if source and branch not in Commits(path, opens).branches():
             refs = f"refs/heads/{branch}:refs/heads/{branch}"
             git(path, "fetch", "--quiet", "--no-tags", str(source), refs, timeout=600, remote=Remote(str(source)))
         fault_point("forge.seeded")
@@ -80,7 +78,7 @@ class BranchesDiverged(Misconfigured):
     """The owner's branch and ours do not go together without him. The text says where, and what to type."""
 
 
-def follow(path: Path, source: Remote, branch: str) -> str:
+def follow(path: Path, source: Remote, branch: str, opens: type[Repository] = Repository) -> str:
     """Brings in what the owner committed to `branch` of his repository; what was merged here stays -> its commit.
 
     If both went on, a merge commit holds both: his next pull from here is a fast-forward. If he rewrote what we had
@@ -88,8 +86,8 @@ def follow(path: Path, source: Remote, branch: str) -> str:
     same lines, or he rewrote what something was merged on top of.
     """
     with _locked(path):
-        Mirror(path, source).bring(branch)
-        commits = Commits(path)
+        Mirror(path, source, opens).bring(branch)
+        commits = Commits(path, opens)
         ours, taken, theirs = commits.followed(branch)
         if theirs is None:
             raise ForgeUnavailable(f"{branch} of {source.url} did not arrive")
@@ -132,6 +130,8 @@ class LocalForge:
     byte, the ones at the commit that was tested.
     """
 
+    opens: type[Repository] = Repository  # who answers for its commits
+
     def __init__(
         self,
         path: Path,
@@ -150,7 +150,7 @@ class LocalForge:
         self._reviewer = reviewer
         self._required = frozenset(required)
         self._only_up_to_date = up_to_date
-        self._commits = Commits(path)
+        self._commits = Commits(path, self.opens)
         self._book = LocalForgeRepository(path / "forge.db", path.absolute().as_uri())
 
     def release(self) -> None:

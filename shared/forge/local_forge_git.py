@@ -13,7 +13,6 @@ from pathlib import Path
 
 from shared.forge.forge import ForgeRefused, ForgeUnavailable, MergeConflict
 from shared.model.errors import CommandFailed
-from shared.repo.git import try_git
 from shared.repo.objects import Repository
 from shared.system.process import Finished
 
@@ -27,10 +26,11 @@ class Commits:
     """The commits of one bare repository. `close` ends the git that is kept to read them."""
 
     repository: Path
+    opens: type[Repository] = Repository
 
     @cached_property
     def _objects(self) -> Repository:
-        return Repository(self.repository)
+        return self.opens(self.repository)
 
     def close(self) -> None:
         self._objects.close()
@@ -77,7 +77,7 @@ class Commits:
         """From where they parted to `head`."""
         how = ("--no-color", "--no-ext-diff", "--no-textconv")
         try:
-            done = try_git(self.repository, "diff", *how, f"{base}...{head}", limit=MAX_DIFF)
+            done = self._objects.try_git("diff", *how, f"{base}...{head}", limit=MAX_DIFF)
         except CommandFailed as error:
             raise ForgeRefused(f"the diff cannot be shown: {error}") from None
         return _must("diff", done).output.decode("utf-8", "replace")
@@ -140,7 +140,7 @@ class Commits:
 
     def _try(self, *arguments: str, data: bytes | None = None) -> Finished:
         try:
-            return try_git(self.repository, *arguments, data=data)
+            return self._objects.try_git(*arguments, data=data)
         except CommandFailed as error:
             raise ForgeUnavailable(f"{self.repository}: {error}") from None
 

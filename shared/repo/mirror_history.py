@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from shared.repo import mirror_rebase
-from shared.repo.git import git
 from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased
 from shared.repo.mirror_tree import commit_id
 from shared.repo.objects import Repository
@@ -20,12 +19,12 @@ def line(repository: Repository, old: str, new: str) -> tuple[str, ...]:
     if not is_here or not mirror_rebase.is_ancestor(repository, old, new):
         return (commit_id(new),)
     between, most = f"{commit_id(old)}..{commit_id(new)}", f"--max-count={MOST_COMMITS}"
-    return tuple(reversed(git(repository.path, "rev-list", "--first-parent", most, between).decode().split()))
+    return tuple(reversed(repository.git("rev-list", "--first-parent", most, between).decode().split()))
 
 
 def titles(repository: Repository, sha: str) -> tuple[str, ...]:
     """As Mirror.titles says."""
-    told = git(repository.path, "log", f"--max-count={MOST_COMMITS}", "--format=%s", "-z", commit_id(sha))
+    told = repository.git("log", f"--max-count={MOST_COMMITS}", "--format=%s", "-z", commit_id(sha))
     return tuple(told.decode("utf-8", "replace").split("\0"))
 
 
@@ -39,11 +38,11 @@ def taken_back(
     before = repository.one(f"{commit_id(sha)}^")
     tree = mirror_rebase.tree_id(repository, before)
     signed = f"{who} {int(now.timestamp())} +0000"
-    title = git(repository.path, "log", "-1", "--format=%s", commit_id(sha)).decode("utf-8", "replace").strip()
+    title = repository.git("log", "-1", "--format=%s", commit_id(sha)).decode("utf-8", "replace").strip()
     text = (
         f"tree {tree}\nparent {commit_id(sha)}\nauthor {signed}\ncommitter {signed}\n\n"
         f'Revert "{title}"\n\nThis takes back {sha}, which was sick where it was deployed.\n'
     )
-    undone = git(repository.path, "hash-object", "-t", "commit", "-w", "--stdin", data=text.encode()).decode().strip()
+    undone = repository.git("hash-object", "-t", "commit", "-w", "--stdin", data=text.encode()).decode().strip()
     fault_point("revert.written")
     return mirror_rebase.rebased(repository, undone, onto, ref, now)

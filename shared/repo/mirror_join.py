@@ -8,7 +8,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from shared.model.errors import Refused
-from shared.repo.git import git
 from shared.repo.mirror_rebase import AlreadyThere, Conflict, Rebased, is_ancestor, merged_tree, stand, tree_id
 from shared.repo.mirror_tree import commit_id
 from shared.repo.objects import Repository
@@ -43,4 +42,4 @@ def _written(repository: Repository, tree: str, parents: tuple[str, ...], who: s
     signed = f"{who} {int(now.timestamp())} +0000"
     head = [f"tree {tree}", *(f"parent {commit_id(sha)}" for sha in parents), f"author {signed}", f"committer {signed}"]
     data = "\n".join((*head, "", text.rstrip("\n"), "")).encode("utf-8", "replace")
-    return git(repository.path, "hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip()
+    return repository.git("hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.model.errors import Refused
-from shared.repo.git import GitFailed, git, try_git
+from shared.repo.git import GitFailed
 from shared.repo.mirror_tree import commit_id
 from shared.repo.objects import Repository
 from shared.repo.remote import telling_line
@@ -72,7 +72,7 @@ def on_top(repository: Repository, commit: str, onto: str, now: datetime | None 
     if strayed := _paths(repository, onto, tree) - _paths(repository, parent, commit):
         return _conflict(strayed)
     data = _commit(tree, onto, head, now) + b"\n\n" + message
-    return Rebased(git(repository.path, "hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip())
+    return Rebased(repository.git("hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip())
 
 
 def tree_id(repository: Repository, sha: str) -> str:
@@ -81,7 +81,7 @@ def tree_id(repository: Repository, sha: str) -> str:
 
 def merged_tree(repository: Repository, onto: str, commit: str) -> str | Conflict:
     """The id of the tree of both."""
-    done = try_git(repository.path, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, commit)
+    done = repository.try_git("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, commit)
     if done.code > 1:
         raise GitFailed(f"git merge-tree: {telling_line(done.complaint)}")
     tree, *paths = done.text.split("\0")
@@ -89,7 +89,7 @@ def merged_tree(repository: Repository, onto: str, commit: str) -> str | Conflic
 
 
 def is_ancestor(repository: Repository, older: str, newer: str) -> bool:
-    done = try_git(repository.path, "merge-base", "--is-ancestor", commit_id(older), commit_id(newer))
+    done = repository.try_git("merge-base", "--is-ancestor", commit_id(older), commit_id(newer))
     if done.code > 1:
         raise GitFailed(f"git merge-base: {telling_line(done.complaint)}")
     return done.ok
@@ -104,7 +104,7 @@ def _conflict(paths: set[str]) -> Conflict:
 
 def _paths(repository: Repository, old: str, new: str) -> set[str]:
     """All that differ between two commits or trees."""
-    names = git(repository.path, "diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
+    names = repository.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
     return set(names.decode("utf-8", "replace").split("\0")) - {""}
 
 
@@ -119,7 +119,7 @@ def _commit(tree: str, parent: str, head: bytes, now: datetime | None) -> bytes:
 
 def stand(repository: Repository, ref: str, sha: str) -> str:
     """Sets the reference if it is free, or adopts what stands there with the same files and parent."""
-    done = try_git(repository.path, "update-ref", "--stdin", data=f"create {ref} {sha}\n".encode())
+    done = repository.try_git("update-ref", "--stdin", data=f"create {ref} {sha}\n".encode())
     fault_point("ref.update")
     if done.ok:
         return sha
