@@ -21,7 +21,7 @@ from shared.repo.objects import Repository
 from shared.repo.remote import Remote
 from shared.system.outgoing import Outgoing
 from shared.system.process import Finished
-from tests.flow.memory_git import DISK, MemoryRepository
+from tests.flow.memory_git import MemoryRepository
 
 KINDS = (Repository, MemoryRepository)
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -59,12 +59,6 @@ class Git:
 
     def __call__(self, *words: str, data: bytes | None = None) -> Finished:
         return self.repository.try_git(*words, data=data)
-
-
-@pytest.fixture(autouse=True)
-def clean_disk() -> object:
-    yield
-    DISK.clear()
 
 
 def both(tmp_path: Path, told: Callable[[Git], object]) -> None:

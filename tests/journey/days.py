@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from agents.orchestrator.daemon import Daemon, End, Outside
-from cli.wiring.records import Records, open_records
+from cli.wiring.records import Records
 from cli.wiring.shutdown import Quitting
-from cli.wiring.team import open_team
 from shared.model.waiting import Wait
 from shared.system.clock import ManualClock
 from shared.system.signals import Stop
@@ -64,7 +63,7 @@ def days(stage: Stage, clock: ManualClock, check: Callable[[], End | None] = lam
         return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)
 
     with (
-        open_records(stage.home.root, {}, clock) as records,
-        open_team(records, stage.said.append, make, lambda _: stage.services, Quitting(stop), mode="daemon") as team,
+        stage.records(clock) as records,
+        stage.open_team(records, stage.said.append, make, lambda _: stage.services, Quitting(stop), "daemon") as team,
     ):
         yield Days(records, clock, Daemon(team, records.settings.schedules.schedule, outside), stop, after, waits)

@@ -29,6 +29,7 @@ from cli.wiring.team import open_team
 from shared.notify.notifier import Notifier
 from shared.repo.mirror import Mirror
 from shared.sandbox.linter import Lint
+from shared.system.clock import Clock
 from shared.system.markdown import outline
 from shared.system.paths import Home
 
@@ -229,12 +230,15 @@ class Stage:
         repository(self.root / "site", files)
         with redirect_stdout(StringIO()):
             assert init(Arguments("init", self.home.root, target=str(self.root / "site"))) == 0
-        keys = self.home.config / ".env"
-        keys.write_text(f"ANTHROPIC_API_KEY={KEY}\nANTHROPIC_BASE_URL={self.model_url}\n")
-        keys.chmod(0o600)
+        self.given_key()
         self.given_config("policy", capacity="{parallel: 1}", upkeep="{tasks: 0}")
         self.given_vision(vision)
         return self
+
+    def given_key(self) -> None:
+        keys = self.home.config / ".env"
+        keys.write_text(f"ANTHROPIC_API_KEY={KEY}\nANTHROPIC_BASE_URL={self.model_url}\n")
+        keys.chmod(0o600)
 
     def given_vision(self, text: str) -> None:
         self.home.vision.write_text(text)
@@ -258,12 +262,15 @@ class Stage:
         def make(records: Records, *_: object) -> ScriptedWorkshop:
             return ScriptedWorkshop(self, records.home.meter_socket, sandbox)
 
-        with self.records() as records, open_team(records, self.said.append, make, lambda _: self.services) as team:
+        said = self.said.append
+        with self.records() as records, self.open_team(records, said, make, lambda _: self.services) as team:
             team.run_day(until)
             return team.problems
 
-    def records(self) -> AbstractContextManager[Records]:
-        return open_records(self.home.root, {}, self.clock)
+    open_team = staticmethod(open_team)
+
+    def records(self, clock: Clock | None = None) -> AbstractContextManager[Records]:
+        return open_records(self.home.root, {}, clock or self.clock)
 
     @property
     def jobs(self) -> list[EngineJob]:

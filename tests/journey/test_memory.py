@@ -20,7 +20,6 @@ from agents.orchestrator.team import Desk
 from agents.orchestrator.vision.goal_ids import ISSUE
 from cli.app import main
 from cli.wiring.records import Records
-from cli.wiring.team import open_team
 from shared.model.lifecycle import State
 from shared.model.review import Approved, ChangesRequested, Reviewed
 from shared.model.work import Goal, TaskSpec
@@ -115,7 +114,7 @@ def at_work(stage: Stage) -> Iterator[tuple[Desk, Records]]:
     def make(records: Records, *_: object) -> ScriptedWorkshop:
         return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)
 
-    with stage.records() as records, open_team(records, stage.said.append, make, lambda _: []) as team:
+    with stage.records() as records, stage.open_team(records, stage.said.append, make, lambda _: []) as team:
         yield team.desk, records
 
 

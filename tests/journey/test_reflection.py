@@ -12,7 +12,6 @@ from agents.coder.engine.engine import EngineJob, EngineRun, never
 from cli.commands import owner_commands
 from cli.terminal.arguments import Arguments
 from cli.wiring.records import Records
-from cli.wiring.team import open_team
 from shared.model.errors import BrokenSetup
 from shared.sandbox.box import NoSandbox, refusal
 from simulators.model.scripted_model import ScriptedModel
@@ -68,7 +67,7 @@ def run_slowly(stage: Stage) -> list[str]:
     def make(records: Records, *_: object) -> SlowWorkshop:
         return SlowWorkshop(stage, records.home.meter_socket, lambda: None)
 
-    with stage.records() as records, open_team(records, stage.said.append, make, lambda _: stage.services) as team:
+    with stage.records() as records, stage.open_team(records, stage.said.append, make, lambda _: stage.services) as team:
         team.run_day()
         return team.problems
 

@@ -13,7 +13,6 @@ import pytest
 from agents.orchestrator.reports.reporting import Reporting
 from cli.commands import owner_commands
 from cli.terminal.arguments import Arguments
-from cli.wiring.team import open_team
 from shared.model.errors import Misconfigured, Unavailable
 from shared.model.lifecycle import State
 from shared.notify.discord_notifier import DiscordNotifier
@@ -190,7 +189,7 @@ def test_the_books_are_opened_only_when_there_is_something_to_tell_and_somebody(
     services = stage.services.copy()
     for told in ([], services):
         stage.services[:] = told
-        with stage.records() as records, open_team(records, print, make_services=lambda _: stage.services) as team:
+        with stage.records() as records, stage.open_team(records, print, make_services=lambda _: stage.services) as team:
             store = CountedStore(stage.home)
             reporting = Reporting(replace(team.desk, store=store), dict)
             reporting.tell_what_waited()

@@ -17,7 +17,6 @@ from agents.orchestrator.roadmap.roadmap import MOST, Room
 from agents.orchestrator.roadmap.roadmap_needs import Sources, laid_out
 from cli.app import main
 from cli.wiring.records import Records
-from cli.wiring.team import open_team
 from shared.model.lifecycle import Event, State
 from shared.model.work import TaskSpec, Vision
 from simulators.model.scripted_model import ScriptedModel
@@ -607,7 +606,7 @@ def test_what_the_owner_saves_while_we_write_is_not_lost(stage: Stage, model: Sc
     def make(records: Records, *_: object) -> ScriptedWorkshop:
         return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)
 
-    with stage.records() as records, open_team(records, tell, make, lambda _: []) as team:
+    with stage.records() as records, stage.open_team(records, tell, make, lambda _: []) as team:
         assert roadmapping.write(team.desk, team.desk.day()) == ""
         assert saved and stands(stage) == {THIS: "defab", "Later": "gc"}
         assert len(records.roadmap.texts()) == 1
@@ -622,7 +621,7 @@ def test_what_is_written_twice_is_told_once(stage: Stage) -> None:
     def make(records: Records, *_: object) -> ScriptedWorkshop:
         return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)
 
-    with stage.records() as records, open_team(records, told.append, make, lambda _: []) as team:
+    with stage.records() as records, stage.open_team(records, told.append, make, lambda _: []) as team:
         day = team.desk.day()
         assert roadmapping.write(team.desk, day) == roadmapping.write(team.desk, day) == ""
     assert [line for line in told if "ROADMAP.md" in line] == ["ROADMAP.md: 1 goal put off by you"]
@@ -643,7 +642,7 @@ def test_an_edit_that_is_taken_back_while_the_planner_is_asked_is_taken_back(
     def make(records: Records, *_: object) -> ScriptedWorkshop:
         return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)
 
-    with stage.records() as records, open_team(records, tell, make, lambda _: []) as team:
+    with stage.records() as records, stage.open_team(records, tell, make, lambda _: []) as team:
         team.run_day("planning")
     assert asked(model) == ["cde"]
     assert "g" in stands(stage)[THIS] and "Later" not in stands(stage)

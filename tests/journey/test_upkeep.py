@@ -26,7 +26,6 @@ from cli.terminal.arguments import Arguments
 from cli.views.status import status
 from cli.views.tasks import show
 from cli.wiring.records import Records
-from cli.wiring.team import open_team
 from shared.model.naming import is_upkeep
 from shared.model.work import Goal, Run, TaskSpec, Vision
 from shared.money.ticket import TicketOrder
@@ -99,7 +98,7 @@ def at_work(stage: Stage, records: Records) -> AbstractContextManager[Orchestrat
     def workshop(records: Records, *_: object) -> ScriptedWorkshop:
         return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)
 
-    return open_team(records, stage.said.append, workshop, lambda _: [])
+    return stage.open_team(records, stage.said.append, workshop, lambda _: [])
 
 
 def typed(stage: Stage, command: Callable[[Arguments], int], **more: Any) -> str:
