@@ -242,8 +242,8 @@ class Mirror:
     # --- details ---------------------------------------------------------------------------------------------
 
     def _remote_branches(self, *names: str) -> dict[str, str]:
-        argv = ("ls-remote", "--heads", "--", self.remote.url, *names)
-        done = self.repository.try_git(*argv, timeout=60, remote=self.remote)
+        url = self.remote.url
+        done = self.repository.try_git("ls-remote", "--heads", "--", url, *names, timeout=60, remote=self.remote)
         if done.code:
             raise explain(done.complaint, self.remote) or GitFailed(f"git ls-remote: {telling_line(done.complaint)}")
         rows = (row.split("\t") for row in done.text.splitlines() if "\t" in row)
