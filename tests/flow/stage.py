@@ -10,28 +10,38 @@ import atexit
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
 from agents.orchestrator.day import Orchestrator
+from agents.orchestrator.orchestrator_lock import OrchestratorLock
+from agents.orchestrator.team import Team
+from agents.orchestrator.vision.interpreter import Interpreter
+from agents.planner.agent import Planner
+from agents.planner.codebase_analyzer import CodebaseAnalyzer
+from agents.planner.source import SourceSnapshot
+from agents.reviewer.agent import Reviewer
 from cli.commands.owner_commands import make_home
+from cli.terminal.arguments import CHECKOUT
 from cli.wiring import team as wiring
 from cli.wiring.config_watch import model_key
-from cli.wiring.forge import at_home, local_forge
-from cli.wiring.model import make_meter
+from cli.wiring.forge import TargetCode, at_home, local_forge
+from cli.wiring.model import Caching, make_client
 from cli.wiring.records import Records, open_records
-from cli.wiring.services import services
+from cli.wiring.services import make_library, services
 from cli.wiring.shutdown import Quitting
-from cli.wiring.workshop import BoxWorkshop
+from cli.wiring.workshop import BoxWorkshop, Workshop
 from shared.forge.forge import Forge
 from shared.forge.local_forge import LocalForge
 from shared.llm.llm_client import PATIENCE
+from shared.llm.prompts import Prompts
 from shared.notify.notifier import Notifier
 from shared.system.clock import Clock
 from shared.system.paths import Home
 from tests.flow.memory_git import DISK, MemoryRepository, Store
+from tests.flow.memory_wire import MemoryClient, MemoryMeter, MemoryTransport
 from tests.journey.stage import FILES, VISION, Stage, repository
 
 OWNER = "owner <owner@localhost> 1795161600 +0000"
@@ -65,12 +75,12 @@ def open_core(
     with (
         nullcontext() if is_daemon else wiring._alone(records),
         closing(at_home(records.home, records.settings, records.clock, parts.print_line, MemoryForge)) as code,
-        make_meter(records, parts.pricing, key, parts.log.of("meter"), parts.print_line) as meter,
+        MemoryMeter(records, parts.pricing, key, parts.log.of("meter"), parts.print_line) as meter,
     ):
         desk = wiring._desk(parts, code, wiring._messages(records, make_services, parts.print_line))
-        quit_.end_calls = lambda: wiring._end_calls(meter, desk, quit_.is_hurried())
+        quit_.end_calls = lambda: _end_calls(meter, desk.chair)
         workshop = make_workshop(records, parts.print_line, quit_.asked)
-        team = wiring._team(parts, code, workshop, wiring.BRIEF if is_daemon else PATIENCE, desk.yields)
+        team = _team(parts, code, workshop, wiring.BRIEF if is_daemon else PATIENCE, desk.yields)
         orchestrator = Orchestrator(desk, team, lasts=is_daemon)
         orchestrator.recover()
         try:
@@ -78,6 +88,32 @@ def open_core(
         finally:
             orchestrator.crew.end()
             workshop.close()
+
+
+def _team(
+    parts: wiring._Parts, code: TargetCode, workshop: Workshop, patience: float, yields: Callable[[], bool]
+) -> Team:
+    """As the real one, but whoever asks a model asks it in this process."""
+    records, outgoing, mirror = parts.records, parts.outgoing, code.mirror
+    caching = Caching(parts.savings, parts.pricing, records.clock)
+    real, prompts = make_client(records, caching, patience), Prompts(CHECKOUT / "agents")
+    asker = MemoryClient(real._ledger, real._replies, real._meter, real._models, real._clock)
+    planner = Planner(asker, prompts, CodebaseAnalyzer())
+    researcher = wiring._researcher(records, asker, prompts, caching)
+    library = make_library(records, outgoing, parts.quit_.asked)
+    return replace(
+        wiring._team(parts, code, workshop, patience, yields),
+        reader=Interpreter(asker, prompts),
+        plan=lambda run, order, commit: planner.plan(run, order, SourceSnapshot(mirror, commit)),
+        reviewer=lambda: Reviewer(asker, prompts, mirror, workshop.linter(), outgoing),
+        research=lambda run, asked: researcher.research(run, asked, records.settings.target.name, library(run, asked)),
+    )
+
+
+def _end_calls(meter: MemoryMeter, chair: OrchestratorLock) -> None:
+    meter.stop()
+    with chair as held:
+        held.wake()
 
 
 class FlowStage(Stage):
@@ -106,6 +142,7 @@ class FlowStage(Stage):
         return MemoryRepository(self.home.forge("site")).git(*words).decode().strip()
 
     open_team = staticmethod(open_core)
+    way = staticmethod(MemoryTransport)
 
     def _commit(self, files: Mapping[str, str], title: str) -> None:
         """On the owner's main branch."""

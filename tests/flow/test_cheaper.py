@@ -19,6 +19,7 @@ from shared.money.savings import cached
 from shared.money.token_budget import TokenUsage
 from shared.system.clock import ManualClock
 from simulators.model.scripted_model import ScriptedModel
+from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.gated import FILES as SUM_FILES
@@ -71,7 +72,7 @@ class Rooms:
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel([]) as model:
+    with PlayedModel([]) as model:
         yield model
 
 

@@ -21,6 +21,7 @@ from shared.model.work import TaskSpec
 from shared.store.task_store import render
 from shared.system.clock import ManualClock
 from simulators.model.scripted_model import ScriptedModel
+from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.days import MIDNIGHT, Days, days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
@@ -43,7 +44,7 @@ TWO = "# Vision\n\n## Priority: HIGH\n- Fix the sum in app.py\n- Tell more in th
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel([reads(), plans(fix()), CODES, APPROVES]) as model:
+    with PlayedModel([reads(), plans(fix()), CODES, APPROVES]) as model:
         yield model
 
 

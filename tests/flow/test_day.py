@@ -10,13 +10,14 @@ import pytest
 from agents.coder.engine.engine import EngineJob
 from shared.model.lifecycle import State
 from simulators.model.scripted_model import ScriptedModel
+from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.stage import APPROVES, CODES, VISION, Stage, goals_of, mends, plans, reads, task
 
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel([reads(), CODES, APPROVES]) as model:
+    with PlayedModel([reads(), CODES, APPROVES]) as model:
         yield model
 
 

@@ -14,6 +14,7 @@ from cli.terminal.arguments import Arguments
 from shared.forge.forge import REVIEW_CONTEXT
 from shared.system.clock import ManualClock
 from simulators.model.scripted_model import ScriptedModel
+from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.deployed import Site, book, ends, sick, site
@@ -26,7 +27,7 @@ BETTER = {**GOOD, "app.py": RIGHT + "# and well\n"}
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel([reads(), plans(fix()), CODES, APPROVES]) as model:
+    with PlayedModel([reads(), plans(fix()), CODES, APPROVES]) as model:
         yield model
 
 

@@ -17,6 +17,7 @@ from cli.terminal.arguments import Arguments
 from cli.views.status import status
 from cli.views.tasks import show
 from simulators.model.scripted_model import ScriptedModel
+from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.gated import (
     BAD,
@@ -40,7 +41,7 @@ from tests.journey.stage import APPROVES, CODES, Stage, plans, reads, task
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel([reads(), plans(fix()), CODES, APPROVES]) as model:
+    with PlayedModel([reads(), plans(fix()), CODES, APPROVES]) as model:
         yield model
 
 

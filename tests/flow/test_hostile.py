@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from simulators.model.scripted_model import ScriptedModel
+from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.stage import APPROVES, CODES, VISION, Stage, goals_of, plans, reads, task
 
@@ -17,7 +18,7 @@ SUM = goals_of(VISION)[0]
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel([reads(), plans(task(SUM)), CODES, APPROVES]) as model:
+    with PlayedModel([reads(), plans(task(SUM)), CODES, APPROVES]) as model:
         yield model
 
 

@@ -14,6 +14,7 @@ from agents.coder.engine.engine import EngineJob
 from shared.forge.forge import REVIEW_CONTEXT
 from shared.model.lifecycle import State
 from simulators.model.scripted_model import ScriptedModel
+from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.long_goal import (
     ALL_OF_IT,
@@ -37,7 +38,7 @@ from tests.journey.stage import APPROVES, CODES, reads
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel(script()) as model:
+    with PlayedModel(script()) as model:
         yield model
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from simulators.model.scripted_model import ScriptedModel
+from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.long_goal import (
     ALL_OF_IT,
@@ -40,7 +41,7 @@ REWORDED = "Number all the rooms of the house"
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel(script()) as model:
+    with PlayedModel(script()) as model:
         yield model
 
 

@@ -24,6 +24,7 @@ from shared.model.work import Goal, TaskSpec
 from shared.store.gate_book import Ruling
 from shared.store.task_records import TaskRecord
 from simulators.model.scripted_model import ScriptedModel
+from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.gated import BAD, FILES, GOOD, ID, LAST, VISION, WORSE, WORST, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, KEY, ScriptedWorkshop, Stage, goals_of, plans, reads, task
@@ -61,7 +62,7 @@ def both(files: Mapping[str, str]) -> dict[str, str]:
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel(SCRIPT) as model:
+    with PlayedModel(SCRIPT) as model:
         yield model
 
 

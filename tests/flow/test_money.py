@@ -19,6 +19,7 @@ from shared.money.ledger_owner import OwnerAdjustments
 from shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
 from shared.money.token_budget import NANO, Ask, Rates, Refusal, as_dollars, dollars
 from simulators.model.scripted_model import ScriptedModel
+from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads
@@ -29,7 +30,7 @@ Screen = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel([reads(), plans(fix()), CODES, APPROVES]) as model:
+    with PlayedModel([reads(), plans(fix()), CODES, APPROVES]) as model:
         yield model
 
 

@@ -15,6 +15,7 @@ from cli.wiring.records import Records
 from shared.model.errors import BrokenSetup
 from shared.sandbox.box import NoSandbox, refusal
 from simulators.model.scripted_model import ScriptedModel
+from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.gated import BAD, FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Engine, ScriptedWorkshop, Stage, goals_of, plans, reads, task
@@ -27,7 +28,7 @@ NO_ENVIRONMENT = "the tests of site have no environment: `pip install` ended wit
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel([reads(), plans(fix()), CODES, APPROVES]) as model:
+    with PlayedModel([reads(), plans(fix()), CODES, APPROVES]) as model:
         yield model
 
 
@@ -60,7 +61,7 @@ class Slow(Engine):
 
 class SlowWorkshop(ScriptedWorkshop):
     def engine(self) -> Engine:
-        self.stage.engines.append(Slow(self.socket, self.stage.change))
+        self.stage.engines.append(Slow(self.socket, self.stage.change, self.stage.way))
         return self.stage.engines[-1]
 
 

@@ -19,6 +19,7 @@ from shared.store.gate_book import Ruling
 from shared.store.task_store import Survey, TaskStore
 from simulators.discord.local_webhook import LocalWebhook
 from simulators.model.scripted_model import ScriptedModel
+from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.gated import BAD, FILES, GOOD, ID, LAST, VISION, WORSE, WORST, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads, task
@@ -30,7 +31,7 @@ IDLE = "# Vision\n"
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel([reads(), plans(fix()), CODES, APPROVES]) as model:
+    with PlayedModel([reads(), plans(fix()), CODES, APPROVES]) as model:
         yield model
 
 

@@ -13,6 +13,7 @@ from shared.model.research import SearchHit
 from shared.system.clock import ManualClock
 from shared.system.signals import Stop
 from simulators.model.scripted_model import ScriptedModel
+from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.gated import FILES, GOOD, ID, SUM, Coder, fix, suite
@@ -24,7 +25,7 @@ SCRIPT = [reads(), plans(fix()), CODES, APPROVES]
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel([*SCRIPT, looks(1), answers()]) as model:
+    with PlayedModel([*SCRIPT, looks(1), answers()]) as model:
         yield model
 
 
@@ -203,7 +204,7 @@ def test_the_same_day_again_in_another_home_gives_the_same_note(tmp_path: Path) 
     notes = []
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
-        with ScriptedModel([*SCRIPT, looks(1), answers()]) as model:
+        with PlayedModel([*SCRIPT, looks(1), answers()]) as model:
             stage = with_web(FlowStage(tmp_path / name, model.url, Coder(GOOD), suite).set_up(VISION, FILES))
             stage.run_day()
         notes.append((stage.home.root / NOTE).read_text())

@@ -19,6 +19,7 @@ from cli.wiring.records import Records
 from shared.model.lifecycle import Event, State
 from shared.model.work import TaskSpec, Vision
 from simulators.model.scripted_model import ScriptedModel
+from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.stage import APPROVES, CODES, KEY, ScriptedWorkshop, Stage, goals_of, plans, reads, task
 
@@ -70,7 +71,7 @@ def plays(model: ScriptedModel, names: str, *more: Mapping[str, Any]) -> None:
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel([reads()]) as model:
+    with PlayedModel([reads()]) as model:
         plays(model, "gcd")
         yield model
 

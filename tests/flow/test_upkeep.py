@@ -32,6 +32,7 @@ from shared.sandbox.linter import Lint, LinterFailed
 from shared.store.plan_book import Accepted
 from shared.system.markdown import outline
 from simulators.model.scripted_model import ScriptedModel
+from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.gated import Coder
 from tests.journey.stage import APPROVES, CODES, ScriptedWorkshop, Stage, goals_of, plans, reads, task
@@ -65,7 +66,7 @@ def green(files: Mapping[str, str]) -> dict[str, str]:
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel([reads(), CODES, APPROVES]) as model:
+    with PlayedModel([reads(), CODES, APPROVES]) as model:
         yield model
 
 

@@ -108,12 +108,17 @@ APPROVES = {
 # --- an engine that does as it is told -----------------------------------------------------------------------
 
 
+def over_the_socket(socket: Path) -> httpx2.BaseTransport:
+    return httpx2.HTTPTransport(uds=str(socket), verify=False)
+
+
 @dataclass
 class Engine:
     """Asks the model once through the meter, as every engine does, then changes the folder as the story says."""
 
     socket: Path
     change: Callable[[Path, EngineJob], None]
+    way: Callable[[Path], httpx2.BaseTransport]  # to the meter at this socket
     name: str = "scripted"
     jobs: list[EngineJob] = field(default_factory=list)
 
@@ -134,7 +139,7 @@ class Engine:
             "messages": [{"role": "user", "content": job.message}],
         }
         headers = {"x-api-key": job.ticket, "anthropic-version": "2023-06-01"}
-        with httpx2.Client(transport=httpx2.HTTPTransport(uds=str(self.socket)), timeout=60) as client:
+        with httpx2.Client(transport=self.way(self.socket), timeout=60, trust_env=False) as client:
             answer = client.post("http://meter/v1/messages", json=body, headers=headers)
         return answer.status_code, answer.text
 
@@ -268,6 +273,7 @@ class Stage:
             return team.problems
 
     open_team = staticmethod(open_team)
+    way = staticmethod(over_the_socket)
 
     def records(self, clock: Clock | None = None) -> AbstractContextManager[Records]:
         return open_records(self.home.root, {}, clock or self.clock)
@@ -315,7 +321,7 @@ class ScriptedWorkshop:
 
     def engine(self) -> Engine:
         self.sandbox()
-        self.stage.engines.append(Engine(self.socket, self.stage.change))
+        self.stage.engines.append(Engine(self.socket, self.stage.change, self.stage.way))
         return self.stage.engines[-1]
 
     def bench(self, mirror: Mirror) -> Bench:
