@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,6 +60,7 @@ class Exchange:
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
     said: list[bytes] = field(default_factory=list)
     is_cut: bool = False  # the application has hung up
+    is_whole: bool = False
     _asked: int = 0
 
     async def receive(self) -> dict[str, Any]:
@@ -75,6 +76,7 @@ class Exchange:
             self.status, self.headers = message["status"], list(message["headers"])
         else:
             self.said.append(message.get("body", b""))
+            self.is_whole = not message.get("more_body")
 
     def close(self) -> None:
         self.is_cut = True
@@ -163,7 +165,21 @@ class MemoryMeter:
             await task
         finally:
             del self._calls[task]
-        return exchange.answer()
+        return exchange.answer() if exchange.is_whole else _cut(exchange)
+
+
+def _cut(exchange: Exchange) -> httpx2.Response:
+    """A server ends the connection where an application has not finished."""
+    return httpx2.Response(exchange.status, headers=exchange.headers, stream=CutStream(exchange.said))
+
+
+class CutStream(httpx2.SyncByteStream):
+    def __init__(self, said: Sequence[bytes]) -> None:
+        self._said = said
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._said
+        raise httpx2.RemoteProtocolError("the other side hung up")
 
 
 class MemoryTransport(httpx2.BaseTransport):
