@@ -10,7 +10,7 @@ demo: setup  ## one whole working day, offline, on a sample project (FORGE=githu
 	@$(PY) main.py demo $(if $(FORGE),--forge $(FORGE))
 test:     ## format, lint, types, tests; at its end it says what it left out, and why
 	@python3 main.py setup --dev && $(PY) main.py check
-test-fast:  ## format, lint, types, and of the tests the laws of the pure code (a minute)
+test-fast:  ## format, lint, types, and of the tests the laws of the pure code and what the core decides (a minute)
 	@python3 main.py setup --dev && $(PY) main.py check --fast
 test-all:  ## as `test`, also what that leaves out, with more examples (all but `crash`)
 	@python3 main.py setup --dev && $(PY) main.py check --all

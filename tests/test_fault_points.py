@@ -7,7 +7,7 @@ of it in the same module, passes a fault point. What needs none stands in EXEMPT
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -130,7 +130,7 @@ def _effect(call: ast.Call, before: str, name: str, in_transaction: bool) -> str
     if name in SQL_CALLS:
         return "" if in_transaction and name.startswith("execute") else _sql(call)
     if name in ("git", "try_git"):
-        return _git(call)
+        return _git(call.args[1:] if before == "-" else call.args)
     for table in EFFECTS:
         if name in table.get(before, ()) or (before != "-" and name in table.get("", ())):
             return f"{before}.{name}".removeprefix("-.")
@@ -142,9 +142,9 @@ def _sql(call: ast.Call) -> str:
     return f"SQL {text.split()[0]}" if text.lower().startswith(WRITING_SQL) else ""
 
 
-def _git(call: ast.Call) -> str:
-    """A command that is not written out may be a writing one."""
-    commands = [_literal(argument) for argument in call.args[1:]]
+def _git(words: Sequence[ast.expr]) -> str:
+    """A command that is not written out may be a writing one. A function is given the repository first."""
+    commands = [_literal(argument) for argument in words]
     if commands[:1] == ["hash-object"] or commands[:1] == ["merge-tree"]:
         return f"git {commands[0]}" if "-w" in commands or "--write-tree" in commands else ""
     name = commands[0] if commands else ""
@@ -208,6 +208,7 @@ EXEMPT: Mapping[str, str] = {
     "agents/devops/drivers/health_checker": "a GET: a look changes nothing",
     "shared/system/web_line": "a GET: reading changes nothing",
     "shared/repo/git": "who runs a command passes the points; stale locks go at each start",
+    "shared/repo/objects": "who runs a command passes the points",
     "shared/forge/github_client": "github_pulls.sent passes the points; the rest asks",
     "agents/devops/drivers/owner_command": "who runs a command of the owner's passes the points",
     "agents/devops/docker/docker_engine:build": (

@@ -16,7 +16,16 @@ from shared.system.process import attached
 
 BEFORE = (("ruff", "format", "--check", "."), ("ruff", "check", "."), ("mypy",))
 TESTS = {
-    "fast": ("-n", "auto", "--leave-out", "tests/spec", "tests/test_architecture.py"),
+    "fast": (
+        "-n",
+        "auto",
+        "--dist",
+        "worksteal",
+        "--leave-out",
+        "tests/spec",
+        "tests/flow",
+        "tests/test_architecture.py",
+    ),
     "usual": ("-n", "6", "--dist", "worksteal", "--leave-out"),
     "all": ("-n", "6", "--dist", "worksteal", "--hypothesis-profile=many"),
 }

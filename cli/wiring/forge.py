@@ -35,7 +35,7 @@ class TargetCode:
 
 def open_code(home: Home, settings: Settings, clock: Clock, print_line: Callable[[str], None]) -> TargetCode:
     name = github_name(settings)
-    return _at_github(home, settings, clock, name) if name else _at_home(home, settings, clock, print_line)
+    return _at_github(home, settings, clock, name) if name else at_home(home, settings, clock, print_line)
 
 
 def open_forge(home: Home, settings: Settings, clock: Clock) -> Forge | None:
@@ -43,26 +43,36 @@ def open_forge(home: Home, settings: Settings, clock: Clock) -> Forge | None:
     if name := github_name(settings):
         return open_github(settings, clock, name)
     place = home.forge(settings.target.name)
-    return _local(home, settings, clock) if (place / "forge.db").exists() else None
+    return local_forge(home, settings, clock) if (place / "forge.db").exists() else None
 
 
 # --- on this machine -----------------------------------------------------------------------------------------
 
 
-def _at_home(home: Home, settings: Settings, clock: Clock, print_line: Callable[[str], None]) -> TargetCode:
+def at_home(
+    home: Home,
+    settings: Settings,
+    clock: Clock,
+    print_line: Callable[[str], None],
+    kind: type[LocalForge] | None = None,
+) -> TargetCode:
+    """Open mirror and forge on this machine. `kind`: the forge's; it says where repositories are kept."""
+    from shared.forge.local_forge import LocalForge
     from shared.forge.local_forge_git import BranchesDiverged, create, follow
 
+    kind = kind or LocalForge
+    opens = kind.opens
     target = settings.target
     place, branch = home.forge(target.name), target.file.branch
     source = Remote(target.file.repo, settings.secrets.get("GITHUB_TOKEN") or None)
-    create(place, None, branch)
-    mirror = Mirror(home.mirror(target.name), Remote(str(place)))
+    create(place, None, branch, opens)
+    mirror = Mirror(home.mirror(target.name), Remote(str(place)), opens)
     mirror.create()
-    forge = _local(home, settings, clock)
+    forge = local_forge(home, settings, clock, kind)
 
     def sync() -> str:
         try:
-            newest = follow(place, source, branch)
+            newest = follow(place, source, branch, opens)
         except Stumble:  # the owner's repository is away: what we have of it is good enough to go on
             if mirror.head(branch) is None:
                 raise
@@ -79,11 +89,12 @@ def _at_home(home: Home, settings: Settings, clock: Clock, print_line: Callable[
     return TargetCode(mirror, forge, sync, close)
 
 
-def _local(home: Home, settings: Settings, clock: Clock) -> LocalForge:
+def local_forge(home: Home, settings: Settings, clock: Clock, kind: type[LocalForge] | None = None) -> LocalForge:
     """Open it so that it merges only what was reviewed and holds the branch's newest commit: what was tested."""
     from shared.forge.local_forge import LocalForge
 
-    return LocalForge(home.forge(settings.target.name), clock, required=(REVIEW_CONTEXT,), up_to_date=True)
+    kind = kind or LocalForge
+    return kind(home.forge(settings.target.name), clock, required=(REVIEW_CONTEXT,), up_to_date=True)
 
 
 # --- at GitHub -----------------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ from shared.forge.local_forge_book import LocalForgeRepository, PlannedMerge
 from shared.forge.local_forge_git import ACTOR, Commits, locked
 from shared.model.errors import Misconfigured
 from shared.model.text import one_line
+from shared.repo.objects import Repository
 from shared.system.clock import Clock
 from shared.system.fault import fault_point
 
@@ -50,6 +51,8 @@ class LocalForge:
     `up_to_date`: a branch is merged only if it holds its base's newest commit. Then the merged files are, to the last
     byte, the ones at the commit that was tested.
     """
+
+    opens: type[Repository] = Repository  # who answers for its commits
 
     def __init__(
         self,
@@ -69,7 +72,7 @@ class LocalForge:
         self._reviewer = reviewer
         self._required = frozenset(required)
         self._only_up_to_date = up_to_date
-        self._commits = Commits(path)
+        self._commits = Commits(path, self.opens)
         self._book = LocalForgeRepository(path / "forge.db", path.absolute().as_uri())
 
     def release(self) -> None:

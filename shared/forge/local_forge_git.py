@@ -17,7 +17,7 @@ from pathlib import Path
 from shared.forge.forge import ForgeRefused, ForgeUnavailable, MergeConflict
 from shared.forge.local_forge_book import LocalForgeRepository
 from shared.model.errors import CommandFailed, Misconfigured
-from shared.repo.git import git, remove_stale_locks, try_git
+from shared.repo.git import git, remove_stale_locks
 from shared.repo.mirror import Mirror
 from shared.repo.objects import Repository
 from shared.repo.remote import Remote
@@ -41,10 +41,11 @@ class Commits:
     """The commits of one bare repository. `close` ends the git that is kept to read them."""
 
     repository: Path
+    opens: type[Repository] = Repository
 
     @cached_property
     def _objects(self) -> Repository:
-        return Repository(self.repository)
+        return self.opens(self.repository)
 
     def close(self) -> None:
         self._objects.close()
@@ -91,7 +92,7 @@ class Commits:
         """From where they parted to `head`."""
         how = ("--no-color", "--no-ext-diff", "--no-textconv")
         try:
-            done = try_git(self.repository, "diff", *how, f"{base}...{head}", limit=MAX_DIFF)
+            done = self._objects.try_git("diff", *how, f"{base}...{head}", limit=MAX_DIFF)
         except CommandFailed as error:
             raise ForgeRefused(f"the diff cannot be shown: {error}") from None
         return _must("diff", done).output.decode("utf-8", "replace")
@@ -154,7 +155,7 @@ class Commits:
 
     def _try(self, *arguments: str, data: bytes | None = None) -> Finished:
         try:
-            return try_git(self.repository, *arguments, data=data)
+            return self._objects.try_git(*arguments, data=data)
         except CommandFailed as error:
             raise ForgeUnavailable(f"{self.repository}: {error}") from None
 
@@ -169,7 +170,7 @@ def _must(what: str, done: Finished) -> Finished:
     return done
 
 
-def create(path: Path, source: Path | None, branch: str) -> None:
+def create(path: Path, source: Path | None, branch: str, opens: type[Repository] = Repository) -> None:
     """A forge at `path`: empty with `branch` as its default, or seeded with that branch of the repository `source`.
 
     May be repeated: what exists stays, also after a kill half way. CommandFailed or Misconfigured if git cannot.
@@ -177,11 +178,12 @@ def create(path: Path, source: Path | None, branch: str) -> None:
     path.mkdir(parents=True, exist_ok=True)
     with locked(path):
         remove_stale_locks(path, keep=LOCK)
-        git(path, "init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
+        repository = opens(path)
+        repository.git("init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
         for key, value in CONFIGURATION.items():
-            git(path, "config", key, value)
+            repository.git("config", key, value)
         fault_point("forge.made")
-        if source and branch not in Commits(path).branches():
+        if source and branch not in Commits(path, opens).branches():
             refs = f"refs/heads/{branch}:refs/heads/{branch}"
             git(path, "fetch", "--quiet", "--no-tags", str(source), refs, timeout=600, remote=Remote(str(source)))
         fault_point("forge.seeded")
@@ -192,7 +194,7 @@ class BranchesDiverged(Misconfigured):
     """The owner's branch and ours do not go together without him. The text says where, and what to type."""
 
 
-def follow(path: Path, source: Remote, branch: str) -> str:
+def follow(path: Path, source: Remote, branch: str, opens: type[Repository] = Repository) -> str:
     """Brings in what the owner committed to `branch` of his repository; what was merged here stays -> its commit.
 
     If both went on, a merge commit holds both: his next pull from here is a fast-forward. If he rewrote what we had
@@ -200,8 +202,8 @@ def follow(path: Path, source: Remote, branch: str) -> str:
     same lines, or he rewrote what something was merged on top of.
     """
     with locked(path):
-        Mirror(path, source).bring(branch)
-        commits = Commits(path)
+        Mirror(path, source, opens).bring(branch)
+        commits = Commits(path, opens)
         ours, taken, theirs = commits.followed(branch)
         if theirs is None:
             raise ForgeUnavailable(f"{branch} of {source.url} did not arrive")

@@ -17,7 +17,7 @@ from shared.model.errors import Misconfigured, Refused
 from shared.model.scope import Scope
 from shared.model.text import defuse
 from shared.repo.committer_harvest import Harvest, harvest
-from shared.repo.git import GitFailed, git, try_git
+from shared.repo.git import GitFailed
 from shared.repo.mirror import Mirror, attempt_name
 from shared.repo.remote import telling_line
 from shared.system.fault import fault_point
@@ -85,7 +85,7 @@ class Committer:
         changes = self._mirror.changed(base, sha)
         tracked = [entry.path for entry in files]
         if reason := refusal(changes, scope, self._limits, tracked) or self._secret(changes):
-            git(self._mirror.path, "update-ref", "-d", scratch)
+            self._mirror.repository.git("update-ref", "-d", scratch)
             raise Refused(self._outgoing.clean(reason))
         sha = self._stand(ref, scratch, sha)
         paths = tuple(change.path for change in changes)
@@ -94,9 +94,10 @@ class Committer:
     def _import(self, scratch: str, base: str, message: str, now: datetime, found: Harvest) -> str:
         """The commit as an object; no reference that anybody looks at holds it yet."""
         stream = b"".join(self._stream(scratch, base, self._message(message), now, found))
-        git(self._mirror.path, "fast-import", "--quiet", "--force", "--done", data=stream)  # a cut stream is an error
+        repository = self._mirror.repository
+        repository.git("fast-import", "--quiet", "--force", "--done", data=stream)  # a cut stream is an error
         fault_point("commit.import")
-        return self._mirror.repository.one(f"{scratch}^{{commit}}")
+        return repository.one(f"{scratch}^{{commit}}")
 
     def _stream(self, scratch: str, base: str, message: bytes, now: datetime, found: Harvest) -> Iterator[bytes]:
         who = f"{self._author.name} <{self._author.email}> {int(now.timestamp())} +0000"
@@ -125,11 +126,11 @@ class Committer:
     def _stand(self, ref: str, scratch: str, sha: str) -> str:
         """Sets the attempt's reference if it is free, or adopts what stands there with the same files and base."""
         step = f"create {ref} {sha}\ndelete {scratch}\n".encode()
-        done = try_git(self._mirror.path, "update-ref", "--stdin", data=step)
+        done = self._mirror.repository.try_git("update-ref", "--stdin", data=step)
         fault_point("ref.update")
         if done.ok:
             return sha
-        git(self._mirror.path, "update-ref", "-d", scratch)
+        self._mirror.repository.git("update-ref", "-d", scratch)
         there = self._mirror.attempt(ref)
         if there is None:
             raise GitFailed(f"git update-ref: {telling_line(done.complaint)}")

@@ -17,7 +17,7 @@ from shared.model.change import Change, ChangeLimits
 from shared.model.errors import Misconfigured, Refused, Stumble
 from shared.model.naming import is_agent_branch
 from shared.repo import mirror_commits, mirror_difference, mirror_tidy, mirror_tree
-from shared.repo.git import LIMIT, GitFailed, git, remove_stale_locks, try_git
+from shared.repo.git import LIMIT, GitFailed, remove_stale_locks, try_git
 from shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from shared.repo.mirror_tree import TreeEntry, commit_id
 from shared.repo.objects import Repository
@@ -50,14 +50,17 @@ class Match:
 
 
 class Mirror:
-    """`path`: the bare repository, by convention `<target>.git`; its parent folder is created too."""
+    """`path`: the bare repository, by convention `<target>.git`; its parent folder is created too.
 
-    def __init__(self, path: Path, remote: Remote) -> None:
+    `opens`: who answers for it; another one may keep it elsewhere than on the disk.
+    """
+
+    def __init__(self, path: Path, remote: Remote, opens: type[Repository] = Repository) -> None:
         self.path = path
         self.remote = remote
-        self.repository = Repository(path)
+        self.repository = opens(path)
         # What a commit holds never changes, and is asked again at each step of a task.
-        self._trees = lru_cache(MOST_KEPT)(partial(mirror_tree.tree, path))
+        self._trees = lru_cache(MOST_KEPT)(partial(mirror_tree.tree, self.repository))
         self._changes = lru_cache(MOST_KEPT)(partial(mirror_difference.changed, self.repository))
 
     def close(self) -> None:
@@ -68,9 +71,9 @@ class Mirror:
         """Ready to use; what is there stays, but for what a kill or a power cut left half done. Call it at start."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         remove_stale_locks(self.path)
-        git(self.path, "init", "--quiet", "--bare", "--template=", "--initial-branch=none")
-        if half_done := git(self.path, "for-each-ref", "--format=delete %(refname)", "refs/scratch/"):
-            git(self.path, "update-ref", "--stdin", data=half_done)
+        self.repository.git("init", "--quiet", "--bare", "--template=", "--initial-branch=none")
+        if half_done := self.repository.git("for-each-ref", "--format=delete %(refname)", "refs/scratch/"):
+            self.repository.git("update-ref", "--stdin", data=half_done)
 
     # --- branches of the target ------------------------------------------------------------------------------
 
@@ -87,7 +90,7 @@ class Mirror:
         name = _branch(branch)
         options = ("--no-tags", "--no-recurse-submodules", "--no-auto-gc", "--no-write-fetch-head", "--quiet")
         spec = f"+{name}:{_tracking(branch)}"
-        done = try_git(self.path, "fetch", *options, "--", self.remote.url, spec, timeout=LONG, remote=self.remote)
+        done = self.repository.try_git("fetch", *options, "--", self.remote.url, spec, timeout=LONG, remote=self.remote)
         if done.code:
             raise self._cannot_fetch(branch, done)
 
@@ -110,7 +113,7 @@ class Mirror:
         lease = f"--force-with-lease={name}:{commit_id(expected) if expected else ''}"
         argv = ("push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", lease)
         spec = f"{commit_id(sha)}:{name}"
-        done = try_git(self.path, *argv, "--", self.remote.url, spec, timeout=LONG, remote=self.remote)
+        done = self.repository.try_git(*argv, "--", self.remote.url, spec, timeout=LONG, remote=self.remote)
         fault_point("push.sent")
         if done.code:
             self._look_after_failed_push(sha, branch, expected, done)
@@ -126,7 +129,7 @@ class Mirror:
         """Sets an attempt's reference to the sha that was booked, after a power cut; False: the commit is lost."""
         if self.repository.commit(commit_id(sha)) is None:
             return False
-        git(self.path, "update-ref", attempt_name(ref), sha)
+        self.repository.git("update-ref", attempt_name(ref), sha)
         fault_point("ref.update")
         return True
 
@@ -140,8 +143,8 @@ class Mirror:
 
     def tidy(self, is_over: Callable[[str], bool], now: datetime) -> Iterator[str]:
         """Once a day: forgets the attempts of tasks (by id) that are over, and packs what lies scattered."""
-        yield from mirror_tidy.forget(self.path, is_over)
-        yield from mirror_tidy.pack(self.path, now)
+        yield from mirror_tidy.forget(self.repository, is_over)
+        yield from mirror_tidy.pack(self.repository, now)
         self.repository.close()  # it would hold on to packs that are gone
 
     # --- a new base ------------------------------------------------------------------------------------------
@@ -213,7 +216,7 @@ class Mirror:
         if not needle or re.search(r"[\0\r\n]", needle):
             return ()
         options = ("--fixed-strings", "-I", "--line-number", "--null", "--full-name", f"--max-count={limit}")
-        done = try_git(self.path, "grep", *options, "-e", needle, commit_id(sha))
+        done = self.repository.try_git("grep", *options, "-e", needle, commit_id(sha))
         if done.code > 1:
             raise GitFailed(f"git grep: {telling_line(done.complaint)}")
         return tuple(_match(row) for row in done.output.split(b"\n")[:limit] if row)
@@ -224,7 +227,7 @@ class Mirror:
 
     def diff(self, old: str, new: str, limit: int = LIMIT) -> bytes:
         """The whole change as a patch, whatever the repository's attributes say."""
-        return mirror_difference.diff(self.path, old, new, limit)
+        return mirror_difference.diff(self.repository, old, new, limit)
 
     def changed(self, old: str, new: str) -> tuple[Change, ...]:
         """One Change for each path that differs."""
@@ -233,7 +236,8 @@ class Mirror:
     # --- details ---------------------------------------------------------------------------------------------
 
     def _remote_branches(self, *names: str) -> dict[str, str]:
-        done = try_git(self.path, "ls-remote", "--heads", "--", self.remote.url, *names, timeout=60, remote=self.remote)
+        url = self.remote.url
+        done = self.repository.try_git("ls-remote", "--heads", "--", url, *names, timeout=60, remote=self.remote)
         if done.code:
             raise explain(done.complaint, self.remote) or GitFailed(f"git ls-remote: {telling_line(done.complaint)}")
         rows = (row.split("\t") for row in done.text.splitlines() if "\t" in row)

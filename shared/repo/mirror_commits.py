@@ -75,7 +75,7 @@ def on_top(repository: Repository, commit: str, onto: str, now: datetime | None 
     if strayed := _paths(repository, onto, tree) - _paths(repository, parent, commit):
         return _conflict(strayed)
     data = _commit(tree, onto, head, now) + b"\n\n" + message
-    return Rebased(git(repository.path, "hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip())
+    return Rebased(repository.git("hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip())
 
 
 def tree_id(repository: Repository, sha: str) -> str:
@@ -84,7 +84,7 @@ def tree_id(repository: Repository, sha: str) -> str:
 
 def merged_tree(repository: Repository, onto: str, commit: str) -> str | Conflict:
     """The id of the tree of both."""
-    done = try_git(repository.path, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, commit)
+    done = repository.try_git("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, commit)
     if done.code > 1:
         raise GitFailed(f"git merge-tree: {telling_line(done.complaint)}")
     tree, *paths = done.text.split("\0")
@@ -92,7 +92,7 @@ def merged_tree(repository: Repository, onto: str, commit: str) -> str | Conflic
 
 
 def is_ancestor(repository: Repository, older: str, newer: str) -> bool:
-    done = try_git(repository.path, "merge-base", "--is-ancestor", commit_id(older), commit_id(newer))
+    done = repository.try_git("merge-base", "--is-ancestor", commit_id(older), commit_id(newer))
     if done.code > 1:
         raise GitFailed(f"git merge-base: {telling_line(done.complaint)}")
     return done.ok
@@ -107,7 +107,7 @@ def _conflict(paths: set[str]) -> Conflict:
 
 def _paths(repository: Repository, old: str, new: str) -> set[str]:
     """All that differ between two commits or trees."""
-    names = git(repository.path, "diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
+    names = repository.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
     return set(names.decode("utf-8", "replace").split("\0")) - {""}
 
 
@@ -122,7 +122,7 @@ def _commit(tree: str, parent: str, head: bytes, now: datetime | None) -> bytes:
 
 def stand(repository: Repository, ref: str, sha: str) -> str:
     """Sets the reference if it is free, or adopts what stands there with the same files and parent."""
-    done = try_git(repository.path, "update-ref", "--stdin", data=f"create {ref} {sha}\n".encode())
+    done = repository.try_git("update-ref", "--stdin", data=f"create {ref} {sha}\n".encode())
     fault_point("ref.update")
     if done.ok:
         return sha
@@ -179,7 +179,7 @@ def _written(repository: Repository, tree: str, parents: tuple[str, ...], signed
     by = f"{signed.who} {int(signed.at.timestamp())} +0000"
     head = [f"tree {tree}", *(f"parent {commit_id(sha)}" for sha in parents), f"author {by}", f"committer {by}"]
     data = "\n".join((*head, "", signed.text.rstrip("\n"), "")).encode("utf-8", "replace")
-    return git(repository.path, "hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip()
+    return repository.git("hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip()
 
 
 # --- a branch's own line --------------------------------------------------------------------------------------
@@ -193,12 +193,12 @@ def line(repository: Repository, old: str, new: str) -> tuple[str, ...]:
     if not is_here or not is_ancestor(repository, old, new):
         return (commit_id(new),)
     between, most = f"{commit_id(old)}..{commit_id(new)}", f"--max-count={MOST_COMMITS}"
-    return tuple(reversed(git(repository.path, "rev-list", "--first-parent", most, between).decode().split()))
+    return tuple(reversed(repository.git("rev-list", "--first-parent", most, between).decode().split()))
 
 
 def titles(repository: Repository, sha: str) -> tuple[str, ...]:
     """As Mirror.titles says."""
-    told = git(repository.path, "log", f"--max-count={MOST_COMMITS}", "--format=%s", "-z", commit_id(sha))
+    told = repository.git("log", f"--max-count={MOST_COMMITS}", "--format=%s", "-z", commit_id(sha))
     return tuple(told.decode("utf-8", "replace").split("\0"))
 
 
@@ -212,12 +212,12 @@ def taken_back(
     before = repository.one(f"{commit_id(sha)}^")
     tree = tree_id(repository, before)
     signed = f"{who} {int(now.timestamp())} +0000"
-    title = git(repository.path, "log", "-1", "--format=%s", commit_id(sha)).decode("utf-8", "replace").strip()
+    title = repository.git("log", "-1", "--format=%s", commit_id(sha)).decode("utf-8", "replace").strip()
     text = (
         f"tree {tree}\nparent {commit_id(sha)}\nauthor {signed}\ncommitter {signed}\n\n"
         f'Revert "{title}"\n\nThis takes back {sha}, which was sick where it was deployed.\n'
     )
-    undone = git(repository.path, "hash-object", "-t", "commit", "-w", "--stdin", data=text.encode()).decode().strip()
+    undone = repository.git("hash-object", "-t", "commit", "-w", "--stdin", data=text.encode()).decode().strip()
     fault_point("revert.written")
     return rebased(repository, undone, onto, ref, now)
 

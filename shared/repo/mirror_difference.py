@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from shared.model.change import SUBMODULE, Change
-from shared.repo.git import LIMIT, git
+from shared.repo.git import LIMIT
 from shared.repo.mirror_tree import TreeEntry, commit_id, contents
 from shared.repo.objects import Repository
 
@@ -24,17 +23,17 @@ Lines = tuple[tuple[int, str], ...]
 Row = tuple[str, str, str, str, str]  # path, modes before and now (empty: no file), blobs before and now
 
 
-def diff(repository: Path, old: str, new: str, limit: int = LIMIT) -> bytes:
+def diff(repository: Repository, old: str, new: str, limit: int = LIMIT) -> bytes:
     """The whole change as a patch. Bytes: it may be binary. GitFailed beyond `limit` bytes."""
-    return git(repository, "diff-tree", "-p", *SWITCHES, commit_id(old), commit_id(new), limit=limit)
+    return repository.git("diff-tree", "-p", *SWITCHES, commit_id(old), commit_id(new), limit=limit)
 
 
 def changed(repository: Repository, old: str, new: str) -> tuple[Change, ...]:
     """One Change for each path that differs, in git's order."""
-    rows = _rows(repository.path, old, new)
+    rows = _rows(repository, old, new)
     if not rows:
         return ()
-    added, binary = _added_lines(repository.path, old, new), _binary(repository, rows)
+    added, binary = _added_lines(repository, old, new), _binary(repository, rows)
     return tuple(
         Change(
             path=path,
@@ -50,8 +49,8 @@ def changed(repository: Repository, old: str, new: str) -> tuple[Change, ...]:
     )
 
 
-def _rows(repository: Path, old: str, new: str) -> list[Row]:
-    answer = git(repository, "diff-tree", "--raw", "-z", *SWITCHES, commit_id(old), commit_id(new)).decode()
+def _rows(repository: Repository, old: str, new: str) -> list[Row]:
+    answer = repository.git("diff-tree", "--raw", "-z", *SWITCHES, commit_id(old), commit_id(new)).decode()
     words = answer.split("\0")[:-1]
     rows = []
     for head, path in zip(words[::2], words[1::2], strict=True):
@@ -78,10 +77,10 @@ def _is_text(data: bytes) -> bool:
 # --- reading a patch -----------------------------------------------------------------------------------------
 
 
-def _added_lines(repository: Path, old: str, new: str) -> dict[tuple[str, str], Lines]:
+def _added_lines(repository: Repository, old: str, new: str) -> dict[tuple[str, str], Lines]:
     """The added lines of each (old blob, new blob). Deleted files are not shown: nothing is added there."""
     switches = ("-p", "-U0", "--full-index", "--irreversible-delete", *SWITCHES)
-    lines = iter(git(repository, "diff-tree", *switches, commit_id(old), commit_id(new)).split(b"\n"))
+    lines = iter(repository.git("diff-tree", *switches, commit_id(old), commit_id(new)).split(b"\n"))
     found: dict[tuple[str, str], list[tuple[int, str]]] = {}
     blobs = ("", "")
     for line in lines:

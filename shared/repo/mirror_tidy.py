@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from shared.repo.git import git
+from shared.repo.objects import Repository
 from shared.system.fault import fault_point
 from shared.system.keeping import is_scattered
 
@@ -20,30 +20,30 @@ GRACE = "2.weeks.ago"  # a commit may be in the making: it has its reference las
 LEFT_OVER = timedelta(days=1)  # no git works that long on one pack
 
 
-def forget(path: Path, is_over: Callable[[str], bool]) -> Iterator[str]:
+def forget(repository: Repository, is_over: Callable[[str], bool]) -> Iterator[str]:
     """Deletes the references of the attempts of tasks that are over, all in one transaction."""
-    listed = git(path, "for-each-ref", "--format=%(objectname) %(refname)", "refs/attempts/").decode()
+    listed = repository.git("for-each-ref", "--format=%(objectname) %(refname)", "refs/attempts/").decode()
     found = re.findall(r"^([0-9a-f]+) (refs/attempts/(\S+)\.a[0-9]+)$", listed, re.MULTILINE)
     over = {task for task in {task for _, _, task in found} if is_over(task)}
     gone = [f"delete {name} {sha}\n" for sha, name, task in found if task in over]
     if gone:
-        git(path, "update-ref", "--stdin", data="".join(gone).encode())
+        repository.git("update-ref", "--stdin", data="".join(gone).encode())
         fault_point("tidy.references")
         yield f"the mirror: {len(gone)} attempts of {len(over)} tasks forgotten"
 
 
-def pack(path: Path, now: datetime) -> Iterator[str]:
+def pack(repository: Repository, now: datetime) -> Iterator[str]:
     """One pack instead of many. Whoever reads or writes meanwhile is not disturbed."""
-    _sweep(path / "objects" / "pack", (now - LEFT_OVER).timestamp())
-    counted = dict(re.findall(r"^(\S+): ([0-9]+)$", git(path, "count-objects", "-v").decode(), re.MULTILINE))
+    _sweep(repository.path / "objects" / "pack", (now - LEFT_OVER).timestamp())
+    counted = dict(re.findall(r"^(\S+): ([0-9]+)$", repository.git("count-objects", "-v").decode(), re.MULTILINE))
     packs, loose = int(counted.get("packs", 0)), int(counted.get("count", 0))
     if not is_scattered(packs, loose):
         return
-    git(path, "pack-refs", "--all", "--prune", timeout=LONG)
+    repository.git("pack-refs", "--all", "--prune", timeout=LONG)
     fault_point("tidy.references-packed")
-    git(path, "repack", "-d", "-A", "-l", "-q", f"--unpack-unreachable={GRACE}", timeout=LONG)
+    repository.git("repack", "-d", "-A", "-l", "-q", f"--unpack-unreachable={GRACE}", timeout=LONG)
     fault_point("tidy.repacked")
-    git(path, "prune", f"--expire={GRACE}", timeout=LONG)
+    repository.git("prune", f"--expire={GRACE}", timeout=LONG)
     fault_point("tidy.pruned")
     yield f"the mirror: {packs} packs and {loose} loose objects made one pack"
 

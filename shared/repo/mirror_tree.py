@@ -14,7 +14,6 @@ from pathlib import Path
 from shared.model.change import EXECUTABLE, LINK, SUBMODULE, ChangeLimits
 from shared.model.errors import Refused
 from shared.model.scope import reads_as_dot_git
-from shared.repo.git import git
 from shared.repo.objects import Repository
 
 AT_ONCE = 32_000_000  # bytes of files that are asked for in one go
@@ -32,9 +31,9 @@ class TreeEntry:
     blob: str
 
 
-def tree(repository: Path, sha: str) -> tuple[TreeEntry, ...]:
+def tree(repository: Repository, sha: str) -> tuple[TreeEntry, ...]:
     """All files of a commit, or Refused if a name is not UTF-8."""
-    listing = git(repository, "ls-tree", "-r", "-z", "--long", "--full-tree", commit_id(sha))
+    listing = repository.git("ls-tree", "-r", "-z", "--long", "--full-tree", commit_id(sha))
     return tuple(_entry(row) for row in listing.split(b"\0") if row)
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from threading import Lock
 
 from shared.model.errors import CommandFailed, Misconfigured, Refused, Unavailable
-from shared.repo.git import ENVIRONMENT, MISSING, NOWHERE, SWITCHES, GitFailed
-from shared.repo.remote import telling_line
-from shared.system.process import KeptProgram
+from shared.repo.git import ENVIRONMENT, LIMIT, MISSING, NOWHERE, SWITCHES, GitFailed, try_git
+from shared.repo.remote import Remote, telling_line
+from shared.system.process import Finished, KeptProgram
 
 SECONDS = 60.0  # for one answer
 FOUND = re.compile(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) (\d+)")
@@ -80,6 +80,24 @@ class Repository:
         if missing := [name for name, (found, _) in zip(wanted, answers, strict=True) if found is None]:
             raise GitFailed(f"git cat-file: there is no {missing[0][:200]}")
         return [data for _, data in answers]
+
+    def git(self, *arguments: str, data: bytes | None = None, timeout: float = 60, limit: int = LIMIT) -> bytes:
+        """What git prints here, whole, or GitFailed."""
+        done = self.try_git(*arguments, data=data, timeout=timeout, limit=limit)
+        if done.code:
+            raise GitFailed(f"git {arguments[0]}: {telling_line(done.complaint)}")
+        return done.output
+
+    def try_git(
+        self,
+        *arguments: str,
+        data: bytes | None = None,
+        timeout: float = 60,
+        limit: int = LIMIT,
+        remote: Remote | None = None,
+    ) -> Finished:
+        """As git(), but a bad exit code is an answer. Only with `remote` it may speak to another repository."""
+        return try_git(self.path, *arguments, data=data, timeout=timeout, limit=limit, remote=remote)
 
     def close(self) -> None:
         with self._lock:

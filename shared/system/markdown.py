@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -17,11 +18,13 @@ from shared.model.text import printable
 from shared.model.work import MarkdownLine
 
 MAX_CHARACTERS = 100_000
+MOST_KEPT = 8  # outlines that are remembered: a day looks at the same few files again and again
 MAX_NESTING = 20  # as in CommonMark; a bullet in a bullet costs two
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 JOINERS = "\u200c\u200d"  # invisible, and part of words in Bengali and other scripts
 
 
+@lru_cache(MOST_KEPT)
 def outline(text: str) -> tuple[MarkdownLine, ...]:
     """The lines that say something, or Refused: too long, nested too deep, a comment or a code block without end."""
     if len(text) > MAX_CHARACTERS:

@@ -12,6 +12,7 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -37,6 +38,12 @@ class BadYaml(Refused):
     """The text is not the YAML that we read. Its text names file, line and reason."""
 
 
+@cache
+def _form(wanted: Any) -> Any:
+    """One for each type: the configuration is read again and again, and to build it takes as long as to read it."""
+    return pydantic.TypeAdapter(wanted)
+
+
 @dataclass(frozen=True)
 class Document:
     """A parsed text, and the line (from 1) at which each value begins."""
@@ -47,11 +54,13 @@ class Document:
 
     def as_type(self, wanted: type[T]) -> T:
         """The value as `wanted`, or Misconfigured naming file, line and key."""
+        kind: Any = wanted
         try:
-            return pydantic.TypeAdapter(wanted).validate_python(self.value)
+            value: T = _form(kind).validate_python(self.value)
         except pydantic.ValidationError as error:
             found = explained(wanted, error.errors(include_url=False))
             raise Misconfigured("; ".join(self._named(*one) for one in islice(found, MOST_TOLD))) from None
+        return value
 
     def _named(self, place: Path, reason: str) -> str:
         known = next(place[:n] for n in range(len(place), -1, -1) if place[:n] in self.lines or n == 0)

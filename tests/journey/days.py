@@ -9,8 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from agents.orchestrator.daemon import Daemon, End, Outside
 from cli.wiring.lifetime import Quitting, Stop
-from cli.wiring.records import Records, open_records
-from cli.wiring.team import open_team
+from cli.wiring.records import Records
 from shared.model.schedule import Wait
 from shared.system.clock import ManualClock
 from tests.journey.stage import ScriptedWorkshop, Stage
@@ -63,7 +62,7 @@ def days(stage: Stage, clock: ManualClock, check: Callable[[], End | None] = lam
         return ScriptedWorkshop(stage, records.home.meter_socket, lambda: None)
 
     with (
-        open_records(stage.home.root, {}, clock) as records,
-        open_team(records, stage.said.append, make, lambda _: stage.services, Quitting(stop), mode="daemon") as team,
+        stage.records(clock) as records,
+        stage.open_team(records, stage.said.append, make, lambda _: stage.services, Quitting(stop), "daemon") as team,
     ):
         yield Days(records, clock, Daemon(team, records.settings.schedules.schedule, outside), stop, after, waits)

@@ -60,8 +60,8 @@ def script(*more: dict[str, Any]) -> list[dict[str, Any]]:
     return [reads(), *more, *days, CODES, APPROVES]
 
 
-def house(root: Path, model: ScriptedModel, **merge: str) -> Stage:
-    made = Stage(root, model.url, codes, suite).set_up(VISION, FILES)
+def house(root: Path, model: ScriptedModel, kind: type[Stage] = Stage, **merge: str) -> Stage:
+    made = kind(root, model.url, codes, suite).set_up(VISION, FILES)
     made.given_config("policy", capacity="{parallel: 1, tasks_per_day: 2}", **merge)
     return made
 
@@ -116,9 +116,9 @@ def approved(stage: Stage, *tasks: str) -> Stage:
     return stage
 
 
-def landing_in_review(root: Path, model: ScriptedModel) -> Stage:
+def landing_in_review(root: Path, model: ScriptedModel, kind: type[Stage] = Stage) -> Stage:
     """All rooms are on the branch, and he has not approved the landing yet."""
-    stage = house(root, model)
+    stage = house(root, model, kind)
     stage.run_day()
     stage.given_config("policy", merge="{auto: false}")
     next_day(stage)

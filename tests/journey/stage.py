@@ -29,6 +29,7 @@ from cli.wiring.team import open_team
 from shared.notify.notice import Notifier
 from shared.repo.mirror import Mirror
 from shared.sandbox.linter import Lint
+from shared.system.clock import Clock
 from shared.system.markdown import outline
 from shared.system.paths import Home
 
@@ -107,12 +108,17 @@ APPROVES = {
 # --- an engine that does as it is told -----------------------------------------------------------------------
 
 
+def over_the_socket(socket: Path) -> httpx2.BaseTransport:
+    return httpx2.HTTPTransport(uds=str(socket), verify=False)
+
+
 @dataclass
 class Engine:
     """Asks the model once through the meter, as every engine does, then changes the folder as the story says."""
 
     socket: Path
     change: Callable[[Path, EngineJob], None]
+    way: Callable[[Path], httpx2.BaseTransport]  # to the meter at this socket
     name: str = "scripted"
     jobs: list[EngineJob] = field(default_factory=list)
 
@@ -133,7 +139,7 @@ class Engine:
             "messages": [{"role": "user", "content": job.message}],
         }
         headers = {"x-api-key": job.ticket, "anthropic-version": "2023-06-01"}
-        with httpx2.Client(transport=httpx2.HTTPTransport(uds=str(self.socket)), timeout=60) as client:
+        with httpx2.Client(transport=self.way(self.socket), timeout=60, trust_env=False) as client:
             answer = client.post("http://meter/v1/messages", json=body, headers=headers)
         return answer.status_code, answer.text
 
@@ -229,12 +235,15 @@ class Stage:
         repository(self.root / "site", files)
         with redirect_stdout(StringIO()):
             assert init(Arguments("init", self.home.root, target=str(self.root / "site"))) == 0
-        keys = self.home.config / ".env"
-        keys.write_text(f"ANTHROPIC_API_KEY={KEY}\nANTHROPIC_BASE_URL={self.model_url}\n")
-        keys.chmod(0o600)
+        self.given_key()
         self.given_config("policy", capacity="{parallel: 1}", upkeep="{tasks: 0}")
         self.given_vision(vision)
         return self
+
+    def given_key(self) -> None:
+        keys = self.home.config / ".env"
+        keys.write_text(f"ANTHROPIC_API_KEY={KEY}\nANTHROPIC_BASE_URL={self.model_url}\n")
+        keys.chmod(0o600)
 
     def given_vision(self, text: str) -> None:
         self.home.vision.write_text(text)
@@ -258,12 +267,16 @@ class Stage:
         def make(records: Records, *_: object) -> ScriptedWorkshop:
             return ScriptedWorkshop(self, records.home.meter_socket, sandbox)
 
-        with self.records() as records, open_team(records, self.said.append, make, lambda _: self.services) as team:
+        said = self.said.append
+        with self.records() as records, self.open_team(records, said, make, lambda _: self.services) as team:
             team.run_day(until)
             return team.problems
 
-    def records(self) -> AbstractContextManager[Records]:
-        return open_records(self.home.root, {}, self.clock)
+    open_team = staticmethod(open_team)
+    way = staticmethod(over_the_socket)
+
+    def records(self, clock: Clock | None = None) -> AbstractContextManager[Records]:
+        return open_records(self.home.root, {}, clock or self.clock)
 
     @property
     def jobs(self) -> list[EngineJob]:
@@ -308,7 +321,7 @@ class ScriptedWorkshop:
 
     def engine(self) -> Engine:
         self.sandbox()
-        self.stage.engines.append(Engine(self.socket, self.stage.change))
+        self.stage.engines.append(Engine(self.socket, self.stage.change, self.stage.way))
         return self.stage.engines[-1]
 
     def bench(self, mirror: Mirror) -> Bench:

@@ -13,20 +13,13 @@ import pytest
 
 from agents.coder.engine.engine import EngineJob
 from cli.app import main
-from shared.model.lifecycle import State
 from shared.money.pricing import Pricing
-from shared.money.routing import ENOUGH, ONE_IN, number_of
-from shared.money.savings import LedgerSavings, cached
-from shared.money.token_budget import TokenUsage
-from shared.system.clock import ManualClock
+from shared.money.savings import LedgerSavings
 from simulators.model.scripted_model import ScriptedModel
-from tests.journey.days import MIDNIGHT, days
 from tests.journey.gated import FILES as SUM_FILES
 from tests.journey.gated import GOOD, ID, Coder, fix, suite
 from tests.journey.gated import VISION as SUM
-from tests.journey.looked_up import PAGE, QUOTE, answers, looks, with_web
-from tests.journey.looked_up import VISION as ASKED
-from tests.journey.stage import APPROVES, CODES, MORNING, Stage, goals_of, plans, reads, task
+from tests.journey.stage import APPROVES, CODES, Stage, goals_of, plans, reads, task
 from tests.killing import EVERY_POINT, finishes, killed_at, points
 
 DEAR, CHEAP = "claude-sonnet-5-5", "claude-haiku-5-5"
@@ -146,101 +139,6 @@ def test_easy_tasks_are_tried_cheaply_and_what_is_sent_back_goes_to_the_dear_mod
     assert f"- in this month, {words}\n" in (day.home.reports / f"{DAY}.md").read_text()
 
 
-@pytest.mark.parametrize(
-    ("coder", "difficulty"),
-    [
-        pytest.param(f"{{model: {DEAR}, effort: medium, max_tokens: 16000}}", "easy", id="no cheap model is named"),
-        pytest.param(BOTH, "medium", id="no easy task"),
-        pytest.param(BOTH, "hard", id="a hard task"),
-    ],
-)
-def test_everything_else_is_the_dear_models(
-    tmp_path: Path, model: ScriptedModel, capsys: Screen, coder: str, difficulty: str
-) -> None:
-    day = stage(tmp_path, model, 2, coder=coder, difficulty=difficulty)
-    assert day.run_day() == []
-    assert models(day) == [DEAR, DEAR]
-    assert "saved" not in typed(day, capsys, "budget")
-    assert "the cheaper model" not in (day.home.reports / f"{DAY}.md").read_text()
-
-
-def test_after_eight_failures_the_cheap_model_rests_but_for_one_task_in_ten(
-    tmp_path: Path, model: ScriptedModel, capsys: Screen
-) -> None:
-    count = 11
-    day = stage(tmp_path, model, count, *range(count))
-    assert day.run_day() == []
-    assert set(day.states().values()) == {"completed"}
-    first = [tickets(day, id_)[0] for id_ in ids(count)]
-    rest = [(CHEAP,) if number_of(id_) % ONE_IN == 0 else (DEAR,) for id_ in ids(count)[ENOUGH:]]
-    assert first == [(CHEAP,)] * ENOUGH + rest and {*rest} == {(CHEAP,), (DEAR,)}
-    assert all(tickets(day, id_)[1] == (DEAR,) for id_ in ids(count))
-    assert "the cheaper model on easy tasks cost $0.00" in typed(day, capsys, "budget")
-    assert savings_of_day(day, capsys)["routing"].startswith("-0.00")
-
-
-def test_a_task_that_the_owner_wants_again_is_no_first_try(tmp_path: Path, model: ScriptedModel) -> None:
-    day = stage(tmp_path, model, 1)
-    day.run_day()
-    with day.records() as records:
-        records.store.move(ids(1)[0], State.COMPLETED, State.BACKLOG)
-    day.change = Rooms(0)
-    day.run_day()
-    assert models(day)[:2] == [CHEAP, DEAR]
-
-
-# --- prompt caching ------------------------------------------------------------------------------------------
-
-
-def test_the_turns_of_a_question_read_what_the_ones_before_have_written(
-    tmp_path: Path, model: ScriptedModel, capsys: Screen
-) -> None:
-    text = f"{QUOTE}. " + "A session store in memory is fast and small, and it forgets what it holds. " * 90
-    pages = [{**PAGE, "url": f"{PAGE['url']}/{n}", "text": text} for n in range(8)]
-    model.play([reads(), plans(fix()), looks(1, 2), looks(3), answers(), CODES, APPROVES])
-    day = with_web(Stage(tmp_path, model.url, Coder(GOOD), suite).set_up(ASKED, SUM_FILES), *pages)
-    assert day.run_day() == []
-    asked = [one for one in model.requests if "You are the Researcher" in str(one.body["system"])]
-    counts = [(one.usage["cache_creation_input_tokens"], one.usage["cache_read_input_tokens"]) for one in asked]
-    assert len(counts) == 3
-    for (written, read), (_, next_read) in itertools.pairwise(counts):
-        assert next_read == written + read > 0
-    others = [one for one in model.requests if one not in asked]
-    assert not any("cache_control" in json.dumps(one.body) for one in others), "what is asked once carries no mark"
-
-    rates = Pricing().rates(DEAR, 1, MORNING)
-    saved = sum(cached(rates, TokenUsage(write_5m=written, read=read)) for written, read in counts)
-    assert saved > 0 and savings_of_day(day, capsys) == {**NONE, "caching": f"0.{saved:09d}"}
-    words = f"prompt caching saved $0.{saved // 100_000:04d}"
-    assert f"2026-11: {words}\n" in typed(day, capsys, "budget")
-    assert f"- in this month, {words}\n" in (day.home.reports / f"{DAY}.md").read_text()
-    with day.records() as records:
-        assert records.spending.totals(DAY, 0).spent == model.billed, "the book is the vendor's bill"
-
-
-# --- settings ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("coder", "said"),
-    [
-        pytest.param(
-            f"{{model: {DEAR}, easy: {DEAR}}}", "easy names the same model; name a cheaper one", id="the same model"
-        ),
-        pytest.param(f"{{model: {DEAR}, easy: nobody-1}}", "no price is known for model nobody-1", id="no price"),
-    ],
-)
-def test_a_cheap_model_that_cannot_be_is_told_before_anything_is_done(
-    tmp_path: Path, model: ScriptedModel, capsys: Screen, coder: str, said: str
-) -> None:
-    day = stage(tmp_path, model, 1)
-    day.given_config("agents", coder=coder)
-    assert main(["--home", str(day.home.root), "run-day"]) == 1
-    problem = capsys.readouterr().err
-    assert "config/agents.yaml" in problem and said in problem and problem.count("\n") == 1
-    assert model.requests == []
-
-
 # --- kills ---------------------------------------------------------------------------------------------------
 
 
@@ -273,20 +171,3 @@ def test_a_kill_in_between_changes_nothing(tmp_path: Path, model: ScriptedModel)
         died = killed_at(number, argv)[-1]
         finishes(argv)
         assert what_is_known(made) == clean, died
-
-
-@pytest.mark.parametrize(
-    ("status", "error"), [(400, "invalid_request_error"), (404, "not_found_error")], ids=["refused", "unknown"]
-)
-def test_a_cheap_model_that_the_vendor_does_not_take_keeps_nobody_from_working(
-    tmp_path: Path, model: ScriptedModel, status: int, error: str
-) -> None:
-    goals = goals_of(vision(2))
-    answer = {"status": status, "error": {"type": error, "message": "not for you"}}
-    refusal = {"agent": "coder", "when": {"model": "haiku"}, "times": "any", **answer}
-    day = stage(tmp_path, model, 2)
-    model.play([reads(), plans(*(room(n, goal) for n, goal in enumerate(goals))), refusal, CODES, APPROVES])
-    with days(day, ManualClock(MIDNIGHT)) as life:
-        life.until(MIDNIGHT.replace(day=21))
-    assert set(day.states().values()) == {"completed"}
-    assert models(day).count(CHEAP) <= 2, "not again on that day"
