@@ -111,8 +111,9 @@ def _zsh_options(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 def fish(commands: CommandLine) -> str:
     lines = ["complete -c sisimpur -f", *_fish_options(commands, "")]
+    none = f" -n 'not __fish_seen_subcommand_from {' '.join(commands.commands)}'"
     for name, help_ in (pair for group in commands.groups.values() for pair in group):
-        lines.append(f"complete -c sisimpur -n __fish_use_subcommand -a {name} -d {_fish(help_)}")
+        lines.append(f"complete -c sisimpur{none} -a {name} -d {_fish(help_)}")
     for name, parser in commands.commands.items():
         seen = f" -n '__fish_seen_subcommand_from {name}'"
         placed = list(commands.commands) if name == "help" else _choices(parser)
