@@ -20,8 +20,8 @@ where a server is silent. Each row is one thing that goes wrong. It is planted i
 {writes}.
 
 **Raised** is what the caller got; "nothing" means that it found out by itself that the work was done. **There then** is
-how many of the {count} stood at GitHub at that moment. **After two repetitions** is how often each of them stands. That is
-never 0, and never 2. `tests/edges/test_github_outages.py` proves the same, and the reads.
+how many of the {count} stood at GitHub at that moment. **After two repetitions** is how often each of them stands.
+That is never 0, and never 2. `tests/edges/test_github_outages.py` proves the same, and the reads.
 
 | outage | raised | there then | after two repetitions | longest call |
 |---|---|---|---|---|"""
