@@ -12,7 +12,7 @@ test:     ## format, lint, types, tests; at its end it says what it left out, an
 	@python3 main.py setup --dev && $(PY) main.py check
 test-fast:  ## format, lint, types, and of the tests the laws of the pure code (a minute)
 	@python3 main.py setup --dev && $(PY) main.py check --fast
-test-all:  ## as `test`, also what that leaves out, with more examples (all but `crash`)
+test-all:  ## as `test`, also what that leaves out, with more examples, and the coverage (all but `crash`)
 	@python3 main.py setup --dev && $(PY) main.py check --all
 start:    ## begin the daemon: it wakes up and works by itself (ARGS=--foreground)
 	@$(PY) main.py start $(ARGS)

@@ -51,10 +51,10 @@ def run(arguments: Wish) -> int:
             print("setup: --dev and --lock are for a checkout; clone the repository first", file=sys.stderr)
             return 1
         return lock() if arguments.lock else setup(dev=True)
-    return setup() or _go_on(arguments)
+    return setup() or go_on(arguments)
 
 
-def _go_on(arguments: Wish) -> int:
+def go_on(arguments: Wish) -> int:
     """Make a home if a target is named; else print the next command, unless the default home is there already."""
     if arguments.target:
         python = sys.executable if IS_INSTALLED else str(VENV / "bin" / "python")

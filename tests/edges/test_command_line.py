@@ -12,12 +12,13 @@ import pytest
 
 from agents.orchestrator.vision import vision_parser
 from cli.app import main
-from cli.setup.environments import BUILT, DATA
+from cli.setup.environments import BUILT, DATA, go_on
 from cli.terminal.arguments import CHECKOUT, nearest_home, parse
 from cli.terminal.completion import bash, fish, zsh
 from cli.terminal.parser import GROUPS, VERSION, make_parser
 from shared.system import markdown
 from shared.system.process import run
+from tests.repositories import repository
 
 COMMANDS = make_parser().commands
 
@@ -163,3 +164,27 @@ def test_the_sample_vision_of_the_seed_has_its_ten_goals() -> None:
     text = (CHECKOUT / "examples" / "sisimpur" / "VISION.md").read_text()
     vision = vision_parser.parse(markdown.outline(text))
     assert (len(vision.goals), len(vision.ideas), len(vision.notes), vision.warnings) == (10, 3, 2, ())
+
+
+def test_setup_goes_on_to_make_a_home_or_prints_the_next_command(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    site, home = tmp_path / "site", tmp_path / "home"
+    repository(site, {"README.md": "1"})
+    assert go_on(parse(["--home", str(home), "setup", "--target", str(site)])) == 0
+    assert f"home: {home}\n" in capfd.readouterr().out
+    there = ("VISION.md", "PROGRESS.md", "tasks/backlog", "reports/daily", "logs", "config/targets/site.yaml")
+    assert [name for name in there if not (home / name).exists()] == []
+    assert go_on(parse(["setup"])) == 0
+    is_there = (CHECKOUT / "tasks").is_dir()  # somebody has made a home of this checkout
+    assert is_there or "next, name the repository to work on: make setup TARGET=" in capfd.readouterr().out
+    assert go_on(parse(["setup", "--quiet"])) == 0
+    assert capfd.readouterr().out == ""
+
+
+def test_a_page_of_progress_that_is_there_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "PROGRESS.md").write_text("mine")
+    repository(tmp_path / "site", {"README.md": "1"})
+    assert main(["--home", str(tmp_path / "home"), "init", "--target", str(tmp_path / "site")]) == 0
+    assert (tmp_path / "home" / "PROGRESS.md").read_text() == "mine"
