@@ -4,15 +4,15 @@ PY := .venv/bin/python
 
 help:     ## this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 22
-setup:    ## build both environments and check the machine (again: nothing to do)
-	@python3 main.py setup
-demo: setup  ## one whole working day, offline, on a sample project (FORGE=github: against a local GitHub)
-	@$(PY) main.py demo $(if $(FORGE),--forge $(FORGE))
+setup:    ## build both environments and check the machine (TARGET=PATH_OR_URL: then make a home for it, as init does)
+	@python3 main.py setup $(if $(TARGET),--target "$(TARGET)")
+demo:     ## one whole working day, offline, on a sample project (FORGE=github: against a local GitHub)
+	@python3 main.py setup --quiet && $(PY) main.py demo $(if $(FORGE),--forge $(FORGE))
 test:     ## format, lint, types, tests; at its end it says what it left out, and why
 	@python3 main.py setup --dev && $(PY) main.py check
 test-fast:  ## format, lint, types, and of the tests the laws of the pure code and what the core decides (a minute)
 	@python3 main.py setup --dev && $(PY) main.py check --fast
-test-all:  ## as `test`, also what that leaves out, with more examples (all but `crash`)
+test-all:  ## as `test`, also what that leaves out, with more examples, and the coverage (all but `crash`)
 	@python3 main.py setup --dev && $(PY) main.py check --all
 start:    ## begin the daemon: it wakes up and works by itself (ARGS=--foreground)
 	@$(PY) main.py start $(ARGS)

@@ -9,12 +9,21 @@ import os
 import sys
 from pathlib import Path
 
-PYTHON = Path(__file__).resolve().parent / ".venv" / "bin" / "python"
+ROOT = Path(__file__).resolve().parent
+PYTHON = ROOT / ".venv" / "bin" / "python"
+
+
+def main() -> int:
+    """Run what was typed: the entry point of the installed `sisimpur`. Return the exit code."""
+    if str(ROOT) not in sys.path:
+        sys.path.insert(0, str(ROOT))
+    from cli.app import main as run
+
+    return run(sys.argv[1:])
+
 
 if __name__ == "__main__":
     if PYTHON.exists() and Path(sys.prefix) != PYTHON.parent.parent and "setup" not in sys.argv[1:]:
         os.execv(PYTHON, [str(PYTHON), *sys.argv])  # noqa: S606  whatever `python` is: the team's packages are there
 
-    from cli.app import main
-
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

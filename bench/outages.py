@@ -16,11 +16,12 @@ from tests.edges.test_github_outages import OUTAGES, WRITES, Outage, Write
 HEAD = """# Outages of GitHub that were tried, and what happened
 
 Made by `python -m bench.outages` against the local GitHub (`simulators/github`), with deadlines of {short:.0f} s
-where a server is silent. Each row is one thing that goes wrong, planted into each of {count} writes
-({writes}).
-**Raised** is what the caller got ("nothing": it found out by itself that the work was done); **there then** is how many
-of the {count} stood at GitHub at that moment; **after two repetitions** is how often each of them stands: never 0,
-never 2. `tests/edges/test_github_outages.py` proves the same, and the reads.
+where a server is silent. Each row is one thing that goes wrong. It is planted into each of {count} writes:
+{writes}.
+
+**Raised** is what the caller got; "nothing" means that it found out by itself that the work was done. **There then** is
+how many of the {count} stood at GitHub at that moment. **After two repetitions** is how often each of them stands.
+That is never 0, and never 2. `tests/edges/test_github_outages.py` proves the same, and the reads.
 
 | outage | raised | there then | after two repetitions | longest call |
 |---|---|---|---|---|"""

@@ -154,7 +154,12 @@ def test_a_module_that_is_loaded_lazily_is_imported_lazily() -> None:
 
 def test_only_the_process_door_starts_programs() -> None:
     starters = {path.stem for path in modules() if "subprocess" in tops(path)}
-    assert starters <= {"process", "box_forward", "box_probe", "setup"}  # two run inside boxes, one before all else
+    assert starters <= {
+        "process",
+        "box_forward",
+        "box_probe",
+        "environments",
+    }  # two run inside boxes, one before all else
 
 
 def test_no_module_imports_itself_in_a_circle() -> None:

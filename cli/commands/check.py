@@ -15,6 +15,7 @@ from cli.terminal.arguments import CHECKOUT, Arguments
 from shared.system.process import attached
 
 BEFORE = (("ruff", "format", "--check", "."), ("ruff", "check", "."), ("mypy",))
+COVERAGE = ("--cov=agents", "--cov=cli", "--cov=shared", "--cov-branch", "--cov-report=term:skip-covered")
 TESTS = {
     "fast": (
         "-n",
@@ -27,7 +28,7 @@ TESTS = {
         "tests/test_architecture.py",
     ),
     "usual": ("-n", "6", "--dist", "worksteal", "--leave-out"),
-    "all": ("-n", "6", "--dist", "worksteal", "--hypothesis-profile=many"),
+    "all": ("-n", "6", "--dist", "worksteal", "--hypothesis-profile=many", *COVERAGE),
 }
 MEMORY, MOUNTS = Path("/dev/shm"), Path("/proc/mounts")  # noqa: S108
 ROOM = 4 * 2**30  # bytes that have to be free there; the whole suite leaves less than 2 GiB

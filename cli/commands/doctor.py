@@ -38,7 +38,7 @@ TIMEOUT = 10.0  # seconds for an endpoint to answer
 def doctor(arguments: Arguments) -> int:
     """Return 0 if all is well."""
     found = []
-    for finding in _findings(Home(arguments.home)):
+    for finding in _findings(Home(arguments.home), arguments.chosen):
         finding = replace(finding, detail=pasteable(finding.detail, arguments.home))
         found.append(finding)
         if not arguments.json:
@@ -48,10 +48,10 @@ def doctor(arguments: Arguments) -> int:
     return 0 if all(finding.ok for finding in found) else 1
 
 
-def _findings(home: Home) -> Iterator[SetupFinding]:
+def _findings(home: Home, chosen: str) -> Iterator[SetupFinding]:
     yield _check("python", _python)
     yield _check("git", _git)
-    yield _check("home", lambda: _home(home))
+    yield _check("home", lambda: _home(home, chosen))
     yield _check("disk", lambda: _disk(home))
     yield from _sandbox()
     settings = None
@@ -110,14 +110,17 @@ def _git() -> str:
     return done.text.strip()
 
 
-def _home(home: Home) -> str:
+def _home(home: Home, chosen: str) -> str:
+    """Name the home, and why it is this one."""
     if not home.state.exists() or not any(path.name != "example.yaml" for path in home.targets.glob("*.yaml")):
-        raise Misconfigured(f"{home.root} is no home yet; type: python main.py init --target PATH_OR_URL")
+        raise Misconfigured(
+            f"{home.root} is no home yet; type: python main.py init --target PATH_OR_URL (chosen: {chosen})"
+        )
     folders = (home.root, home.state, home.logs, home.temporary, home.work)
     for folder in folders:
         if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):  # what is missing is made at the next start
             raise Misconfigured(f"{folder} cannot be written; give it to the user who runs the team")
-    return str(home.root)
+    return f"{home.root} (chosen: {chosen})"
 
 
 def _disk(home: Home) -> str:

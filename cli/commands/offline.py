@@ -17,8 +17,9 @@ from pathlib import Path
 from string import Template
 
 from agents.devops.drivers.health_checker import PageLine
-from cli.terminal.arguments import CHECKOUT, Arguments
-from cli.terminal.text import plain
+from cli.setup.environments import BUILT, PACKAGES, VENV
+from cli.terminal.arguments import CHECKOUT, NAMED, Arguments
+from cli.terminal.text import command, plain
 from cli.wiring.workshop import BASE_PYTHON
 from shared.model.errors import Misconfigured
 from shared.system.paths import Home
@@ -27,7 +28,6 @@ from shared.system.process import run
 DAY = CHECKOUT / "examples" / "exam_site_day"
 PROJECT = CHECKOUT / "examples" / "exam_site"
 SAMPLE = "you/exam_site"
-PACKAGES = CHECKOUT / ".demo" / "packages"
 GIT = {
     "PATH": "/usr/bin:/bin:/usr/local/bin",
     "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -50,7 +50,7 @@ def demo(arguments: Arguments) -> int:
     from simulators.model.script import read_script
     from simulators.model.scripted_model import ScriptedModel
 
-    place = _new_place() if arguments.home == CHECKOUT else arguments.home
+    place = arguments.home if arguments.chosen in NAMED else _new_place()
     home = place / "home"
     if place.exists() and any(place.iterdir()):
         raise Misconfigured(f"{place} is not empty; name a new folder with --home, or none")
@@ -75,7 +75,7 @@ def demo(arguments: Arguments) -> int:
         _print_views(home)
         print(f"the site:     {site.says()}")
     print(f"              (it has ended; to see it again: {site.typed('show')})")
-    print(f"look around:  python main.py --home {shlex.quote(str(home))} show ID   (and: tasks, roadmap, logs, status)")
+    print(f"look around:  {command(home, 'show ID')}   (and: tasks, roadmap, logs, status)")
     print(f"the report:   {home / 'reports' / 'daily'} and, as Discord got it, {place / 'discord'}")
     forge = place / "github" / f"{SAMPLE}.git" if keys else home / ".state" / "forge" / "exam_site.git"
     print(f"the branches: git -C {shlex.quote(str(forge))} log --oneline --all")
@@ -109,7 +109,7 @@ def _forge(name: str, place: Path) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _new_place() -> Path:
-    return CHECKOUT / ".demo" / f"{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}"
+    return BUILT / ".demo" / f"{datetime.now():%Y%m%d-%H%M%S}-{os.getpid()}"
 
 
 def _heard(line: str) -> None:
@@ -177,7 +177,7 @@ class DemoSite:
             "place": str(self.folder),
             "python": str(BASE_PYTHON),
             "serve": str(SERVE),
-            "programs": str(CHECKOUT / ".venv" / "bin"),
+            "programs": str(VENV / "bin"),
             "packages": str(packages),
             "keys": str(self.folder / "keys.env"),
         }

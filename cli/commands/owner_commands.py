@@ -36,6 +36,10 @@ VISION = """# Vision
 
 ## Notes
 """
+PROGRESS = """# Progress
+
+No day has been run yet. Each day writes this page anew.
+"""
 LONGEST_WHY = 500  # characters
 
 
@@ -98,8 +102,9 @@ def _copy_defaults(home: Home) -> None:
     for name in CONFIG:
         if not (home.config / name).exists():
             shutil.copyfile(CHECKOUT / "config" / name, home.config / name)
-    if not home.vision.exists():
-        create_text(home.vision, VISION, home.temporary)
+    for page, text in ((home.vision, VISION), (home.progress, PROGRESS)):
+        if not page.exists():
+            create_text(page, text, home.temporary)
 
 
 def _address(target: str) -> str:

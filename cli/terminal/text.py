@@ -6,9 +6,11 @@ import os
 import re
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
-from cli.terminal.arguments import CHECKOUT
+from cli.setup.environments import BUILT, IS_INSTALLED
+from cli.terminal.arguments import CHECKOUT, nearest_home
 from shared.model.text import printable
 
 HINT = re.compile(r"\bpython main\.py(?=\s)(?P<named>(?= --home\b))?")
@@ -35,15 +37,19 @@ def command(home: Path, *words: str) -> str:
 
 def pasteable(text: str, home: Path) -> str:
     """Complete each `python main.py ...` of a text that knew no home, so that it works when it is pasted here."""
+    text = text.replace("make setup", "sisimpur setup") if IS_INSTALLED else text
     return HINT.sub(lambda found: _program() if found["named"] is not None else command(home), text)
 
 
 def _program() -> str:
     """Name interpreter and file: not every system has a `python`, and not everybody types in the checkout."""
+    if IS_INSTALLED:
+        return "sisimpur" if shutil.which("sisimpur") else shlex.quote(str(Path(sys.executable).with_name("sisimpur")))
     main = "main.py" if Path.cwd() == CHECKOUT else shlex.quote(str(CHECKOUT / "main.py"))
     return f"{'python' if shutil.which('python') else 'python3'} {main}"
 
 
 def _is_default(home: Path) -> bool:
     """Tell whether the home can be left out. One from SISIMPUR_HOME cannot: the next terminal may not have it set."""
-    return home == CHECKOUT and os.environ.get("SISIMPUR_HOME", "") in ("", str(CHECKOUT))
+    found = os.environ.get("SISIMPUR_HOME") or nearest_home(Path.cwd()) or BUILT
+    return home == BUILT == Path(found)

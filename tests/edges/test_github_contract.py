@@ -95,7 +95,7 @@ def test_cutting_keeps_what_is_used_and_drops_the_rest() -> None:
     more["paths"]["/user"]["get"]["summary"] = "prose"
     more["components"]["schemas"]["unused"] = {"type": "object"}
     cut = trim_github_contract.trimmed(more)
-    assert trim_github_contract.CONTRACT == description.FILE
+    assert trim_github_contract.CONTRACT.samefile(description.FILE)
     assert cut["paths"].keys() == kept["paths"].keys()
     assert cut["components"]["schemas"].keys() == kept["components"]["schemas"].keys()
     assert cut["paths"]["/user"] == kept["paths"]["/user"]

@@ -147,7 +147,13 @@ KEPT_OUT = (  # wherever the owner lets it lie
     *(".git/config", ".state/agents.db", "tasks/backlog/1.md", "logs/daemon.out", ".venv/bin/python", "bench/x.py"),
     *("cli/__pycache__/a.pyc", "shared/edge/__pycache__/a.pyc", "secrets.yaml", "tests/x.py"),
 )
-COPIED = ("main.py", "requirements.txt", "cli/setup.py", "config/.env.example", "config/targets/example.yaml")
+COPIED = (
+    "main.py",
+    "requirements.txt",
+    "cli/setup/environments.py",
+    "config/.env.example",
+    "config/targets/example.yaml",
+)
 
 
 def test_the_list_of_what_is_copied_lies_where_every_builder_looks_for_it() -> None:

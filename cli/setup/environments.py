@@ -13,14 +13,15 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from cli.terminal.arguments import Arguments
-
-ROOT = Path(__file__).resolve().parent.parent
-VENV, AIDER_VENV = ROOT / ".venv", ROOT / ".venv-aider"
-PACKAGES = ROOT / ".demo" / "packages"
+ROOT = Path(__file__).resolve().parents[2]  # the checkout, or the folder that an installer made of it
+IS_INSTALLED = ROOT.parent.name in ("site-packages", "dist-packages")
+DATA = Path.home() / ".local" / "share" / "sisimpur"
+BUILT = DATA if IS_INSTALLED else ROOT  # where environments are built, and the home that nobody names
+VENV = Path(sys.prefix) if IS_INSTALLED else ROOT / ".venv"
+AIDER_VENV = BUILT / ".venv-aider"
+PACKAGES = BUILT / ".demo" / "packages"
 UV = VENV / "bin" / "uv"
 GIT_AT_LEAST = (2, 38)
 
@@ -29,8 +30,40 @@ class SetupFailed(Exception):
     """One line that says what to type."""
 
 
-def run(arguments: Arguments) -> int:
-    return lock() if arguments.lock else setup(arguments.dev)
+class Wish(Protocol):
+    """What was typed behind `setup`."""
+
+    @property
+    def home(self) -> Path: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def quiet(self) -> bool: ...
+    @property
+    def dev(self) -> bool: ...
+    @property
+    def lock(self) -> bool: ...
+
+
+def run(arguments: Wish) -> int:
+    if arguments.lock or arguments.dev:
+        if IS_INSTALLED:
+            print("setup: --dev and --lock are for a checkout; clone the repository first", file=sys.stderr)
+            return 1
+        return lock() if arguments.lock else setup(dev=True)
+    return setup() or go_on(arguments)
+
+
+def go_on(arguments: Wish) -> int:
+    """Make a home if a target is named; else print the next command, unless the default home is there already."""
+    if arguments.target:
+        python = sys.executable if IS_INSTALLED else str(VENV / "bin" / "python")
+        words = ("--home", str(arguments.home), "init", "--target", arguments.target)
+        return subprocess.run([python, str(ROOT / "main.py"), *words], check=False).returncode
+    if not arguments.quiet and not (BUILT / "tasks").is_dir():
+        typed = "sisimpur setup --target PATH_OR_URL" if IS_INSTALLED else "make setup TARGET=PATH_OR_URL"
+        print(f"setup: all is in place; next, name the repository to work on: {typed}")
+    return 0
 
 
 def setup(dev: bool = False) -> int:
@@ -39,7 +72,8 @@ def setup(dev: bool = False) -> int:
         _check_python()
         _check_git()
         _check_sandbox()
-        _build_daemon("requirements-dev.txt" if dev else "requirements.txt")
+        if not IS_INSTALLED:
+            _build_daemon("requirements-dev.txt" if dev else "requirements.txt")
         _build_aider()
         _fetch_packages()
     except SetupFailed as problem:
@@ -127,9 +161,17 @@ def _fetch_packages() -> None:
         return
     _say("fetching the packages of the demo's target (.demo/packages)")
     shutil.rmtree(PACKAGES, ignore_errors=True)
-    pip = [str(VENV / "bin" / "python"), "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
-    _run("pip download", [*pip, "--require-hashes", "-d", str(PACKAGES), "-r", "requirements-demo.txt"])
+    PACKAGES.mkdir(parents=True)
+    options = ("--quiet", "--disable-pip-version-check", "--require-hashes", "-d", str(PACKAGES))
+    _run("pip download", [*_pip(), "download", *options, "-r", "requirements-demo.txt"])
     (PACKAGES / "fetched").write_text(wanted)
+
+
+def _pip() -> Sequence[str]:
+    """Return how pip is started: an environment that uv or pipx made has none of its own."""
+    if IS_INSTALLED:
+        return str(UV), "tool", "run", "--quiet", "--python", sys.executable, "pip"
+    return str(VENV / "bin" / "python"), "-m", "pip"
 
 
 def _run(what: str, argv: Sequence[str], extra: dict[str, str] | None = None) -> None:

@@ -1,0 +1,286 @@
+"""The commands that can be typed: how each is used, and its help."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import sys
+from collections.abc import Sequence
+
+from cli.setup.environments import IS_INSTALLED, ROOT
+from shared.model.deployment import PLACES
+
+VERSION = "0.2.0"  # as in pyproject.toml
+PHASES = ("morning", "research", "planning", "work", "wrap_up")
+SHELLS = ("bash", "zsh", "fish")
+PROGRAM = "sisimpur" if IS_INSTALLED or os.path.basename(sys.argv[0]) == "sisimpur" else "main.py"
+TYPED = PROGRAM if PROGRAM == "sisimpur" else "python main.py"
+DAY, LOOKING, MONEY = "Your day", "Looking at it", "Money"
+DEPLOYS, SET_UP, DEVELOPERS = "Deploys", "Set-up", "For developers"
+GROUPS = (DAY, LOOKING, MONEY, DEPLOYS, SET_UP, DEVELOPERS)
+EXAMPLES = """\
+examples:
+  {program} --home ~/team init --target ~/code/my-project
+  {program} --home ~/team run-day
+  {program} --home ~/team status
+"""
+
+
+class CommandLine(argparse.ArgumentParser):
+    """The parser of all. `commands`: the parser of each, by its name."""
+
+    def __init__(self) -> None:
+        super().__init__(prog=PROGRAM, add_help=False, description="VISION.md in, pull requests out, under a budget.")
+        self.add_argument("-h", "--help", action="help", help="this list; `help COMMAND` for one command")
+        self.add_argument("-V", "--version", action="version", version=f"sisimpur {VERSION}", help="the version")
+        self.add_argument(
+            "--home",
+            metavar="DIR",
+            help="where all data lies (default: $SISIMPUR_HOME, else the nearest folder upwards with config/,"
+            f" else {'~/.local/share/sisimpur' if IS_INSTALLED else 'this checkout'})",
+        )
+        self.commands: dict[str, argparse.ArgumentParser] = {}
+        self.groups: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
+        self._parsers = self.add_subparsers(
+            dest="command", metavar="COMMAND", required=True, prog=PROGRAM, parser_class=argparse.ArgumentParser
+        )
+
+    def expect_command(self, words: Sequence[str]) -> None:
+        """End with what was perhaps meant if the first word, after a home, names no command. SystemExit(2)."""
+        names = [word for at, word in enumerate(words) if word[:1] != "-" and words[at - 1 : at] != ["--home"]]
+        if names and names[0] not in self.commands:
+            close = difflib.get_close_matches(names[0], self.commands, 3, 0.6)
+            meant = f"did you mean {' or '.join(close)}?" if close else f"all of them: {TYPED} help"
+            self.error(f"there is no command {names[0]!r}; {meant}")
+
+    def add(self, group: str, name: str, run: str, help_: str, *examples: str) -> argparse.ArgumentParser:
+        """Add a command. `run` names the function that serves it: its module is loaded only when it runs."""
+        shown = "".join(f"\n  {TYPED} {example}" for example in examples)
+        command = self._parsers.add_parser(
+            name,
+            description=f"{help_[0].upper()}{help_[1:]}.",
+            epilog=f"examples:{shown}" if shown else None,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            argument_default=argparse.SUPPRESS,  # every default is taken from Arguments
+        )
+        command.set_defaults(run=run)
+        self.commands[name] = command
+        self.groups[group].append((name, help_))
+        return command
+
+    def view(self, group: str, name: str, run: str, help_: str, *examples: str) -> argparse.ArgumentParser:
+        command = self.add(group, name, run, help_, *examples)
+        command.add_argument("--json", action="store_true", help="for scripts")
+        return command
+
+    def format_help(self) -> str:
+        """Return usage, the commands by what is wanted, the options, and examples."""
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
+        formatter.add_text(self.description)
+        parts = [formatter.format_help()]
+        for group, commands in self.groups.items():
+            parts.append(f"{group}:\n" + "".join(f"  {name:<15} {help_}\n" for name, help_ in commands))
+        options = self._get_formatter()
+        options.start_section("options")
+        options.add_arguments([action for action in self._actions if action.option_strings])
+        options.end_section()
+        parts += [options.format_help(), EXAMPLES.format(program=TYPED), f"docs: {ROOT / 'docs' / 'README.md'}\n"]
+        return "\n".join(parts)
+
+
+def make_parser() -> CommandLine:
+    commands = CommandLine()
+    for add_group in (_days, _answers, _views, _logs, _money, _deploys, _set_up, _developers):
+        add_group(commands)
+    return commands
+
+
+# --- the commands, a function for each group -----------------------------------------------------------------
+
+
+def _days(commands: CommandLine) -> None:
+    day = commands.add(
+        DAY,
+        "run-day",
+        "commands.day:run_day",
+        "run all of today's phases now, in the foreground",
+        "--home ~/team run-day",
+        "--home ~/team run-day --until planning",
+    )
+    day.add_argument("--until", choices=PHASES, metavar="PHASE", help=f"stop after: {', '.join(PHASES)}")
+    start = commands.add(
+        DAY, "start", "commands.daemon:start", "start the daemon: from now on it wakes up and works by itself"
+    )
+    start.add_argument(
+        "--foreground", action="store_true", help="in this terminal, until Ctrl-C; for systemd and containers"
+    )
+    commands.add(DAY, "stop", "commands.daemon:stop", "stop the daemon; interrupted tasks resume at the next start")
+    plan = commands.add(
+        DAY, "plan", "commands.day:plan", "read VISION.md and say what would be planned", "plan --dry-run"
+    )
+    plan.add_argument("--dry-run", action="store_true", required=True, help="change nothing (asks no model either)")
+
+
+def _answers(commands: CommandLine) -> None:
+    reasons = {
+        "approve": ("merge a change that waits for you", "a remark for the record", ""),
+        "reject": (
+            "say no to a change: close its pull request, with your reason",
+            "the reason; the coder reads it if you retry the task",
+            " --why 'keep the old address, too'",
+        ),
+        "retry": (
+            "try a task again, with fresh attempts",
+            "what the coder should do differently",
+            " --why 'use a file'",
+        ),
+        "cancel": ("take a task out of the queue; retry brings it back", "a remark for the record", ""),
+    }
+    for name, (help_, why, more) in reasons.items():
+        answer = commands.add(DAY, name, f"commands.owner_commands:{name}", help_, f"{name} 20261122-01{more}")
+        answer.add_argument("id", metavar="ID", help="the task, or how its id begins")
+        answer.add_argument("--why", required=name == "reject", metavar="TEXT", help=why)
+
+
+def _views(commands: CommandLine) -> None:
+    views = commands.view
+    views(LOOKING, "status", "views.status:status", "show what runs, what waits for you, what was spent")
+    views(LOOKING, "tasks", "views.tasks:tasks", "list every task and where it stands")
+    show = views(
+        LOOKING, "show", "views.tasks:show", "show a task: its text, history, cost and pull request", "show 20261122-01"
+    )
+    show.add_argument("id", metavar="ID", help="the task, or how its id begins")
+    views(LOOKING, "prs", "views.pulls:prs", "list the pull requests of the team")
+    views(LOOKING, "research", "views.research:research", "list what was looked up on the web, and where its notes are")
+    views(
+        LOOKING,
+        "roadmap",
+        "views.roadmap:roadmap",
+        "show which goal is probably done in which week; you change it in ROADMAP.md",
+    )
+    memory = views(
+        LOOKING,
+        "memory",
+        "views.memory:memory",
+        "show what was learned from earlier work, and whether it helps",
+        "memory --forget 3",
+    )
+    memory.add_argument("--forget", type=int, metavar="NUMBER", help="delete one, for good")
+
+
+def _logs(commands: CommandLine) -> None:
+    logs = commands.view(
+        LOOKING,
+        "logs",
+        "views.logs:logs",
+        "show the newest log lines",
+        "logs --follow",
+        "logs --agent coder --lines 200",
+    )
+    logs.add_argument("--agent", metavar="NAME", help="only this agent's")
+    logs.add_argument("--task", metavar="ID", help="only this task's")
+    logs.add_argument("--lines", type=int, metavar="N", help="how many (default: 40)")
+    logs.add_argument("--follow", "-f", action="store_true", help="go on with what comes, until Ctrl-C")
+
+
+def _money(commands: CommandLine) -> None:
+    commands.view(
+        MONEY, "budget", "views.budget:budget", "show what was spent: per day, month, agent, task and model", "budget"
+    )
+    cap = commands.add(
+        MONEY,
+        "raise-cap",
+        "commands.owner_commands:raise_cap",
+        "let today cost up to this much; tomorrow the policy counts again",
+        "raise-cap 12.50",
+    )
+    cap.add_argument("amount", metavar="AMOUNT", help="dollars for the whole day, e.g. 12.50; the policy's: as usual")
+    cap.add_argument("--why", metavar="TEXT", help="a remark for the record")
+    lost = commands.add(
+        MONEY,
+        "write-off",
+        "commands.owner_commands:write_off",
+        "correct the cost of a lost call",
+        "write-off 417 --why 'the invoice does not name it'",
+    )
+    lost.add_argument("call", type=int, metavar="CALL", help="its number; see: budget")
+    lost.add_argument("--amount", default="0", metavar="AMOUNT", help="what it was billed at (default: 0)")
+    lost.add_argument("--why", required=True, metavar="TEXT", help="how you know; kept in the book")
+    commands.add(
+        MONEY, "resume", "commands.owner_commands:resume", "lift a spending halt after you have checked its cause"
+    )
+
+
+def _deploys(commands: CommandLine) -> None:
+    commands.view(
+        DEPLOYS, "deploys", "views.deploys:deploys", "show what was deployed, what runs, and what is in the way"
+    )
+    deploy = commands.add(
+        DEPLOYS, "deploy", "commands.deploys:deploy", "bring a commit to a place, now", "deploy --commit 4a62c7da"
+    )
+    deploy.add_argument("--commit", required=True, metavar="SHA", help="its id, or the first digits of it")
+    back = commands.add(
+        DEPLOYS, "rollback", "commands.deploys:rollback", "bring back what was healthy before, and pause deploys"
+    )
+    for command in (deploy, back):
+        command.add_argument("--place", choices=PLACES, help="default: production if it is configured, else staging")
+    pause = commands.add(
+        DEPLOYS, "pause-deploys", "commands.deploys:pause_deploys", "deploy nothing that merges until you resume"
+    )
+    pause.add_argument("--why", metavar="TEXT", help="a remark for the record")
+    commands.add(
+        DEPLOYS,
+        "resume-deploys",
+        "commands.deploys:resume_deploys",
+        "deploy again; what was sick or failed may be tried once more",
+    )
+
+
+def _set_up(commands: CommandLine) -> None:
+    init = commands.add(
+        SET_UP,
+        "init",
+        "commands.owner_commands:init",
+        "make a home for one target repository",
+        "--home ~/team init --target ~/code/my-project",
+        "--home ~/team init --target https://github.com/you/your-project --branch main",
+    )
+    init.add_argument("--target", required=True, metavar="PATH_OR_URL", help="the repository to work on")
+    init.add_argument("--branch", help="the branch to work from (default: the repository's own)")
+    setup = commands.add(SET_UP, "setup", "setup.environments:run", "build the environments and check the machine")
+    setup.add_argument("--target", metavar="PATH_OR_URL", help="then make a home for this repository, as init does")
+    setup.add_argument("--quiet", action="store_true", help="do not print the next command")
+    setup.add_argument("--dev", action="store_true", help="with the developers' tools")
+    setup.add_argument("--lock", action="store_true", help="compile the pinned requirements anew")
+    commands.view(SET_UP, "doctor", "commands.doctor:doctor", "check whether this machine is fit for work")
+    demo = commands.add(
+        SET_UP, "demo", "commands.offline:demo", "run a whole working day, offline, on a sample project"
+    )
+    demo.add_argument("--forge", choices=("local", "github"), help="where its pull requests are made")
+    commands.add(
+        SET_UP, "propose-ci", "commands.ci:propose_ci", "propose a CI workflow for the target as a pull request"
+    )
+    completion = commands.add(
+        SET_UP,
+        "completion",
+        "terminal.completion:completion",
+        "print a script that completes commands in your shell",
+        "completion bash >> ~/.bash_completion",
+        "completion zsh > ~/.zfunc/_sisimpur",
+        "completion fish > ~/.config/fish/completions/sisimpur.fish",
+    )
+    completion.add_argument("shell", choices=SHELLS, help="your shell")
+    help_ = commands.add(SET_UP, "help", "terminal.arguments:show_help", "show this list, or the help of a command")
+    help_.add_argument("about", nargs="?", metavar="COMMAND", help="the command")
+
+
+def _developers(commands: CommandLine) -> None:
+    check = commands.add(DEVELOPERS, "check", "commands.check:check", "check format, lint and types, and run the tests")
+    scope = check.add_mutually_exclusive_group()
+    scope.add_argument("--fast", dest="scope", action="store_const", const="fast", help="of the tests, only the laws")
+    scope.add_argument("--all", dest="scope", action="store_const", const="all", help="also what is left out usually")
+    model = commands.add(DEVELOPERS, "model", "commands.offline:model", "serve scripted model answers on this machine")
+    model.add_argument("--script", required=True, metavar="FILE", help="the answers, as YAML")
+    model.add_argument("--port", type=int, help="where it listens (default: a free one)")

@@ -1,0 +1,190 @@
+"""The command line itself: its help, what was perhaps meant, completion, and which home is found."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from agents.orchestrator.vision import vision_parser
+from cli.app import main
+from cli.setup.environments import BUILT, DATA, go_on
+from cli.terminal.arguments import CHECKOUT, nearest_home, parse
+from cli.terminal.completion import bash, fish, zsh
+from cli.terminal.parser import GROUPS, VERSION, make_parser
+from shared.system import markdown
+from shared.system.process import run
+from tests.repositories import repository
+
+COMMANDS = make_parser().commands
+
+
+def ended(*words: str) -> int:
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    return int(end.value.code or 0)
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    declared = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["version"]
+    for words in (["--version"], ["-V"]):
+        assert ended(*words) == 0
+        assert capsys.readouterr().out == f"sisimpur {declared}\n"
+    assert declared == VERSION
+    assert f"\n## {declared}" in (CHECKOUT / "CHANGELOG.md").read_text()
+
+
+def test_the_help_has_every_command_once_below_what_it_is_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help"]) == 0
+    text = capsys.readouterr().out
+    assert [line[:-1] for line in text.splitlines() if line[:-1] in GROUPS] == list(GROUPS)
+    assert sorted(re.findall(r"^  ([a-z][a-z-]+) ", text.partition("\noptions:")[0], re.MULTILINE)) == sorted(COMMANDS)
+    assert "\nexamples:\n" in text and f"docs: {CHECKOUT / 'docs' / 'README.md'}\n" in text
+    assert ended("--help") == 0 and capsys.readouterr().out == text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_says_what_it_does_in_a_sentence(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", name]) == 0
+    text = capsys.readouterr().out
+    assert ended(name, "--help") == 0 and capsys.readouterr().out == text
+    assert re.search(r"^[A-Z][^\n]{15,}\.$", text, re.MULTILINE), text
+
+
+def test_every_example_of_the_help_is_understood() -> None:
+    for parser in [make_parser(), *COMMANDS.values()]:
+        for line in re.findall(r"^  (?:python main\.py|sisimpur) (.*)$", parser.format_help(), re.MULTILINE):
+            words = [word.strip("'") for word in re.findall(r"'[^']*'|\S+", line.partition(" >")[0])]
+            assert parse(words, {}).command in words
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["statsu"], "there is no command 'statsu'; did you mean status"),
+        (["--home", "/x", "bugdet"], "did you mean budget?"),
+        (["help", "deplyo"], "there is no command 'deplyo'; did you mean deploy or deploys"),
+        (["zzz"], "there is no command 'zzz'; all of them: "),
+    ],
+)
+def test_a_word_that_is_no_command_is_answered_by_what_was_perhaps_meant(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(*words) == 2
+    assert said in capsys.readouterr().err
+
+
+# --- completion ----------------------------------------------------------------------------------------------
+
+TYPED = [
+    ("sisimpur dep", {"deploy", "deploys"}),
+    ("sisimpur --home /x raise", {"raise-cap"}),
+    ("sisimpur demo --forge ", {"local", "github"}),
+    ("sisimpur logs --fo", {"--follow"}),
+    ("sisimpur completion ", {"bash", "zsh", "fish", "-h", "--help"}),
+    ("sisimpur help wri", {"write-off"}),
+]
+
+
+@pytest.mark.parametrize(("typed", "offered"), TYPED, ids=[typed for typed, _ in TYPED])
+def test_bash_offers_what_fits(typed: str, offered: set[str]) -> None:
+    words = typed.split(" ")
+    line = " ".join(f"'{word}'" for word in words)
+    asked = (
+        f'{bash(make_parser())}\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _sisimpur; echo "${{COMPREPLY[@]}}"'
+    )
+    done = run(("bash", "-c", asked), env={"PATH": os.environ["PATH"]}, timeout=20)
+    assert (set(done.text.split()), done.errors) == (offered, b"")
+
+
+@pytest.mark.parametrize(("typed", "offered"), TYPED, ids=[typed for typed, _ in TYPED])
+def test_fish_offers_what_fits(typed: str, offered: set[str], tmp_path: Path) -> None:
+    if not shutil.which("fish"):
+        pytest.skip("there is no fish here")
+    asked = f'{fish(make_parser())}\ncomplete -C "{typed}"'
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    done = run(("fish", "--no-config", "-c", asked), env=env, timeout=20)
+    assert {line.split("\t")[0] for line in done.text.splitlines()} == {o for o in offered if o not in ("-h", "--help")}
+
+
+def test_zsh_can_read_its_script_which_names_every_command(tmp_path: Path) -> None:
+    text = zsh(make_parser())
+    assert all(f"'{name}:" in text and f"            {name}) " in text for name in COMMANDS)
+    if not shutil.which("zsh"):
+        pytest.skip("there is no zsh here")
+    (tmp_path / "_sisimpur").write_text(text)
+    done = run(("zsh", "-n", str(tmp_path / "_sisimpur")), env={"PATH": os.environ["PATH"]}, timeout=20)
+    assert (done.code, done.complaint) == (0, "")
+
+
+# --- the home ------------------------------------------------------------------------------------------------
+
+
+def test_the_home_is_the_nearest_folder_upwards_with_a_teams_config(tmp_path: Path) -> None:
+    (tmp_path / "team" / "config" / "targets").mkdir(parents=True)
+    deep = tmp_path / "team" / "tasks" / "backlog"
+    deep.mkdir(parents=True)
+    (tmp_path / "team" / "tasks" / "config").mkdir()  # any program's
+    assert nearest_home(deep) == nearest_home(tmp_path / "team") == tmp_path / "team"
+    assert nearest_home(tmp_path) is None
+
+
+def test_a_home_of_somebody_else_is_not_found(tmp_path: Path) -> None:
+    (tmp_path / "config" / "targets").mkdir(parents=True)
+    if os.getuid():
+        pytest.skip("only root can give a folder away")
+    os.chown(tmp_path, 12345, 12345)
+    assert nearest_home(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "why"),
+    [
+        (["--home", "/x", "status"], {"SISIMPUR_HOME": "/y"}, "--home"),
+        (["status"], {"SISIMPUR_HOME": "/y"}, "SISIMPUR_HOME"),
+        (["status"], {}, "the nearest folder upwards with config/"),
+    ],
+)
+def test_why_it_is_this_home_is_known(words: list[str], environment: dict[str, str], why: str) -> None:
+    assert parse(words, environment).chosen == why
+
+
+def test_environments_are_built_in_the_checkout_and_beside_no_package() -> None:
+    assert BUILT == CHECKOUT != DATA
+
+
+# --- the owner's card ----------------------------------------------------------------------------------------
+
+
+def test_the_sample_vision_of_the_seed_has_its_ten_goals() -> None:
+    text = (CHECKOUT / "examples" / "sisimpur" / "VISION.md").read_text()
+    vision = vision_parser.parse(markdown.outline(text))
+    assert (len(vision.goals), len(vision.ideas), len(vision.notes), vision.warnings) == (10, 3, 2, ())
+
+
+def test_setup_goes_on_to_make_a_home_or_prints_the_next_command(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    site, home = tmp_path / "site", tmp_path / "home"
+    repository(site, {"README.md": "1"})
+    assert go_on(parse(["--home", str(home), "setup", "--target", str(site)])) == 0
+    assert f"home: {home}\n" in capfd.readouterr().out
+    there = ("VISION.md", "PROGRESS.md", "tasks/backlog", "reports/daily", "logs", "config/targets/site.yaml")
+    assert [name for name in there if not (home / name).exists()] == []
+    assert go_on(parse(["setup"])) == 0
+    is_there = (CHECKOUT / "tasks").is_dir()  # somebody has made a home of this checkout
+    assert is_there or "next, name the repository to work on: make setup TARGET=" in capfd.readouterr().out
+    assert go_on(parse(["setup", "--quiet"])) == 0
+    assert capfd.readouterr().out == ""
+
+
+def test_a_page_of_progress_that_is_there_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "PROGRESS.md").write_text("mine")
+    repository(tmp_path / "site", {"README.md": "1"})
+    assert main(["--home", str(tmp_path / "home"), "init", "--target", str(tmp_path / "site")]) == 0
+    assert (tmp_path / "home" / "PROGRESS.md").read_text() == "mine"
