@@ -22,7 +22,6 @@ HEAVY = {
     "apscheduler",
     "rich",
     "PIL",
-    "tavily",
     "ddgs",
     "requests",
     "lxml",
