@@ -229,7 +229,7 @@ EXEMPT: Mapping[str, str] = {
     "shared/notify/discord_line": "NoticeRepository passes notice.sending before it and notice.sent after it",
     "shared/llm/llm_call": "asks our own meter, which passes the points",
     "agents/researcher/web/tavily_search": "BookedSearch passes search.booked before it and search.answered after it",
-    "agents/researcher/web/apart": "what runs there leaves nothing; its caller takes a value",
+    "agents/researcher/web/page_text": "what runs there leaves nothing; its caller takes a value",
     "shared/sandbox/": "what runs in a box ends with us and leaves only what its caller takes from it",
     # what is made anew when it is missing
     "shared/money/meter/server:Meter.stop": "the next meter makes its socket anew",
@@ -252,7 +252,6 @@ EXEMPT: Mapping[str, str] = {
     "agents/devops/ci/workflow_lint": "a scratch folder",
     "shared/repo/mirror_tree": "a check-out in a scratch folder",
     "agents/qa/runner/bench": "a scratch folder; gate_book passes the points before and after the tests",
-    "agents/qa/runner/overlay": "a scratch folder",
     "agents/qa/runner/environment_build": "a folder that EnvironmentStore throws away unless it is whole",
     "agents/orchestrator/coding:Coding.code": "the task's folder, which goes at each start",
     "agents/orchestrator/loop:Work.recover": "left-over folders, removed again at each start",
