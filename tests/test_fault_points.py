@@ -205,10 +205,10 @@ EXEMPT: Mapping[str, str] = {
     "shared/system/paths": "who writes, moves or removes a file passes the points; file.written lies in the middle",
     "shared/system/process": "who starts a program passes the points",
     "shared/system/http": "who asks passes the points",
-    "agents/devops/drivers/page_line": "a GET: a look changes nothing",
+    "agents/devops/drivers/health_checker": "a GET: a look changes nothing",
     "shared/system/web_line": "a GET: reading changes nothing",
     "shared/repo/git": "who runs a command passes the points; stale locks go at each start",
-    "shared/forge/github_client": "github_pulls.sent passes the points; the rest asks",
+    "shared/forge/github_client": "github_forge.sent passes the points; the rest asks",
     "agents/devops/drivers/owner_command": "who runs a command of the owner's passes the points",
     "agents/devops/docker/docker_engine:build": (
         "DockerfileDriver.build passes deploy.image after it; a build that nobody listens to ends"

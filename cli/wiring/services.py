@@ -56,7 +56,7 @@ def make_library(
 
     @cache
     def searches() -> Searches:
-        from agents.researcher.web.booked_search import BookedSearch
+        from agents.researcher.web.search import BookedSearch
 
         caps = LiveCaps(records.home, records.settings.policy.caps)
         search = make_search(records.home, records.settings)
