@@ -18,7 +18,7 @@ from agents.coder.engine.engine import EngineJob
 from bench.research import LONG, LONG_ANSWER, WORDS
 from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing
-from shared.money.routing import Saved
+from shared.money.savings import Saved
 from shared.sandbox.box import find_box
 from simulators.model.scripted_model import ScriptedModel
 from tests.edges.engine_bench import FIX, Bench, bench, block

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from agents.qa.agent import Qa, QaPolicy
 from agents.qa.runner.bench import BoxBench
-from agents.qa.runner.environment_build import Environments, Setup
+from agents.qa.runner.environment import Environments, Setup
 from agents.qa.runner.suite import RawTestRun, SuiteOrder
 from agents.reviewer.agent import Reviewer
 from bench.gate_case import OUR_KEY, ROOT, GateCase, sample

@@ -205,10 +205,10 @@ EXEMPT: Mapping[str, str] = {
     "shared/system/paths": "who writes, moves or removes a file passes the points; file.written lies in the middle",
     "shared/system/process": "who starts a program passes the points",
     "shared/system/http": "who asks passes the points",
-    "agents/devops/drivers/health_checker": "a GET: a look changes nothing",
+    "agents/devops/drivers/page_line": "a GET: a look changes nothing",
     "shared/system/web_line": "a GET: reading changes nothing",
     "shared/repo/git": "who runs a command passes the points; stale locks go at each start",
-    "shared/forge/github_client": "github_forge.sent passes the points; the rest asks",
+    "shared/forge/github_client": "github_pulls.sent passes the points; the rest asks",
     "agents/devops/drivers/owner_command": "who runs a command of the owner's passes the points",
     "agents/devops/docker/docker_engine:build": (
         "DockerfileDriver.build passes deploy.image after it; a build that nobody listens to ends"
@@ -229,7 +229,7 @@ EXEMPT: Mapping[str, str] = {
     "shared/notify/discord_line": "NoticeRepository passes notice.sending before it and notice.sent after it",
     "shared/llm/llm_call": "asks our own meter, which passes the points",
     "agents/researcher/web/tavily_search": "BookedSearch passes search.booked before it and search.answered after it",
-    "agents/researcher/web/page_text": "what runs there leaves nothing; its caller takes a value",
+    "agents/researcher/web/apart": "what runs there leaves nothing; its caller takes a value",
     "shared/sandbox/": "what runs in a box ends with us and leaves only what its caller takes from it",
     # what is made anew when it is missing
     "shared/money/meter/server:Meter.stop": "the next meter makes its socket anew",
@@ -252,6 +252,7 @@ EXEMPT: Mapping[str, str] = {
     "agents/devops/ci/workflow_lint": "a scratch folder",
     "shared/repo/mirror_tree": "a check-out in a scratch folder",
     "agents/qa/runner/bench": "a scratch folder; gate_book passes the points before and after the tests",
+    "agents/qa/runner/overlay": "a scratch folder",
     "agents/qa/runner/environment_build": "a folder that EnvironmentStore throws away unless it is whole",
     "agents/orchestrator/coding:Coding.code": "the task's folder, which goes at each start",
     "agents/orchestrator/loop:Work.recover": "left-over folders, removed again at each start",

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from shared.model.work import Correction, Difficulty, ModelChoice, Run, TaskSpec
 from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing
-from shared.money.routing import ENOUGH, Route, choose, number_of, pays
+from shared.money.routing import Route, choose, number_of
+from shared.money.savings import ENOUGH, pays
 from shared.system.clock import Clock
 
 TYPICAL_PROMPT = 10_000  # tokens: the price band

@@ -10,9 +10,10 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
+from agents.planner import evidence
 from agents.planner.codebase_analyzer import CodebaseAnalyzer
 from agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
-from agents.planner.settling import is_borne_out, question, settled
+from agents.planner.settling import settled
 from agents.planner.source import SourceTree
 from agents.planner.task_spec import GoalVerdict, PlanReply
 from shared.llm.prompts import Asker, Prompts, quoted
@@ -105,7 +106,7 @@ def _lessons(lines: Sequence[str]) -> str:
 
 def _questions(reply: PlanReply, order: PlanOrder, source: SourceTree) -> Iterable[Question]:
     answers = verdicts(reply)
-    found = (question(answers[goal.id], goal, source) for goal in order.goals if goal.id in answers)
+    found = (evidence.question(answers[goal.id], goal, source) for goal in order.goals if goal.id in answers)
     return (question for question in found if question)
 
 
@@ -113,7 +114,7 @@ def _done(reply: PlanReply, order: PlanOrder, source: SourceTree) -> Iterable[st
     answers = verdicts(reply)
     for goal in order.goals:
         found = answers.get(goal.id)
-        if found and found.verdict is GoalVerdict.ALREADY_DONE and is_borne_out(found, goal, source):
+        if found and found.verdict is GoalVerdict.ALREADY_DONE and evidence.is_borne_out(found, goal, source):
             yield goal.id
 
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
-from operator import itemgetter
 from typing import Protocol
 
 from agents.reviewer import answer
-from agents.reviewer.answer import History, Read, ReviewReply, history, settle
+from agents.reviewer.answer import Read, ReviewReply
 from agents.reviewer.diff_analyzer import Chunk, PatchUnreadable, chunks, repeated
 from agents.reviewer.rules import lint_rules, rules
 from agents.reviewer.rules.case import Case, ChangedFile
 from agents.reviewer.rules.lint_rules import Linter
+from agents.reviewer.settling import History, history, settle
+from agents.reviewer.texts import evidence_text, findings_text, part_text, task_text
 from shared.llm.prompts import Asker, Prompts, quoted
 from shared.model.change import LINK, SUBMODULE, Change, HasPath
 from shared.model.errors import Refused, ReplyDeclined
 from shared.model.evidence import Evidence
 from shared.model.review import ChangesRequested, Escalated, Finding, Reviewed, Severity, Verdict
-from shared.model.text import one_line
 from shared.model.work import Branch, Run, TaskSpec
 from shared.system.outgoing import Outgoing
 
@@ -179,71 +178,3 @@ def _text(source: ReviewSource, commit: str, path: str) -> str | None:
         return None if data is None or b"\0" in data else data.decode()
     except (Refused, UnicodeDecodeError):
         return None
-
-
-# --- texts -----------------------------------------------------------------------------------------------------------
-
-
-LONGEST = 6_000  # characters of a block
-MOST_NAMED = 20
-
-
-def task_text(task: TaskSpec, changed: Collection[str]) -> str:
-    """Text of the task without its id, which holds a date.
-
-    `changed`: paths; that no other path was touched, code has checked.
-    """
-    criteria = [f"- {line}" for line in task.acceptance] or ["- the description is met"]
-    words = [task.title, "", task.description, "", "Acceptance:", *criteria]
-    if left := [path for path in (*task.files, *task.new_files) if path not in changed]:
-        words += ["", f"Named by the task, and not changed: {', '.join(left)}"]
-    return "\n".join(words)[:LONGEST]
-
-
-def evidence_text(evidence: Evidence) -> str:
-    """Evidence about this change. The suite's whole counts are left out: other tasks change them too."""
-    lines = [
-        f"failing: {evidence.failed}",
-        f"new or changed tests that fail without the change: {_named(evidence.proving)}",
-        f"other new tests: {_named(test for test in evidence.new_tests if test not in evidence.proving)}",
-        f"coverage: {_coverage(evidence)}",
-        *(f"{path}: no test runs lines {_numbers(lines)}" for path, lines in sorted(evidence.uncovered.items())),
-        *(f"problem: {one_line(problem.text, 300)}" for problem in evidence.problems),
-    ]
-    return "\n".join(lines)[:LONGEST]
-
-
-def findings_text(findings: Sequence[Finding]) -> str:
-    """Numbered from 1, as the answer names them."""
-    return "\n".join(f"{number}. {one.path}, at `{one.quote}`: {one.text}" for number, one in enumerate(findings, 1))
-
-
-def part_text(number: int, count: int) -> str:
-    if count == 1:
-        return ""
-    return f", part {number + 1} of {count}: the other parts are read too; judge this one"
-
-
-def _named(tests: Iterable[str]) -> str:
-    """`tests/test_a.py::Tests: test_one, test_two; …`: where tests stand is said once for all that follow."""
-    names = [one_line(test, 200) for test in tests]
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    places = groupby(map(_parted, names[:MOST_NAMED]), key=itemgetter(0))
-    return "; ".join(place + ", ".join(name for _, name in parts) for place, parts in places) + more or "none"
-
-
-def _parted(name: str) -> tuple[str, str]:
-    """The place of a test, ready to be written before it, and its own name; a parameter may hold anything."""
-    plain, bracket, parameter = name.partition("[")
-    place, colons, own = plain.rpartition("::")
-    return f"{place}: " if colons else "", own + bracket + parameter
-
-
-def _coverage(evidence: Evidence) -> str:
-    if evidence.covered is None or evidence.covered_before is None:
-        return "not measured"
-    return "lower than before" if evidence.covered < evidence.covered_before - 0.05 else "not lower than before"
-
-
-def _numbers(lines: Sequence[int]) -> str:
-    return ", ".join(map(str, lines[:MOST_NAMED])) + (" …" if len(lines) > MOST_NAMED else "")

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from string import Template
 
-from agents.devops.drivers.health_checker import PageLine
+from agents.devops.drivers.page_line import PageLine
 from cli.terminal.arguments import CHECKOUT, Arguments
 from cli.terminal.text import plain
 from cli.wiring.workshop import BASE_PYTHON

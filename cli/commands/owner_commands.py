@@ -16,7 +16,7 @@ from cli.views.daemon_state import how_it_goes_on
 from cli.wiring.records import Records, find, open_records
 from shared.model.errors import Misconfigured
 from shared.model.text import one_line
-from shared.money.ledger import OwnerAdjustments
+from shared.money.ledger_owner import OwnerAdjustments
 from shared.money.token_budget import cents, dollars
 from shared.store.database import Database
 from shared.store.plan_book import PlanRepository

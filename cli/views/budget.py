@@ -15,7 +15,7 @@ from cli.terminal.text import command, plain
 from cli.wiring.records import open_records
 from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing
-from shared.money.routing import Saved
+from shared.money.savings import Saved
 from shared.money.ticket import LostCall, Share
 from shared.money.token_budget import Totals, as_dollars, cents
 

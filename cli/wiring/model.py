@@ -13,7 +13,7 @@ from shared.llm.llm_client import LlmClient, MeterAccess
 from shared.llm.llm_replies import Replies
 from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing, Unpriced
-from shared.money.routing import ENOUGH, is_long_enough, pays
+from shared.money.savings import ENOUGH, is_long_enough, pays
 from shared.system.clock import Clock
 from shared.system.keeping import REPLY_AGE
 

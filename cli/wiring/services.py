@@ -56,7 +56,7 @@ def make_library(
 
     @cache
     def searches() -> Searches:
-        from agents.researcher.web.search import BookedSearch
+        from agents.researcher.web.booked_search import BookedSearch
 
         caps = LiveCaps(records.home, records.settings.policy.caps)
         search = make_search(records.home, records.settings)
@@ -88,7 +88,7 @@ def make_search(home: Home, settings: Settings) -> Search:
 
 def make_reader(home: Home, settings: Settings, clock: Clock) -> ReadsPage:
     if recorded := settings.policy.research.recorded:
-        from agents.researcher.web.recorded_search import read_pages
+        from agents.researcher.web.recorded_pages import read_pages
 
         return read_pages(home.root / recorded / "pages.yaml")
     from agents.researcher.web.web_page import WebReader

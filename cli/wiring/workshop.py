@@ -80,7 +80,8 @@ class BoxWorkshop:
     def bench(self, mirror: Mirror) -> Bench:
         """Return the target's tests, with an environment of their own."""
         from agents.qa.runner.bench import BoxBench
-        from agents.qa.runner.environment_build import INSTALL, Environments, Setup
+        from agents.qa.runner.environment import Environments
+        from agents.qa.runner.environment_build import INSTALL, Setup
 
         home, target = self._home, self._settings.target
         seconds = target.file.minutes * 60

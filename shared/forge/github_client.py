@@ -4,7 +4,6 @@ PyGithub brings the authentication, the addresses, the connection and the pauses
 itself is switched off: it would send writes again, sleep for up to an hour until a limit ends, and follow a server
 that never ends. Only reads are repeated, twice; a limit is an answer; and every call ends in time: it runs in a thread
 of its own, which is left behind with its connection if it does not come back.
-Answers that carry a tag are kept, for the next time GitHub says "not modified".
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import functools
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
@@ -23,6 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from shared.forge.forge import ForgeRefused, ForgeUnavailable
 from shared.forge.github_answers import GitHubAnswer, Reader
+from shared.forge.github_memory import Kept
 from shared.forge.github_values import Account
 from shared.model.errors import Misconfigured
 from shared.system.clock import Clock
@@ -248,38 +247,3 @@ def _in_a_thread(work: Callable[[], T]) -> Future[T]:
 @functools.cache
 def _adapter(shape: Any) -> TypeAdapter[Any]:
     return TypeAdapter(shape)
-
-
-# --- answers that are kept -------------------------------------------------------------------------------------------
-
-
-MOST_KEPT = 16_000_000  # characters of all answers together
-
-
-class Kept:
-    """Answers that carry a tag, by what was asked; what was not asked for longest goes first."""
-
-    def __init__(self) -> None:
-        self._answers: OrderedDict[str, GitHubAnswer] = OrderedDict()
-        self._size = 0
-        self._turn = threading.Lock()
-
-    def get(self, key: str) -> GitHubAnswer | None:
-        with self._turn:
-            if key in self._answers:
-                self._answers.move_to_end(key)
-            return self._answers.get(key)
-
-    def keep(self, key: str, answer: GitHubAnswer) -> None:
-        if answer.status != 200 or "etag" not in answer.headers:
-            return
-        with self._turn:
-            self._forget(key)
-            self._answers[key] = answer
-            self._size += len(answer.text)
-            while self._size > MOST_KEPT:
-                self._forget(next(iter(self._answers)))
-
-    def _forget(self, key: str) -> None:
-        before = self._answers.pop(key, None)
-        self._size -= len(before.text) if before else 0

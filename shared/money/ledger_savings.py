@@ -12,7 +12,8 @@ from sqlite3 import Row
 from shared.model.lifecycle import Event
 from shared.money.ledger_rows import as_usage
 from shared.money.pricing import Pricing, Unpriced
-from shared.money.routing import KEPT, NEWEST, FirstTry, Lane, Saved, cached, saved, usual
+from shared.money.routing import NEWEST, FirstTry, Lane, saved, usual
+from shared.money.savings import KEPT, Saved, cached
 from shared.money.token_budget import Rates, cost
 from shared.store.database import Database
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agents.qa.runner.bench import lay
+from agents.qa.runner.overlay import lay
 from agents.qa.runner.suite import RawTestRun
 from shared.model.errors import Refused
 from tests.edges.bench_scene import (

@@ -20,9 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
-from shared.notify.discord_notifier import (
+from shared.notify.discord_notifier import DiscordNotifier
+from shared.notify.discord_text import (
     MAX_PICTURE,
-    DiscordNotifier,
     attachment,
     changed_message,
     clip,

@@ -15,7 +15,7 @@ from typing import Literal
 
 import pytest
 
-from agents.qa.runner.environment_build import INSTALL, Environments, Setup
+from agents.qa.runner.environment import INSTALL, Environments, Setup
 from agents.qa.runner.environment_store import KEPT, EnvironmentStore, default_setup
 from agents.qa.runner.suite import Environment
 from shared.model.errors import BrokenSetup, Misconfigured, Unavailable
@@ -257,7 +257,7 @@ from pathlib import Path
 from shared.sandbox.box import Job, find_box
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
-from agents.qa.runner.environment_build import Environments, Setup
+from agents.qa.runner.environment import Environments, Setup
 
 folder, commit = Path(sys.argv[1]), sys.argv[2]
 box, mirror = find_box(folder / "box"), Mirror(folder / "mirror.git", Remote(str(folder / "forge")))

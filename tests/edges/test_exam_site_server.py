@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.devops.drivers.health_checker import PageLine
+from agents.devops.drivers.page_line import PageLine
 from shared.system.http import HttpAnswer
 from shared.system.process import Finished, run
 

@@ -28,8 +28,8 @@ from shared.forge.forge import (
     marker,
 )
 from shared.forge.github_answers import GitHubAnswer
-from shared.forge.github_client import MOST_KEPT, Kept
 from shared.forge.github_forge import GitHubForge
+from shared.forge.github_memory import MOST_KEPT, Kept
 from shared.forge.github_values import WIP
 from shared.model.errors import Misconfigured
 from shared.repo.git import git

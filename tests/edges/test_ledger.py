@@ -19,7 +19,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from shared.model.errors import Misconfigured
 from shared.model.naming import is_upkeep
 from shared.model.work import Run
-from shared.money.ledger import Ledger, OwnerAdjustments, uptime
+from shared.money.ledger import Ledger, uptime
+from shared.money.ledger_owner import OwnerAdjustments
 from shared.money.ledger_rows import OF_UPKEEP, REFUSED_ROWS
 from shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
 from shared.money.token_budget import NANO, Ask, Caps, Rates, Refusal, TokenUsage, Totals, Uptime

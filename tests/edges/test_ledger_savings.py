@@ -14,7 +14,8 @@ from shared.model.work import Run, TaskSpec
 from shared.money.ledger import Ledger
 from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing
-from shared.money.routing import FirstTry, Saved
+from shared.money.routing import FirstTry
+from shared.money.savings import Saved
 from shared.money.ticket import CallEnding, Reservation, TicketOrder
 from shared.money.token_budget import Ask, Caps, TokenUsage, cost
 from shared.store.database import Database

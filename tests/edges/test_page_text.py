@@ -129,7 +129,7 @@ def test_a_page_that_keeps_a_parser_busy_is_refused_in_time(page: bytes, why: st
 
 def test_a_parser_that_wants_all_the_memory_does_not_get_it() -> None:
     """The limits hold in the process that reads: it is asked itself."""
-    from agents.researcher.web.page_text import PROGRAM
+    from agents.researcher.web.apart import PROGRAM
     from shared.system.process import run
 
     code = (

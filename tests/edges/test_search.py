@@ -24,9 +24,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.researcher.web.booked_search import BookedSearch
 from agents.researcher.web.duckduckgo_search import DuckDuckGoSearch
 from agents.researcher.web.recorded_search import RecordedHit, RecordedSearch, Recording, read_recordings
-from agents.researcher.web.search import BookedSearch, Search, SearchAway, asked, bounded, leads_to_a_host
+from agents.researcher.web.search import Search, SearchAway, asked, bounded, leads_to_a_host
 from agents.researcher.web.tavily_search import MAX_ANSWER, PRICE, TavilySearch
 from cli.app import main
 from cli.commands.owner_commands import init
@@ -530,7 +531,7 @@ SEARCHES = """
     from shared.system.clock import ManualClock
     from shared.store.database import Database
     from shared.money.ledger import Ledger
-    from agents.researcher.web.search import BookedSearch
+    from agents.researcher.web.booked_search import BookedSearch
 
     folder, noon = Path(sys.argv[1]), datetime(2026, 11, 20, 12, tzinfo=UTC)
 

@@ -14,7 +14,7 @@ import pytest
 from agents.coder.engine.aider_runner import AiderEngine
 from agents.coder.engine.engine import EngineJob
 from agents.qa.runner.bench import BoxBench
-from agents.qa.runner.environment_build import Environments, Setup
+from agents.qa.runner.environment import Environments, Setup
 from agents.qa.runner.suite import Environment, SuiteOrder
 from shared.model.errors import Stopping
 from shared.model.work import ModelChoice

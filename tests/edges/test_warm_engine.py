@@ -19,8 +19,9 @@ import pytest
 
 from agents.coder.engine import aider_command, aider_fence
 from agents.coder.engine.aider_runner import DISK, MEMORY, PROCESSES, AiderEngine
-from agents.coder.engine.aider_warm import Place, WarmAider, WarmBox
+from agents.coder.engine.aider_warm import Place, WarmAider
 from agents.coder.engine.engine import EngineJob, EngineRun, never
+from agents.coder.engine.warm_box import WarmBox
 from shared.model.errors import Stopping
 from shared.sandbox.box import Box, Finished, Job, Mount, find_box
 from shared.sandbox.stoppable import Stoppable

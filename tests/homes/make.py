@@ -11,7 +11,7 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from shared.money.ledger import OwnerAdjustments
+from shared.money.ledger_owner import OwnerAdjustments
 from shared.money.token_budget import dollars
 from simulators.model.scripted_model import ScriptedModel
 from tests.homes.frozen import freeze

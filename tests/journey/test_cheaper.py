@@ -16,7 +16,8 @@ from cli.app import main
 from shared.model.lifecycle import State
 from shared.money.ledger_savings import LedgerSavings
 from shared.money.pricing import Pricing
-from shared.money.routing import ENOUGH, ONE_IN, cached, number_of
+from shared.money.routing import ENOUGH, ONE_IN, number_of
+from shared.money.savings import cached
 from shared.money.token_budget import TokenUsage
 from shared.system.clock import ManualClock
 from simulators.model.scripted_model import ScriptedModel

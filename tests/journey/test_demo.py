@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from agents.devops.drivers.health_checker import PageLine
+from agents.devops.drivers.page_line import PageLine
 from bench.demo import GOAL_SHARE, arranging, on_tasks
 from cli.wiring.records import open_records
 from shared.system.http import HttpAnswer

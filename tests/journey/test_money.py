@@ -15,7 +15,7 @@ from cli.app import main
 from cli.commands.progress import Glance
 from cli.wiring.records import Records, open_records
 from shared.model.work import Run
-from shared.money.ledger import OwnerAdjustments
+from shared.money.ledger_owner import OwnerAdjustments
 from shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
 from shared.money.token_budget import NANO, Ask, Rates, Refusal, as_dollars, dollars
 from simulators.model.scripted_model import ScriptedModel

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.reviewer.agent import Reviewer, ReviewLimits
-from agents.reviewer.answer import MOST_FINDINGS, Decision, FindingReply, ReviewReply, history
+from agents.reviewer.answer import MOST_FINDINGS, Decision, FindingReply, ReviewReply
 from agents.reviewer.rules.lint_rules import BEFORE
+from agents.reviewer.settling import history
 from shared.llm import llm_answers
 from shared.llm.prompts import Prompts
 from shared.model.errors import OutOfBudget, ReplyDeclined, ReplyUnreadable, TeamError

@@ -10,21 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.model.work import Difficulty
-from shared.money.routing import (
-    ENOUGH,
-    NEWEST,
-    ONE_IN,
-    FirstTry,
-    Lane,
-    Saved,
-    balance,
-    cached,
-    choose,
-    is_long_enough,
-    number_of,
-    pays,
-    saved,
-)
+from shared.money.routing import ENOUGH, NEWEST, ONE_IN, FirstTry, Lane, balance, choose, number_of, saved
+from shared.money.savings import Saved, cached, is_long_enough, pays
 from shared.money.token_budget import Rates, TokenUsage, cost
 
 GOOD = FirstTry("cheap", good=True, cost=10, checks=40, worth=200)

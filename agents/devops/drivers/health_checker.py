@@ -6,16 +6,17 @@ It only ever looks: nothing is started, stopped or changed, and only the owner's
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from agents.devops.drivers.driver import Driver
+from agents.devops.drivers.page_line import PageLine
 from shared.config.settings_deploy import Page, PlaceSettings
 from shared.model.deployment import Place, Running
 from shared.model.errors import Stopping
 from shared.model.health import HealthLook
 from shared.model.text import defuse, one_line, seen_before
 from shared.system.clock import Clock
-from shared.system.http import Http, HttpAnswer, HttpCall, NoAnswer, Why, is_configured
+from shared.system.http import HttpAnswer
 
 LINES = 500  # of the log, at each look
 LONGEST_LINE = 2_000  # characters that are searched
@@ -134,39 +135,3 @@ def _death(running: Running | None, commit: str) -> str:
     if not running.is_of(commit):
         return f"{running.commit[:12] or 'something else'} runs, not {commit[:12]}"
     return running.ended
-
-
-# --- one page --------------------------------------------------------------------------------------------------------
-
-
-HEADERS = {"user-agent": "sisimpur-agents/0.1 (health)", "accept-encoding": "identity"}
-MAX_BODY = 64 * 1024  # bytes
-UNREACHED = "cannot be asked: nobody takes the call at its address"
-LATE = "took longer than {seconds:g} s"
-
-WORDS: Mapping[Why, str] = {
-    "no address": "cannot be asked: its address is none ({error})",
-    "unknown": LATE,
-    "no host": UNREACHED,
-    "unreached": UNREACHED,
-    "certificate": UNREACHED,
-    "late": LATE,
-    "cut": "was cut off before its answer was whole",
-    "no HTTP": "answered something that is not HTTP",
-    "broken": "was cut off ({error})",
-}
-
-
-class PageLine:
-    """`base_url`: http or https, of the owner's."""
-
-    def __init__(self, base_url: str) -> None:
-        self._base = base_url.rstrip("/")
-        self._http = Http(is_configured)
-
-    def ask(self, path: str, seconds: float) -> HttpAnswer | str:
-        """One GET -> what came, or in words why nothing did: "took longer than 5 s". Never raises."""
-        answer = self._http.ask(self._base + path, HttpCall(HEADERS, MAX_BODY, seconds))
-        if isinstance(answer, NoAnswer):
-            return WORDS[answer.why].format(seconds=seconds, error=answer.error)
-        return answer

@@ -13,7 +13,7 @@ from agents.orchestrator.roadmap.roadmap import RoadmapAccount
 from shared.model.deployment import Deploy, DeployStage, Place
 from shared.model.lifecycle import Event, State
 from shared.model.work import Priority
-from shared.money.routing import Saved
+from shared.money.savings import Saved
 from shared.money.ticket import Spending
 from shared.money.token_budget import Totals
 from shared.store.plan_book import Trouble

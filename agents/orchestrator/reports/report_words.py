@@ -8,7 +8,7 @@ from agents.orchestrator.reports.account import DayAccount, GoalAccount, TaskAcc
 from shared.model.deployment import DeployStage
 from shared.model.lifecycle import Event, State
 from shared.model.text import TITLE, bullets, counted, harmless
-from shared.money.routing import Saved
+from shared.money.savings import Saved
 from shared.money.token_budget import amount, in_dollars
 from shared.notify.notice import Section
 

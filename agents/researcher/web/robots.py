@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from agents.researcher.web.page_text import read_apart
+from agents.researcher.web.apart import read_apart
 from shared.model.errors import Refused, Unavailable
 from shared.system.clock import Clock
 from shared.system.http import HttpAddress, HttpAnswer, shown

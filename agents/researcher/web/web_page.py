@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agents.researcher.web.page_text import CPU_SECONDS, TASKS, page_text
+from agents.researcher.web.apart import CPU_SECONDS
+from agents.researcher.web.page_text import TASKS, page_text
 from agents.researcher.web.robots import MOST_RULES, Robots
 from shared.model.errors import Refused, Unavailable
 from shared.model.research import WebSource

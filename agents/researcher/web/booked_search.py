@@ -1,0 +1,83 @@
+"""Door to a search that costs money. The only module that books searches.
+
+As with a call of a model: reserve, send, settle, each durable before the next. A search is a call in the same book, so
+the same caps hold for it and `budget` shows it; it does not go through the meter, which knows models only. Its model is
+`search/<service>`, and its price that of a prompt of one token. A free one has a row too: it is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from agents.researcher.web.search import Search, SearchAway, asked
+from shared.model.errors import Misconfigured, OutOfBudget, TaskCapReached
+from shared.model.research import SearchHit
+from shared.model.work import Run
+from shared.money.ledger import Ledger
+from shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
+from shared.money.token_budget import Ask, Caps, Rates, Refusal
+from shared.system.clock import Clock
+from shared.system.fault import fault_point
+
+TICKET_LIFE = timedelta(minutes=10)
+OF_THE_TASK = ("meter_task_cap", "meter_ticket_cap")
+
+
+class BookedSearch:
+    """`caps`: the policy's, asked before each search."""
+
+    def __init__(self, search: Search, ledger: Ledger, caps: Callable[[], Caps], clock: Clock) -> None:
+        self._search = search
+        self._ledger = ledger
+        self._caps = caps
+        self._clock = clock
+        self._model = f"search/{search.name.lower()}"
+
+    def search(self, run: Run, query: str, most: int) -> tuple[SearchHit, ...]:
+        """OutOfBudget: a cap does not allow it, or nothing is spent now; it was not sent. Else as `Search.search`."""
+        if not asked(query) or most < 1:
+            return ()
+        token = self._ledger.open_ticket(self._order(run), self._clock.now())
+        try:
+            ticket = self._ledger.ticket(token)
+            assert ticket
+            reservation = self._reserve(ticket)
+            fault_point("search.booked")
+            return self._send(reservation, query, most)
+        finally:
+            self._ledger.close_ticket(token, self._clock.now())
+
+    def _order(self, run: Run) -> TicketOrder:
+        expires = self._clock.now() + TICKET_LIFE
+        return TicketOrder(run, self._search.price, (self._model,), expires, max_calls=1)
+
+    def _reserve(self, ticket: Ticket) -> Reservation:
+        flat = Rates(input=self._search.price, write_5m=0, write_1h=0, read=0, output=0)
+        ask = Ask(self._model, flat, "flat", tokens_in=1, max_tokens=0, may_clamp=False)
+        answer = self._ledger.reserve(ticket, ask, self._caps(), self._clock.now())
+        if isinstance(answer, Refusal):
+            raise (TaskCapReached if answer.code in OF_THE_TASK else OutOfBudget)(answer.text)
+        return answer
+
+    def _send(self, reservation: Reservation, query: str, most: int) -> tuple[SearchHit, ...]:
+        try:
+            hits = self._search.search(query, most)
+        except Misconfigured:
+            self._void(reservation, "search_key")
+            raise
+        except SearchAway as away:
+            (self._void if away.unbilled else self._lose)(reservation, "search_away")
+            raise
+        except BaseException:  # we are stopped, or it is a bug: the service may have counted it
+            self._lose(reservation, "search_cut")
+            raise
+        fault_point("search.answered")
+        self._ledger.settle(reservation, reservation.grant.reserved, CallEnding(), self._clock.now())
+        return hits
+
+    def _void(self, reservation: Reservation, code: str) -> None:
+        self._ledger.void(reservation, CallEnding(code=code), self._clock.now())
+
+    def _lose(self, reservation: Reservation, code: str) -> None:
+        self._ledger.lost(reservation, reservation.grant.reserved, None, CallEnding(code=code), self._clock.now())
