@@ -13,7 +13,6 @@ ROOT = Path(__file__).parent.parent
 HEAVY = {
     "anthropic",
     "httpx2",
-    "starlette",
     "uvicorn",
     "genai_prices",
     "git",
@@ -22,7 +21,6 @@ HEAVY = {
     "apscheduler",
     "rich",
     "PIL",
-    "tavily",
     "ddgs",
     "requests",
     "lxml",

@@ -229,6 +229,7 @@ EXEMPT: Mapping[str, str] = {
     "shared/notify/apprise_notifier": "NoticeRepository passes notice.sending before it and notice.sent after it",
     "shared/notify/discord_notifier": "NoticeRepository passes notice.sending before it and notice.sent after it",
     "shared/llm/llm_call": "asks our own meter, which passes the points",
+    "agents/researcher/web/tavily_search": "BookedSearch passes search.booked before it and search.answered after it",
     "agents/researcher/web/web_page": "what runs there leaves nothing; its caller takes a value",
     "shared/sandbox/": "what runs in a box ends with us and leaves only what its caller takes from it",
     # what is made anew when it is missing

@@ -91,7 +91,7 @@ def _research(home: Home, settings: Settings) -> str:
     rules = settings.policy.research
     if not rules.questions:
         return "nothing is looked up (config/policy.yaml, research.questions)"
-    search = make_search(home, settings, SystemClock())
+    search = make_search(home, settings)
     price = f"${as_dollars(search.price).rstrip('0')} each" if search.price else "for nothing"
     return f"up to {rules.questions} questions a day; {search.name} searches, {price}"
 

@@ -59,7 +59,7 @@ def make_library(
         from agents.researcher.web.library import BookedSearch
 
         caps = LiveCaps(records.home, records.settings.policy.caps)
-        search = make_search(records.home, records.settings, records.clock)
+        search = make_search(records.home, records.settings)
         return BookedSearch(search, records.ledger, caps, records.clock)
 
     reads = cache(lambda: make_reader(records.home, records.settings, records.clock))
@@ -70,7 +70,7 @@ def make_library(
     return library
 
 
-def make_search(home: Home, settings: Settings, clock: Clock) -> Search:
+def make_search(home: Home, settings: Settings) -> Search:
     """Open recorded answers if the owner names some; else Tavily with a key, DuckDuckGo without. Misconfigured."""
     rules, key = settings.policy.research, settings.secrets.get("TAVILY_API_KEY")
     if rules.recorded:
@@ -80,7 +80,7 @@ def make_search(home: Home, settings: Settings, clock: Clock) -> Search:
     if key:
         from agents.researcher.web.tavily_search import TavilySearch
 
-        return TavilySearch(key, clock, rules.search_price)
+        return TavilySearch(key, rules.search_price)
     from agents.researcher.web.duckduckgo_search import DuckDuckGoSearch
 
     return DuckDuckGoSearch()

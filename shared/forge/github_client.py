@@ -14,6 +14,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlsplit
@@ -223,7 +224,7 @@ class GitHubClient:
                 return GitHubAnswer(*done)
 
             try:
-                answer = _in_a_thread(send).result(self._patience)
+                answer = _in_a_thread(lambda: _sent(send, READ_AGAIN if verb == "GET" else 0)).result(self._patience)
                 return answer if answer.status < 300 else self._cleaned(answer)
             except TimeoutError:
                 self._github = None  # that connection may still be busy: the next call takes a new one
@@ -241,20 +242,12 @@ class GitHubClient:
 
     def _connect(self) -> Github:
         from github import Auth, Github
-        from urllib3 import Retry
 
         return Github(
             auth=Auth.Token(self._token),
             base_url=self._url,
             timeout=max(1, round(self._patience / (READ_AGAIN + 1))),
-            retry=Retry(
-                total=READ_AGAIN,
-                allowed_methods={"GET"},
-                status_forcelist=range(500, 600),
-                backoff_factor=0.1,
-                respect_retry_after_header=False,  # how long we sleep is not the server's decision
-                raise_on_status=False,
-            ),
+            retry=0,  # see _sent: theirs sleep for as long as the server says
             seconds_between_requests=self._between / 4,
             seconds_between_writes=self._between,
         )
@@ -273,6 +266,16 @@ def _checked(url: str) -> str:
     if not safe or "@" in parts.netloc or parts.query or parts.fragment:
         raise Misconfigured(f"{url[:100]!r} cannot be GitHub's API; write {GITHUB}, or https://YOUR-HOST/api/v3")
     return url.rstrip("/")
+
+
+def _sent(send: Callable[[], GitHubAnswer], again: int) -> GitHubAnswer:
+    """The first answer that is no failure of the server's, or the last one. PyGithub pauses between two calls."""
+    for _ in range(again):
+        with suppress(OSError):  # as all errors of its connection are
+            answer = send()
+            if answer.status < 500:
+                return answer
+    return send()
 
 
 def _in_a_thread(work: Callable[[], T]) -> Future[T]:

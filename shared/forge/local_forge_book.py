@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from shared.forge.forge import CheckResult, Comment, ForgeRefused, ForgeUnavailable, Issue, Pull, Review, is_ours
-from shared.store.database import Database, statements
+from shared.store.database import Database, row_to, statements
 
 SCHEMA = Path(__file__).with_name("local_forge.sql")
 SAID = """
@@ -137,7 +137,7 @@ class LocalForgeRepository(Database):
     def open_plans(self) -> list[PlannedMerge]:
         """Of pull requests that are open: planned by somebody who is at it, or died over it."""
         rows = self.rows("select p.*, i.base from merge_plan p join item i using (number) where i.state = 'open'")
-        return [PlannedMerge(r["number"], r["merge_sha"], r["head_sha"], r["base_sha"], r["base"]) for r in rows]
+        return [row_to(PlannedMerge, row) for row in rows]
 
     def merged(self, db: sqlite3.Connection, number: int, head_sha: str, merge_sha: str) -> None:
         db.execute(
@@ -158,8 +158,8 @@ class LocalForgeRepository(Database):
 
     def issues(self) -> list[Issue]:
         return [
-            Issue(r["number"], r["title"], r["body"], _names(r["labels"]), r["author"], self._url(r["number"]))
-            for r in self.rows("select * from issue where state = 'open' order by number desc")
+            row_to(Issue, row, labels=_names(row["labels"]), url=self._url(row["number"]))
+            for row in self.rows("select * from issue where state = 'open' order by number desc")
         ]
 
     def ready(self, db: sqlite3.Connection, number: int) -> None:
@@ -180,13 +180,10 @@ class LocalForgeRepository(Database):
     def comments(self, number: int, us: Collection[str]) -> list[Comment]:
         rows = self.rows(SAID, (number, number))
         return [
-            Comment(
+            row_to(
+                Comment,
+                row,
                 id=f"{row['kind']}-{row['id']}",
-                author=row["author"],
-                body=row["body"],
-                at=datetime.fromisoformat(row["at"]),
-                verdict=row["verdict"],
-                sha=row["sha"],
                 ours=row["kind"] == "review" or is_ours(row["author"], row["body"], us),
             )
             for row in rows
@@ -201,7 +198,7 @@ class LocalForgeRepository(Database):
 
     def reviews(self, number: int) -> list[Review]:
         rows = self.rows("select * from review where number = ? order by id", (number,))
-        return [Review(r["author"], r["verdict"], r["sha"], r["body"], bool(r["formal"])) for r in rows]
+        return [row_to(Review, row) for row in rows]
 
     def set_status(self, db: sqlite3.Connection, sha: str, context: str, state: CheckResult, note: str) -> None:
         db.execute(
@@ -217,20 +214,7 @@ class LocalForgeRepository(Database):
     # -- parts ------------------------------------------------------------------------------------------------
 
     def _pull(self, row: sqlite3.Row) -> Pull:
-        return Pull(
-            number=row["number"],
-            title=row["title"],
-            body=row["body"],
-            head=row["head"],
-            base=row["base"],
-            head_sha=row["head_sha"],
-            state=row["state"],
-            draft=bool(row["draft"]),
-            labels=_names(row["labels"]),
-            author=row["author"],
-            url=self._url(row["number"]),
-            merge_sha=row["merge_sha"],
-        )
+        return row_to(Pull, row, labels=_names(row["labels"]), url=self._url(row["number"]))
 
     def _url(self, number: int) -> str:
         return f"{self._home}#{number}"

@@ -24,6 +24,7 @@ from shared.money.token_budget import (
     month_of,
     nearly_used,
 )
+from shared.store.database import row_to
 
 OF_UPKEEP = f"task glob '{'[0-9]' * 8}-u[1-9]*' and substr(task, 11) not glob '*[^0-9]*'"  # naming.is_upkeep
 REFUSED_ROWS = 100  # per ticket: a caller in a loop must not fill the disk
@@ -222,19 +223,8 @@ def as_ticket(row: Row) -> Ticket:
 
 
 def as_record(row: Row) -> CallRecord:
-    return CallRecord(
-        model=row["model"],
-        state=row["state"],
-        cost=row["amount"],
-        retry=row["retry"],
-        clamped=bool(row["clamped"]),
-        status=row["status"],
-        answered=row["answered"],
-        stop_reason=row["stop_reason"],
-        code=row["code"],
-        usage=as_usage(row),
-    )
+    return row_to(CallRecord, row, cost=row["amount"], usage=as_usage(row))
 
 
 def as_usage(row: Row) -> TokenUsage:
-    return TokenUsage(*(row[kind] for kind in ("input", "write_5m", "write_1h", "read", "output", "thinking")))
+    return row_to(TokenUsage, row)

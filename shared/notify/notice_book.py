@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import TypeAdapter, ValidationError
 
 from shared.notify.notice import Notice
-from shared.store.database import Database, Tables
+from shared.store.database import Database, Tables, row_to
 from shared.system.fault import fault_point
 
 NOTICE = TypeAdapter(Notice)
@@ -155,7 +155,4 @@ def _notice(row: sqlite3.Row) -> Notice | None:
 
 def _slip(row: sqlite3.Row) -> Slip:
     found = _notice(row)
-    tried = datetime.fromisoformat(row["tried_at"]) if row["tried_at"] else None
-    title = found.title if found else row["key"]
-    posts, blind = row["posts"], row["blind"]
-    return Slip(row["key"], row["service"], title, row["state"], row["message_id"], posts, blind, tried, row["why"])
+    return row_to(Slip, row, title=found.title if found else row["key"], tried_at=row["tried_at"] or None)

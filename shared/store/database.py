@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
 
 from shared.model.errors import Misconfigured, Replaced, Unavailable
 from shared.system.fault import fault_point
@@ -21,6 +24,9 @@ READS = ("select ", "with ")
 MOST_ANSWERS = 500  # that are kept of one book
 Answers = dict[tuple[str, tuple[Any, ...]], list[sqlite3.Row]]
 SCHEMA = Path(__file__).parent / "schema"
+
+T = TypeVar("T")
+_form: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)  # to make one takes long
 
 
 class _Held:
@@ -175,6 +181,15 @@ class Tables:
     def row(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Row | None:
         found = self.rows(sql, values)
         return found[0] if found else None
+
+
+def row_to(kind: type[T], row: sqlite3.Row, **more: object) -> T:
+    """A dataclass from the columns that bear the names of its fields, each made its field's type.
+
+    `more`: the fields that have no column, or whose column says it in other words.
+    """
+    made: T = _form(kind).validate_python(dict(row) | more)
+    return made
 
 
 def statements(script: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from shared.model.evidence import Evidence, Reviewed, SuiteRun
-from shared.store.database import Database, Tables
+from shared.store.database import Database, Tables, row_to
 from shared.system.clock import Clock
 from shared.system.fault import fault_point
 
@@ -155,9 +155,7 @@ class GateRepository:
     def parked(self, task: str) -> AwaitingOwner | None:
         """What was parked last of a task."""
         row = self._db.row("select * from parked where task = ? order by at desc, rowid desc limit 1", (task,))
-        if row is None:
-            return None
-        return AwaitingOwner(task, row["subject"], tuple(row["reasons"].split("\n")), datetime.fromisoformat(row["at"]))
+        return row_to(AwaitingOwner, row, reasons=row["reasons"].split("\n")) if row else None
 
     def rule(self, task: str, ruling: Ruling) -> None:
         with self._db.transaction() as db:
@@ -176,7 +174,7 @@ class GateRepository:
     def rulings(self, task: str) -> Sequence[Ruling]:
         """The oldest first."""
         rows = self._db.rows("select * from rulings where task = ? order by id", (task,))
-        return [Ruling(r["kind"], r["subject"], r["why"], datetime.fromisoformat(r["at"])) for r in rows]
+        return [row_to(Ruling, row) for row in rows]
 
     def is_approved(self, task: str, subject: str) -> bool:
         """By the owner's last word on exactly this change."""

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from shared.model.schedule import Ran
 from shared.model.work import DailyPlan, Goal, Guard, Question, Vision
-from shared.store.database import Database, Tables
+from shared.store.database import Database, Tables, row_to
 from shared.system.fault import fault_point
 
 MOST_TOLD = 5_000  # characters of a phase's problems
@@ -57,9 +57,7 @@ class PlanRepository:
     def asked(self, wording: Mapping[str, str]) -> tuple[Question, ...]:
         """Questions about goals and notes as they are worded now: to reword or remove one is an answer."""
         rows = self._db.rows("select * from questions order by rowid")
-        return tuple(
-            Question(r["goal_id"], r["text"], r["evidence"]) for r in rows if r["wording"] == wording.get(r["goal_id"])
-        )
+        return tuple(row_to(Question, row) for row in rows if row["wording"] == wording.get(row["goal_id"]))
 
     # -- plans ------------------------------------------------------------------------------------------------
 
@@ -209,8 +207,7 @@ class PlanRepository:
 
 
 def _ran(row: sqlite3.Row) -> Ran:
-    ended = datetime.fromisoformat(row["ended_at"]) if row["ended_at"] else None
-    return Ran(datetime.fromisoformat(row["started_at"]), ended, row["problem"], bool(row["missed"]))
+    return row_to(Ran, row, begun=row["started_at"], ended=row["ended_at"])
 
 
 def _ask(db: sqlite3.Connection, day: str, questions: Sequence[Question], wording: Mapping[str, str]) -> None:

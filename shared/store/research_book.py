@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pydantic import TypeAdapter
 
 from shared.model.research import Findings, Inquiry, Looked, NotRead, SearchHit, WebSource
-from shared.store.database import Database, Tables
+from shared.store.database import Database, Tables, row_to
 from shared.system.fault import fault_point
 
 HITS, FINDINGS = TypeAdapter(tuple[SearchHit, ...]), TypeAdapter(Findings)
@@ -109,17 +109,9 @@ class ResearchRepository:
 def _page(row: sqlite3.Row) -> WebSource | NotRead:
     if row["refused"]:
         return NotRead(row["url"], row["refused"])
-    return WebSource(row["url"], row["title"], row["text"], row["day"], row["written"])
+    return row_to(WebSource, row)
 
 
 def _looked(row: sqlite3.Row) -> Looked:
-    return Looked(
-        inquiry=Inquiry(row["id"], row["text"], row["goal_id"]),
-        asked_on=row["asked_on"],
-        tries=row["tries"],
-        tried_on=row["tried_on"],
-        problem=row["problem"],
-        answered_on=row["answered_on"],
-        slug=row["slug"],
-        findings=FINDINGS.validate_json(row["findings_json"]) if row["findings_json"] else None,
-    )
+    findings = FINDINGS.validate_json(row["findings_json"]) if row["findings_json"] else None
+    return row_to(Looked, row, inquiry=row_to(Inquiry, row), findings=findings)

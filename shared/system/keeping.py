@@ -6,6 +6,7 @@ disk. Whatever is left of that by a kill is done the next time.
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import os
 import re
@@ -157,9 +158,11 @@ def _pack(path: Path) -> None:
         os.replace(temporary, packed)
         sync_folder(path.parent)
         fault_point("tidy.log-packed")
-        if path.stat().st_size == size:
-            break
-    path.unlink()
+        with path.open("rb") as log:
+            fcntl.flock(log, fcntl.LOCK_EX)  # who has opened it to write a line ends it first: see log.py
+            if os.fstat(log.fileno()).st_size == size:
+                path.unlink()
+                break
     fault_point("tidy.log-removed")
 
 

@@ -5,6 +5,7 @@ Every line passes the filter for outgoing text first, so that a secret cannot re
 
 from __future__ import annotations
 
+import fcntl
 import heapq
 import json
 import os
@@ -49,7 +50,7 @@ class Log:
     def _append(self, name: str, line: str) -> None:
         data = (line + "\n").encode("utf-8", "replace")
         try:
-            descriptor = os.open(self._folder / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = _opened(self._folder / name)
             try:
                 os.write(descriptor, data)  # one write: a kill leaves whole lines, but for the last
             finally:
@@ -57,6 +58,16 @@ class Log:
         except OSError as error:
             self.failed = f"logs cannot be written: {error.strerror}"
         fault_point("log.append")
+
+
+def _opened(path: Path) -> int:
+    """A descriptor to append to. Whoever packs the log away waits until it is closed. OSError."""
+    while True:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor
+        os.close(descriptor)  # it was packed and removed between the two lines before
 
 
 # --- reading -------------------------------------------------------------------------------------------------

@@ -5,11 +5,15 @@ from __future__ import annotations
 import gc
 import os
 import threading
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
-from shared.store.database import SCHEMA, Database
+from shared.store.database import SCHEMA, Database, row_to
 
 pytestmark = pytest.mark.disk
 
@@ -38,3 +42,21 @@ def come_and_go(db: Database, threads: int) -> None:
         thread = threading.Thread(target=db.rows, args=("select 1",))
         thread.start()
         thread.join()
+
+
+@dataclass(frozen=True)
+class Kept:
+    name: str
+    at: datetime
+    is_old: bool
+    words: tuple[str, ...]
+
+
+def test_a_row_becomes_a_dataclass_by_the_names_of_its_columns(tmp_path: Path) -> None:
+    with closing(Database(tmp_path / "agents.db")) as db:
+        row = db.row("select 'a' name, '2026-11-22T20:00:00+00:00' at, 1 is_old, 'b c' words, 'x' other")
+        assert row
+        made = row_to(Kept, row, words=row["words"].split())
+        assert made == Kept("a", datetime(2026, 11, 22, 20, tzinfo=UTC), True, ("b", "c"))
+        with pytest.raises(ValidationError):
+            row_to(Kept, row)

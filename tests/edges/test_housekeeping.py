@@ -358,7 +358,6 @@ def test_who_follows_a_log_misses_no_line_when_it_is_turned_over(tmp_path: Path)
     assert seen == ["0 after", *(f"{n} {when}" for n in (1, 2, 3) for when in ("before", "after"))]
 
 
-@pytest.mark.disk  # in memory a log is packed faster than a line that was begun is written into it
 def test_no_line_is_lost_that_is_written_while_a_log_is_packed(tmp_path: Path) -> None:
     log, over = Log(tmp_path, ManualClock(NOW - timedelta(days=40)), str), threading.Event()
     written: list[str] = []

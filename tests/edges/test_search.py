@@ -1,9 +1,9 @@
 """Web search: one contract for a file's answers, for Tavily and for DuckDuckGo; and what a search takes from the caps.
 
-Tavily's client and DuckDuckGo's are the real ones, in front of a service on this machine: it answers Tavily's search as
-that client reads it, and DuckDuckGo's page as far as the package reads it. What the live services answer is not known
-here. The guard against leaving this machine does not see into DuckDuckGo's client (it is no Python), so each of these
-tests names its address.
+Our call of Tavily and DuckDuckGo's client are the real ones, in front of a service on this machine: it answers Tavily's
+search as Tavily's own client reads it, and DuckDuckGo's page as far as the package reads it. What the live services
+answer is not known here. The guard against leaving this machine does not see into DuckDuckGo's client (it is no
+Python), so each of these tests names its address.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class TavilyHome(ServiceHome):
         self.given()
 
     def at(self, address: str, timeout: float = 20) -> TavilySearch:
-        return TavilySearch(KEY, SystemClock(), timeout=timeout, address=address)
+        return TavilySearch(KEY, timeout=timeout, address=address)
 
     def given(self, *hits: SearchHit) -> None:
         rows = [{"title": h.title, "url": h.url, "content": h.excerpt, "score": 0.9, "raw_content": None} for h in hits]
@@ -210,7 +210,7 @@ def test_a_search_is_one_credit_of_tavilys_and_asks_for_hits_only(tavily: Tavily
 @pytest.mark.parametrize("key", ["", "a key", "tvly-ключ", "tvly-\nx"])
 def test_what_can_be_no_key_is_told_before_anything_is_sent(key: str) -> None:
     with pytest.raises(Misconfigured, match=r"config/\.env as TAVILY_API_KEY="):
-        TavilySearch(key, ManualClock(NOON))
+        TavilySearch(key)
 
 
 def test_a_key_that_tavily_does_not_take_is_the_owners_to_change(tavily: TavilyHome) -> None:
@@ -283,10 +283,9 @@ def test_a_redirect_is_not_followed_with_the_key(tavily: TavilyHome) -> None:
 
 HONEST = """
     import sys
-    from shared.system.clock import SystemClock
     from agents.researcher.web.tavily_search import TavilySearch
 
-    TavilySearch("tvly-ours", SystemClock(), address=sys.argv[1]).search("q", 5)
+    TavilySearch("tvly-ours", address=sys.argv[1]).search("q", 5)
 """
 
 

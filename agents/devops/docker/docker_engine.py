@@ -16,8 +16,8 @@ import re
 import socket
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from agents.devops.docker.docker_words import plain, plain_line, why_away, without_noise
@@ -35,6 +35,8 @@ OLDEST = (1, 41)  # of the API; that of Docker 20.10
 SECONDS = 60  # that an answer may take
 PORT = 2375  # of an engine that is asked without a file
 GONE, IN_USE = 404, 409
+
+T = TypeVar("T")
 
 
 class EngineRefused(EngineAway):
@@ -72,10 +74,20 @@ def connected(environment: Mapping[str, str], seconds: int = SECONDS) -> Iterato
 def broken() -> tuple[type[Exception], ...]:
     """List what is raised when an engine does not answer, or stops in the middle of it."""
     import docker
-    import urllib3
 
-    sdk = (docker.errors.DockerException, docker.errors.StreamParseError)
-    return (*sdk, urllib3.exceptions.HTTPError, http.client.HTTPException, OSError)  # errors of requests are OSErrors
+    return (docker.errors.DockerException, http.client.HTTPException, OSError)  # errors of requests are OSErrors
+
+
+def streamed(parts: Iterable[T]) -> Iterator[T]:
+    """The parts of an answer as they come. ConnectionError: the SDK, or a library below it, cannot read on."""
+    import docker
+
+    try:
+        yield from parts
+    except docker.errors.DockerException:
+        raise
+    except Exception as error:  # noqa: BLE001 (of three libraries, which the SDK lets through)
+        raise ConnectionError(str(error)) from None
 
 
 def lost(error: Exception) -> EngineAway:
@@ -228,7 +240,7 @@ def build(
     try:
         with connected(environment, math.ceil(seconds)) as engine, _ended_after(seconds, engine) as is_over:
             try:
-                for event in engine.build(
+                events = engine.build(
                     fileobj=context,
                     custom_context=True,
                     tag=name,
@@ -238,7 +250,8 @@ def build(
                     forcerm=True,
                     decode=True,
                     timeout=math.ceil(seconds),
-                ):
+                )
+                for event in streamed(events):
                     told.take(event)
             except broken():
                 if is_over():

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from agents.devops.docker.docker_engine import GONE, IN_USE, build, connected, unless
+from agents.devops.docker.docker_engine import GONE, IN_USE, build, connected, streamed, unless
 from agents.devops.docker.docker_words import COMMIT, HOME, PLACE, SHORT, Container, Image, Names, summed_up
 from agents.devops.drivers.driver import Cleaned, Release
 from shared.model.deployment import PLACES, Place, Running
@@ -213,7 +213,7 @@ def _seen(engine: docker.APIClient, id_: str, place: Place) -> Container | None:
 def _log(engine: docker.APIClient, id_: str, lines: int) -> str:
     kept, size = deque[bytes](), 0
     with unless(GONE):
-        for part in engine.logs(id_, stream=True, follow=False, tail=lines):
+        for part in streamed(engine.logs(id_, stream=True, follow=False, tail=lines)):
             kept.append(part)
             size += len(part)
             while size > MOST_LOGGED and len(kept) > 1:

@@ -26,7 +26,7 @@ from agents.orchestrator.memory.lesson import (
 from agents.orchestrator.memory.synonyms import kindred, telling
 from shared.model.errors import Refused
 from shared.model.text import defuse
-from shared.store.database import Database, Tables
+from shared.store.database import Database, Tables, row_to
 from shared.system.fault import fault_point
 
 LESSONS = (
@@ -231,16 +231,5 @@ def _of(agent: Learner, rows: Sequence[sqlite3.Row]) -> list[Lesson]:
 
 
 def _lesson(row: sqlite3.Row) -> Lesson:
-    return Lesson(
-        number=row["number"],
-        agent=row["agent"],
-        text=row["text"],
-        signature=row["signature"],
-        keywords=tuple(row["keywords"].splitlines()),
-        files=tuple(row["files"].splitlines()),
-        origin=row["origin"],
-        learned=row["learned"],
-        expires=row["expires"],
-        used=row["used"],
-        passed=row["went_well"],
-    )
+    words, files = row["keywords"].splitlines(), row["files"].splitlines()
+    return row_to(Lesson, row, keywords=words, files=files, passed=row["went_well"])
