@@ -13,6 +13,7 @@ ROOT = Path(__file__).parent.parent
 HEAVY = {
     "anthropic",
     "httpx2",
+    "starlette",
     "uvicorn",
     "genai_prices",
     "git",

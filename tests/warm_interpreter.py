@@ -38,7 +38,7 @@ LOADED_LATE = (
     *("anyio._backends._asyncio", "apscheduler.jobstores.memory", "apscheduler.schedulers.background", "dotenv"),
     *("genai_prices.data", "github", "h11", "httpcore2._sync.connection_pool", "httpx2"),
     *(f"PIL.{name}ImagePlugin" for name in ("Bmp", "Gif", "Jpeg", "Png", "Ppm")),
-    *("PIL.ImageDraw", "uvicorn.lifespan.on", "uvicorn.loops.asyncio"),
+    *("PIL.ImageDraw", "starlette.applications", "starlette.routing", "uvicorn.lifespan.on", "uvicorn.loops.asyncio"),
     *("uvicorn.protocols.http.h11_impl", "agents.devops.drivers.backup", "agents.devops.drivers.health_checker"),
     *("shared.forge.github_forge", "shared.forge.local_forge", "shared.money.meter.server"),
 )

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any
-from urllib.parse import parse_qsl
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive, Scope, Send
 
 from simulators.discord.local_webhook_messages import TOKEN, WEBHOOK, Asked, Desk, Message, Reply
-from simulators.model.wire import Receive, Scope, Send, body_of, gone_within, http_server, listener
+from simulators.model.wire import gone_within, http_server, listener
 
 LIMITS = {
     "x-ratelimit-limit": "5",
@@ -109,8 +111,8 @@ class LocalWebhook:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one. Called by the server."""
         try:
-            asked = _asked(scope, await body_of(receive))
-        except ConnectionError:
+            asked = await _asked(Request(scope, receive))
+        except ClientDisconnect:
             return
         self.requests.append(asked)
         fault = self.faults.pop(0) if self.faults else Fault()
@@ -128,10 +130,9 @@ class LocalWebhook:
             self._heard(f"webhook: {what} -> {status or 'no answer'}")
 
 
-def _asked(scope: Scope, body: bytes) -> Asked:
-    kind = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"content-type"), "")
-    query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
-    return Asked(scope["method"], scope["path"], query, kind, body)
+async def _asked(request: Request) -> Asked:
+    kind = request.headers.get("content-type", "")
+    return Asked(request.method, request.url.path, dict(request.query_params), kind, await request.body())
 
 
 @dataclass(frozen=True)

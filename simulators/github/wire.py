@@ -12,7 +12,7 @@ from simulators.github.faults import Fault, Faults
 from simulators.github.git import is_git
 
 if TYPE_CHECKING:
-    from simulators.model.wire import Receive, Scope, Send
+    from starlette.types import Receive, Scope, Send
 
 MOST_ASKED = 1_000_000  # bytes of a body
 MOST_PUSHED = 512_000_000

@@ -15,6 +15,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
 from shared.system.clock import Clock, SystemClock
 from simulators.model.answer import message
 from simulators.model.models import MODELS
@@ -22,17 +28,7 @@ from simulators.model.rules import ERROR_TYPES, ApiError, Call, check, check_hea
 from simulators.model.script import Asked, Script, read_script, script_of
 from simulators.model.steps import ErrorBody, PlacedStep
 from simulators.model.usage import PromptCache, price, prompt_tokens
-from simulators.model.wire import (
-    Playing,
-    Receive,
-    Scope,
-    Send,
-    body_of,
-    gone_within,
-    http_server,
-    listener,
-    send_json,
-)
+from simulators.model.wire import Playing, gone_within, http_server, listener
 
 
 @dataclass
@@ -72,7 +68,7 @@ class ScriptedModel:
         self._script = script if isinstance(script, Script) else script_of(script)
         self._socket = listener(port)
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        self._server = http_server(self._serve)
+        self._server = http_server(self._app())
         self._thread = threading.Thread(target=self.run, name="scripted-model", daemon=True)
 
     @property
@@ -101,42 +97,39 @@ class ScriptedModel:
 
     # --- what is served
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        _, _, path = scope["path"].rpartition("v1/")  # whatever stands before it
-        match scope["method"], path.split("/"):
-            case "POST", ["messages"]:
-                await self.answer(scope, receive, send)
-            case "POST", ["messages", "count_tokens"]:
-                await self._count(_headers(scope), await body_of(receive), send)
-            case "GET", ["models"]:
-                await self._models(send)
-            case "GET", ["models", name]:
-                await self._model(name, send)
-            case method, _:
-                await _refuse(send, ApiError(404, f"Not found: {method} {scope['path'][:100]}"), "req_path")
+    def _app(self) -> Starlette:
+        return Starlette(
+            routes=[
+                Route("/{prefix:path}v1/messages", _Messages(self), methods=["POST"]),
+                Route("/{prefix:path}v1/messages/count_tokens", self._count, methods=["POST"]),
+                Route("/{prefix:path}v1/models", self._models),
+                Route("/{prefix:path}v1/models/{model}", self._model),
+            ],
+            exception_handlers={404: _no_such_path, 405: _no_such_path},
+        )
 
     def _today(self) -> date:
         return self._clock.now().date()
 
-    async def _count(self, headers: Mapping[str, str], body: bytes, send: Send) -> None:
+    async def _count(self, request: Request) -> JSONResponse:
+        headers = _headers(request.scope)
         try:
             check_headers(headers)
-            call = check(body, headers, self._today(), counting=True)
+            call = check(await request.body(), headers, self._today(), counting=True)
         except ApiError as error:
-            await _refuse(send, error, "req_count")
-        else:
-            await send_json(send, {"input_tokens": prompt_tokens(call)}, 200, {"request-id": "req_count"})
+            return _refusal(error, "req_count")
+        return JSONResponse({"input_tokens": prompt_tokens(call)}, headers={"request-id": "req_count"})
 
-    async def _models(self, send: Send) -> None:
+    async def _models(self, request: Request) -> JSONResponse:  # noqa: ARG002
         data = [model.info(self._today()) for model in MODELS.values()]
         ends = {"has_more": False, "first_id": data[0]["id"], "last_id": data[-1]["id"]}
-        await send_json(send, {"data": data, **ends}, 200, {"request-id": "req_models"})
+        return JSONResponse({"data": data, **ends}, headers={"request-id": "req_models"})
 
-    async def _model(self, name: str, send: Send) -> None:
-        if model := MODELS.get(name):
-            await send_json(send, model.info(self._today()), 200, {"request-id": "req_model"})
-        else:
-            await _refuse(send, ApiError(404, f"model: {name[:100]}"), "req_model")
+    async def _model(self, request: Request) -> JSONResponse:
+        model = MODELS.get(request.path_params["model"])
+        if model is None:
+            return _refusal(ApiError(404, f"model: {request.path_params['model'][:100]}"), "req_model")
+        return JSONResponse(model.info(self._today()), headers={"request-id": "req_model"})
 
     # --- one call
 
@@ -146,7 +139,7 @@ class ScriptedModel:
         self.requests.append(record)
         number = len(self.requests)
         try:
-            call, step = self._step(await body_of(receive), record)
+            call, step = self._step(await Request(scope, receive).body(), record)
             record.gone = await gone_within(receive, step.delay)
             _fail_as_scripted(step, call)
             whole = self._written(call, step, number, record)
@@ -157,7 +150,7 @@ class ScriptedModel:
         except ApiError as error:
             record.status, record.error = error.status, str(error)
             self._tell(number, record)
-            await _refuse(send, error, _request_id(number))
+            await _refusal(error, _request_id(number))(scope, receive, send)
 
     def _step(self, body: bytes, record: Recorded) -> tuple[Call, PlacedStep]:
         record.body = _json(body)
@@ -192,6 +185,16 @@ def serve(script: Path, port: int, ready: Callable[[str], None], heard: Callable
     model.run()
 
 
+class _Messages:
+    """The route's application: it needs the connection itself, to break it as a script says."""
+
+    def __init__(self, model: ScriptedModel) -> None:
+        self._model = model
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._model.answer(scope, receive, send)
+
+
 def _fail_as_scripted(step: PlacedStep, call: Call) -> None:
     """ApiError if the step is one; an error in mid-stream is a plain one to who does not stream."""
     if step.status != 200:
@@ -203,9 +206,13 @@ def _fail_as_scripted(step: PlacedStep, call: Call) -> None:
         raise ApiError(status, step.error_event.message, step.error_event.type)
 
 
-async def _refuse(send: Send, error: ApiError, request_id: str) -> None:
+def _refusal(error: ApiError, request_id: str) -> JSONResponse:
     headers = {"request-id": request_id, **error.headers}
-    await send_json(send, {"type": "error", "error": error.error, "request_id": request_id}, error.status, headers)
+    return JSONResponse({"type": "error", "error": error.error, "request_id": request_id}, error.status, headers)
+
+
+async def _no_such_path(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001
+    return _refusal(ApiError(404, f"Not found: {request.method} {request.url.path[:100]}"), "req_path")
 
 
 def _request_id(number: int) -> str:

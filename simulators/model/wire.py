@@ -5,20 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from shared.model.errors import Misconfigured
 from simulators.model.answer import encoded, events
 from simulators.model.steps import Step
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 LIMITS = {
     f"anthropic-ratelimit-{kind}-{what}": value
     for kind, most in (("requests", "1000"), ("input-tokens", "2000000"), ("output-tokens", "400000"))
@@ -36,10 +34,9 @@ def listener(port: int) -> socket.socket:
     return listening
 
 
-def http_server(app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> uvicorn.Server:
+def http_server(app: ASGIApp) -> uvicorn.Server:
     config = uvicorn.Config(
         app,
-        interface="asgi3",
         http=_Line,
         ws="none",
         loop="asyncio",
@@ -120,27 +117,6 @@ class Playing:
         self.scope["state"]["line"].close()
         while (await self.receive())["type"] != "http.disconnect":
             pass
-
-
-async def body_of(receive: Receive) -> bytes:
-    """The whole body of a request. ConnectionError: the caller hung up before its end."""
-    body = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ConnectionError("the caller hung up")
-        body += message.get("body", b"")
-        if not message.get("more_body"):
-            return bytes(body)
-
-
-async def send_json(send: Send, value: Any, status: int, headers: Mapping[str, str]) -> None:
-    """A whole answer."""
-    body = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-    about = {"content-length": str(len(body)), "content-type": "application/json", **headers}
-    raw = [(name.lower().encode("latin-1"), text.encode("latin-1")) for name, text in about.items()]
-    await send({"type": "http.response.start", "status": status, "headers": raw})
-    await send({"type": "http.response.body", "body": body})
 
 
 async def gone_within(receive: Receive, seconds: float) -> bool:

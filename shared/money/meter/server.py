@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import Mount
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from shared.model.errors import Misconfigured
@@ -85,7 +87,7 @@ class Meter:
             self._setup.log("meter.reconciled", {"lost": lost})
         listening = [_unix_socket(self.socket), *([_loopback()] if self._setup.tcp else [])]
         self.port = listening[1].getsockname()[1] if self._setup.tcp else 0
-        self._server = uvicorn.Server(_settings(self._serve))
+        self._server = uvicorn.Server(_settings(Starlette(routes=[Mount("/", app=self._serve)], lifespan=self._life)))
         self._thread = threading.Thread(target=self._server.run, args=(listening,), name="meter", daemon=True)
         self._thread.start()
         if not self._ready.wait(STARTING):
@@ -109,18 +111,10 @@ class Meter:
         self.socket.unlink(missing_ok=True)
 
     async def _serve(self, scope: Any, receive: Any, send: Any) -> None:
-        """The ASGI application: one request, or the life of the server around them all."""
-        if scope["type"] != "lifespan":
-            await self._app(scope, receive, send)
-            return
-        await receive()  # the server starts
-        async with self._life():
-            await send({"type": "lifespan.startup.complete"})
-            await receive()  # it stops
-        await send({"type": "lifespan.shutdown.complete"})
+        await self._app(scope, receive, send)
 
     @contextlib.asynccontextmanager
-    async def _life(self) -> AsyncIterator[None]:
+    async def _life(self, _: Starlette) -> AsyncIterator[None]:
         """In the server's thread: the line to the upstream belongs to its event loop."""
         setup, book = self._setup, LedgerThread()
         line = UpstreamClient(setup.upstream, setup.timeouts.idle)
@@ -155,10 +149,9 @@ class _Connection(H11Protocol):
             transport.abort()
 
 
-def _settings(app: Callable[..., Any]) -> uvicorn.Config:
+def _settings(app: Starlette) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        interface="asgi3",
         http=_Connection,
         ws="none",
         loop="asyncio",
