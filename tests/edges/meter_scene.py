@@ -64,7 +64,9 @@ class Scene:
         return self.token
 
     def client(self, **more: Any) -> httpx2.Client:
-        return httpx2.Client(transport=httpx2.HTTPTransport(uds=str(self.meter.socket)), timeout=10, **more)
+        return httpx2.Client(
+            transport=httpx2.HTTPTransport(uds=str(self.meter.socket), verify=False), timeout=10, **more
+        )
 
     def post(
         self,

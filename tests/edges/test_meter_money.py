@@ -129,7 +129,7 @@ METER = """
     with Meter(book, Pricing(), lambda: caps, SystemClock(), setup) as meter:
         if asked:
             import httpx2
-            client = httpx2.Client(transport=httpx2.HTTPTransport(uds=str(meter.socket)), timeout=20)
+            client = httpx2.Client(transport=httpx2.HTTPTransport(uds=str(meter.socket), verify=False), timeout=20)
             with client:
                 answer = client.post("http://m/v1/messages", content=asked, headers={"x-api-key": token})
                 assert answer.status_code == 200
@@ -161,7 +161,7 @@ def meter_process(folder: Path, url: str) -> Iterator[subprocess.Popen[str]]:
 def call_until_refused(socket: Path, token: str, over: threading.Event) -> None:
     """Goes on through the meter's deaths, as long as there is money."""
     while not over.is_set():
-        transport = httpx2.HTTPTransport(uds=str(socket))
+        transport = httpx2.HTTPTransport(uds=str(socket), verify=False)
         with suppress(httpx2.TransportError), httpx2.Client(transport=transport, timeout=10) as client:
             while not over.is_set():
                 answer = client.post("http://m/v1/messages", json=some_body(), headers={"x-api-key": token})

@@ -175,11 +175,11 @@ def test_only_this_machine_can_ask(model: ScriptedModel) -> None:
 
 
 def test_models_are_listed_with_the_end_of_their_lives(model: ScriptedModel) -> None:
-    listed = {entry["id"]: entry for entry in httpx2.get(f"{model.url}/v1/models").json()["data"]}
+    listed = {entry["id"]: entry for entry in httpx2.get(f"{model.url}/v1/models", verify=False).json()["data"]}
     assert listed["claude-sonnet-5-5"]["lifecycle"] == "active"
     assert listed["claude-sonnet-4-5"]["retires_at"] == "2026-11-30T00:00:00Z"
-    assert httpx2.get(f"{model.url}/v1/models/claude-haiku-5-5").json() == listed["claude-haiku-5-5"]
-    assert httpx2.get(f"{model.url}/v1/models/claude-1").status_code == 404
+    assert httpx2.get(f"{model.url}/v1/models/claude-haiku-5-5", verify=False).json() == listed["claude-haiku-5-5"]
+    assert httpx2.get(f"{model.url}/v1/models/claude-1", verify=False).status_code == 404
 
 
 def test_counting_tokens_is_free_and_agrees_with_the_bill(model: ScriptedModel) -> None:
@@ -328,7 +328,9 @@ def test_a_drop_comes_after_the_events_it_names(model: ScriptedModel) -> None:
     lines: list[str] = []
     with (
         pytest.raises(httpx2.RemoteProtocolError),
-        httpx2.stream("POST", f"{model.url}/v1/messages", json=body(stream=True), headers=HEADERS) as answer,
+        httpx2.stream(
+            "POST", f"{model.url}/v1/messages", json=body(stream=True), headers=HEADERS, verify=False
+        ) as answer,
     ):
         lines.extend(answer.iter_lines())
     assert sum(line.startswith("event: ") for line in lines) == 5
@@ -356,7 +358,9 @@ def test_a_caller_that_hangs_up_while_it_waits_is_noticed_and_billed(model: Scri
 
 def test_a_gap_between_events_shows_who_hangs_up_in_between(model: ScriptedModel) -> None:
     model.play([{"text": "x", "gap": 60}, HELLO])
-    with httpx2.stream("POST", f"{model.url}/v1/messages", json=body(stream=True), headers=HEADERS) as answer:
+    with httpx2.stream(
+        "POST", f"{model.url}/v1/messages", json=body(stream=True), headers=HEADERS, verify=False
+    ) as answer:
         assert next(answer.iter_lines()) == "event: message_start"
     ask(model)
     assert model.requests[0].gone

