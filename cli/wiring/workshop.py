@@ -26,7 +26,7 @@ BASE_PYTHON = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys
 
 
 class Workshop(Protocol):
-    """What works in a sandbox. Each method but `close` may raise NoSandbox."""
+    """What works in a sandbox. Each method but `close` may raise Misconfigured."""
 
     def engine(self) -> Engine: ...
     def bench(self, mirror: Mirror) -> Bench: ...
@@ -50,7 +50,7 @@ class BoxWorkshop:
 
     @cached_property
     def box(self) -> Box:
-        """Find and attack it. NoSandbox if this machine has none, or one that an attack gets out of."""
+        """Find and attack it. Misconfigured if this machine has none, or one that an attack gets out of."""
         from shared.sandbox.box import find_box
         from shared.sandbox.selftest import attack, require
 

@@ -139,7 +139,15 @@ class NotPermitted(ForgeError, Misconfigured):
 
 
 class ForgeRefused(ForgeError, Refused):
-    """Everything else: no such number, branch or commit, nothing to merge."""
+    """Everything else: no such number, branch or commit, nothing to merge.
+
+    `status`: the number that a forge on the web gave, and `said` its words; 0 and empty: it was not asked.
+    """
+
+    def __init__(self, text: str, status: int = 0, said: str = "") -> None:
+        super().__init__(text)
+        self.status = status
+        self.said = said
 
 
 class RateLimited(ForgeError, Stumble):

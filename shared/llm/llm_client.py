@@ -2,8 +2,8 @@
 
 What happens when the answer is not one, and how often (each is a call of its own at the meter, below the same caps):
 
-    too long            once more with twice the room, then ReplyUnreadable
-    does not fit        one repair that quotes the reason, then ReplyUnreadable
+    too long            once more with twice the room, then Stumble
+    does not fit        one repair that quotes the reason, then Stumble
     the model refuses   the next model, once, then ReplyDeclined
     gone or overloaded  the next model; after the last one ModelAway
     nobody is there     ModelAway at once, naming the address: another model would not be there either
@@ -28,7 +28,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from shared.llm.llm_call import Absent, Cut, Declined, ModelQuestion, Outcome, Said, Unwanted, line, send
 from shared.llm.llm_replies import Replies, key_of
-from shared.model.errors import Misconfigured, ModelAway, ReplyDeclined, ReplyUnreadable, ShareReached, TaskCapReached
+from shared.model.errors import Misconfigured, ModelAway, Refused, ReplyDeclined, ShareReached, Stumble, TaskCapReached
 from shared.model.work import ModelChoice, Run
 from shared.money.ticket import CallRecord, TicketOrder
 from shared.system.clock import Clock
@@ -44,11 +44,9 @@ LARGEST = 2**63 - 1  # what our database holds
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")  # all but tab and line ends
 
 
-class NotAnAnswer(ValueError):
-    """The text does not fit the form. One line that tells the model what to change."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(" ".join(CONTROLS.sub("?", reason).split()))  # it may quote a field's name
+def _unfit(reason: str) -> Refused:
+    """One line that tells the model what to change. It may quote a field's name."""
+    return Refused(" ".join(CONTROLS.sub("?", reason).split()))
 
 
 def adapter(answer: type[T]) -> TypeAdapter[T]:
@@ -79,15 +77,15 @@ def schema(form: TypeAdapter[Any]) -> dict[str, Any]:
 
 
 def read(form: TypeAdapter[T], text: str) -> T:
-    """The value, or NotAnAnswer: exactly one JSON document, no unknown field, nothing converted, all within limits."""
+    """The value, or Refused: exactly one JSON document, no unknown field, nothing converted, all within limits."""
     if len(text) > LONGEST:
-        raise NotAnAnswer(f"the answer has {len(text)} characters, the limit is {LONGEST}")
+        raise _unfit(f"the answer has {len(text)} characters, the limit is {LONGEST}")
     try:
         value = form.validate_json(text, strict=True, extra="forbid")
     except ValidationError as error:
-        raise NotAnAnswer(_told(error)) from None
+        raise _unfit(_told(error)) from None
     for problem in _problems(json.loads(text, object_pairs_hook=_without_twins), "the answer"):
-        raise NotAnAnswer(problem)
+        raise _unfit(problem)
     return value
 
 
@@ -102,7 +100,7 @@ def _told(error: ValidationError) -> str:
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise NotAnAnswer("a field stands twice in one object")
+        raise _unfit("a field stands twice in one object")
     return found
 
 
@@ -191,7 +189,7 @@ class LlmClient:
         key = key_of(run, asking.whole)
         before = self._replies.find(key)
         if before is not None:
-            with suppress(NotAnAnswer):  # an older program understood it
+            with suppress(Refused):  # an older program understood it
                 return read(form, before)
         with self._line(run, choice) as call:
             text, value = asking.answer(call, lambda text: read(form, text))
@@ -245,13 +243,13 @@ class _Asking:
         text = self._text(call)
         try:
             return text, read(text)
-        except NotAnAnswer as reason:
+        except Refused as reason:
             self._question = replace(self._question, user=repair(self._question.user, text, str(reason)))
         text = self._text(call)
         try:
             return text, read(text)
-        except NotAnAnswer as reason:
-            raise ReplyUnreadable(f"{self._question.model}: {reason} (also after one repair)") from None
+        except Refused as reason:
+            raise Stumble(f"{self._question.model}: {reason} (also after one repair)") from None
 
     def _text(self, call: Callable[[ModelQuestion], Outcome]) -> str:
         while True:
@@ -283,7 +281,7 @@ class _Asking:
     def _lengthen(self) -> None:
         if self._lengthened:
             most = self._question.max_tokens
-            raise ReplyUnreadable(f"{self._question.model}: the answer is longer than {most} tokens; raise max_tokens")
+            raise Stumble(f"{self._question.model}: the answer is longer than {most} tokens; raise max_tokens")
         self._lengthened = True
         self._question = replace(self._question, max_tokens=2 * self._question.max_tokens)
 

@@ -13,11 +13,11 @@ from datetime import datetime
 from pathlib import Path
 
 from shared.model.change import Change, ChangeLimits, needs_owner, refusal
-from shared.model.errors import Misconfigured, Refused
+from shared.model.errors import CommandFailed, Misconfigured, Refused
 from shared.model.scope import Scope
 from shared.model.text import defuse
 from shared.repo.committer_harvest import Harvest, harvest
-from shared.repo.git import GitFailed, git, try_git
+from shared.repo.git import git, try_git
 from shared.repo.mirror import Mirror, attempt_name
 from shared.repo.remote import telling_line
 from shared.system.fault import fault_point
@@ -132,7 +132,7 @@ class Committer:
         git(self._mirror.path, "update-ref", "-d", scratch)
         there = self._mirror.attempt(ref)
         if there is None:
-            raise GitFailed(f"git update-ref: {telling_line(done.complaint)}")
+            raise CommandFailed(f"git update-ref: {telling_line(done.complaint)}")
         if self._files_and_base(there) != self._files_and_base(sha):
             raise Refused(f"{ref} is at {there} already: it cannot take another commit")
         return there

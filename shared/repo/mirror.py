@@ -14,10 +14,10 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from shared.model.change import Change, ChangeLimits
-from shared.model.errors import Misconfigured, Refused, Stumble
+from shared.model.errors import CommandFailed, Misconfigured, Refused, Stumble
 from shared.model.naming import is_agent_branch
 from shared.repo import mirror_commits, mirror_difference, mirror_tidy, mirror_tree
-from shared.repo.git import LIMIT, GitFailed, git, remove_stale_locks, try_git
+from shared.repo.git import LIMIT, git, remove_stale_locks, try_git
 from shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from shared.repo.mirror_tree import TreeEntry, commit_id
 from shared.repo.objects import Repository
@@ -79,7 +79,7 @@ class Mirror:
         self.bring(branch)
         sha = self.head(branch)
         if sha is None:
-            raise GitFailed(f"git fetch: {branch} did not arrive")
+            raise CommandFailed(f"git fetch: {branch} did not arrive")
         return sha
 
     def bring(self, branch: str) -> None:
@@ -135,7 +135,7 @@ class Mirror:
         return self.repository.one(f"{commit_id(sha)}^")
 
     def is_ancestor(self, older: str, newer: str) -> bool:
-        """Whether `newer`'s history holds `older`; a commit is its own ancestor. GitFailed if one is not here."""
+        """Whether `newer`'s history holds `older`; a commit is its own ancestor. CommandFailed if one is not here."""
         return mirror_commits.is_ancestor(self.repository, older, newer)
 
     def tidy(self, is_over: Callable[[str], bool], now: datetime) -> Iterator[str]:
@@ -215,7 +215,7 @@ class Mirror:
         options = ("--fixed-strings", "-I", "--line-number", "--null", "--full-name", f"--max-count={limit}")
         done = try_git(self.path, "grep", *options, "-e", needle, commit_id(sha))
         if done.code > 1:
-            raise GitFailed(f"git grep: {telling_line(done.complaint)}")
+            raise CommandFailed(f"git grep: {telling_line(done.complaint)}")
         return tuple(_match(row) for row in done.output.split(b"\n")[:limit] if row)
 
     def check_out(self, sha: str, target: Path, limits: ChangeLimits | None = None) -> None:
@@ -235,14 +235,16 @@ class Mirror:
     def _remote_branches(self, *names: str) -> dict[str, str]:
         done = try_git(self.path, "ls-remote", "--heads", "--", self.remote.url, *names, timeout=60, remote=self.remote)
         if done.code:
-            raise explain(done.complaint, self.remote) or GitFailed(f"git ls-remote: {telling_line(done.complaint)}")
+            raise explain(done.complaint, self.remote) or CommandFailed(
+                f"git ls-remote: {telling_line(done.complaint)}"
+            )
         rows = (row.split("\t") for row in done.text.splitlines() if "\t" in row)
         return {name.removeprefix("refs/heads/"): sha for sha, name in rows}
 
     def _cannot_fetch(self, branch: str, done: Finished) -> Exception:
         if "couldn't find remote ref" not in done.complaint:
             reason = explain(done.complaint, self.remote)
-            return reason or GitFailed(f"git fetch: {telling_line(done.complaint)}")
+            return reason or CommandFailed(f"git fetch: {telling_line(done.complaint)}")
         there = sorted(self._remote_branches())
         if not there:
             return Misconfigured(f"{self.remote.url} is empty; push a first commit to its branch {branch}")
@@ -258,14 +260,14 @@ class Mirror:
             raise BranchMoved(branch, found)
         if rejected := re.search(r"^!\t.*\[(?:remote )?rejected\] \((.*)\)$", done.text, re.MULTILINE):
             raise Refused(f"the forge does not take {branch}: {telling_line(rejected[1])}")
-        raise explain(done.complaint, self.remote) or GitFailed(f"git push: {telling_line(done.complaint)}")
+        raise explain(done.complaint, self.remote) or CommandFailed(f"git push: {telling_line(done.complaint)}")
 
 
 def default_branch(folder: Path, remote: Remote) -> str:
     """The branch that the repository itself calls its main one; `folder`: any. Misconfigured if it is empty."""
     done = try_git(folder, "ls-remote", "--symref", "--", remote.url, "HEAD", remote=remote)
     if done.code:
-        raise explain(done.complaint, remote) or GitFailed(f"git ls-remote: {telling_line(done.complaint)}")
+        raise explain(done.complaint, remote) or CommandFailed(f"git ls-remote: {telling_line(done.complaint)}")
     head = re.search(r"^ref: refs/heads/(\S+)\tHEAD$", done.text, re.MULTILINE)
     if head is None:
         raise Misconfigured(

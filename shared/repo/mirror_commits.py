@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from shared.model.errors import Refused
-from shared.repo.git import GitFailed, git, try_git
+from shared.model.errors import CommandFailed, Refused
+from shared.repo.git import git, try_git
 from shared.repo.mirror_tree import commit_id
 from shared.repo.objects import Repository
 from shared.repo.remote import telling_line
@@ -86,7 +86,7 @@ def merged_tree(repository: Repository, onto: str, commit: str) -> str | Conflic
     """The id of the tree of both."""
     done = try_git(repository.path, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, commit)
     if done.code > 1:
-        raise GitFailed(f"git merge-tree: {telling_line(done.complaint)}")
+        raise CommandFailed(f"git merge-tree: {telling_line(done.complaint)}")
     tree, *paths = done.text.split("\0")
     return _conflict(set(paths) - {""}) if done.code else tree.strip()
 
@@ -94,7 +94,7 @@ def merged_tree(repository: Repository, onto: str, commit: str) -> str | Conflic
 def is_ancestor(repository: Repository, older: str, newer: str) -> bool:
     done = try_git(repository.path, "merge-base", "--is-ancestor", commit_id(older), commit_id(newer))
     if done.code > 1:
-        raise GitFailed(f"git merge-base: {telling_line(done.complaint)}")
+        raise CommandFailed(f"git merge-base: {telling_line(done.complaint)}")
     return done.ok
 
 
@@ -128,7 +128,7 @@ def stand(repository: Repository, ref: str, sha: str) -> str:
         return sha
     there = repository.commit(ref)
     if there is None:
-        raise GitFailed(f"git update-ref: {telling_line(done.complaint)}")
+        raise CommandFailed(f"git update-ref: {telling_line(done.complaint)}")
     if _files_and_base(repository, there) != _files_and_base(repository, sha):
         raise Refused(f"{ref} is at {there} already: it cannot take another commit")
     return there

@@ -25,7 +25,7 @@ Row = tuple[str, str, str, str, str]  # path, modes before and now (empty: no fi
 
 
 def diff(repository: Path, old: str, new: str, limit: int = LIMIT) -> bytes:
-    """The whole change as a patch. Bytes: it may be binary. GitFailed beyond `limit` bytes."""
+    """The whole change as a patch. Bytes: it may be binary. CommandFailed beyond `limit` bytes."""
     return git(repository, "diff-tree", "-p", *SWITCHES, commit_id(old), commit_id(new), limit=limit)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 
 from shared.model.errors import CommandFailed, Misconfigured, Refused, Unavailable
-from shared.repo.git import ENVIRONMENT, MISSING, NOWHERE, SWITCHES, GitFailed
+from shared.repo.git import ENVIRONMENT, MISSING, NOWHERE, SWITCHES
 from shared.repo.remote import telling_line
 from shared.system.process import KeptProgram
 
@@ -36,7 +36,7 @@ Answer = tuple[Found | None, bytes]
 class Repository:
     """A bare repository of our own. `close` ends the git that is kept; the next question starts another.
 
-    Names are those of git's manual (gitrevisions), checked by the caller. GitFailed: no answer, or none in time.
+    Names are those of git's manual (gitrevisions), checked by the caller. CommandFailed: no answer, or none in time.
     """
 
     def __init__(self, path: Path) -> None:
@@ -52,15 +52,15 @@ class Repository:
         """The commit under a name; None: there is none, or no repository yet."""
         try:
             (found,) = self.find([f"{name}^{{commit}}"])
-        except GitFailed:  # what is there cannot be read: a power cut leaves such objects
+        except CommandFailed:  # what is there cannot be read: a power cut leaves such objects
             return None
         return found.sha if found else None
 
     def one(self, name: str) -> str:
-        """The id of what stands under a name. GitFailed if nothing does."""
+        """The id of what stands under a name. CommandFailed if nothing does."""
         (found,) = self.find([name])
         if found is None:
-            raise GitFailed(f"git cat-file: there is no {name[:200]}")
+            raise CommandFailed(f"git cat-file: there is no {name[:200]}")
         return found.sha
 
     def read(self, name: str, limit: int) -> bytes | None:
@@ -74,11 +74,11 @@ class Repository:
         return data
 
     def contents(self, names: Iterable[str]) -> list[bytes]:
-        """The bytes of each object. GitFailed if one is not here."""
+        """The bytes of each object. CommandFailed if one is not here."""
         wanted = list(names)
         answers = self._asked("contents", wanted)
         if missing := [name for name, (found, _) in zip(wanted, answers, strict=True) if found is None]:
-            raise GitFailed(f"git cat-file: there is no {missing[0][:200]}")
+            raise CommandFailed(f"git cat-file: there is no {missing[0][:200]}")
         return [data for _, data in answers]
 
     def close(self) -> None:
@@ -98,7 +98,7 @@ class Repository:
                     return self._answers(what, wanted)
                 except CommandFailed as problem:
                     if is_last:
-                        raise GitFailed(f"git cat-file: {telling_line(str(problem))}") from None
+                        raise CommandFailed(f"git cat-file: {telling_line(str(problem))}") from None
         raise AssertionError("the last one answers or raises")
 
     def _answers(self, what: str, names: Sequence[str]) -> list[Answer]:

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, Protocol
 
-from shared.model.errors import Stopping
+from shared.model.errors import Misconfigured, Stopping
 from shared.sandbox.box_job import Job, JobLimits, Mount, python_mounts
 from shared.sandbox.box_root import box_uid, hand_over
-from shared.sandbox.bubblewrap import METER_PORT, PROGRAMS, Bubblewrap, NoSandbox, never
+from shared.sandbox.bubblewrap import METER_PORT, PROGRAMS, Bubblewrap, never
 from shared.system.process import Finished
 
 __all__ = [
@@ -23,8 +23,8 @@ __all__ = [
     "Finished",
     "Job",
     "JobLimits",
+    "Misconfigured",
     "Mount",
-    "NoSandbox",
     "box_uid",
     "find_box",
     "hand_over",
@@ -73,7 +73,7 @@ class Box(Protocol):
 def find_box(scratch: Path, search: str = PROGRAMS) -> Box:
     """The best box of this machine, after it has run one command. `scratch`: a folder of ours for its files.
 
-    NoSandbox: there is none; the text names each try and what to type.
+    Misconfigured: there is none; the text names each try and what to type.
     """
     name = "bubblewrap"
     try:
@@ -83,9 +83,9 @@ def find_box(scratch: Path, search: str = PROGRAMS) -> Box:
         if done.ok:
             return box
         complaint = done.complaint or f"{done.end}, exit code {done.code}"
-    except NoSandbox as error:
+    except Misconfigured as error:
         complaint = str(error)
-    raise NoSandbox(refusal(name, complaint))
+    raise Misconfigured(refusal(name, complaint))
 
 
 def refusal(tried: str, complaint: str) -> str:

@@ -20,10 +20,6 @@ KERNELS_LIST = Path("/proc/locks")
 LOOKS, BETWEEN_LOOKS = 5, 0.05  # seconds
 
 
-class HomeTaken(Misconfigured):
-    """Somebody else works on this home."""
-
-
 @dataclass(frozen=True)
 class HomeLock:
     """A lock that is ours."""
@@ -43,11 +39,11 @@ def hold(path: Path) -> Iterator[HomeLock]:
     try:
         if not _taken(descriptor):
             pid = _pid(descriptor)
-            raise HomeTaken(
+            raise Misconfigured(
                 f"the team is already at work on this home (pid {pid}); see: main.py status, or: main.py stop"
             )
         if not _is_still(descriptor, path):
-            raise HomeTaken(f"{path} was replaced while it was locked; type the command again")
+            raise Misconfigured(f"{path} was replaced while it was locked; type the command again")
         os.truncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
         yield HomeLock(path, descriptor)

@@ -33,10 +33,6 @@ DECIMAL = re.compile(r"[-+]?[0-9]{1,17}\.[0-9]{1,17}")
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class BadYaml(Refused):
-    """The text is not the YAML that we read. Its text names file, line and reason."""
-
-
 @dataclass(frozen=True)
 class Document:
     """A parsed text, and the line (from 1) at which each value begins."""
@@ -62,16 +58,16 @@ class Document:
 def parse(text: str, name: str, first_line: int = 1) -> Document:
     """`name` stands in messages; `first_line` is where `text` begins in its file."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise BadYaml(f"{name}: more than {MAX_BYTES} bytes")
+        raise Refused(f"{name}: more than {MAX_BYTES} bytes")
     if "\0" in text:
-        raise BadYaml(f"{name}: holds a NUL byte")
+        raise Refused(f"{name}: holds a NUL byte")
     try:
         return _Builder(name, first_line).build(yaml.parse(text, Loader=Loader))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = first_line + (mark.line if mark else 0)
         reason = getattr(error, "problem", None) or "cannot be read"
-        raise BadYaml(f"{name}:{line}: not valid YAML ({reason})") from None
+        raise Refused(f"{name}:{line}: not valid YAML ({reason})") from None
 
 
 class _Builder:
@@ -128,7 +124,7 @@ class _Builder:
         return found
 
     def _refuse(self, event: Any, reason: str) -> None:
-        raise BadYaml(f"{self._name}:{self._first + event.start_mark.line}: {reason}")
+        raise Refused(f"{self._name}:{self._first + event.start_mark.line}: {reason}")
 
 
 def scalar(text: str) -> object:

@@ -13,8 +13,8 @@ from cli.commands import owner_commands
 from cli.terminal.arguments import Arguments
 from cli.wiring.records import Records
 from cli.wiring.team import open_team
-from shared.model.errors import BrokenSetup
-from shared.sandbox.box import NoSandbox, refusal
+from shared.model.errors import BrokenSetup, Misconfigured
+from shared.sandbox.box import refusal
 from simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import BAD, FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Engine, ScriptedWorkshop, Stage, goals_of, plans, reads, task
@@ -120,7 +120,7 @@ def test_tests_that_cannot_be_installed_are_the_owners_to_mend(stage: Stage) -> 
 
 def test_no_sandbox_is_named_once_for_all_tasks(stage: Stage) -> None:
     def sandbox() -> None:
-        raise NoSandbox(refusal("bubblewrap", "not here"))
+        raise Misconfigured(refusal("bubblewrap", "not here"))
 
     assert "no working sandbox" in stage.run_day(sandbox=sandbox)[0]
     assert how_it_goes(stage) == ["- environment → your turn: all tasks"]

@@ -70,10 +70,6 @@ def is_absent(value: object) -> bool:
 # --- variables -----------------------------------------------------------------------------------------------
 
 
-class Unset(Unfit):
-    """A variable that nobody gave a value."""
-
-
 def filled(value: object, words: Mapping[str, str], where: str, problems: Problems) -> object:
     """The value with its variables put in; where one has no value, or what is written cannot be read, that is told."""
     room = [MOST_PUT_IN]
@@ -98,7 +94,7 @@ def filled(value: object, words: Mapping[str, str], where: str, problems: Proble
 def substituted(text: str, words: Mapping[str, str], depth: int = 0) -> str:
     """$NAME, ${NAME}, ${NAME:-else}, ${NAME-else}, ${NAME:?why}, ${NAME?why}, ${NAME:+then}, ${NAME+then}; $$ is a $.
 
-    What is put in is not read again. Unset: no value, and no default. Unfit: it cannot be read.
+    What is put in is not read again. Unfit: no value, and no default, or it cannot be read.
     """
     if depth > DEEPEST:
         raise Unfit(f"more than {DEEPEST} variables inside of each other")
@@ -150,12 +146,12 @@ def _braced(inner: str, words: Mapping[str, str], depth: int) -> str:
         return words[name]
     if how.endswith("-"):
         return substituted(word, words, depth + 1)
-    raise Unset(_unset(name, word))
+    raise Unfit(_unset(name, word))
 
 
 def _value(name: str, words: Mapping[str, str]) -> str:
     if name not in words:
-        raise Unset(_unset(name))
+        raise Unfit(_unset(name))
     return words[name]
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from shared.model.errors import Unavailable
 from shared.model.research import SearchHit
 from shared.model.text import one_line
 
@@ -18,17 +17,6 @@ MOST_HITS = 10
 LONGEST_QUERY, LONGEST_TITLE, LONGEST_EXCERPT = 200, 200, 600  # characters
 LONGEST_URL, LONGEST_HOST = 2000, 253
 NO_PART_OF_A_URL = re.compile(r"""[\s<>"\\]""")  # programs do not agree where such an address leads
-
-
-class SearchAway(Unavailable):
-    """The service does not answer, or takes nothing now: try on another day.
-
-    `unbilled`: it is certain that this search costs nothing. The text names the service and what the owner can do.
-    """
-
-    def __init__(self, text: str, unbilled: bool = False) -> None:
-        super().__init__(text)
-        self.unbilled = unbilled
 
 
 class Search(Protocol):
@@ -43,8 +31,9 @@ class Search(Protocol):
     def search(self, query: str, most: int) -> tuple[SearchHit, ...]:
         """What `asked` makes of the query, sent; at most `most` hits as `bounded` leaves them, the best first.
 
-        A query without words finds nothing, and is not sent. SearchAway: see there; nothing else comes of whatever the
-        service does. Misconfigured: it does not take our key; nothing was billed.
+        A query without words finds nothing, and is not sent. Unavailable: the service does not answer, or takes
+        nothing now: try on another day; its text names the service and what the owner can do. Nothing else comes of
+        whatever the service does. Misconfigured: it does not take our key; nothing was billed.
         """
 
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from agents.researcher.web.search import MOST_HITS, SearchAway, asked, bounded
-from shared.model.errors import Misconfigured, TeamError
+from agents.researcher.web.search import MOST_HITS, asked, bounded
+from shared.model.errors import Misconfigured, TeamError, Unavailable
 from shared.model.research import SearchHit
 from shared.system.clock import Clock
 
@@ -130,7 +130,7 @@ def _told(error: Exception) -> TeamError:
     if kind == "InvalidAPIKeyError":
         return Misconfigured(WRONG_KEY)
     if kind in REFUSED:
-        return SearchAway(REFUSED[kind], unbilled=True)
+        return Unavailable(REFUSED[kind], unbilled=True)
     if kind == "TimeoutError":  # of the client; the one before says of what
         return _away(error.__context__ or error)
     return _away(error) if _is_of_the_line(error) else _unread(kind)
@@ -142,14 +142,14 @@ def _is_of_the_line(error: Exception) -> bool:
     return isinstance(error, OSError | urllib3.exceptions.HTTPError) and not isinstance(error, ValueError)
 
 
-def _unread(kind: str) -> SearchAway:
-    return SearchAway(f"what Tavily answers cannot be read ({kind}); {LATER}")
+def _unread(kind: str) -> Unavailable:
+    return Unavailable(f"what Tavily answers cannot be read ({kind}); {LATER}")
 
 
-def _away(error: BaseException) -> SearchAway:
+def _away(error: BaseException) -> Unavailable:
     status = getattr(getattr(error, "response", None), "status_code", None)
     why = f"status {status}" if status else type(error).__name__
-    return SearchAway(f"Tavily does not answer ({why}); {LATER}", unbilled=_never_left(error))
+    return Unavailable(f"Tavily does not answer ({why}); {LATER}", unbilled=_never_left(error))
 
 
 def _never_left(error: BaseException) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from shared.model.schedule import back_off
 from shared.money.ledger import Ledger
-from shared.money.meter.answer import STOPPING, HttpReply, NotReached, Rejected, Then, judge, no_answer, read_complaint
+from shared.money.meter.answer import STOPPING, HttpReply, Rejected, Then, judge, no_answer, read_complaint
 from shared.money.meter.request import Asked
 from shared.money.meter.sse import ArrivingMessage, Splitter, StreamBroken
 from shared.money.meter.upstream import Response, UpstreamClient
@@ -168,9 +168,9 @@ class MeteredCall:
         reading = ArrivingMessage()
         try:
             return await self._exchange(reservation, reading)
-        except NotReached as error:
-            return FailedTry(no_answer(str(error)), billed=False, then="retry")
         except StreamBroken as error:
+            if not error.is_sent:
+                return FailedTry(no_answer(str(error)), billed=False, then="retry")
             then: Then = "answer" if reading.message else "retry"
             return FailedTry(no_answer(str(error)), then=then, ending=self._ending(reading))
         except Unpriced as error:

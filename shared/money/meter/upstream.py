@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from shared.money.meter.answer import NotReached
 from shared.money.meter.sse import StreamBroken
 
 MAX_ERROR = 64 * 1024  # bytes of an error answer
@@ -92,7 +91,7 @@ class UpstreamClient:
 
     @asynccontextmanager
     async def post(self, path: str, headers: Mapping[str, str], body: bytes) -> AsyncIterator[Response]:
-        """NotReached if nothing was sent; StreamBroken if something may have been."""
+        """StreamBroken: it says whether anything may have been sent."""
         url = self._upstream.base_url.rstrip("/") + path
         keyed = {**headers, "accept-encoding": "identity", "user-agent": "sisimpur-agents", **self._upstream.headers}
         keyed |= self._upstream.credentials(headers["anthropic-version"])
@@ -100,7 +99,7 @@ class UpstreamClient:
         try:
             response = await self._client.send(request, stream=True)
         except _NOT_REACHED as error:
-            raise NotReached(f"the upstream cannot be reached ({type(error).__name__})") from None
+            raise StreamBroken(f"the upstream cannot be reached ({type(error).__name__})", is_sent=False) from None
         except httpx2.TransportError as error:
             raise StreamBroken(f"the upstream did not answer ({type(error).__name__})") from None
         try:
