@@ -41,8 +41,8 @@ from cli.wiring.upkeep import make_upkeep
 from cli.wiring.workshop import BoxWorkshop, Workshop
 from shared.llm.llm_client import PATIENCE, LlmClient
 from shared.llm.prompts import Prompts
-from shared.model.errors import Misconfigured
-from shared.money.pricing import Pricing, Unpriced
+from shared.model.errors import Misconfigured, Refused
+from shared.money.pricing import Pricing
 from shared.money.savings import LedgerSavings
 from shared.notify.messenger import Messenger
 from shared.notify.notice import Notifier
@@ -234,7 +234,7 @@ def _check_price(easy: str | None, pricing: Pricing, records: Records) -> None:
     try:
         if easy:
             pricing.rates(easy, TYPICAL_PROMPT, records.clock.now())
-    except Unpriced as problem:
+    except Refused as problem:
         raise Misconfigured(f"config/agents.yaml, coder.easy: {problem}") from None
 
 

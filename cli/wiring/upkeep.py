@@ -13,8 +13,8 @@ from agents.orchestrator.team import UpkeepTools
 from agents.orchestrator.upkeep.upkeep_pins import Releases
 from cli.wiring.records import Records
 from cli.wiring.workshop import Workshop
-from shared.model.errors import Misconfigured
-from shared.money.pricing import Pricing, Unpriced
+from shared.model.errors import Misconfigured, Refused
+from shared.money.pricing import Pricing
 from shared.money.token_budget import Ask
 from shared.sandbox.linter import MOST_CHARS, MOST_FILES, Lint
 from shared.system.process import run
@@ -45,7 +45,7 @@ def _least(records: Records, pricing: Pricing) -> int:
     agents, now = records.settings.agents, records.clock.now()
     least = 0
     for one in (agents.coder, agents.reviewer):
-        with suppress(Unpriced):  # the meter refuses it
+        with suppress(Refused):  # the meter refuses it
             rates = pricing.rates(one.model, TYPICAL_REQUEST, now)
             least = max(least, Ask(one.model, rates, "", TYPICAL_REQUEST, one.max_tokens).worst)
     return least

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from sqlite3 import Row
 
+from shared.model.errors import Refused
 from shared.model.lifecycle import Event
 from shared.money.ledger_rows import as_usage
-from shared.money.pricing import Pricing, Unpriced
+from shared.money.pricing import Pricing
 from shared.money.routing import NEWEST, FirstTry, Lane, saved, usual
 from shared.money.token_budget import Rates, TokenUsage, cost
 from shared.store.database import Database
@@ -207,5 +208,5 @@ class LedgerSavings:
         try:
             small, large = (self._pricing.rates(model, size, at) for size in (1, LARGEST))
             return small if small == large else self._pricing.rates(model, as_usage(call).prompt, at)
-        except Unpriced:
+        except Refused:
             return None

@@ -14,13 +14,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, ParamSpec, TypeVar
 
+from shared.model.errors import Refused
 from shared.model.schedule import back_off
 from shared.money.ledger import Ledger
 from shared.money.meter.answer import STOPPING, HttpReply, Rejected, Then, judge, no_answer, read_complaint
 from shared.money.meter.request import Asked
 from shared.money.meter.sse import ArrivingMessage, Splitter, StreamBroken
 from shared.money.meter.upstream import Response, UpstreamClient
-from shared.money.pricing import Pricing, Unpriced, usage_of
+from shared.money.pricing import Pricing, usage_of
 from shared.money.ticket import CallEnding, Reservation, Ticket
 from shared.money.token_budget import Ask, Caps, Refusal, TokenUsage, cost
 from shared.system.clock import Clock
@@ -173,7 +174,7 @@ class MeteredCall:
                 return FailedTry(no_answer(str(error)), billed=False, then="retry")
             then: Then = "answer" if reading.message else "retry"
             return FailedTry(no_answer(str(error)), then=then, ending=self._ending(reading))
-        except Unpriced as error:
+        except Refused as error:
             refusal = Refusal("meter_paused", f"no spending now: {error}")
             return FailedTry(Rejected(refusal), then="pause", ending=self._ending(reading))
         except BaseException:  # the caller left, the time is over, the meter stops, or a bug: nobody waits for an entry
@@ -245,7 +246,7 @@ class MeteredCall:
         amount = cost(rates(self._asked.model, usage.prompt, self._at), usage)
         try:
             return max(amount, cost(rates(answered_by, usage.prompt, self._at), usage))
-        except Unpriced:
+        except Refused:
             return amount
 
     def _bounds(self, reservation: Reservation, usage: TokenUsage) -> tuple[int, int | None]:
@@ -298,7 +299,7 @@ class MeteredCall:
             return TokenUsage()
         try:
             usage = usage_of(reading.usage, self._asked.hour_cache)
-        except Unpriced:
+        except Refused:
             return TokenUsage()
         return usage if reading.complete else replace(usage, output=max(usage.output, -(-reading.characters // 3)))
 
