@@ -1,4 +1,4 @@
-"""What GitHub's answers mean. The only module that turns its numbers and words into the seven errors of a forge."""
+"""Meaning of GitHub's answers: its numbers and words become the errors of a forge."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Reader:
         return NotPermitted(f"the token in {self.token_name} may not do {what}: {said}; {lacking}, see {TOKENS}")
 
     def _wait(self, answer: GitHubAnswer) -> float:
-        """As GitHub says it: seconds, or the time of the reset."""
+        """Seconds to wait as GitHub says it: a number of them, or the time of the reset."""
         after, reset = answer.headers.get("retry-after", ""), answer.headers.get("x-ratelimit-reset", "")
         if after.isdecimal():
             return min(max(1.0, float(after)), LONGEST_WAIT)

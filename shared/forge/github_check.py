@@ -1,4 +1,4 @@
-"""What is to be known of GitHub before a day is begun: whose tokens, what they may do, what guards the branch.
+"""Checks of GitHub before a day is begun: whose tokens, what they may do, what guards the branch.
 
 A fine-grained token does not show its permissions. So each is tried with something that GitHub refuses in any case,
 because it names what cannot exist: whoever lacks the permission hears that first (403), everybody else hears the rest.
@@ -92,7 +92,7 @@ def _permissions(team: GitHubClient) -> Iterator[SetupFinding]:
 
 
 def _may(team: GitHubClient, verb: str, path: str, body: Mapping[str, Any] | None) -> bool:
-    """Whether GitHub has looked at it: what is tried cannot succeed, except for reading. ForgeError: nobody knows."""
+    """Try whether GitHub looks at it: what is tried cannot succeed, except for reading. ForgeError: nobody knows."""
     try:
         team.write(verb, path, body)
     except NotPermitted:

@@ -85,7 +85,7 @@ class GitHubForge:
         return f"GitHubForge({self._team!r})"
 
     def check(self, branch: str = "") -> tuple[SetupFinding, ...]:
-        """For `doctor`: what the tokens are good for, and whether `branch` (or the default one) is guarded."""
+        """Check for `doctor` what the tokens are good for, and whether `branch` (or the default one) is guarded."""
         return tuple(findings(self._team, self._second, branch))
 
     # -- reading ----------------------------------------------------------------------------------------------
@@ -257,7 +257,7 @@ class GitHubForge:
         return self._team.pages(RawComment, f"/issues/{number}/comments")
 
     def _raw_reviews(self, number: int) -> list[RawReview]:
-        """Without the ones that their author has not sent off."""
+        """List reviews, without the ones that their author has not sent off."""
         return [raw for raw in self._team.pages(RawReview, f"/pulls/{number}/reviews") if raw.state != "PENDING"]
 
     def _was_given(self, number: int, verdict: Verdict, sha: str, us: str) -> bool:

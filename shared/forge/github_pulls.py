@@ -41,7 +41,7 @@ class Pulls:
         return self._client.read(RawPull, f"/pulls/{number}")
 
     def settled(self, number: int) -> RawPull:
-        """As read(), but GitHub knows whether it merges, if it finds out in time."""
+        """Read it when GitHub knows whether it merges, if it finds out in time."""
         raw = self.read(number)
         for seconds in SETTLING:
             if raw.state != "open" or raw.mergeable is not None:
@@ -51,7 +51,7 @@ class Pulls:
         return raw
 
     def tip(self, branch: str) -> str | None:
-        """Where the branch itself is; the pull request learns of a push a moment later."""
+        """Return where the branch itself is; the pull request learns of a push a moment later."""
         path = f"/git/ref/heads/{branch_path(branch)}"
         try:
             return self._client.read(Reference, path).object.sha

@@ -105,7 +105,7 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _problems(value: Any, place: str) -> Iterator[str]:
-    """What the form cannot say: texts, numbers and names that we could not store, show or pass on."""
+    """List what the form cannot say: texts, numbers and names that we could not store, show or pass on."""
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from _problems(name, "a field's name")
@@ -148,7 +148,7 @@ class Tickets(Protocol):
 
 @dataclass(frozen=True)
 class MeterAccess:
-    """How a client reaches the meter, and what it asks of it.
+    """Way of a client to the meter, and what it asks of it.
 
     `socket` may be an address too. `budget` is that of each ticket, in nano-dollars. `upstream`: where the meter sends
     the calls, to be named when nobody is there. `patience`: seconds that the meter may wait for a busy model; each of
@@ -176,7 +176,7 @@ class LlmClient:
         self._clock = clock
 
     def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
-        """What the model of `run.agent` says, as an `answer`. Errors: see the module.
+        """Ask the model of `run.agent` -> what it says, as an `answer`. Errors: see the module.
 
         `kept`: where beginnings of `user` end (characters, rising, before its end) with which another question of the
         next or last five minutes begins too.
@@ -299,7 +299,7 @@ class _Asking:
 
 
 def _nobody_there(call: CallRecord) -> bool:
-    """No connection was made, so nothing can have been billed."""
+    """Tell whether no connection was made, so that nothing can have been billed."""
     return call.state == "void" and call.status is None and call.code == "meter_upstream"
 
 

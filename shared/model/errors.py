@@ -1,4 +1,4 @@
-"""What can go wrong, named by what happens next.
+"""Errors, named by what happens next.
 
 TeamError               one line for the owner; the command ends with exit code 1
  ├ Stumble              this attempt failed: the task is tried again later
@@ -22,7 +22,7 @@ class TeamError(Exception):
 
 
 class Stumble(TeamError):
-    """This attempt failed; the task is tried again later."""
+    """Failure of this attempt; the task is tried again later."""
 
 
 class CommandFailed(Stumble):
@@ -65,7 +65,7 @@ class Stopping(TeamError):
 
 
 class Refused(TeamError):
-    """This one file, folder or answer is set aside. The text names it and the reason."""
+    """Refusal of one file, folder or answer: it is set aside. The text names it and the reason."""
 
 
 class Misconfigured(TeamError):

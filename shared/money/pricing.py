@@ -40,7 +40,7 @@ class Pricing:
         self._own = dict(own or {})
 
     def version(self, model: str) -> str:
-        """Where the price comes from, for the row: a price may change, a booked cost never does."""
+        """Return where the price comes from, for the row: a price may change, a booked cost never does."""
         if model in self._own:
             return f"owner {self._own[model].input}/{self._own[model].output}"
         return f"genai-prices {version('genai-prices')}"

@@ -147,6 +147,6 @@ def _data(content: bytes) -> bytes:
 
 
 def _quoted(path: str) -> bytes:
-    """As fast-import reads it, whatever it holds."""
+    """Quote a path as fast-import reads it, whatever it holds."""
     plain = (bytes([c]) if 32 <= c < 127 and c not in b'"\\' else b"\\%03o" % c for c in path.encode())
     return b'"' + b"".join(plain) + b'"'

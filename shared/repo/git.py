@@ -57,7 +57,7 @@ def git(
     limit: int = LIMIT,
     remote: Remote | None = None,
 ) -> bytes:
-    """What git prints on the bare repository, whole, or CommandFailed."""
+    """Run git on the bare repository -> all that it prints, or CommandFailed."""
     done = try_git(repository, *arguments, data=data, timeout=timeout, limit=limit, remote=remote)
     if done.code:
         raise CommandFailed(f"git {arguments[0]}: {telling_line(done.complaint)}")
@@ -72,7 +72,7 @@ def try_git(
     limit: int = LIMIT,
     remote: Remote | None = None,
 ) -> Finished:
-    """As git(), but a bad exit code is an answer. Only with `remote` it may speak to another repository.
+    """Run git; a bad exit code is an answer. Only with `remote` it may speak to another repository.
 
     timeout in seconds, limit in bytes: an answer beyond it is an error, never silently short.
     """
@@ -92,7 +92,7 @@ def try_git(
 
 
 def remove_stale_locks(repository: Path, keep: str = "") -> None:
-    """What a git left behind that was killed. Only for whoever knows that no other git is at work there."""
+    """Remove what a killed git left behind. Only for whoever knows that no other git is at work there."""
     for lock in (*repository.glob("*.lock"), *repository.glob("refs/**/*.lock")):
         if lock.name != keep:
             lock.unlink(missing_ok=True)

@@ -61,7 +61,7 @@ class Mirror:
         self._changes = lru_cache(MOST_KEPT)(partial(mirror_difference.changed, self.repository))
 
     def close(self) -> None:
-        """No git of ours goes on; whoever asks on starts another."""
+        """End the git that is kept; whoever asks on starts another."""
         self.repository.close()
 
     def create(self) -> None:
@@ -83,7 +83,7 @@ class Mirror:
         return sha
 
     def bring(self, branch: str) -> None:
-        """As `fetch`, for who asks himself where the branch is then."""
+        """Fetch, for one who asks afterwards where the branch is."""
         name = _branch(branch)
         options = ("--no-tags", "--no-recurse-submodules", "--no-auto-gc", "--no-write-fetch-head", "--quiet")
         spec = f"+{name}:{_tracking(branch)}"
@@ -135,11 +135,11 @@ class Mirror:
         return self.repository.one(f"{commit_id(sha)}^")
 
     def is_ancestor(self, older: str, newer: str) -> bool:
-        """Whether `newer`'s history holds `older`; a commit is its own ancestor. CommandFailed if one is not here."""
+        """Tell if `newer`'s history holds `older`; a commit is its own ancestor. CommandFailed if one is not here."""
         return mirror_commits.is_ancestor(self.repository, older, newer)
 
     def tidy(self, is_over: Callable[[str], bool], now: datetime) -> Iterator[str]:
-        """Once a day: forgets the attempts of tasks (by id) that are over, and packs what lies scattered."""
+        """Tidy up, once a day: forget the attempts of tasks (by id) that are over, and pack what lies scattered."""
         yield from mirror_tidy.forget(self.path, is_over)
         yield from mirror_tidy.pack(self.path, now)
         self.repository.close()  # it would hold on to packs that are gone
@@ -189,7 +189,7 @@ class Mirror:
         return mirror_commits.titles(self.repository, sha)
 
     def taken_back(self, sha: str, onto: str, ref: str, who: str, now: datetime) -> Rebased | Conflict | AlreadyThere:
-        """What `sha` changed, undone on top of `onto`, at the attempt's free `ref`; by `who`: "Name <address>"."""
+        """Undo what `sha` changed on top of `onto`, at the attempt's free `ref`; by `who`: "Name <address>"."""
         return mirror_commits.taken_back(self.repository, sha, onto, attempt_name(ref), who, now)
 
     # --- what commits hold -----------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ class Rebased:
 
 @dataclass(frozen=True)
 class Conflict:
-    """It does not fit. `paths`: where; none: the branch was rewritten, the old base is not part of it any more."""
+    """Conflict: it does not fit. `paths`: where; none: the branch was rewritten, the old base is not in it any more."""
 
     paths: tuple[str, ...] = ()
 
@@ -46,7 +46,7 @@ OnTop = Rebased | Conflict | AlreadyThere
 
 
 def rebased(repository: Repository, commit: str, onto: str, ref: str, now: datetime) -> OnTop:
-    """As Mirror.rebased says."""
+    """See Mirror.rebased."""
     made = on_top(repository, commit, onto, now)
     fault_point("rebase.written")
     return Rebased(stand(repository, ref, made.sha)) if isinstance(made, Rebased) else made
@@ -146,7 +146,7 @@ def _files_and_base(repository: Repository, sha: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Signed:
-    """What a new commit says. `who`: "Name <address>"."""
+    """Author, message and time of a new commit. `who`: "Name <address>"."""
 
     who: str
     text: str
@@ -154,7 +154,7 @@ class Signed:
 
 
 def joined(repository: Repository, ours: str, theirs: str, signed: Signed) -> str | Conflict:
-    """As Mirror.joined says."""
+    """See Mirror.joined."""
     tree = merged_tree(repository, commit_id(ours), commit_id(theirs))
     if isinstance(tree, Conflict):
         return tree
@@ -164,7 +164,7 @@ def joined(repository: Repository, ours: str, theirs: str, signed: Signed) -> st
 
 
 def gathered(repository: Repository, branch: str, onto: str, ref: str, signed: Signed) -> Rebased | AlreadyThere:
-    """As Mirror.gathered says."""
+    """See Mirror.gathered."""
     if not is_ancestor(repository, onto, branch):
         raise Refused(f"{branch[:12]} does not hold {onto[:12]}: it has to be brought up to date first")
     tree = tree_id(repository, branch)
@@ -197,7 +197,7 @@ def line(repository: Repository, old: str, new: str) -> tuple[str, ...]:
 
 
 def titles(repository: Repository, sha: str) -> tuple[str, ...]:
-    """As Mirror.titles says."""
+    """See Mirror.titles."""
     told = git(repository.path, "log", f"--max-count={MOST_COMMITS}", "--format=%s", "-z", commit_id(sha))
     return tuple(told.decode("utf-8", "replace").split("\0"))
 
@@ -205,7 +205,7 @@ def titles(repository: Repository, sha: str) -> tuple[str, ...]:
 def taken_back(
     repository: Repository, sha: str, onto: str, ref: str, who: str, now: datetime
 ) -> Rebased | Conflict | AlreadyThere:
-    """What `sha` changed on its branch, undone on top of `onto`, as a commit at the free `ref`; see `rebased`.
+    """Undo what `sha` changed on its branch, on top of `onto`, as a commit at the free `ref`; see `rebased`.
 
     `who`: "Name <address>".
     """

@@ -94,7 +94,7 @@ def _added_lines(repository: Path, old: str, new: str) -> dict[tuple[str, str], 
 
 
 def _hunk(lines: Iterator[bytes], removed: int, first: int, added: int) -> Iterator[tuple[int, str]]:
-    """Its added lines. What a line says cannot be mistaken for a head, since the lines are counted."""
+    """Read its added lines. No line can be mistaken for a head, since the lines are counted."""
     while removed or added:
         line = next(lines)
         if line.startswith(b"-"):

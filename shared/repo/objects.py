@@ -45,7 +45,7 @@ class Repository:
         self._git: KeptProgram | None = None
 
     def find(self, names: Iterable[str]) -> list[Found | None]:
-        """What stands under each name; None: nothing."""
+        """Find what stands under each name; None: nothing."""
         return [found for found, _ in self._asked("info", names)]
 
     def commit(self, name: str) -> str | None:

@@ -89,7 +89,7 @@ def find_box(scratch: Path, search: str = PROGRAMS) -> Box:
 
 
 def refusal(tried: str, complaint: str) -> str:
-    """What the owner reads instead of a run: what was tried, what it said, what to type."""
+    """Return what the owner reads instead of a run: what was tried, what it said, what to type."""
     meaning, fix = next((rest for words, *rest in FIXES if words in complaint), OTHERWISE)
     return (
         "no working sandbox, so nothing that a model wrote or a repository brought is executed\n"
@@ -121,7 +121,7 @@ class Stoppable:
         return self._box.quality
 
     def run(self, job: Job, stop: Callable[[], bool] = never) -> Finished:
-        """As Box.run. Stopping: it was cut, or not even begun, because the program is being stopped."""
+        """Run it as Box.run does. Stopping: it was cut, or not even begun, because the program is being stopped."""
         if self._stop():
             raise Stopping("the program is being stopped: nothing is run any more")
         ours = False

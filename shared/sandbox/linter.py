@@ -30,7 +30,7 @@ MOST_PER_FILE = 200
 
 @dataclass(frozen=True)
 class Lint:
-    """What ruff says of a line (from 1). `code`: S307, F401, ... or "invalid-syntax"."""
+    """Remark of ruff about a line (from 1). `code`: S307, F401, ... or "invalid-syntax"."""
 
     path: str
     line: int

@@ -28,7 +28,7 @@ class HomeLock:
     descriptor: int
 
     def is_ours(self) -> bool:
-        """Whether the file of that name is still the one that we locked: else somebody may lock the other one."""
+        """Tell whether the file of that name is still the one that we locked: else somebody may lock the other one."""
         return _is_still(self.descriptor, self.path)
 
 
@@ -81,7 +81,7 @@ def _opened(path: Path, flags: int) -> int:
 
 
 def is_held_by(path: Path, pid: int) -> bool:
-    """By the kernel's own list, in which only processes of our own container have a number.
+    """Tell whether it is, by the kernel's own list, in which only processes of our own container have a number.
 
     The number in the file may be of another container's, and mean somebody else here.
     """
@@ -99,7 +99,7 @@ def _is_lock(words: list[str], pid: int, inode: int) -> bool:
 
 
 def _taken(descriptor: int) -> bool:
-    """Who looks whether it is free (`holder`) has it for a moment himself: he is waited for."""
+    """Take it, or wait for one who only looks whether it is free (`holder`) and so has it for a moment."""
     for _ in range(LOOKS):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -128,7 +128,7 @@ class _Builder:
 
 
 def scalar(text: str) -> object:
-    """What an unquoted word means."""
+    """Return what an unquoted word means."""
     if text in WORDS:
         return WORDS[text]
     if INTEGER.fullmatch(text):
@@ -149,7 +149,7 @@ MOST_NAMED = 8  # keys
 
 
 def explained(wanted: Any, problems: Sequence[Any]) -> Iterator[tuple[Place, str]]:
-    """Where it is, and what to write there; each once. `problems`: what pydantic found where `wanted` should be."""
+    """Explain where it is, and what to write there; each once. `problems`: what pydantic found instead of `wanted`."""
     type_ = _Type(pydantic.TypeAdapter(wanted).json_schema())
     yield from dict.fromkeys(_explained(type_, problem) for problem in problems)
 
@@ -185,7 +185,7 @@ class _Type:
         self._whole = schema
 
     def at(self, place: Place) -> tuple[Place, Schema]:
-        """As far down as the type has a word for it: pydantic also names the members of a union."""
+        """Walk as far down as the type has a word for it: pydantic also names the members of a union."""
         schema = self._resolved(self._whole)
         for depth, part in enumerate(place):
             below = self._below(schema, part)
@@ -203,7 +203,7 @@ class _Type:
         return named or patterned or (others if isinstance(others, Mapping) else None)
 
     def _resolved(self, schema: Schema) -> Schema:
-        """Where a value may also be absent: what it is if it is there."""
+        """Resolve a value that may also be absent: what it is if it is there."""
         members = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
         if len(members) == 1:
             return self._resolved(members[0])

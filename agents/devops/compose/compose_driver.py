@@ -218,7 +218,7 @@ class ComposeDriver:
         raise kind(f"{what} {how}; docker compose said:\n{tail(without_noise(said))}")
 
     def _see_port(self, place: Place) -> None:
-        """Before anything ends."""
+        """Check the port before anything ends."""
         if ports.is_taken(self._settings.places[place].port) and not self.has_port(place):
             raise NotTouched(self._taken(place))
 

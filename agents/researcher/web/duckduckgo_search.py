@@ -35,7 +35,7 @@ class DuckDuckGoSearch:
         return 0
 
     def search(self, query: str, most: int) -> tuple[SearchHit, ...]:
-        """As `Search.search` says."""
+        """Search as `Search.search` says."""
         words = asked(query)
         if not words or most < 1:
             return ()

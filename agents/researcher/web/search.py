@@ -22,14 +22,14 @@ NO_PART_OF_A_URL = re.compile(r"""[\s<>"\\]""")  # programs do not agree where s
 class Search(Protocol):
     @property
     def name(self) -> str:
-        """Of the service, as the owner calls it."""
+        """Name of the service, as the owner calls it."""
 
     @property
     def price(self) -> int:
         """Nano-dollars of one search; 0: free."""
 
     def search(self, query: str, most: int) -> tuple[SearchHit, ...]:
-        """What `asked` makes of the query, sent; at most `most` hits as `bounded` leaves them, the best first.
+        """Return what `asked` makes of the query, sent; at most `most` hits as `bounded` leaves them, the best first.
 
         A query without words finds nothing, and is not sent. Unavailable: the service does not answer, or takes
         nothing now: try on another day; its text names the service and what the owner can do. Nothing else comes of
@@ -43,7 +43,7 @@ def asked(query: str) -> str:
 
 
 def bounded(found: Iterable[SearchHit], most: int) -> tuple[SearchHit, ...]:
-    """At most `most`, never more than ten. Each address once, and only one that leads to a host of the web."""
+    """Return at most `most`, never more than ten. Each address once, and only one that leads to a host of the web."""
     kept: dict[str, SearchHit] = {}
     for hit in found:
         if len(kept) >= min(most, MOST_HITS):

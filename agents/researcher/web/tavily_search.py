@@ -65,7 +65,7 @@ class TavilySearch:
         return self._price
 
     def search(self, query: str, most: int) -> tuple[SearchHit, ...]:
-        """As `Search.search` says."""
+        """Search as `Search.search` says."""
         words, most = asked(query), min(most, MOST_HITS)
         if not words or most < 1:
             return ()
@@ -153,7 +153,7 @@ def _away(error: BaseException) -> Unavailable:
 
 
 def _never_left(error: BaseException) -> bool:
-    """Whether there was no connection at all."""
+    """Tell whether there was no connection at all."""
     import urllib3
 
     reason = getattr(error.args[0] if error.args else None, "reason", None)

@@ -133,7 +133,7 @@ class UpstreamComplaint:
 
 @dataclass(frozen=True)
 class UpstreamVerdict:
-    """What is booked, what happens next, and what the caller is told if nothing does."""
+    """Verdict on a failed try: what is booked, what happens next, and what the caller is told if nothing does."""
 
     billed: bool
     then: Then

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class MeterTimeouts:
-    """How long the meter waits, in seconds. `whole` stays below the caller's own time-out, usually 600."""
+    """Times that the meter waits, in seconds. `whole` stays below the caller's own time-out, usually 600."""
 
     first: float = 2.0  # the longest first wait between two tries; doubled each time
     longest: float = 60.0
@@ -241,7 +241,7 @@ class MeteredCall:
             self._log("meter.halted", amount=amount, reserved=reservation.grant.reserved)
 
     def _cost(self, usage: TokenUsage, answered_by: str) -> int:
-        """If another model than the asked one answered and is dearer, its price counts."""
+        """Nano-dollars of a call. If another model than the asked one answered and is dearer, its price counts."""
         rates = self._parts.pricing.rates
         amount = cost(rates(self._asked.model, usage.prompt, self._at), usage)
         try:
@@ -294,7 +294,7 @@ class MeteredCall:
         )
 
     def _counted(self, reading: ArrivingMessage) -> TokenUsage:
-        """As far as it is known: of a cut answer at least what arrived, three characters to a token."""
+        """Tokens as far as they are known: of a cut answer at least what arrived, three characters to a token."""
         if not reading.started:
             return TokenUsage()
         try:

@@ -24,7 +24,7 @@ _NOT_REACHED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, 
 
 @dataclass(frozen=True)
 class Upstream:
-    """Where the calls go. `key` may be empty for a local model; `headers` are added to every request."""
+    """Upstream of the calls. `key` may be empty for a local model; `headers` are added to every request."""
 
     base_url: str
     key: str = field(repr=False)
@@ -55,7 +55,7 @@ class Response:
             raise StreamBroken(f"the upstream's answer broke ({type(error).__name__})") from None
 
     async def head(self) -> bytes:
-        """As much of an answer as is worth reading. Some errors tell us the key that they do not like: it is masked.
+        """Read as much of an answer as is worth it. Some errors tell us the key that they do not like: it is masked.
 
         In what is no error it would be a word like any other, if the key is a short one.
         """
