@@ -21,7 +21,7 @@ class Worked:
 
 @dataclass(frozen=True)
 class Broke:
-    """No result worth keeping. `retry` is False when the same run would end the same way."""
+    """Run without a result worth keeping. `retry` is False when the same run would end the same way."""
 
     reason: str
     retry: bool = True

@@ -102,7 +102,7 @@ class Gatekeeper:
     # -- tests and review -------------------------------------------------------------------------------------
 
     def qa(self) -> ChecksChange:
-        """Made when it is first needed. NoSandbox if this machine has no box."""
+        """Made when it is first needed. Misconfigured if this machine has no box."""
         if self._qa is None:
             self._qa = self._roles.qa()
         return self._qa

@@ -34,7 +34,7 @@ class Planner:
     analyzer: CodebaseAnalyzer
 
     def plan(self, run: Run, order: PlanOrder, source: SourceTree) -> PlanAnswer:
-        """At most two model calls, none if there is nothing to plan. Errors are those of the asker."""
+        """Return at most two model calls, none if there is nothing to plan. Errors are those of the asker."""
         if not order.goals or order.capacity <= 0:
             return PlanAnswer(deferred=tuple(goal.id for goal in order.goals))
         facts = self.analyzer.facts(source, ["\n".join((goal.title, *goal.details)) for goal in order.goals])

@@ -72,7 +72,7 @@ class CodebaseAnalyzer:
     limit: int = MAX_FACTS
 
     def facts(self, source: SourceTree, texts: Sequence[str]) -> str:
-        """At most `limit` characters."""
+        """Return at most `limit` characters."""
         texts = [text[:LONGEST_TEXT] for text in texts]
         files = _files(source)
         named = tuple(dict.fromkeys(path for text in texts for path in named_in(text, files)))[:NAMED_FILES]

@@ -46,7 +46,7 @@ class Qa:
     def check(self, run: Run, task: TaskSpec, branch: Branch, written: Collection[str] = ()) -> Evidence:
         """`written`: test files of a round of ours; only these are tried with planted faults.
 
-        BrokenSetup, NoSandbox: the base's environment cannot be built, or there is no box. Unavailable: a run was
+        BrokenSetup, Misconfigured: the base's environment cannot be built, or there is no box. Unavailable: a run was
         interrupted for a reason that is not its own.
         """
         texts = CommitTexts(self.source, branch)
@@ -73,7 +73,7 @@ class Qa:
     def base(self, run: Run, commit: str) -> SuiteRun:
         """Run the tests of a commit of the branch, with the lines of its code that none runs; kept, or run now.
 
-        BrokenSetup, NoSandbox, Unavailable: as `check`.
+        BrokenSetup, Misconfigured, Unavailable: as `check`.
         """
         paths = self._paths(commit)
         command = self._command_at(commit, paths)

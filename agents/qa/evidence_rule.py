@@ -253,7 +253,7 @@ def _where(tests: Collection[str], run: SuiteRun) -> str:
 
 
 def named(names: Sequence[str], sign: str = ", ") -> str:
-    """At most five of them."""
+    """Return at most five of them."""
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return sign.join(names[:MOST_NAMED]) + more
 

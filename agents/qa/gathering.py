@@ -81,7 +81,7 @@ class Gathering:
     subject: Subject
 
     def base(self) -> SuiteRun:
-        """BrokenSetup, NoSandbox: the owner's to mend. A run without an end is not believed a second time."""
+        """BrokenSetup, Misconfigured: the owner's to mend. A run without an end is not believed a second time."""
         commit, label = self.subject.branch.base, self.bench.label(self.subject.branch.base)
         key = hashlib.sha256(json.dumps([commit, self.subject.command, label, COUNTED]).encode()).hexdigest()
         if kept := self.kept.base_run(key):

@@ -86,10 +86,6 @@ class _Report:
         return bool(self.runners) and self.runners[-1].end is not None
 
 
-class _Damaged(ValueError):
-    """A line that no reporter writes."""
-
-
 def read_run(raw: RawTestRun, asked: Collection[str] = ()) -> SuiteRun:
     """Never raises. `asked`: the files whose uncovered lines are wanted. What is not whole shows what there was."""
     report, is_sound = _read(raw.report or b"")
@@ -148,7 +144,7 @@ def _read(data: bytes) -> tuple[_Report, bool]:
 def _object(line: bytes) -> dict[str, object]:
     found = json.loads(line.decode(), object_pairs_hook=_once, parse_constant=_refuse)
     if not isinstance(found, dict):
-        raise _Damaged
+        raise ValueError
     return found
 
 
@@ -156,26 +152,26 @@ def _once(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
     """A name that is said twice means two things to two readers."""
     pairs = list(pairs)
     if len(found := dict(pairs)) < len(pairs):
-        raise _Damaged
+        raise ValueError
     return found
 
 
 def _refuse(text: str) -> NoReturn:
-    raise _Damaged(text)
+    raise ValueError(text)
 
 
 def _take(line: dict[str, object], report: _Report) -> None:
     runner = _runner(report, begins="end" not in line)
     if line.keys() == {"collected"}:
         if runner.collected is not None:
-            raise _Damaged
+            raise ValueError
         runner.collected = _number(line["collected"])
     elif line.keys() == {"end", "ran"}:
         runner.end, runner.ran = _number(line["end"]), _number(line["ran"])
     elif {"test", "outcome"} <= line.keys() <= {"test", "outcome", "where", "text"}:
         _take_test(line, runner, report)
     else:
-        raise _Damaged
+        raise ValueError
 
 
 def _runner(report: _Report, begins: bool) -> _Runner:
@@ -183,7 +179,7 @@ def _runner(report: _Report, begins: bool) -> _Runner:
     if begins and (not report.runners or report.runners[-1].end is not None):
         report.runners.append(_Runner())
     if not report.runners or report.runners[-1].end is not None:
-        raise _Damaged
+        raise ValueError
     return report.runners[-1]
 
 
@@ -191,7 +187,7 @@ def _take_test(line: dict[str, object], runner: _Runner, report: _Report) -> Non
     """Take the outcome of a test; of two reports the worse one counts."""
     test, outcome = _id(line["test"]), line["outcome"]
     if outcome != "passed" and outcome != "failed" and outcome != "skipped":
-        raise _Damaged
+        raise ValueError
     runner.lines += 1
     runner.failed += outcome == "failed"
     known = report.outcomes.get(test)
@@ -208,13 +204,13 @@ def _take_test(line: dict[str, object], runner: _Runner, report: _Report) -> Non
 
 def _number(value: object) -> int:
     if type(value) is not int or not 0 <= value < 10_000_000:
-        raise _Damaged
+        raise ValueError
     return value
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise _Damaged
+        raise ValueError
     return value
 
 
@@ -222,7 +218,7 @@ def _id(value: object) -> str:
     """Id on one line, printable; a long one is cut, and still differs from others."""
     text = _line(_text(value))
     if not text:
-        raise _Damaged
+        raise ValueError
     if len(text) > LONGEST_ID:
         text = f"{text[:LONGEST_ID]}…{hashlib.sha256(text.encode()).hexdigest()[:8]}"
     return text

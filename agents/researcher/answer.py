@@ -109,7 +109,7 @@ COMMON = re.compile("and|are|but|can|for|from|has|have|how|not|should|that|the|t
 
 
 def passages(text: str, about: Sequence[str], room: int) -> str:
-    """At most `room` bytes of the text, word for word, with a mark where something was left out.
+    """Return at most `room` bytes of the text, word for word, with a mark where something was left out.
 
     Bytes tell tokens better than characters do: a letter of Bengali is three of them, and about a token.
     """

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from agents.reviewer import answer
 from agents.reviewer.answer import History, Read, ReviewReply, history, settle
-from agents.reviewer.diff_analyzer import Chunk, PatchUnreadable, chunks, repeated
+from agents.reviewer.diff_analyzer import Chunk, chunks, repeated
 from agents.reviewer.rules import lint_rules, rules
 from agents.reviewer.rules.case import Case, ChangedFile
 from agents.reviewer.rules.lint_rules import Linter
@@ -73,7 +73,7 @@ class Reviewer:
             return Reviewed(branch.commit, decided)
         try:
             parts = chunks(self.source.diff(branch.base, branch.commit), case.files, self.limits.chunk_chars)
-        except PatchUnreadable as reason:
+        except Refused as reason:
             return Reviewed(branch.commit, Escalated(str(reason), found))
         if not 0 < len(parts) <= self.limits.most_chunks:
             return Reviewed(branch.commit, Escalated(self._size(parts), found))

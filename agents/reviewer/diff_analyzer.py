@@ -13,16 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.reviewer.rules.case import ChangedFile
+from shared.model.errors import Refused
 
 HEAD = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 WHOLE_FILE = 80  # lines: a file up to this length is shown whole
 MARGIN = 15  # lines of the new file around a hunk
 MOST_REMOVED = 300  # lines of a deleted file
 LONGEST_LINE = 500  # characters of a line that is not added
-
-
-class PatchUnreadable(Exception):
-    """The patch cannot be read as what the changes say. The text names the path."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class _Piece:
 
 
 def chunks(diff: bytes, files: Sequence[ChangedFile], most_chars: int) -> tuple[Chunk, ...]:
-    """Split a patch into chunks, in the order of the files. PatchUnreadable."""
+    """Split a patch into chunks, in the order of the files. Refused: it cannot be read as what the changes say."""
     patch = read_patch(diff)
     pieces = [piece for file in files for piece in _pieces(file, _checked(file, patch), most_chars)]
     return tuple(map(_chunk, _packed(pieces, most_chars)))
@@ -114,7 +111,7 @@ def _hunk(lines: Iterator[bytes], old: int, number: int, new: int) -> Iterator[P
 def _checked(file: ChangedFile, patch: Mapping[str, tuple[PatchRow, ...]]) -> tuple[PatchRow, ...]:
     rows = patch.get(file.path, ())
     if {row.number: row.text.rstrip("\r") for row in rows if row.sign == "+"} != dict(file.added):
-        raise PatchUnreadable(f"the difference of {file.path} cannot be read")
+        raise Refused(f"the difference of {file.path} cannot be read")
     return rows
 
 

@@ -41,7 +41,7 @@ def start(arguments: Arguments, environment: Mapping[str, str] = os.environ) -> 
     home = Home(arguments.home)
     require_home(home)
     if holder := lock.holder(home.lock):
-        raise lock.HomeTaken(f"the team is already at work on this home (pid {holder}); see: python main.py status")
+        raise Misconfigured(f"the team is already at work on this home (pid {holder}); see: python main.py status")
     usable(home, environment)
     if problem := open_to_others(home):
         print(f"warning: {problem}")

@@ -18,7 +18,7 @@ from shared.config.settings import Settings
 from shared.config.settings_deploy import HealthSettings, PlaceSettings
 from shared.forge.github_check import SetupFinding
 from shared.model.deployment import Place
-from shared.model.errors import Misconfigured, TeamError
+from shared.model.errors import Misconfigured, Refused, TeamError
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
 from shared.system.paths import Home
@@ -119,7 +119,7 @@ def _finding(problems: list[str], name: str, head: str) -> SetupFinding:
 def _problems(records: Records, mirror: Mirror, commit: str) -> Iterator[str]:
     """Name the problems for each place, by its own variables."""
     from agents.devops.compose.compose_command import ComposeCommand
-    from agents.devops.compose.compose_driver import ComposeDriver, NotToRun
+    from agents.devops.compose.compose_driver import ComposeDriver
     from agents.devops.docker.docker_manager import DockerManager
     from agents.devops.drivers.release_files import ReleaseFiles
 
@@ -130,7 +130,7 @@ def _problems(records: Records, mirror: Mirror, commit: str) -> Iterator[str]:
         for place in deploy.places:
             try:
                 driver.look(Release(place, commit))
-            except NotToRun as problem:
+            except Refused as problem:
                 yield on_screen(str(problem), MOST_SAID)
             except Misconfigured:  # its env_file: that is told for the place
                 continue

@@ -11,7 +11,8 @@ from cli.wiring.records import Records
 from shared.config.settings import LiveCaps
 from shared.llm.llm_client import LlmClient, MeterAccess
 from shared.llm.llm_replies import Replies
-from shared.money.pricing import Pricing, Unpriced
+from shared.model.errors import Refused
+from shared.money.pricing import Pricing
 from shared.money.savings import ENOUGH, LedgerSavings, is_long_enough, pays
 from shared.system.clock import Clock
 from shared.system.keeping import REPLY_AGE
@@ -106,7 +107,7 @@ class Caching:
         return runs < ENOUGH or self._pays(model, runs, more)
 
     def _pays(self, model: str, runs: int, more: int) -> bool:
-        with suppress(Unpriced):  # the meter refuses it
+        with suppress(Refused):  # the meter refuses it
             rates = self._pricing.rates(model, TYPICAL_PROMPT, self._clock.now())
             return pays(rates, runs + more, more)
         return False

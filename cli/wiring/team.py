@@ -39,8 +39,8 @@ from cli.wiring.services import make_library, services
 from cli.wiring.workshop import BoxWorkshop, Workshop, make_upkeep
 from shared.llm.llm_client import PATIENCE, LlmClient
 from shared.llm.prompts import Prompts
-from shared.model.errors import Misconfigured
-from shared.money.pricing import Pricing, Unpriced
+from shared.model.errors import Misconfigured, Refused
+from shared.money.pricing import Pricing
 from shared.notify.messenger import Messenger
 from shared.notify.notice import Notifier
 from shared.notify.notice_book import NoticeRepository
@@ -177,7 +177,7 @@ def _check_price(easy: str | None, pricing: Pricing, records: Records) -> None:
     try:
         if easy:
             pricing.rates(easy, TYPICAL_PROMPT, records.clock.now())
-    except Unpriced as problem:
+    except Refused as problem:
         raise Misconfigured(f"config/agents.yaml, coder.easy: {problem}") from None
 
 

@@ -13,6 +13,7 @@ from agents.coder.engine.engine import Engine
 from agents.qa.runner.suite import Bench
 from agents.reviewer.rules.lint_rules import Linter
 from cli.wiring.records import Records, aider_python
+from shared.model.errors import Refused
 from shared.repo.mirror import Mirror
 from shared.sandbox.box import Box, JobLimits, Stoppable
 from shared.sandbox.bubblewrap import never
@@ -29,7 +30,7 @@ from typing import TYPE_CHECKING
 from agents.orchestrator.upkeep.upkeep_pins import Releases
 from agents.orchestrator.upkeep.upkeeping import UpkeepTools
 from shared.model.errors import Misconfigured
-from shared.money.pricing import Pricing, Unpriced
+from shared.money.pricing import Pricing
 from shared.money.token_budget import Ask
 from shared.sandbox.linter import MOST_CHARS, MOST_FILES, Lint
 from shared.system.process import run
@@ -43,7 +44,7 @@ BASE_PYTHON = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys
 
 
 class Workshop(Protocol):
-    """What works in a sandbox. Each method but `close` may raise NoSandbox."""
+    """What works in a sandbox. Each method but `close` may raise Misconfigured."""
 
     def engine(self) -> Engine: ...
     def bench(self, mirror: Mirror) -> Bench: ...
@@ -67,7 +68,7 @@ class BoxWorkshop:
 
     @cached_property
     def box(self) -> Box:
-        """Find and attack it. NoSandbox if this machine has none, or one that an attack gets out of."""
+        """Find and attack it. Misconfigured if this machine has none, or one that an attack gets out of."""
         from shared.sandbox.box import find_box
         from shared.sandbox.selftest import attack, require
 
@@ -142,7 +143,7 @@ def _least(records: Records, pricing: Pricing) -> int:
     agents, now = records.settings.agents, records.clock.now()
     least = 0
     for one in (agents.coder, agents.reviewer):
-        with suppress(Unpriced):  # the meter refuses it
+        with suppress(Refused):  # the meter refuses it
             rates = pricing.rates(one.model, TYPICAL_REQUEST, now)
             least = max(least, Ask(one.model, rates, "", TYPICAL_REQUEST, one.max_tokens).worst)
     return least

@@ -73,7 +73,7 @@ class Phases(SettingsPart):
 
     @property
     def work_minutes(self) -> int:
-        """Of a day in which tasks are worked on."""
+        """Minutes of a day in which tasks are worked on."""
         begin, end = (time.fromisoformat(when) for when in (self.work, self.wrap_up))
         return (end.hour - begin.hour) * 60 + end.minute - begin.minute
 
@@ -109,7 +109,7 @@ class Secrets(SettingsPart):
 
     @property
     def github_url(self) -> str:
-        """Of the API."""
+        """Address of the API."""
         return (self.get("GITHUB_API_URL") or GITHUB).rstrip("/")
 
     @property

@@ -1,4 +1,4 @@
-"""What the owner says of agents: config/agents.yaml. Which model each asks, and how the engine runs."""
+"""Settings of agents: config/agents.yaml. Which model each asks, and how the engine runs."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class AgentsFile(SettingsPart):
 
     @property
     def asking(self) -> dict[str, ModelChoice]:
-        """Of each agent that asks a model itself; the coder's engine asks for it."""
+        """Models of each agent that asks one itself; the coder's engine asks for it."""
         agents = {"orchestrator": self.orchestrator, "planner": self.planner, "reviewer": self.reviewer}
         agents["researcher"] = self.researcher or self.planner
         return {name: agent.choice for name, agent in agents.items()}

@@ -1,4 +1,4 @@
-"""What the owner says of deployments: `deploy` and `health` of a target's file. Off until a driver is named."""
+"""Settings of deployments: `deploy` and `health` of a target's file. Off until a driver is named."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class DeploySettings(SettingsPart):
 
     @property
     def places(self) -> Mapping[Place, PlaceSettings]:
-        """Those that are configured, in their order."""
+        """Places that are configured, in their order."""
         return {place: settings for place in PLACES if (settings := getattr(self, place))}
 
     @pydantic.model_validator(mode="after")
@@ -141,7 +141,7 @@ class DeploySettings(SettingsPart):
             yield "staging and production need different ports"
 
     def _idle(self, part: SettingsPart, prefix: str) -> Iterator[str]:
-        """What was written, and would do nothing with this driver."""
+        """List what was written, and would do nothing with this driver."""
         for key, field in type(part).model_fields.items():
             drivers = DRIVERS_OF.get(key, (self.driver,))
             if self.driver not in drivers and getattr(part, key) != field.get_default(call_default_factory=True):

@@ -29,7 +29,7 @@ def _time_of_day(value: str) -> str:
 
 
 def _phase_time(value: str) -> str:
-    """Where clocks are set, the hours before 03:00 come twice or not at all once a year."""
+    """Refuse the hours in which clocks are set: before 03:00 they come twice or not at all once a year."""
     if "01:00" <= value < "03:00":
         raise ValueError("clocks are set between 01:00 and 03:00; choose another time")
     return value

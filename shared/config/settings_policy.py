@@ -1,4 +1,4 @@
-"""What the owner allows: config/policy.yaml. Money, capacity, attempts, merging, research, upkeep."""
+"""Settings of what is allowed: config/policy.yaml. Money, capacity, attempts, merging, research, upkeep."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class UpkeepSettings(SettingsPart):
     """How many such tasks may be under way or wait for you."""
 
     def cap(self, day: int) -> int:
-        """Of a day's cap, both in nano-dollars."""
+        """Share of a day's cap, both in nano-dollars."""
         return day * round(self.share * FINE) // FINE
 
     def rules(self, day: int) -> UpkeepRules:
@@ -138,5 +138,5 @@ class PolicyFile(SettingsPart):
 
     @property
     def caps(self) -> Caps:
-        """Those that the meter holds."""
+        """Caps that the meter holds."""
         return replace(self.budget.caps, upkeep=self.upkeep.cap(self.budget.day))

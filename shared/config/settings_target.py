@@ -1,4 +1,4 @@
-"""What the owner says of the target: config/targets/<name>.yaml."""
+"""Settings of the target: config/targets/<name>.yaml."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Issue:
 
 @dataclass(frozen=True)
 class Comment:
-    """What somebody said below a pull request or an issue: a comment, a remark at a line, or a review's own text."""
+    """Comment below a pull request or an issue: one of its own, a remark at a line, or a review's own text."""
 
     id: str  # keeps its value when the text is edited
     author: str
@@ -139,7 +139,15 @@ class NotPermitted(ForgeError, Misconfigured):
 
 
 class ForgeRefused(ForgeError, Refused):
-    """Everything else: no such number, branch or commit, nothing to merge."""
+    """Everything else: no such number, branch or commit, nothing to merge.
+
+    `status`: the number that a forge on the web gave, and `said` its words; 0 and empty: it was not asked.
+    """
+
+    def __init__(self, text: str, status: int = 0, said: str = "") -> None:
+        super().__init__(text)
+        self.status = status
+        self.said = said
 
 
 class RateLimited(ForgeError, Stumble):
@@ -151,7 +159,7 @@ class RateLimited(ForgeError, Stumble):
 
 
 class ForgeUnavailable(ForgeError, Unavailable):
-    """No answer, the forge's own error, or a race with another writer."""
+    """Failure without an answer: the forge is away, has an error of its own, or another writer was faster."""
 
 
 # --- the protocol --------------------------------------------------------------------------------------------
@@ -173,7 +181,7 @@ class Forge(Protocol):
         """The open ones, the newest first. Never pull requests."""
 
     def diff(self, number: int) -> str:
-        """What it changes against its base, as git writes it, to the last blank."""
+        """Return its patch against its base, as git writes it, to the last blank."""
 
     def reviews(self, number: int) -> Sequence[Review]:
         """The oldest first."""
@@ -193,7 +201,7 @@ class Forge(Protocol):
         """
 
     def ready(self, number: int) -> None:
-        """No draft any more. One that was none already is a success."""
+        """Make it a draft no more. One that was none already is a success."""
 
     def ensure_comment(self, number: int, key: str, body: str) -> None:
         """One comment of ours for each key: made, or edited if its text differs."""
@@ -237,7 +245,7 @@ def summary(results: Iterable[CheckResult]) -> CheckResult:
 
 
 def marker(key: str) -> str:
-    """What stands at the start of a text of ours, so that we find it again: `<task>:pr` for a pull request."""
+    """Return what stands at the start of a text of ours, so that we find it again: `<task>:pr` for a pull request."""
     text = f"{MARKER}{key} -->"
     if not MARKED.fullmatch(text):
         raise ForgeRefused(f"not a key: {key[:80]!r}; use letters, digits and . _ : - (at most 200)")
@@ -256,7 +264,7 @@ def key_of(body: str) -> str:
 
 
 def is_ours(author: str, body: str, us: Collection[str]) -> bool:
-    """Whether this program wrote it: one of its accounts, and a marker, which nobody types by hand."""
+    """Tell whether this program wrote it: one of its accounts, and a marker, which nobody types by hand."""
     return author in us and bool(key_of(body))
 
 

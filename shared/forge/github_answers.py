@@ -1,4 +1,4 @@
-"""What GitHub's answers mean. The only module that turns its numbers and words into the seven errors of a forge."""
+"""Meaning of GitHub's answers: its numbers and words become the errors of a forge."""
 
 from __future__ import annotations
 
@@ -8,13 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.forge.forge import (
-    ForgeError,
-    ForgeRefused,
-    ForgeUnavailable,
-    NotPermitted,
-    RateLimited,
-)
+from shared.forge.forge import ForgeError, ForgeRefused, ForgeUnavailable, NotPermitted, RateLimited
 from shared.model.text import one_line
 
 LONGEST = 300  # characters of somebody else's words in an error
@@ -30,15 +24,6 @@ class GitHubAnswer:
     status: int
     headers: Mapping[str, str]  # their names in small letters
     text: str
-
-
-class GitHubRefused(ForgeRefused):
-    """GitHub has understood, and says no. `status` is its number, `said` its words."""
-
-    def __init__(self, status: int, said: str, what: str) -> None:
-        super().__init__(f"GitHub refuses {what}: {said} ({status})")
-        self.status = status
-        self.said = said
 
 
 @dataclass(frozen=True)
@@ -73,7 +58,7 @@ class Reader:
             raise self._not_permitted(answer, said, what)
         if not kind and "something went wrong" in said.lower():
             raise ForgeUnavailable(f"GitHub failed in {what}: {said}")
-        raise GitHubRefused(404 if kind == "NOT_FOUND" else 422, said, what)
+        raise _refused(404 if kind == "NOT_FOUND" else 422, said, what)
 
     def _error(self, answer: GitHubAnswer, what: str) -> ForgeError:
         status = answer.status
@@ -93,7 +78,7 @@ class Reader:
             return NotPermitted(
                 f"the repository has moved ({what}); write its new address as `repo:` in config/targets"
             )
-        return GitHubRefused(status, said, what)
+        return _refused(status, said, what)
 
     def _not_permitted(self, answer: GitHubAnswer, said: str, what: str) -> NotPermitted:
         wanted = one_line(answer.headers.get("x-accepted-github-permissions", ""), LONGEST)
@@ -101,13 +86,18 @@ class Reader:
         return NotPermitted(f"the token in {self.token_name} may not do {what}: {said}; {lacking}, see {TOKENS}")
 
     def _wait(self, answer: GitHubAnswer) -> float:
-        """As GitHub says it: seconds, or the time of the reset."""
+        """Seconds to wait as GitHub says it: a number of them, or the time of the reset."""
         after, reset = answer.headers.get("retry-after", ""), answer.headers.get("x-ratelimit-reset", "")
         if after.isdecimal():
             return min(max(1.0, float(after)), LONGEST_WAIT)
         if answer.headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
             return min(max(1.0, float(reset) - self.now + 1), LONGEST_WAIT)
         return WAIT_UNSAID
+
+
+def _refused(status: int, said: str, what: str) -> ForgeRefused:
+    """GitHub has understood, and says no."""
+    return ForgeRefused(f"GitHub refuses {what}: {said} ({status})", status, said)
 
 
 def _is_limit(answer: GitHubAnswer) -> bool:

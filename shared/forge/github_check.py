@@ -1,4 +1,4 @@
-"""What is to be known of GitHub before a day is begun: whose tokens, what they may do, what guards the branch.
+"""Checks of GitHub before a day is begun: whose tokens, what they may do, what guards the branch.
 
 A fine-grained token does not show its permissions. So each is tried with something that GitHub refuses in any case,
 because it names what cannot exist: whoever lacks the permission hears that first (403), everybody else hears the rest.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shared.forge.forge import REVIEW_CONTEXT, ForgeError, ForgeRefused, NotPermitted
-from shared.forge.github_answers import TOKENS, GitHubRefused
+from shared.forge.github_answers import TOKENS
 from shared.forge.github_client import GitHubClient, branch_path
 from shared.forge.github_values import BranchRule, GitHubRepository, GuardedBranch
 
@@ -57,7 +57,7 @@ def findings(team: GitHubClient, second: GitHubClient | None, branch: str = "") 
 
 
 def _of_repository(name: str, problem: ForgeError) -> str:
-    if isinstance(problem, GitHubRefused) and problem.status == 404:
+    if isinstance(problem, ForgeRefused) and problem.status == 404:
         return f"there is no repository {name}, or the token may not see it: give it access at {TOKENS}"
     return str(problem)
 
@@ -92,12 +92,12 @@ def _permissions(team: GitHubClient) -> Iterator[SetupFinding]:
 
 
 def _may(team: GitHubClient, verb: str, path: str, body: Mapping[str, Any] | None) -> bool:
-    """Whether GitHub has looked at it: what is tried cannot succeed, except for reading. ForgeError: nobody knows."""
+    """Try whether GitHub looks at it: what is tried cannot succeed, except for reading. ForgeError: nobody knows."""
     try:
         team.write(verb, path, body)
     except NotPermitted:
         return False
-    except GitHubRefused:
+    except ForgeRefused:
         pass
     return True
 

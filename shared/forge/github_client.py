@@ -81,7 +81,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class GitHubAccess:
-    """Where GitHub is, and how it is asked."""
+    """Address of GitHub, and the pace at which it is asked."""
 
     url: str = GITHUB
     patience: float = PATIENCE  # seconds until a call ends, whatever happens
@@ -121,13 +121,13 @@ class GitHubClient:
     # -- asking -----------------------------------------------------------------------------------------------
 
     def login(self) -> str:
-        """Whose token it is; asked once."""
+        """Login of the token's user; asked once."""
         if not self._login:
             self._login = self.shaped(Account, self._data("GET", "/user"), "GET /user").login
         return self._login
 
     def scopes(self) -> str | None:
-        """Of a classic token; None: it is a fine-grained one, which does not show what it may do."""
+        """Scopes of a classic token; None: it is a fine-grained one, which does not show what it may do."""
         return self._answer("GET", "/user").headers.get("x-oauth-scopes")
 
     def read(self, shape: type[T], path: str) -> T:
@@ -135,7 +135,7 @@ class GitHubClient:
         return self.shaped(shape, self._data("GET", self._at(path)), f"GET {path}")
 
     def poll(self, shape: type[T], path: str, **query: str) -> T:
-        """As read(). What did not change since comes from memory: GitHub does not count such a call."""
+        """Read, but take what did not change since from memory: GitHub does not count such a call."""
         answer = self._if_changed(self._at(path), query)
         return self.shaped(shape, self._read(answer, path), f"GET {path}")
 
@@ -196,7 +196,7 @@ class GitHubClient:
         return read(Reader(self._token_name, self._clock.now().timestamp()))
 
     def shaped(self, shape: type[T], data: Any, what: str = "a write") -> T:
-        """What was answered, checked; ForgeUnavailable if it cannot be read."""
+        """Check and return what was answered; ForgeUnavailable if it cannot be read."""
         try:
             form: Any = shape
             shaped: T = _adapter(form).validate_python(data)
@@ -215,7 +215,7 @@ class GitHubClient:
         query: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> GitHubAnswer:
-        """Whatever GitHub answers; ForgeUnavailable if it does not, or not in time."""
+        """Return whatever GitHub answers; ForgeUnavailable if it does not, or not in time."""
         with self._turn:
             github = self._connected()
 
@@ -233,7 +233,7 @@ class GitHubClient:
                 raise ForgeUnavailable(f"GitHub cannot be reached ({verb} {path}: {type(error).__name__})") from None
 
     def _cleaned(self, answer: GitHubAnswer) -> GitHubAnswer:
-        """What errors are told from. GitHub never repeats a token to us; a proxy that shows what it was sent might."""
+        """Text that errors are told from. GitHub never repeats a token to us; a proxy that shows what it got might."""
         return GitHubAnswer(answer.status, answer.headers, self._outgoing.clean(answer.text))
 
     def _connected(self) -> Github:

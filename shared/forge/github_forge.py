@@ -32,7 +32,6 @@ from shared.forge.forge import (
     marked,
     summary,
 )
-from shared.forge.github_answers import GitHubRefused
 from shared.forge.github_check import SetupFinding, findings
 from shared.forge.github_client import AT_GITHUB, GitHubAccess, GitHubClient, branch_path
 from shared.forge.github_pulls import Pulls, sent
@@ -86,7 +85,7 @@ class GitHubForge:
         return f"GitHubForge({self._team!r})"
 
     def check(self, branch: str = "") -> tuple[SetupFinding, ...]:
-        """For `doctor`: what the tokens are good for, and whether `branch` (or the default one) is guarded."""
+        """Check for `doctor` what the tokens are good for, and whether `branch` (or the default one) is guarded."""
         return tuple(findings(self._team, self._second, branch))
 
     # -- reading ----------------------------------------------------------------------------------------------
@@ -131,7 +130,7 @@ class GitHubForge:
         try:
             said += [comment for raw in self._raw_reviews(number) if (comment := raw.comment(us))]
             said += [raw.comment(us) for raw in self._team.pages(RawComment, f"/pulls/{number}/comments")]
-        except GitHubRefused as refusal:
+        except ForgeRefused as refusal:
             if refusal.status != 404:  # it is an issue: there are comments below it, and nothing else
                 raise
         return sorted(said, key=lambda comment: comment.at)
@@ -170,7 +169,7 @@ class GitHubForge:
         if raw.is_wip:
             try:
                 self._write("ready", "DELETE", f"/issues/{number}/labels/{WIP}")
-            except GitHubRefused as refusal:
+            except ForgeRefused as refusal:
                 if refusal.status != 404:
                     raise
 
@@ -184,7 +183,7 @@ class GitHubForge:
             raise ForgeRefused(f"{name} is the default branch; it is not deleted")
         try:
             self._write("branch", "DELETE", f"/git/refs/heads/{path}")
-        except GitHubRefused as refusal:
+        except ForgeRefused as refusal:
             gone = refusal.status == 422 and "does not exist" in refusal.said
             if not gone and (refusal.status != 404 or self._pulls.tip(name)):  # a protected one: 422 as well
                 raise
@@ -236,7 +235,7 @@ class GitHubForge:
     def _made(self, fields: Mapping[str, Any]) -> Pull:
         try:
             return self._team.shaped(RawPull, self._write("pr", "POST", "/pulls", fields)).pull
-        except (GitHubRefused, ForgeUnavailable) as problem:
+        except (ForgeRefused, ForgeUnavailable) as problem:
             if fields["draft"] and "draft pull requests are not supported" in str(problem).lower():
                 return self._made({**fields, "draft": False})
             found = self._open(fields["head"], fields["base"])  # the answer was lost, or somebody was faster
@@ -249,7 +248,7 @@ class GitHubForge:
         fields = {"pullRequestId": raw.node_id}
         try:
             self._team.mutate("markPullRequestReadyForReview", fields, "clientMutationId pullRequest { isDraft }")
-        except (GitHubRefused, ForgeUnavailable):
+        except (ForgeRefused, ForgeUnavailable):
             if self._pulls.read(raw.number).draft:
                 raise
         fault_point("ready.written")
@@ -258,7 +257,7 @@ class GitHubForge:
         return self._team.pages(RawComment, f"/issues/{number}/comments")
 
     def _raw_reviews(self, number: int) -> list[RawReview]:
-        """Without the ones that their author has not sent off."""
+        """List reviews, without the ones that their author has not sent off."""
         return [raw for raw in self._team.pages(RawReview, f"/pulls/{number}/reviews") if raw.state != "PENDING"]
 
     def _was_given(self, number: int, verdict: Verdict, sha: str, us: str) -> bool:

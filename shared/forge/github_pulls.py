@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.forge.forge import (
+    ForgeRefused,
     ForgeUnavailable,
     HeadMoved,
     MergeBlocked,
@@ -13,7 +14,6 @@ from shared.forge.forge import (
     MergeMethod,
     same_base,
 )
-from shared.forge.github_answers import GitHubRefused
 from shared.forge.github_client import GitHubClient, branch_path
 from shared.forge.github_values import Commit, RawPull, Reference
 from shared.system.clock import Clock
@@ -41,7 +41,7 @@ class Pulls:
         return self._client.read(RawPull, f"/pulls/{number}")
 
     def settled(self, number: int) -> RawPull:
-        """As read(), but GitHub knows whether it merges, if it finds out in time."""
+        """Read it when GitHub knows whether it merges, if it finds out in time."""
         raw = self.read(number)
         for seconds in SETTLING:
             if raw.state != "open" or raw.mergeable is not None:
@@ -51,10 +51,11 @@ class Pulls:
         return raw
 
     def tip(self, branch: str) -> str | None:
-        """Where the branch itself is; the pull request learns of a push a moment later."""
+        """Return where the branch itself is; the pull request learns of a push a moment later."""
+        path = f"/git/ref/heads/{branch_path(branch)}"
         try:
-            return self._client.read(Reference, f"/git/ref/heads/{branch_path(branch)}").object.sha
-        except GitHubRefused:
+            return self._client.read(Reference, path).object.sha
+        except ForgeRefused:
             return None
 
     # -- merging ----------------------------------------------------------------------------------------------
@@ -73,7 +74,7 @@ class Pulls:
             if merged := self._merged(self.read(number), sha):
                 return merged
             raise
-        except GitHubRefused as refusal:
+        except ForgeRefused as refusal:
             return self._not_merged(number, sha, refusal)
 
     def _may_merge(self, raw: RawPull, sha: str) -> None:
@@ -90,7 +91,7 @@ class Pulls:
             self.same_head(raw, sha)
         return merged
 
-    def _not_merged(self, number: int, sha: str, refusal: GitHubRefused) -> str:
+    def _not_merged(self, number: int, sha: str, refusal: ForgeRefused) -> str:
         """A refusal says little: what is true is read from the pull request. Somebody else may just have merged it."""
         if refusal.status not in (405, 409, 422):
             raise refusal

@@ -90,7 +90,7 @@ class RawPull:
         return WIP in names(self.labels)
 
     def comes_from(self, repository: str) -> bool:
-        """Not from somebody's fork, whose branches may have the names of ours."""
+        """Tell whether it is from no fork of somebody's, whose branches may have the names of ours."""
         return self.head.repo is not None and self.head.repo.full_name.lower() == repository.lower()
 
     @property
@@ -131,7 +131,7 @@ class RawIssue:
 
 @dataclass(frozen=True)
 class RawComment:
-    """Below a pull request, or at a line of it."""
+    """Comment below a pull request, or at a line of it."""
 
     id: int
     created_at: AwareDatetime
@@ -254,7 +254,7 @@ def review_key(verdict: Verdict) -> str:
 
 
 def verdict_of(body: str) -> Verdict:
-    """What a review of ours says in its mark."""
+    """Return what a review of ours says in its mark."""
     kind, _, verdict = key_of(body).partition(":")
     return next((known for known in EVENT if (kind, verdict) == ("review", known)), "comment")
 
@@ -264,7 +264,7 @@ def unmarked(body: str) -> str:
 
 
 def worst(found: Iterable[tuple[str, CheckResult]]) -> dict[str, CheckResult]:
-    """By name: who has the name of another check cannot hide that it failed."""
+    """Key the results by name: one with the name of another check cannot hide that it failed."""
     order: dict[CheckResult, int] = {"success": 0, "pending": 1, "failure": 2}
     items: dict[str, CheckResult] = {}
     for name, result in found:

@@ -76,7 +76,7 @@ class LocalForge:
         self._book = LocalForgeRepository(path / "forge.db", path.absolute().as_uri())
 
     def release(self) -> None:
-        """No git of ours goes on; whoever asks on starts another."""
+        """End the git that is kept; whoever asks on starts another."""
         self._commits.close()
 
     # -- reading ----------------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ class LocalForge:
         return number
 
     def add_comment(self, number: int, author: str, body: str) -> None:
-        """What somebody else has to say."""
+        """Add what somebody else has to say."""
         with self._book.transaction() as db:
             self._book.add_comment(db, number, one_line(author, MAX_TITLE), clipped(body), self._clock.now())
 

@@ -90,7 +90,7 @@ class LocalForgeRepository(Database):
         return self._pull(row)
 
     def item(self, number: int) -> int:
-        """Its number; ForgeRefused if there is neither a pull request nor an issue."""
+        """Check its number; ForgeRefused if there is neither a pull request nor an issue."""
         if not self.rows("select 1 from item where number = ?", (number,)):
             raise ForgeRefused(f"there is no pull request and no issue #{number}")
         return number
@@ -135,7 +135,7 @@ class LocalForgeRepository(Database):
         db.execute("insert or ignore into merge_plan values (?, ?, ?, ?)", values)
 
     def open_plans(self) -> list[PlannedMerge]:
-        """Of pull requests that are open: planned by somebody who is at it, or died over it."""
+        """Merges of open pull requests, planned by somebody who is at it, or died over it."""
         rows = self.rows("select p.*, i.base from merge_plan p join item i using (number) where i.state = 'open'")
         return [row_to(PlannedMerge, row) for row in rows]
 

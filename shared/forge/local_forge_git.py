@@ -71,12 +71,12 @@ class Commits:
         return self._text("symbolic-ref", "HEAD").strip().removeprefix("refs/heads/")
 
     def has(self, sha: str) -> bool:
-        """Whether this full name is one of our commits."""
+        """Tell whether this full name is one of our commits."""
         plain = len(sha) == 40 and set(sha) <= set("0123456789abcdef")
         return plain and self._objects.commit(sha) is not None
 
     def contains(self, later: str, earlier: str) -> bool:
-        """Whether `earlier` is part of `later`'s history; one that `git gc` took is part of nothing."""
+        """Tell whether `earlier` is part of `later`'s history; one that `git gc` took is part of nothing."""
         return self.has(earlier) and self._answer("merge-base", "--is-ancestor", earlier, later)
 
     def are_related(self, one: str, other: str) -> bool:
@@ -89,7 +89,7 @@ class Commits:
             raise ForgeUnavailable(f"{self.repository}: {error}") from None
 
     def diff(self, base: str, head: str) -> str:
-        """From where they parted to `head`."""
+        """Patch from where they parted to `head`."""
         how = ("--no-color", "--no-ext-diff", "--no-textconv")
         try:
             done = self._objects.try_git("diff", *how, f"{base}...{head}", limit=MAX_DIFF)
@@ -130,7 +130,7 @@ class Commits:
         return self.write(tree, [ours, theirs], message, who, at)
 
     def take(self, branch: str, target: str, expected: str | None, theirs: str) -> None:
-        """As move(), and notes in one step that the owner's commit `theirs` was taken in."""
+        """Move it, and note in one step that the owner's commit `theirs` was taken in."""
         moves = [f"update refs/heads/{branch}", target, expected or NOTHING, f"update {_taken(branch)}", theirs, "", ""]
         done = self._try("update-ref", "-z", "--stdin", data="\0".join(moves).encode())
         if done.code:
@@ -224,7 +224,7 @@ def follow(path: Path, source: Remote, branch: str, opens: type[Repository] = Re
 
 
 def _with_theirs(commits: Commits, branch: str, ours: str | None, theirs: str, taken: str | None) -> str:
-    """Where the branch goes, or MergeConflict. `taken`: what we last had from the owner."""
+    """Return where the branch goes, or MergeConflict. `taken`: what we last had from the owner."""
     if ours is None or ours == taken or commits.contains(theirs, ours):  # nothing was merged here that he lacks
         return theirs
     if not commits.contains(theirs, taken) if taken else not commits.are_related(ours, theirs):

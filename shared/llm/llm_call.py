@@ -29,7 +29,7 @@ NEXT_MODEL = frozenset({"meter_upstream", "meter_model_gone"})
 
 @dataclass(frozen=True)
 class ModelQuestion:
-    """What is sent. The system prompt comes first and stays the same from call to call; the user's text is last.
+    """Question as it is sent. The system prompt comes first and stays the same in all calls; the user's text is last.
 
     `kept`: where beginnings of `user` end, in characters, with which other questions begin too; each is a block of its
     own, as what is kept of a prompt ends with a block. `marked`: the last of them is to be kept for those.
@@ -87,7 +87,7 @@ class Declined:
 
 @dataclass(frozen=True)
 class Absent:
-    """This model is gone or overloaded; another one may answer."""
+    """Answer of a model that is gone or overloaded; another one may answer."""
 
     reason: str
 
@@ -137,7 +137,7 @@ def _knock(path: str) -> None:
 
 
 def send(client: anthropic.Anthropic, question: ModelQuestion) -> Outcome:
-    """What the model did. OutOfBudget, Unavailable, Misconfigured or Stumble if it did nothing that can be used."""
+    """Outcome of a call. OutOfBudget, Unavailable, Misconfigured or Stumble if nothing of it can be used."""
     import anthropic
     import httpx2
 

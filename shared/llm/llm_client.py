@@ -2,8 +2,8 @@
 
 What happens when the answer is not one, and how often (each is a call of its own at the meter, below the same caps):
 
-    too long            once more with twice the room, then ReplyUnreadable
-    does not fit        one repair that quotes the reason, then ReplyUnreadable
+    too long            once more with twice the room, then Stumble
+    does not fit        one repair that quotes the reason, then Stumble
     the model refuses   the next model, once, then ReplyDeclined
     gone or overloaded  the next model; after the last one ModelAway
     nobody is there     ModelAway at once, naming the address: another model would not be there either
@@ -29,7 +29,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from shared.llm.llm_call import Absent, Cut, Declined, ModelQuestion, Outcome, Said, Unwanted, line, send
 from shared.llm.llm_replies import Replies, key_of
-from shared.model.errors import Misconfigured, ModelAway, ReplyDeclined, ReplyUnreadable, ShareReached, TaskCapReached
+from shared.model.errors import Misconfigured, ModelAway, Refused, ReplyDeclined, ShareReached, Stumble, TaskCapReached
 from shared.model.work import ModelChoice, Run
 from shared.money.ticket import CallRecord, TicketOrder
 from shared.system.clock import Clock
@@ -45,11 +45,9 @@ LARGEST = 2**63 - 1  # what our database holds
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")  # all but tab and line ends
 
 
-class NotAnAnswer(ValueError):
-    """The text does not fit the form. One line that tells the model what to change."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(" ".join(CONTROLS.sub("?", reason).split()))  # it may quote a field's name
+def _unfit(reason: str) -> Refused:
+    """One line that tells the model what to change. It may quote a field's name."""
+    return Refused(" ".join(CONTROLS.sub("?", reason).split()))
 
 
 def adapter(answer: type[T]) -> TypeAdapter[T]:
@@ -90,15 +88,15 @@ def schema(form: TypeAdapter[Any]) -> Mapping[str, Any]:
 
 
 def read(form: TypeAdapter[T], text: str) -> T:
-    """The value, or NotAnAnswer: exactly one JSON document, no unknown field, nothing converted, all within limits."""
+    """The value, or Refused: exactly one JSON document, no unknown field, nothing converted, all within limits."""
     if len(text) > LONGEST:
-        raise NotAnAnswer(f"the answer has {len(text)} characters, the limit is {LONGEST}")
+        raise _unfit(f"the answer has {len(text)} characters, the limit is {LONGEST}")
     try:
         value = form.validate_json(text, strict=True, extra="forbid")
     except ValidationError as error:
-        raise NotAnAnswer(_told(error)) from None
+        raise _unfit(_told(error)) from None
     for problem in _problems(json.loads(text, object_pairs_hook=_without_twins), "the answer"):
-        raise NotAnAnswer(problem)
+        raise _unfit(problem)
     return value
 
 
@@ -113,12 +111,12 @@ def _told(error: ValidationError) -> str:
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise NotAnAnswer("a field stands twice in one object")
+        raise _unfit("a field stands twice in one object")
     return found
 
 
 def _problems(value: Any, place: str) -> Iterator[str]:
-    """What the form cannot say: texts, numbers and names that we could not store, show or pass on."""
+    """List what the form cannot say: texts, numbers and names that we could not store, show or pass on."""
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from _problems(name, "a field's name")
@@ -161,7 +159,7 @@ class Tickets(Protocol):
 
 @dataclass(frozen=True)
 class MeterAccess:
-    """How a client reaches the meter, and what it asks of it.
+    """Way of a client to the meter, and what it asks of it.
 
     `socket` may be an address too. `budget` is that of each ticket, in nano-dollars. `upstream`: where the meter sends
     the calls, to be named when nobody is there. `patience`: seconds that the meter may wait for a busy model; each of
@@ -189,7 +187,7 @@ class LlmClient:
         self._clock = clock
 
     def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
-        """What the model of `run.agent` says, as an `answer`. Errors: see the module.
+        """Ask the model of `run.agent` -> what it says, as an `answer`. Errors: see the module.
 
         `kept`: where beginnings of `user` end (characters, rising, before its end) with which another question of the
         next or last five minutes begins too.
@@ -202,7 +200,7 @@ class LlmClient:
         key = key_of(run, asking.whole)
         before = self._replies.find(key)
         if before is not None:
-            with suppress(NotAnAnswer):  # an older program understood it
+            with suppress(Refused):  # an older program understood it
                 return read(form, before)
         with self._line(run, choice) as call:
             text, value = asking.answer(call, lambda text: read(form, text))
@@ -256,13 +254,13 @@ class _Asking:
         text = self._text(call)
         try:
             return text, read(text)
-        except NotAnAnswer as reason:
+        except Refused as reason:
             self._question = replace(self._question, user=repair(self._question.user, text, str(reason)))
         text = self._text(call)
         try:
             return text, read(text)
-        except NotAnAnswer as reason:
-            raise ReplyUnreadable(f"{self._question.model}: {reason} (also after one repair)") from None
+        except Refused as reason:
+            raise Stumble(f"{self._question.model}: {reason} (also after one repair)") from None
 
     def _text(self, call: Callable[[ModelQuestion], Outcome]) -> str:
         while True:
@@ -294,7 +292,7 @@ class _Asking:
     def _lengthen(self) -> None:
         if self._lengthened:
             most = self._question.max_tokens
-            raise ReplyUnreadable(f"{self._question.model}: the answer is longer than {most} tokens; raise max_tokens")
+            raise Stumble(f"{self._question.model}: the answer is longer than {most} tokens; raise max_tokens")
         self._lengthened = True
         self._question = replace(self._question, max_tokens=2 * self._question.max_tokens)
 
@@ -312,7 +310,7 @@ class _Asking:
 
 
 def _nobody_there(call: CallRecord) -> bool:
-    """No connection was made, so nothing can have been billed."""
+    """Tell whether no connection was made, so that nothing can have been billed."""
     return call.state == "void" and call.status is None and call.code == "meter_upstream"
 
 

@@ -27,14 +27,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a model is told: who it is and how it works; and what it is about this time."""
+    """Prompt: what a model is told of who it is and how it works, and what it is about this time."""
 
     system: str
     user: str
 
 
 class Asker(Protocol):
-    """Whoever answers a prompt in the form that is asked for."""
+    """Anything that answers a prompt in the form that is asked for."""
 
     def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
         """`kept`: see LlmClient.ask, which is the one that asks a model; its errors, too."""

@@ -1,4 +1,4 @@
-"""What a commit changes, the decision whether a task's commit may stand, and the paths whose change needs the owner.
+"""Changes of a commit, the decision whether a task's commit may stand, and the paths whose change needs the owner.
 
 The owner is asked about what builds, tests, deploys, configures, or speaks to agents and editors. A change there does
 not stop a commit; it stops an automatic merge.
@@ -47,7 +47,7 @@ class Change:
 
 @dataclass(frozen=True)
 class ChangeLimits:
-    """How much of a folder is looked at, and how much one commit may change."""
+    """Limits: how much of a folder is looked at, and how much one commit may change."""
 
     files: int = 100  # changed by one commit
     added_lines: int = 4_000
@@ -61,7 +61,7 @@ class ChangeLimits:
 
 
 def refusal(changes: Sequence[Change], scope: Scope, limits: ChangeLimits, tracked: Iterable[str]) -> str | None:
-    """Why this commit may not stand, naming file and limit; None: it may. `tracked`: the paths of the base."""
+    """Say why this commit may not stand, naming file and limit; None: it may. `tracked`: the paths of the base."""
     if len(changes) > limits.files:
         return f"{len(changes)} files changed (limit {limits.files})"
     for change in changes:
@@ -71,7 +71,7 @@ def refusal(changes: Sequence[Change], scope: Scope, limits: ChangeLimits, track
 
 
 def _of_one(change: Change, scope: Scope) -> str | None:
-    """What no task may do to a file that it may otherwise touch."""
+    """Say what no task may do to a file that it may otherwise touch."""
     reasons = {
         "it is deleted, but the task does not name it": change.kind == "deleted" and change.path not in scope.files,
         "it is a symbolic link": change.is_link,

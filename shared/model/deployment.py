@@ -22,7 +22,7 @@ PLACES: tuple[Place, ...] = ("staging", "production")  # in this order
 
 
 class DeployStage(StrEnum):
-    """How far a deploy has come."""
+    """State of a deploy: how far it has come."""
 
     PLANNED = "planned"
     BUILT = "built"  # there is an image of the commit
@@ -157,7 +157,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Watch:
-    """Until it has passed, or is sick."""
+    """Watch it until it has passed, or is sick."""
 
     deploy: Deploy
 
@@ -178,14 +178,14 @@ class WatchRollback:
 
 @dataclass(frozen=True)
 class Settle:
-    """What follows its end: a word to the owner; after a sick one a pull request that takes it back, its task again."""
+    """Settle its end: a word to the owner; after a sick one a pull request that takes it back, its task again."""
 
     deploy: Deploy
 
 
 @dataclass(frozen=True)
 class NothingToDeploy:
-    """Nothing to do. `why`: what it waits for; empty: everything is live."""
+    """Rest: nothing to do. `why`: what it waits for; empty: everything is live."""
 
     why: str = ""
 
@@ -196,7 +196,7 @@ Step = NewDeploy | ByHand | Settle | NothingToDeploy
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """What came of a step that was carried out. `backup`: where what was saved lies."""
+    """Outcome of a step that was carried out. `backup`: where what was saved lies."""
 
     event: DeployEvent
     why: str = ""
@@ -214,7 +214,7 @@ class Order:
 
 @dataclass(frozen=True)
 class DeployFacts:
-    """What the decision is made of.
+    """Facts that the decision is made of.
 
     `deploys`: all of the places, the oldest first. `candidates`: what may go live after what is healthy at the first
     place, the oldest first: each merge of ours, and the newest commit. `held`: why none is begun unasked. `forgiven`:
@@ -249,7 +249,7 @@ def next_step(facts: DeployFacts) -> Step:
 
 
 def following(deploy: Deploy) -> ByHand | None:
-    """What is done for it now, by hand; None: it is over."""
+    """Return what is done for it now, by hand; None: it is over."""
     steps: Mapping[DeployStage, type[Build | Save | Start | Watch | RollBack | WatchRollback]] = {
         S.PLANNED: Build,
         S.BUILT: Save,
@@ -279,26 +279,26 @@ def _due_at(place: Place, facts: DeployFacts) -> str:
 
 
 def left_behind(place: Place, deploys: Sequence[Deploy]) -> tuple[str, ...]:
-    """What was healthy there before the one that runs was, the oldest first."""
+    """Return what was healthy there before the one that runs was, the oldest first."""
     healthy = [deploy.commit for deploy in deploys if deploy.place == place and deploy.stage is DeployStage.HEALTHY]
     live = healthy_at(place, deploys)
     return tuple(healthy[: healthy.index(live)] if live in healthy else healthy)
 
 
 def unwatched(deploy: Deploy, deploys: Sequence[Deploy]) -> str:
-    """What an order of the owner's cut off, and did not replace: it runs still. Empty: there is no such thing."""
+    """Return what an order of the owner's cut off, and did not replace: it runs still; empty: there is none."""
     before = [d for d in deploys if d.place == deploy.place and d.number < deploy.number and d.stage is not S.FAILED]
     cut = bool(before) and before[-1].stage is S.OVERRULED
     return before[-1].commit if deploy.stage is S.FAILED and cut else ""
 
 
 def waiting_for_revert(deploys: Sequence[Deploy], forgiven: int) -> tuple[Deploy, ...]:
-    """Those that were sick, whose commit may be on the branch still, until the owner says that it does not matter."""
+    """List the sick whose commit may be on the branch still, until the owner says that it does not matter."""
     return tuple(deploy for deploy in deploys if deploy.broke and deploy.reverts and deploy.number > forgiven)
 
 
 def in_vain(place: Place, deploys: Sequence[Deploy], forgiven: int, reverts: Collection[str]) -> int:
-    """How many in a row came to nothing there. The owner's orders, and what only takes another back, do not count."""
+    """Count those in a row that came to nothing. The owner's orders, and what only takes another back, do not count."""
     count = 0
     for deploy in deploys:
         if deploy.place == place and deploy.number > forgiven and not deploy.asked and deploy.commit not in reverts:
@@ -308,7 +308,7 @@ def in_vain(place: Place, deploys: Sequence[Deploy], forgiven: int, reverts: Col
 
 @dataclass(frozen=True)
 class Running:
-    """What a place says of itself. `ended`: how it ended, if it does not run; empty: it runs.
+    """Report of a place about itself. `ended`: how it ended, if it does not run; empty: it runs.
 
     `restarts`: how often it was started again by itself.
     """
@@ -318,7 +318,7 @@ class Running:
     restarts: int = 0
 
     def is_of(self, commit: str) -> bool:
-        """Whether it is that commit, given in full. A place may know its first digits only, FEWEST or more."""
+        """Tell whether it is that commit, given in full. A place may know its first digits only, FEWEST or more."""
         return len(self.commit) >= FEWEST and commit.startswith(self.commit)
 
 
@@ -327,7 +327,7 @@ class Running:
 
 @dataclass(frozen=True)
 class Rule:
-    """Of the owner's configuration. Seconds count from the start."""
+    """Rule of the owner's configuration. Seconds count from the start."""
 
     grace: float = 30.0  # while it comes up, pages need not answer
     watch: float = 900.0  # healthy for so long, and it is left alone
@@ -353,7 +353,7 @@ class HealthLook:
 
 @dataclass(frozen=True)
 class Healthy:
-    """It has been well for its whole time of watching."""
+    """Vitals of a place that has been well for its whole time of watching."""
 
 
 @dataclass(frozen=True)
@@ -363,7 +363,7 @@ class Sick:
 
 @dataclass(frozen=True)
 class Unsure:
-    """It is too early to say. `is_up`: it was well at the last look."""
+    """Vitals when it is too early to say. `is_up`: it was well at the last look."""
 
     is_up: bool
 

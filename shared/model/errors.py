@@ -1,10 +1,9 @@
-"""What can go wrong, named by what happens next.
+"""Errors, named by what happens next.
 
 TeamError               one line for the owner; the command ends with exit code 1
  ├ Stumble              this attempt failed: the task is tried again later
- │  ├ CommandFailed     a program ended badly
- │  ├ ReplyUnreadable   the model's answer does not fit its schema, also after one repair
- │  │  └ ReplyDeclined  the model, and the one after it, will not answer this at all
+ │  ├ CommandFailed     a program ended badly, or git did
+ │  ├ ReplyDeclined     the model, and the one after it, will not answer this at all
  │  └ Unavailable       a service does not answer; it is unknown whether the work was done
  │     └ ModelAway      the model does not answer anybody: no task is to blame
  ├ OutOfBudget          rest until the cap allows more
@@ -23,23 +22,26 @@ class TeamError(Exception):
 
 
 class Stumble(TeamError):
-    """This attempt failed; the task is tried again later."""
+    """Failure of this attempt; the task is tried again later."""
 
 
 class CommandFailed(Stumble):
-    """A program that we started ended badly."""
+    """A program that we started ended badly. The text is its first telling line."""
 
 
-class ReplyUnreadable(Stumble):
-    """The model's answer does not fit what was asked, also after one repair."""
-
-
-class ReplyDeclined(ReplyUnreadable):
+class ReplyDeclined(Stumble):
     """The model, and the one after it, will not answer this at all."""
 
 
 class Unavailable(Stumble):
-    """A service does not answer, or answers with its own error. It is unknown whether the work was done."""
+    """A service does not answer, or answers with its own error. It is unknown whether the work was done.
+
+    `unbilled`: it is certain that it was not, and that it costs nothing.
+    """
+
+    def __init__(self, text: str = "", unbilled: bool = False) -> None:
+        super().__init__(text)
+        self.unbilled = unbilled
 
 
 class ModelAway(Unavailable):
@@ -63,7 +65,7 @@ class Stopping(TeamError):
 
 
 class Refused(TeamError):
-    """This one file, folder or answer is set aside. The text names it and the reason."""
+    """Refusal of one file, folder or answer: it is set aside. The text names it and the reason."""
 
 
 class Misconfigured(TeamError):

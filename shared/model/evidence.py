@@ -1,4 +1,4 @@
-"""What is known of a commit at the gates: the evidence of the target's tests, and the reviewer's verdict."""
+"""Evidence of the target's tests, and the reviewer's verdict: what is known of a commit at the gates."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class SuiteRun:
 
 @dataclass(frozen=True)
 class Problem:
-    """What keeps a change from being merged by itself, and whose turn it is: the coder's, QA's or the owner's."""
+    """Problem that keeps a change from being merged by itself, and whose turn it is: the coder, QA or the owner."""
 
     rule: str  # short and stable: "a test fails", "a test is gone", ...
     text: str  # one line for the owner and the coder, with names and places
@@ -95,7 +95,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the tests say of one commit, compared with its base test by test."""
+    """Evidence: what the tests say of one commit, compared with its base test by test."""
 
     commit: str
     tree: str  # the commit's tree id: what was tested is what is merged
@@ -127,7 +127,7 @@ class Evidence:
 
 
 def rules(problems: Iterable[Problem]) -> tuple[str, ...]:
-    """Which rules were broken, each once."""
+    """Return which rules were broken, each once."""
     return tuple(dict.fromkeys(problem.rule for problem in problems))
 
 
@@ -137,7 +137,7 @@ MOST_KEYWORDS = 6  # of one review
 
 
 class Severity(Choice):
-    """Below MEDIUM a finding is a comment; HIGH is what would hurt somebody."""
+    """Severity: below MEDIUM a finding is a comment; HIGH is what would hurt somebody."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -186,7 +186,7 @@ class ChangesRequested:
 
 @dataclass(frozen=True)
 class Escalated:
-    """Not for a machine to decide: the owner's turn."""
+    """Verdict that it is not for a machine to decide: the owner's turn."""
 
     reason: str
     findings: tuple[Finding, ...] = ()
@@ -211,7 +211,7 @@ class Reviewed:
     keywords: tuple[str, ...] = ()
 
     def times(self, line: tuple[str, str]) -> int:
-        """How often the reviewer saw this line."""
+        """Return how often the reviewer saw this line."""
         often = max((count for path, text, count in self.repeated if (path, text) == line), default=1)
         return often if line in self.lines else 0
 

@@ -1,4 +1,4 @@
-"""What happens next to a commit that waits at the gates: tested, reviewed, then merged, sent back, or the owner's.
+"""Next step of a commit that waits at the gates: tested, reviewed, then merged, sent back, or the owner's.
 
 `next_step` is the merge policy. It is a pure function of facts; docs/gates.md shows it as a table.
 """
@@ -66,7 +66,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class SendBack:
-    """To the coder (or to QA, to write tests), with what was found."""
+    """Send it back to the coder (or to QA, to write tests), with what was found."""
 
     by: Literal["tests", "review", "conflict"]
     wants_tests: bool = False
@@ -74,14 +74,14 @@ class SendBack:
 
 @dataclass(frozen=True)
 class Fail:
-    """No further attempt can help."""
+    """Give it up: no further attempt can help."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class Cancel:
-    """Its goal was removed from VISION.md: no means no. Or it has come too early, and is made anew."""
+    """Withdraw it: its goal was removed from VISION.md, or it has come too early and is made anew."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _steps(found: ReviewState, policy: Policy) -> Iterator[Step | None]:
 
 
 def _outside(found: ReviewState) -> Step | None:
-    """What the owner did at the forge, or in VISION.md."""
+    """Decide about what the owner did at the forge, or in VISION.md."""
     if found.pull_state in ("merged", "closed"):
         return Noticed(merged=found.pull_state == "merged")
     return Cancel() if found.goal in ("removed", "early") else None
@@ -165,7 +165,7 @@ def _unread(found: ReviewState) -> Step:
 
 
 def _merge(found: ReviewState) -> Step:
-    """What is merged was tested on top of exactly what is there."""
+    """Merge what was tested on top of exactly what is there."""
     return Merge() if found.is_current else Refresh()
 
 
@@ -177,7 +177,7 @@ def _back(by: Literal["tests", "review"], found: ReviewState) -> Step:
 
 
 def reasons(found: ReviewState, policy: Policy) -> tuple[str, ...]:
-    """Why this is not merged without the owner; empty: it is. Each is one line that he can judge."""
+    """Say why this is not merged without the owner; empty: it is. Each is one line that he can judge."""
     evidence, verdict = found.evidence, found.reviewed.verdict if found.reviewed else None
     asked = [problem.text for problem in evidence.problems] if evidence else ["it was not tested"]
     if found.protected:

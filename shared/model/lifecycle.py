@@ -26,7 +26,7 @@ FIRST_REST, LONGEST_REST = timedelta(seconds=30), timedelta(minutes=10)  # of a 
 
 
 class State(StrEnum):
-    """Where a task is; the value is the folder below tasks/. A GONE task has no file any more."""
+    """State of a task; the value is the folder below tasks/. A GONE task has no file any more."""
 
     BACKLOG = "backlog"
     IN_PROGRESS = "in_progress"
@@ -40,7 +40,7 @@ FOLDERS = tuple(state for state in State if state is not State.GONE)
 
 
 class Event(StrEnum):
-    """What happens to a task. The second half is the owner's: he speaks by commands or by moving files."""
+    """Event in a task's life. The second half is the owner's, who speaks by commands or by moving files."""
 
     STARTED = "started"  # the coder takes it
     SUBMITTED = "submitted"  # a pull request is open at a commit
@@ -111,12 +111,12 @@ def after(state: State, event: Event) -> Transition:
 
 
 def is_over(state: State) -> bool:
-    """Nobody but the owner can move it from here, or what becomes of it where it is deployed."""
+    """Tell whether only the owner can move it from here, or what becomes of it where it is deployed."""
     return all(event in OWNERS or event is Event.SICK for (at, event) in TRANSITIONS if at is state)
 
 
 def owner_moved(seen_in: State, found_in: State) -> Event | None:
-    """What the owner says by moving a task's file between folders; None: a move that means nothing to us."""
+    """Return what the owner says by moving a task's file between folders; None: a move that means nothing to us."""
     for event in (E.RETRIED, E.WITHDRAWN, E.CANCELLED, E.DONE_BY_OWNER, E.DELETED):
         row = TRANSITIONS.get((seen_in, event))
         if row and row.to is found_in:
@@ -126,7 +126,7 @@ def owner_moved(seen_in: State, found_in: State) -> Event | None:
 
 @dataclass(frozen=True)
 class TaskLimits:
-    """How much a task may take before the owner is asked."""
+    """Limits of what a task may take before the owner is asked."""
 
     failed: int = 3  # the engine came to no commit
     lost: int = 5  # the machine died under it: not the task's fault, but no crash loop either
@@ -148,7 +148,7 @@ class Tried:
     tokens: int = 0
 
     def exhausted(self, limits: TaskLimits) -> str:
-        """What is used up, in words; empty: it may be tried again.
+        """Return what is used up, in words; empty: it may be tried again.
 
         The first try is no round of correction: the fourth time that it is sent back is the end of three rounds.
         """
@@ -161,7 +161,7 @@ class Tried:
 
 
 def pause_after(tried: Tried) -> timedelta:
-    """How long a task rests after an attempt: what was lost waits longer each time, what failed may go on at once."""
+    """Rest of a task after an attempt: what was lost waits longer each time, what failed may go on at once."""
     return back_off(tried.lost - 2, FIRST_REST, LONGEST_REST) if tried.lost >= 2 else timedelta()
 
 
@@ -210,13 +210,13 @@ class Board:
         return {card.id: card for card in self.cards}
 
     def card(self, id_: str) -> Card | None:
-        """Of one that is over, what its place says: its file is not read."""
+        """Find a card; of a task that is over, what its place says: its file is not read."""
         closed = next((state for state, ids in self.closed.items() if id_ in ids), None)
         return Card(id_, closed, None, closed) if closed else self.by_id.get(id_)
 
     @cached_property
     def under_way(self) -> tuple[Card, ...]:
-        """What was begun, is not set aside and does not wait for the owner."""
+        """Cards of what was begun, is not set aside and does not wait for the owner."""
         return tuple(card for card in self.cards if card.id in self.busy or _goes_on(card))
 
     @cached_property
@@ -243,7 +243,7 @@ def is_lost_for_us(card: Card) -> bool:
 
 
 def waits_for(card: Card, board: Board) -> str:
-    """Why the task cannot begin yet, in words; empty: it can."""
+    """Say why the task cannot begin yet, in words; empty: it can."""
     if card.spec is None:
         return "its file cannot be read"
     if card.backed_off:
@@ -262,7 +262,7 @@ def waits_for(card: Card, board: Board) -> str:
 
 
 def _in_the_way(spec: TaskSpec, board: Board) -> str:
-    """What changes the same files has its turn first, from the coder's hands to its merge or the owner's.
+    """Name the task that changes the same files and has its turn first, from the coder's hands to its merge.
 
     What nobody asked for is in nobody's way: should both change the same lines, it is brought up to date.
     """
@@ -275,7 +275,7 @@ def _in_the_way(spec: TaskSpec, board: Board) -> str:
 
 
 def share_files(one: TaskSpec, other: TaskSpec) -> bool:
-    """Whether both may touch the same file; a task that names none may touch them all."""
+    """Tell whether both may touch the same file; a task that names none may touch them all."""
     touched = [{path.casefold() for path in (*spec.files, *spec.new_files)} for spec in (one, other)]
     return not all(touched) or bool(touched[0] & touched[1])
 

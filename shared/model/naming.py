@@ -47,7 +47,7 @@ def goal_branch(goal_id: str, number: int) -> str:
 
 
 def slug(title: str) -> str:
-    """At most 40 of `a-z 0-9 -` that remind of the title, cut between words; empty if none of it can be written so."""
+    """Up to 40 of `a-z 0-9 -` that remind of the title, cut between words; empty if none of it can be written so."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     words = "-".join(re.findall("[a-z0-9]+", plain))
     if len(words) > LONGEST_SLUG:

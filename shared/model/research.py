@@ -26,7 +26,7 @@ class Inquiry:
 
 @dataclass(frozen=True)
 class SearchHit:
-    """What a search found; texts from outside, bounded."""
+    """Hit of a search; texts from outside, bounded."""
 
     title: str
     url: str
@@ -63,7 +63,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Findings:
-    """What came of an inquiry. `dropped`: claims that no source holds up."""
+    """Findings of an inquiry. `dropped`: claims that no source holds up."""
 
     recommendation: str
     options: tuple[Option, ...] = ()
@@ -74,7 +74,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class Looked:
-    """Where an inquiry stands. `problem`: why its last try came to nothing."""
+    """State of an inquiry. `problem`: why its last try came to nothing."""
 
     inquiry: Inquiry
     asked_on: str
@@ -95,14 +95,14 @@ class NotRead:
 
 
 def inquiry(text: str, goal_id: str = "") -> Inquiry:
-    """Its id follows its words: reworded, it is another question."""
+    """Make an inquiry. Its id follows its words: reworded, it is another question."""
     words = " ".join(text.split())
     digest = hashlib.sha256(f"{goal_id}\n{words.casefold()}".encode()).hexdigest()
     return Inquiry(f"r-{digest[:8]}", words, goal_id)
 
 
 def supported(claims: Sequence[Claim], sources: Mapping[str, WebSource]) -> tuple[Claim, ...]:
-    """Those whose quote stands in the source that they name. `sources`: by address."""
+    """Keep the claims whose quote stands in the source that they name. `sources`: by address."""
     return tuple(claim for claim in claims if _stands(claim, sources.get(claim.url)))
 
 

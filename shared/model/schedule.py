@@ -1,4 +1,4 @@
-"""When the phases of a day are due: the owner's times, what was run, and now -> what to begin, and what is too late.
+"""Phases of a day: the owner's times, what was run, and now -> what is due, and what is too late.
 
 Times are compared as the owner's wall clock shows them, and what was run is known by day and name. So summer time
 skips nothing and repeats nothing, and a clock that is set back begins nothing a second time. Below: what is waited for,
@@ -50,7 +50,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Ran:
-    """What is recorded of a phase on one day. `problem`: why it failed, or what the owner has to mend after it.
+    """Record of a phase on one day. `problem`: why it failed, or what the owner has to mend after it.
 
     `missed`: nobody was there; it was not run at all.
     """
@@ -110,7 +110,7 @@ def outlook(schedule: Schedule, now: datetime, ran: Callable[[str], Mapping[str,
 
 
 def clock_is_behind(now: datetime, newest_day: str) -> bool:
-    """By more than a day, of the newest day on which anything was run (empty: there is none)."""
+    """Tell whether the clock is a day or more behind the newest day on which anything was run (empty: none)."""
     return bool(newest_day) and now.date() < date.fromisoformat(newest_day) - ONE_DAY
 
 
@@ -120,7 +120,7 @@ def clock_is_behind(now: datetime, newest_day: str) -> bool:
 def _fates(
     schedule: Schedule, day: date, wall: datetime, ran: Callable[[str], Mapping[str, Standing]]
 ) -> dict[Due, Fate]:
-    """In the order of the schedule, without WORK."""
+    """List them in the order of the schedule, without WORK."""
     rows = ran(day.isoformat())
     slots = [slot for slot in schedule.slots if slot.name != WORK]
     fates: dict[Due, Fate] = {}
@@ -198,5 +198,5 @@ class Wait:
 
 
 def back_off(failed: int, first: Time, longest: Time) -> Time:
-    """How long to wait before another try: twice as long each time. `failed`: tries that failed before the last one."""
+    """Time to wait before another try: twice as long each time. `failed`: tries that failed before the last one."""
     return min(first * 2.0 ** min(failed, 10), longest)

@@ -1,4 +1,4 @@
-"""Which paths of the target a task may touch. Patterns are git's: `*` stays in a folder, `**` crosses folders."""
+"""Paths of the target that a task may touch. Patterns are git's: `*` stays in a folder, `**` crosses folders."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def matches(path: str, patterns: Iterable[str]) -> str | None:
 
 
 def names(path: str, is_folder: bool, pattern: str) -> bool:
-    """Whether a pattern means this very file or folder, not one above it: as git reads a line of .gitignore."""
+    """Tell whether a pattern means this very file or folder, not one above it: as git reads a line of .gitignore."""
     parts = path.split("/")
     return len(parts) in _reached(pattern, parts, 0) and (is_folder or not pattern.endswith("/"))
 
@@ -36,7 +36,7 @@ def _covers(pattern: str, path: list[str]) -> bool:
 
 
 def _reached(pattern: str, path: list[str], flags: int) -> set[int]:
-    """How many parts of the path the whole pattern can stand for. It is walked once: no pattern is slow."""
+    """Count the parts of the path that the whole pattern can stand for. It is walked once: no pattern is slow."""
     steps = _steps(pattern, flags)
     reached = {0} if steps else set()
     for number, step in enumerate(steps, 1):
@@ -72,7 +72,7 @@ def _part(word: str, flags: int) -> re.Pattern[str]:
 
 
 def _chunks(word: str) -> list[str]:
-    """What stands between the stars, each as an expression of fixed length."""
+    """Split what stands between the stars, each as an expression of fixed length."""
     chunks = [""]
     for sign in re.findall(r"\*+|\\.|\[[!^]?\]?[^]]*\]|.", word, re.DOTALL):
         if sign[0] == "*":
@@ -110,14 +110,14 @@ def is_plain_path(path: str) -> bool:
 
 
 def _is_plain_name(name: str) -> bool:
-    """No name that a shell, an option parser or some file system reads as something else."""
+    """Tell whether no shell, option parser or file system reads the name as something else."""
     if not name or name != name.strip() or name.startswith(("~", "-")) or name.endswith("."):
         return False
     return not reads_as_dot_git(name)
 
 
 def reads_as_dot_git(name: str) -> bool:
-    """Also as macOS or Windows would read it: somebody will clone our commit there."""
+    """Tell whether it is `.git`, also as macOS or Windows would read it: somebody will clone our commit there."""
     name = HIDDEN_FROM_MACOS.sub("", name).lower().rstrip(" .")
     return name in (".git", "git~1") or name.startswith(".git:")
 
@@ -127,7 +127,7 @@ def reads_as_dot_git(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Scope:
-    """What one task may touch. A task that names no files may edit and create whatever `allow` covers."""
+    """Scope of one task. A task that names no files may edit and create whatever `allow` covers."""
 
     files: tuple[str, ...] = ()  # existing files it may edit or delete
     new_files: tuple[str, ...] = ()  # files it may create
@@ -136,7 +136,7 @@ class Scope:
 
 
 def judge(path: str, is_new: bool, scope: Scope) -> str | None:
-    """Why this path may not be changed (or, if `is_new`, created); None: it may."""
+    """Say why this path may not be changed (or, if `is_new`, created); None: it may."""
     if not is_plain_path(path):
         return "its name is not plain text"
     if guard := matches(path, scope.guards):

@@ -31,7 +31,7 @@ def printable(text: str, instead: str = " ", keep: str = "") -> str:
 
 
 def shortened(line: str, longest: int, end: str = "…") -> str:
-    """At most `longest` characters (at least 1); a longer line is cut and ends in `end`."""
+    """Return at most `longest` characters (at least 1); a longer line is cut and ends in `end`."""
     return line if len(line) <= longest else line[: longest - len(end)].rstrip() + end
 
 
@@ -75,7 +75,7 @@ def defuse(markdown: str, hosts: Collection[str] = ()) -> str:
 
 
 def seen_before(before: Sequence[Hashable], now: Sequence[Hashable]) -> int:
-    """How many lines `now` begins with that are the end of `before`, as many as possible; the ones after are new.
+    """Count how many lines `now` begins with that are the end of `before`, as many as possible; the ones after are new.
 
     A line may be given by its digest.
     """

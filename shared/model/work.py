@@ -17,7 +17,7 @@ class Choice(StrEnum):
 
 
 class Priority(Choice):
-    """As the owner writes it in a heading, the most urgent first."""
+    """Priority as the owner writes it in a heading, the most urgent first."""
 
     CRITICAL = "critical"
     HIGH = "high"
@@ -106,7 +106,7 @@ class Guard:
 
 @dataclass(frozen=True)
 class Question:
-    """What the team asks the owner instead of guessing. `evidence` is what was seen in the code."""
+    """Question that the team asks the owner instead of guessing. `evidence` is what was seen in the code."""
 
     goal_id: str
     text: str
@@ -136,7 +136,7 @@ class TaskSpec:
 
 @dataclass(frozen=True)
 class PlanOrder:
-    """What is to be planned, and within which limits. The day comes with the run."""
+    """Order of what is to be planned, and within which limits. The day comes with the run."""
 
     goals: tuple[Goal, ...]
     capacity: int  # the most tasks
@@ -156,7 +156,7 @@ class PlanOrder:
 
 @dataclass(frozen=True)
 class PlanAnswer:
-    """What the planner makes of an order."""
+    """Answer of the planner to an order."""
 
     tasks: tuple[TaskSpec, ...] = ()  # in the order of work
     reasons: tuple[str, ...] = ()  # one per task: why it is in the plan
@@ -169,7 +169,7 @@ class PlanAnswer:
 
 @dataclass(frozen=True)
 class DailyPlan:
-    """What a day is for. `forecast` is in nano-dollars."""
+    """Plan of a day. `forecast` is in nano-dollars."""
 
     day: str  # YYYY-MM-DD in the owner's time zone
     tasks: tuple[TaskSpec, ...] = ()
@@ -229,7 +229,7 @@ CodeAnswer = Coded | NotCoded
 
 @dataclass(frozen=True)
 class Correction:
-    """What the coder goes on from: a commit on top of the task's base (empty: afresh), and what was found in it.
+    """Start of the coder: a commit on top of the task's base (empty: afresh), and what was found in it.
 
     `tests`: only tests are to be written, as this order says; everything else stays as it is in `start`.
     """
@@ -241,7 +241,7 @@ class Correction:
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """Which model an agent uses. `fallback` is tried in order when the model is gone, overloaded or refuses."""
+    """Model that an agent uses. `fallback` is tried in order when the model is gone, overloaded or refuses."""
 
     model: str
     fallback: tuple[str, ...] = ()

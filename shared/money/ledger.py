@@ -80,7 +80,7 @@ class Ledger:
         return tuple(rows.as_record(row) for row in self._calls_of(token))
 
     def last_words(self, token: str) -> str:
-        """What the upstream complained of in the last call on a ticket: data, at most 600 characters."""
+        """Return what the upstream complained of in the last call on a ticket: data, at most 600 characters."""
         calls = self._calls_of(token)
         return calls[-1]["note"][:600] if calls else ""
 
@@ -171,7 +171,7 @@ class Ledger:
             fault_point("clock.confirmed")
 
     def believes(self, now: datetime) -> bool:
-        """Whether the clock is believed: by a wrong one nothing is paid for, and nothing thrown away."""
+        """Tell whether the clock is believed: by a wrong one nothing is paid for, and nothing thrown away."""
         with self._db.transaction() as db:
             return not self._clock_is_wrong(db, now)
 
@@ -188,7 +188,7 @@ class Ledger:
         )
 
     def _forbidden(self, db: Connection, ticket: Ticket, retry: int, now: datetime) -> Refusal | None:
-        """What forbids a call before its price matters."""
+        """Return what forbids a call before its price matters."""
         stop = db.execute("select kind, reason from halts where not ended order by kind, id limit 1").fetchone()
         if stop:
             return Refusal(NO_SPENDING[stop["kind"]], f"no spending now: {stop['reason']}")
@@ -234,7 +234,7 @@ class Ledger:
 
 
 def uptime() -> Uptime:
-    """How long the machine has been up. Time asleep counts; nobody can set this clock."""
+    """Return how long the machine has been up. Time asleep counts; nobody can set this clock."""
     return Uptime(BOOT_ID.read_text("ascii").strip(), int(time.clock_gettime(time.CLOCK_BOOTTIME)))
 
 

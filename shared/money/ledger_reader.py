@@ -33,12 +33,12 @@ class LedgerReader:
     # --- a day's cap
 
     def cap_of(self, day: str, policy: int) -> int:
-        """What that day may cost: `policy`, the cap of every day, unless the owner has raised this one."""
+        """Return what that day may cost: `policy`, the cap of every day, unless the owner has raised this one."""
         row = self._db.row("select amount from cap_raises where day = ?", (day,))
         return max(policy, row["amount"]) if row else policy
 
     def day_cap(self, now: datetime, policy: int) -> int:
-        """What today may cost; today is the day that a call would be booked on now. `policy`: as in `cap_of`."""
+        """Return what today may cost; today is the day that a call would be booked on now. `policy`: as in `cap_of`."""
         row = self._db.row("select max(day) as day from calls where state <> 'refused'")
         return self.cap_of(budget_day(now, (row["day"] if row else "") or ""), policy)
 
@@ -48,29 +48,29 @@ class LedgerReader:
         return row["why"] if row else ""
 
     def is_reached(self, day: str, cap: int) -> bool:
-        """Whether this cap has stopped a call on that day. One that was raised since is not reached yet."""
+        """Tell whether this cap has stopped a call on that day. One that was raised since is not reached yet."""
         sql = "select 1 from calls where state = 'refused' and code = 'meter_day_cap' and day = ? and day_cap >= ?"
         return self._db.row(f"{sql} limit 1", (day, cap)) is not None
 
     # --- sums
 
     def totals(self, period: str, cap: int) -> Totals:
-        """What a day (`2026-11-20`) or a month (`2026-11`) took, against its cap."""
+        """Return what a day (`2026-11-20`) or a month (`2026-11`) took, against its cap."""
         return self._totals("day between ? and ? || '~'", (period, period), cap)
 
     def spent_by(self, task: str, cap: int = 0) -> Totals:
-        """What one task took over all its attempts, against the task's cap."""
+        """Return what one task took over all its attempts, against the task's cap."""
         return self._totals("task = ?", (task,), cap)
 
     def was_answered(self, since: datetime) -> bool:
-        """Whether a call of a model, not a search, that was made after that moment has come to its end."""
+        """Tell whether a call of a model, not a search, that was made after that moment has come to its end."""
         sql = (
             "select 1 from calls where state = 'settled' and model not like 'search/%' and day >= ? and at > ? limit 1"
         )
         return self._db.row(sql, (since.date().isoformat(), since.isoformat(timespec="milliseconds"))) is not None
 
     def used_by(self, tasks: Iterable[str]) -> dict[str, Used]:
-        """What each of these tasks has used over all its attempts."""
+        """Return what each of these tasks has used over all its attempts."""
         found = dict.fromkeys(tasks, Used())
         if not found:
             return found
@@ -82,7 +82,7 @@ class LedgerReader:
         return found | {row["task"]: Used(row["amount"], row["tokens"]) for row in rows}
 
     def settled_for(self, tasks: Iterable[str]) -> int:
-        """What is known to have been billed for all these tasks together."""
+        """Return what is known to have been billed for all these tasks together."""
         row = self._db.row(
             "select sum(amount) from calls where state = 'settled' and task in (select value from json_each(?))",
             (json.dumps(list(tasks)),),
@@ -105,7 +105,7 @@ class LedgerReader:
         return tuple((row["period"], _as_totals(row, row["cap"])) for row in rows)
 
     def breakdown(self, period: str = "", last: str = "") -> tuple[Share, ...]:
-        """Who spent what on which task with which model, day by day: of a day or a month (default: of all times).
+        """List who spent what on which task with which model, day by day: of a day or a month (default: of all times).
 
         Or from one of these to the `last`. The oldest day first, on each day the dearest first.
         """
@@ -138,7 +138,7 @@ class LedgerReader:
         return tuple(BudgetWarning(**dict(row)) for row in rows)
 
     def course(self, day: str) -> tuple[Spending, ...]:
-        """What was booked on that day, in order. Its sum is what the day's cap has lost."""
+        """Return what was booked on that day, in order. Its sum is what the day's cap has lost."""
         rows = self._db.rows(
             "select at, amount from calls where day = ? and state <> 'refused' and amount > 0 order by id", (day,)
         )
@@ -146,7 +146,7 @@ class LedgerReader:
         return tuple(sorted(found, key=lambda one: one.minute))
 
     def paused(self) -> str:
-        """Why nothing is spent at all, in one line; empty: spending goes on."""
+        """Say why nothing is spent at all, in one line; empty: spending goes on."""
         row = self._db.row("select reason from halts where not ended order by kind, id limit 1")
         return row["reason"] if row else ""
 

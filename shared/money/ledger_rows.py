@@ -52,7 +52,7 @@ def _taken(db: Connection, where: str, *values: object) -> int:
 
 
 def calls_on(db: Connection, ticket: Ticket) -> int:
-    """How many calls its holder made; the meter's repetitions do not count."""
+    """Count how many calls its holder made; the meter's repetitions do not count."""
     found = "select count(*) from calls where ticket = ? and retry = 0 and state <> 'refused'"
     count: int = db.execute(found, (ticket.id,)).fetchone()[0]
     return count
@@ -64,7 +64,7 @@ def last_day(db: Connection) -> str:
 
 
 def raise_of(db: Connection, day: str) -> int:
-    """What the owner allows on that day instead of the policy's cap; 0: the policy's cap holds."""
+    """Return what the owner allows on that day instead of the policy's cap; 0: the policy's cap holds."""
     row = db.execute("select amount from cap_raises where day = ?", (day,)).fetchone()
     return row["amount"] if row else 0
 
@@ -178,7 +178,7 @@ def stop(db: Connection, kind: str, reason: str, now: datetime) -> None:
 
 
 def anchor(db: Connection) -> Moment | None:
-    """When the clock was first believed in this boot, or last confirmed."""
+    """Return when the clock was first believed in this boot, or last confirmed."""
     row = db.execute("select at, boot, uptime from clock_anchor").fetchone()
     return Moment(datetime.fromisoformat(row["at"]), Uptime(row["boot"], row["uptime"])) if row else None
 

@@ -23,10 +23,6 @@ PROVIDER = "anthropic"
 MOST = 100_000_000  # tokens of one kind: a hundred times what any model takes; more is no count
 
 
-class Unpriced(Refused):
-    """There is no price for this; nothing may be spent on it."""
-
-
 class OwnPrice(Protocol):
     """The owner's price for a model, in nano-dollars per million tokens; reading and writing a cache cost as input."""
 
@@ -44,13 +40,13 @@ class Pricing:
         self._own = dict(own or {})
 
     def version(self, model: str) -> str:
-        """Where the price comes from, for the row: a price may change, a booked cost never does."""
+        """Return where the price comes from, for the row: a price may change, a booked cost never does."""
         if model in self._own:
             return f"owner {self._own[model].input}/{self._own[model].output}"
         return f"genai-prices {version('genai-prices')}"
 
     def rates(self, model: str, prompt: int, at: datetime) -> Rates:
-        """The dearest for prompts of up to `prompt` tokens on that day. Unpriced if the model is not known."""
+        """The dearest for prompts of up to `prompt` tokens on that day. Refused if the model is not known."""
         own = self._own.get(model)
         if own is None:
             return _library_rates(model, max(prompt, 1), at.astimezone(UTC).date())
@@ -64,7 +60,7 @@ def _library_rates(model: str, prompt: int, day: date) -> Rates:
     small, large = (_probe(model, size, day) for size in (1, prompt))
     dearest = Rates(*(max(pair) for pair in zip(_values(small), _values(large), strict=True)))
     if not (dearest.input and dearest.output):
-        raise Unpriced(f"the price library has no full price for model {model}")
+        raise Refused(f"the price library has no full price for model {model}")
     return dearest
 
 
@@ -90,7 +86,7 @@ def _probe(model: str, size: int, day: date) -> Rates:
         try:
             found.append(calc_price(counted, model, provider_id=PROVIDER, genai_request_timestamp=noon))
         except LookupError:
-            raise Unpriced(f"no price is known for model {model}; write it under `prices` or use another") from None
+            raise Refused(f"no price is known for model {model}; write it under `prices` or use another") from None
     plain, write_5m, write_1h, read = (_per_token(price.input_price, size) for price in found)
     return Rates(plain, write_5m, write_1h, read, _per_token(found[0].output_price, size))
 
@@ -147,7 +143,7 @@ def usage_of(reported: Mapping[str, Any], hour_cache: bool = False) -> TokenUsag
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         field = one_line(".".join(str(part) for part in first["loc"]), 60)
-        raise Unpriced(f"the upstream counts something that has no price here: usage.{field}") from None
+        raise Refused(f"the upstream counts something that has no price here: usage.{field}") from None
     short, long = seen.cache_creation.ephemeral_5m_input_tokens, seen.cache_creation.ephemeral_1h_input_tokens
     untold = max(0, seen.cache_creation_input_tokens - short - long)
     return TokenUsage(

@@ -56,13 +56,13 @@ def choose(difficulty: Difficulty, tries: int, record: Sequence[FirstTry], numbe
 
 
 def balance(record: Sequence[FirstTry]) -> int:
-    """What the cheap model has saved, less what its failures cost on top of the dear tries that followed them."""
+    """Savings of the cheap model, less what its failures cost on top of the dear tries that followed them."""
     most = usual(record)
     return sum(saved(one, most) for one in _newest(record, "cheap"))
 
 
 def saved(one: FirstTry, most: int | None) -> int:
-    """What a try with the cheap model saved; negative: lost. `most`: what a try with the dear one is known to cost.
+    """Saving of a try with the cheap model; negative: lost. `most`: what a try with the dear one is known to cost.
 
     A model that needs more words for the same work has not saved what those words would have cost elsewhere.
     """
@@ -77,7 +77,7 @@ def number_of(task: str) -> int:
 
 
 def usual(record: Sequence[FirstTry]) -> int | None:
-    """What a first try with the dear model costs on average; None: too few are known."""
+    """Return what a first try with the dear model costs on average; None: too few are known."""
     dear = _newest(record, "dear")
     return sum(one.cost for one in dear) // len(dear) if len(dear) >= ENOUGH else None
 

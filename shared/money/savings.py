@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from sqlite3 import Row
 
+from shared.model.errors import Refused
 from shared.model.lifecycle import Event
 from shared.money.ledger_rows import as_usage
-from shared.money.pricing import Pricing, Unpriced
+from shared.money.pricing import Pricing
 from shared.money.routing import NEWEST, FirstTry, Lane, saved, usual
 from shared.money.token_budget import Rates, TokenUsage, cost
 from shared.store.database import Database
@@ -36,7 +37,7 @@ class Saved:
 
 
 def pays(rates: Rates, calls: int, again: int) -> bool:
-    """Whether marks pay where, of so many calls, so many begin as one did within five minutes before.
+    """Tell whether marks pay where, of so many calls, so many begin as one did within five minutes before.
 
     These read what the others have written. A model whose price for reading is not lower never pays.
     """
@@ -44,13 +45,13 @@ def pays(rates: Rates, calls: int, again: int) -> bool:
 
 
 def cached(rates: Rates, usage: TokenUsage) -> int:
-    """What a call has cost less than without marks; negative: more. `rates` are those for a prompt of this size."""
+    """Saving of a call beside one without marks; negative: loss. `rates` are those for a prompt of this size."""
     surcharge = usage.write_5m * (rates.write_5m - rates.input) + usage.write_1h * (rates.write_1h - rates.input)
     return usage.read * (rates.input - rates.read) - surcharge
 
 
 def is_long_enough(model: str, size: int) -> bool:
-    """Whether a beginning of so many bytes is kept by this model: it is about so many tokens as it needs."""
+    """Tell whether a beginning of so many bytes is kept by this model: it is about so many tokens as it needs."""
     return size // BYTES_PER_TOKEN >= (LEAST_OF_SMALL if "haiku" in model else LEAST)
 
 
@@ -83,7 +84,7 @@ FIRST_TRIES = """
 
 
 class LedgerSavings:
-    """What routing and caching have saved. `db` is the database of the home."""
+    """Savings of routing and caching. `db` is the database of the home."""
 
     def __init__(self, db: Database, pricing: Pricing) -> None:
         self._db = db
@@ -92,7 +93,7 @@ class LedgerSavings:
     # --- routing
 
     def tries(self, task: str, before: int) -> int:
-        """How often the coder has tried a task before this attempt. What was cut off, or had no money, was no try."""
+        """Tries of the coder at a task before this attempt. What was cut off, or had no money, was no try."""
         row = self._db.row(
             "select count(*) as tries from attempts where task = ? and number < ?"
             " and outcome in ('ok', 'failed', 'sent back', 'stale')",
@@ -101,7 +102,7 @@ class LedgerSavings:
         return row["tries"] if row else 0
 
     def refused(self, model: str, day: str) -> bool:
-        """Whether the vendor did not take, or does not know, what was asked of this model last, on that day."""
+        """Tell whether the vendor did not take, or does not know, what was asked of this model last, on that day."""
         row = self._db.row("select day, code from calls where model = ? order by id desc limit 1", (model,))
         return row is not None and row["day"] == day and row["code"] in NOT_TAKEN
 
@@ -172,7 +173,7 @@ class LedgerSavings:
     # --- for the owner
 
     def by_day(self, period: str = "") -> dict[str, Saved]:
-        """What was saved on each day of a day, a month (default: of all times).
+        """Return what was saved on each day of a day, a month (default: of all times).
 
         A try counts on the day of its last call, once it is known what came of it.
         """
@@ -207,5 +208,5 @@ class LedgerSavings:
         try:
             small, large = (self._pricing.rates(model, size, at) for size in (1, LARGEST))
             return small if small == large else self._pricing.rates(model, as_usage(call).prompt, at)
-        except Unpriced:
+        except Refused:
             return None

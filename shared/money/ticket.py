@@ -54,7 +54,7 @@ class Reservation:
 
 @dataclass(frozen=True)
 class CallEnding:
-    """How a call ended, beside the money. `answered` is the status that the caller saw; None: repeated or gone."""
+    """End of a call, beside the money. `answered` is the status that the caller saw; None: repeated or gone."""
 
     status: int | None = None
     answered: int | None = None
@@ -99,7 +99,7 @@ class LostCall:
 
 @dataclass(frozen=True)
 class Used:
-    """What one task has used. `amount`: taken from every cap now; `tokens`: sent and received."""
+    """Use of one task. `amount`: nano-dollars taken from every cap now; `tokens`: sent and received."""
 
     amount: int = 0
     tokens: int = 0
@@ -107,7 +107,7 @@ class Used:
 
 @dataclass(frozen=True)
 class Share:
-    """What one agent took on one day for one task (empty: for none) from one model."""
+    """Share that one agent took on one day for one task (empty: for none) from one model."""
 
     day: str
     agent: str
@@ -122,7 +122,7 @@ class Share:
 
 
 def totals(shares: Iterable[Share], period: str, cap: int) -> Totals:
-    """Of a day (`2026-11-20`) or a month (`2026-11`), against its cap."""
+    """Totals of a day (`2026-11-20`) or a month (`2026-11`), against its cap."""
     of = [one for one in shares if one.day.startswith(period)]
     return Totals(cap, sum(one.spent for one in of), sum(one.reserved for one in of), sum(one.lost for one in of))
 

@@ -79,7 +79,7 @@ class TokenUsage:
 
 
 def cost(rates: Rates, usage: TokenUsage) -> int:
-    """What a call cost. `rates` are those for a prompt of `usage.prompt` tokens."""
+    """Return what a call cost. `rates` are those for a prompt of `usage.prompt` tokens."""
     return (
         usage.input * rates.input
         + usage.write_5m * rates.write_5m
@@ -134,7 +134,7 @@ class Caps:
 
 @dataclass(frozen=True)
 class Totals:
-    """Where the money of a day or a month is, in nano-dollars. `lost` is booked at its worst case for good."""
+    """Money of a day or a month, in nano-dollars. `lost` is booked at its worst case for good."""
 
     cap: int
     spent: int = 0
@@ -143,7 +143,7 @@ class Totals:
 
     @property
     def used(self) -> int:
-        """What no other call can have."""
+        """Amount that no other call can have, in nano-dollars."""
         return self.spent + self.reserved + self.lost
 
 
@@ -171,7 +171,7 @@ class Grant:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Nothing is sent. `code` is stable (`meter_...`); `text` is one line for a person."""
+    """Refusal: nothing is sent. `code` is stable (`meter_...`); `text` is one line for a person."""
 
     code: str
     text: str
@@ -211,7 +211,7 @@ def _too_dear(ask: Ask, at: CapUsage) -> Refusal:
 
 
 def nearly_used(spent: int, cap: int, percent: int) -> bool:
-    """Whether it is time to warn the owner."""
+    """Tell whether it is time to warn the owner."""
     return spent * 100 >= cap * percent
 
 
@@ -224,7 +224,7 @@ def raised(caps: Caps, to: int) -> Caps:
 
 
 def raise_forbidden(to: int, caps: Caps) -> str:
-    """Why the owner's amount for one day is not taken, and what to type instead; empty: it is. `caps`: the policy's."""
+    """Reason why the owner's amount for a day is not taken, and what to type; empty: it is. `caps`: the policy's."""
     if caps.day <= to <= caps.month:
         return ""
     policy = "in config/policy.yaml"
@@ -246,7 +246,7 @@ def next_cap(cap: int, caps: Caps) -> int:
 
 @dataclass(frozen=True)
 class Uptime:
-    """How long the machine has been up, also asleep, in whole seconds; `boot` tells one start from another."""
+    """Time that the machine has been up, also asleep, in whole seconds; `boot` tells one start from another."""
 
     boot: str
     seconds: int

@@ -87,7 +87,7 @@ def _paragraphs(notice: Notice) -> Iterator[str]:
 
 
 def _library() -> ModuleType:
-    """Its log, and that of what it stands on, hold URLs."""
+    """Load it, and silence its log and that of what it stands on: they hold URLs."""
     try:
         library = importlib.import_module("apprise")
     except ImportError:

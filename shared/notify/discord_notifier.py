@@ -215,7 +215,7 @@ class DiscordNotifier:
     # --- what it means
 
     def _check(self, answer: DiscordAnswer) -> None:
-        """Nothing if it was done; else the error that says what is to be done."""
+        """Return nothing if it was done; else raise the error that says what is to be done."""
         status = answer.status
         if 200 <= status < 300:
             return

@@ -54,7 +54,7 @@ def units(text: str) -> int:
 
 
 def clip(text: str, limit: int) -> str:
-    """At most `limit` units. A longer text says that it was cut, outside of its code, and loses a link's half."""
+    """Cut it to `limit` units. A longer text says that it was cut, outside of its code, and loses a link's half."""
     if units(text) <= limit:
         return text
     room = limit - units(f"\n{FENCE}{CUT}")

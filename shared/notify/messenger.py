@@ -44,7 +44,7 @@ class Messenger:
                     self._try(notifier, notice, slip, now)
 
     def has_arrived(self, key: str) -> bool:
-        """Whether that message stands at one of the services in its newest words."""
+        """Tell whether that message stands at one of the services in its newest words."""
         return any(self.book.is_delivered(key, notifier.name) for notifier in self.notifiers)
 
     def _try(self, notifier: Notifier, notice: Notice, slip: Slip, now: datetime) -> None:

@@ -69,7 +69,7 @@ class DeliveryUnknown(Unavailable):
 class Notifier(Protocol):
     @property
     def name(self) -> str:
-        """Of the service, as the owner calls it."""
+        """Name of the service, as the owner calls it."""
 
     def send(self, notice: Notice, sent: str = "") -> str:
         """The message's id at the service; empty if it keeps none. `sent`: that id, if the notice was sent before.

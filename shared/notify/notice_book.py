@@ -40,12 +40,12 @@ class Slip:
 
     @property
     def is_due(self) -> bool:
-        """What is wanted is not there, and one more try is allowed."""
+        """Tell whether what is wanted is not there, and one more try is allowed."""
         return self.state not in ("delivered", "refused") and (bool(self.message_id) or self.blind < MOST_BLIND)
 
     @property
     def is_perhaps_there(self) -> bool:
-        """It was sent, and nobody knows what came of it."""
+        """Tell whether it was sent, and nobody knows what came of it."""
         return not self.message_id and self.blind > 0
 
 
@@ -109,12 +109,12 @@ class NoticeRepository:
     # -- looking ----------------------------------------------------------------------------------------------
 
     def was_said(self, what: str) -> bool:
-        """Whether there is a message whose key is this after its day, of whichever day."""
+        """Tell whether there is a message whose key is this after its day, of whichever day."""
         sql = "select 1 from notices where substr(key, length('YYYY-MM-DD:') + 1) = ?"
         return self._db.row(sql, (what,)) is not None
 
     def is_delivered(self, key: str, service: str) -> bool:
-        """Whether the message stands there in its newest words."""
+        """Tell whether the message stands there in its newest words."""
         sql = "select 1 from notices where key = ? and service = ? and state = 'delivered'"
         return self._db.row(sql, (key, service)) is not None
 

@@ -37,7 +37,7 @@ class Ping:
         return f"PING_URL was not told that {name} ended: {problem}" if problem else ""
 
     def _call(self, ok: bool) -> str:
-        """Of the answer only its number counts -> what went wrong, without the address."""
+        """Call it -> what went wrong, without the address; of the answer only its number counts."""
         try:
             url = self._url if ok else _failed(self._url)
         except ValueError as error:

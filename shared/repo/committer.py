@@ -13,11 +13,10 @@ from datetime import datetime
 from pathlib import Path
 
 from shared.model.change import Change, ChangeLimits, needs_owner, refusal
-from shared.model.errors import Misconfigured, Refused
+from shared.model.errors import CommandFailed, Misconfigured, Refused
 from shared.model.scope import Scope
 from shared.model.text import defuse
 from shared.repo.committer_harvest import Harvest, harvest
-from shared.repo.git import GitFailed
 from shared.repo.mirror import Mirror, attempt_name
 from shared.repo.remote import telling_line
 from shared.system.fault import fault_point
@@ -133,7 +132,7 @@ class Committer:
         self._mirror.repository.git("update-ref", "-d", scratch)
         there = self._mirror.attempt(ref)
         if there is None:
-            raise GitFailed(f"git update-ref: {telling_line(done.complaint)}")
+            raise CommandFailed(f"git update-ref: {telling_line(done.complaint)}")
         if self._files_and_base(there) != self._files_and_base(sha):
             raise Refused(f"{ref} is at {there} already: it cannot take another commit")
         return there
@@ -148,6 +147,6 @@ def _data(content: bytes) -> bytes:
 
 
 def _quoted(path: str) -> bytes:
-    """As fast-import reads it, whatever it holds."""
+    """Quote a path as fast-import reads it, whatever it holds."""
     plain = (bytes([c]) if 32 <= c < 127 and c not in b'"\\' else b"\\%03o" % c for c in path.encode())
     return b'"' + b"".join(plain) + b'"'

@@ -1,4 +1,4 @@
-"""What a box left behind: the plain files of its folder, without what .gitignore hides, compared with a commit.
+"""Harvest of a box: the plain files of its folder, without what .gitignore hides, compared with a commit.
 
 The walk goes by descriptors, so that no path is resolved twice, and refuses what is not a plain file, a folder or a
 link inside the tree. The box must have ended before it begins. The .gitignore files are those of the commit, never
@@ -49,7 +49,7 @@ def walk(root: Path, skip: Skip, limits: ChangeLimits) -> Iterator[FoundFile]:
 
 
 class _Walk:
-    """What one walk has seen so far."""
+    """Walk, and what it has seen so far."""
 
     def __init__(self, skip: Skip, limits: ChangeLimits) -> None:
         self._skip = skip
@@ -133,7 +133,7 @@ class GitIgnore:
         self._lines = {folder: _lines(data) for folder, data in files.items()}
 
     def __call__(self, path: str, is_folder: bool) -> bool:
-        """Whether git would leave out this path if nobody tracked it."""
+        """Tell whether git would leave out this path if nobody tracked it."""
         if any(names(path, is_folder, pattern) for pattern in LEFTOVERS):
             return True
         folder = path
@@ -147,7 +147,7 @@ class GitIgnore:
 
 
 def _last_word(path: str, is_folder: bool, lines: Sequence[str]) -> bool | None:
-    """What the last line that means this path says; None: no line does."""
+    """Return what the last line that means this path says; None: no line does."""
     for line in reversed(lines):
         if names(path, is_folder, line.removeprefix("!")):
             return not line.startswith("!")
@@ -179,7 +179,7 @@ class Harvest:
 
 
 def harvest(repository: Repository, folder: Path, base: Sequence[TreeEntry], limits: ChangeLimits) -> Harvest:
-    """Which files of `folder` differ from the commit whose files are `base`. Refused names file and limit.
+    """List the files of `folder` that differ from the commit whose files are `base`. Refused names file and limit.
 
     A path that the commit tracks is always compared; others are left out if the commit's own .gitignore says so.
     """
@@ -221,7 +221,7 @@ def _ignore_files(repository: Repository, base: Sequence[TreeEntry]) -> dict[str
 
 
 class _Skip:
-    """What the walk leaves out: untracked paths that are ignored, and folders that hold nothing else."""
+    """Rule of what the walk leaves out: untracked paths that are ignored, and folders that hold nothing else."""
 
     def __init__(self, tracked: Mapping[str, TreeEntry], ignored: GitIgnore) -> None:
         self._tracked = tracked

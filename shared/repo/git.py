@@ -49,10 +49,6 @@ MISSING = "git is missing; install git 2.38 or later"
 SWITCHES = tuple(word for setting in CONFIGURATION for word in ("-c", setting))
 
 
-class GitFailed(CommandFailed):
-    """git ended badly. The text is its first telling line."""
-
-
 def git(
     repository: Path,
     *arguments: str,
@@ -61,10 +57,10 @@ def git(
     limit: int = LIMIT,
     remote: Remote | None = None,
 ) -> bytes:
-    """What git prints on the bare repository, whole, or GitFailed."""
+    """Run git on the bare repository -> all that it prints, or CommandFailed."""
     done = try_git(repository, *arguments, data=data, timeout=timeout, limit=limit, remote=remote)
     if done.code:
-        raise GitFailed(f"git {arguments[0]}: {telling_line(done.complaint)}")
+        raise CommandFailed(f"git {arguments[0]}: {telling_line(done.complaint)}")
     return done.output
 
 
@@ -76,7 +72,7 @@ def try_git(
     limit: int = LIMIT,
     remote: Remote | None = None,
 ) -> Finished:
-    """As git(), but a bad exit code is an answer. Only with `remote` it may speak to another repository.
+    """Run git; a bad exit code is an answer. Only with `remote` it may speak to another repository.
 
     timeout in seconds, limit in bytes: an answer beyond it is an error, never silently short.
     """
@@ -89,14 +85,14 @@ def try_git(
     if done.end == "timed out" and remote:
         raise Unavailable(f"{remote.url} did not answer within {timeout:g} s")
     if done.end != "exited":
-        raise GitFailed(f"git {arguments[0]}: {done.end} after {done.seconds:.0f} s (limit {timeout:g} s)")
+        raise CommandFailed(f"git {arguments[0]}: {done.end} after {done.seconds:.0f} s (limit {timeout:g} s)")
     if done.cut:
-        raise GitFailed(f"git {arguments[0]}: the answer is longer than {limit} bytes")
+        raise CommandFailed(f"git {arguments[0]}: the answer is longer than {limit} bytes")
     return done
 
 
 def remove_stale_locks(repository: Path, keep: str = "") -> None:
-    """What a git left behind that was killed. Only for whoever knows that no other git is at work there."""
+    """Remove what a killed git left behind. Only for whoever knows that no other git is at work there."""
     for lock in (*repository.glob("*.lock"), *repository.glob("refs/**/*.lock")):
         if lock.name != keep:
             lock.unlink(missing_ok=True)

@@ -14,10 +14,10 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from shared.model.change import Change, ChangeLimits
-from shared.model.errors import Misconfigured, Refused, Stumble
+from shared.model.errors import CommandFailed, Misconfigured, Refused, Stumble
 from shared.model.naming import is_agent_branch
 from shared.repo import mirror_commits, mirror_difference, mirror_tidy, mirror_tree
-from shared.repo.git import LIMIT, GitFailed, remove_stale_locks, try_git
+from shared.repo.git import LIMIT, remove_stale_locks, try_git
 from shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from shared.repo.mirror_tree import TreeEntry, commit_id
 from shared.repo.objects import Repository
@@ -64,7 +64,7 @@ class Mirror:
         self._changes = lru_cache(MOST_KEPT)(partial(mirror_difference.changed, self.repository))
 
     def close(self) -> None:
-        """No git of ours goes on; whoever asks on starts another."""
+        """End the git that is kept; whoever asks on starts another."""
         self.repository.close()
 
     def create(self) -> None:
@@ -82,11 +82,11 @@ class Mirror:
         self.bring(branch)
         sha = self.head(branch)
         if sha is None:
-            raise GitFailed(f"git fetch: {branch} did not arrive")
+            raise CommandFailed(f"git fetch: {branch} did not arrive")
         return sha
 
     def bring(self, branch: str) -> None:
-        """As `fetch`, for who asks himself where the branch is then."""
+        """Fetch, for one who asks afterwards where the branch is."""
         name = _branch(branch)
         options = ("--no-tags", "--no-recurse-submodules", "--no-auto-gc", "--no-write-fetch-head", "--quiet")
         spec = f"+{name}:{_tracking(branch)}"
@@ -138,7 +138,7 @@ class Mirror:
         return self.repository.one(f"{commit_id(sha)}^")
 
     def is_ancestor(self, older: str, newer: str) -> bool:
-        """Whether `newer`'s history holds `older`; a commit is its own ancestor. GitFailed if one is not here."""
+        """Tell if `newer`'s history holds `older`; a commit is its own ancestor. CommandFailed if one is not here."""
         return mirror_commits.is_ancestor(self.repository, older, newer)
 
     def tidy(self, is_over: Callable[[str], bool], now: datetime) -> Iterator[str]:
@@ -192,7 +192,7 @@ class Mirror:
         return mirror_commits.titles(self.repository, sha)
 
     def taken_back(self, sha: str, onto: str, ref: str, who: str, now: datetime) -> Rebased | Conflict | AlreadyThere:
-        """What `sha` changed, undone on top of `onto`, at the attempt's free `ref`; by `who`: "Name <address>"."""
+        """Undo what `sha` changed on top of `onto`, at the attempt's free `ref`; by `who`: "Name <address>"."""
         return mirror_commits.taken_back(self.repository, sha, onto, attempt_name(ref), who, now)
 
     # --- what commits hold -----------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ class Mirror:
         options = ("--fixed-strings", "-I", "--line-number", "--null", "--full-name", f"--max-count={limit}")
         done = self.repository.try_git("grep", *options, "-e", needle, commit_id(sha))
         if done.code > 1:
-            raise GitFailed(f"git grep: {telling_line(done.complaint)}")
+            raise CommandFailed(f"git grep: {telling_line(done.complaint)}")
         return tuple(_match(row) for row in done.output.split(b"\n")[:limit] if row)
 
     def check_out(self, sha: str, target: Path, limits: ChangeLimits | None = None) -> None:
@@ -239,14 +239,16 @@ class Mirror:
         url = self.remote.url
         done = self.repository.try_git("ls-remote", "--heads", "--", url, *names, timeout=60, remote=self.remote)
         if done.code:
-            raise explain(done.complaint, self.remote) or GitFailed(f"git ls-remote: {telling_line(done.complaint)}")
+            raise explain(done.complaint, self.remote) or CommandFailed(
+                f"git ls-remote: {telling_line(done.complaint)}"
+            )
         rows = (row.split("\t") for row in done.text.splitlines() if "\t" in row)
         return {name.removeprefix("refs/heads/"): sha for sha, name in rows}
 
     def _cannot_fetch(self, branch: str, done: Finished) -> Exception:
         if "couldn't find remote ref" not in done.complaint:
             reason = explain(done.complaint, self.remote)
-            return reason or GitFailed(f"git fetch: {telling_line(done.complaint)}")
+            return reason or CommandFailed(f"git fetch: {telling_line(done.complaint)}")
         there = sorted(self._remote_branches())
         if not there:
             return Misconfigured(f"{self.remote.url} is empty; push a first commit to its branch {branch}")
@@ -262,14 +264,14 @@ class Mirror:
             raise BranchMoved(branch, found)
         if rejected := re.search(r"^!\t.*\[(?:remote )?rejected\] \((.*)\)$", done.text, re.MULTILINE):
             raise Refused(f"the forge does not take {branch}: {telling_line(rejected[1])}")
-        raise explain(done.complaint, self.remote) or GitFailed(f"git push: {telling_line(done.complaint)}")
+        raise explain(done.complaint, self.remote) or CommandFailed(f"git push: {telling_line(done.complaint)}")
 
 
 def default_branch(folder: Path, remote: Remote) -> str:
     """The branch that the repository itself calls its main one; `folder`: any. Misconfigured if it is empty."""
     done = try_git(folder, "ls-remote", "--symref", "--", remote.url, "HEAD", remote=remote)
     if done.code:
-        raise explain(done.complaint, remote) or GitFailed(f"git ls-remote: {telling_line(done.complaint)}")
+        raise explain(done.complaint, remote) or CommandFailed(f"git ls-remote: {telling_line(done.complaint)}")
     head = re.search(r"^ref: refs/heads/(\S+)\tHEAD$", done.text, re.MULTILINE)
     if head is None:
         raise Misconfigured(

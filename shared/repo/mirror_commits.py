@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from shared.model.errors import Refused
-from shared.repo.git import GitFailed, git, try_git
+from shared.model.errors import CommandFailed, Refused
+from shared.repo.git import git, try_git
 from shared.repo.mirror_tree import commit_id
 from shared.repo.objects import Repository
 from shared.repo.remote import telling_line
@@ -32,7 +32,7 @@ class Rebased:
 
 @dataclass(frozen=True)
 class Conflict:
-    """It does not fit. `paths`: where; none: the branch was rewritten, the old base is not part of it any more."""
+    """Conflict: it does not fit. `paths`: where; none: the branch was rewritten, the old base is not in it any more."""
 
     paths: tuple[str, ...] = ()
 
@@ -46,7 +46,7 @@ OnTop = Rebased | Conflict | AlreadyThere
 
 
 def rebased(repository: Repository, commit: str, onto: str, ref: str, now: datetime) -> OnTop:
-    """As Mirror.rebased says."""
+    """See Mirror.rebased."""
     made = on_top(repository, commit, onto, now)
     fault_point("rebase.written")
     return Rebased(stand(repository, ref, made.sha)) if isinstance(made, Rebased) else made
@@ -86,7 +86,7 @@ def merged_tree(repository: Repository, onto: str, commit: str) -> str | Conflic
     """The id of the tree of both."""
     done = repository.try_git("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, commit)
     if done.code > 1:
-        raise GitFailed(f"git merge-tree: {telling_line(done.complaint)}")
+        raise CommandFailed(f"git merge-tree: {telling_line(done.complaint)}")
     tree, *paths = done.text.split("\0")
     return _conflict(set(paths) - {""}) if done.code else tree.strip()
 
@@ -94,7 +94,7 @@ def merged_tree(repository: Repository, onto: str, commit: str) -> str | Conflic
 def is_ancestor(repository: Repository, older: str, newer: str) -> bool:
     done = repository.try_git("merge-base", "--is-ancestor", commit_id(older), commit_id(newer))
     if done.code > 1:
-        raise GitFailed(f"git merge-base: {telling_line(done.complaint)}")
+        raise CommandFailed(f"git merge-base: {telling_line(done.complaint)}")
     return done.ok
 
 
@@ -128,7 +128,7 @@ def stand(repository: Repository, ref: str, sha: str) -> str:
         return sha
     there = repository.commit(ref)
     if there is None:
-        raise GitFailed(f"git update-ref: {telling_line(done.complaint)}")
+        raise CommandFailed(f"git update-ref: {telling_line(done.complaint)}")
     if _files_and_base(repository, there) != _files_and_base(repository, sha):
         raise Refused(f"{ref} is at {there} already: it cannot take another commit")
     return there
@@ -146,7 +146,7 @@ def _files_and_base(repository: Repository, sha: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Signed:
-    """What a new commit says. `who`: "Name <address>"."""
+    """Author, message and time of a new commit. `who`: "Name <address>"."""
 
     who: str
     text: str
@@ -154,7 +154,7 @@ class Signed:
 
 
 def joined(repository: Repository, ours: str, theirs: str, signed: Signed) -> str | Conflict:
-    """As Mirror.joined says."""
+    """See Mirror.joined."""
     tree = merged_tree(repository, commit_id(ours), commit_id(theirs))
     if isinstance(tree, Conflict):
         return tree
@@ -164,7 +164,7 @@ def joined(repository: Repository, ours: str, theirs: str, signed: Signed) -> st
 
 
 def gathered(repository: Repository, branch: str, onto: str, ref: str, signed: Signed) -> Rebased | AlreadyThere:
-    """As Mirror.gathered says."""
+    """See Mirror.gathered."""
     if not is_ancestor(repository, onto, branch):
         raise Refused(f"{branch[:12]} does not hold {onto[:12]}: it has to be brought up to date first")
     tree = tree_id(repository, branch)
@@ -205,7 +205,7 @@ def titles(repository: Repository, sha: str) -> tuple[str, ...]:
 def taken_back(
     repository: Repository, sha: str, onto: str, ref: str, who: str, now: datetime
 ) -> Rebased | Conflict | AlreadyThere:
-    """What `sha` changed on its branch, undone on top of `onto`, as a commit at the free `ref`; see `rebased`.
+    """Undo what `sha` changed on its branch, on top of `onto`, as a commit at the free `ref`; see `rebased`.
 
     `who`: "Name <address>".
     """

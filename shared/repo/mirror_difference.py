@@ -24,7 +24,7 @@ Row = tuple[str, str, str, str, str]  # path, modes before and now (empty: no fi
 
 
 def diff(repository: Repository, old: str, new: str, limit: int = LIMIT) -> bytes:
-    """The whole change as a patch. Bytes: it may be binary. GitFailed beyond `limit` bytes."""
+    """The whole change as a patch. Bytes: it may be binary. CommandFailed beyond `limit` bytes."""
     return repository.git("diff-tree", "-p", *SWITCHES, commit_id(old), commit_id(new), limit=limit)
 
 
@@ -93,7 +93,7 @@ def _added_lines(repository: Repository, old: str, new: str) -> dict[tuple[str, 
 
 
 def _hunk(lines: Iterator[bytes], removed: int, first: int, added: int) -> Iterator[tuple[int, str]]:
-    """Its added lines. What a line says cannot be mistaken for a head, since the lines are counted."""
+    """Read its added lines. No line can be mistaken for a head, since the lines are counted."""
     while removed or added:
         line = next(lines)
         if line.startswith(b"-"):

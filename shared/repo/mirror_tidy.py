@@ -49,7 +49,7 @@ def pack(repository: Repository, now: datetime) -> Iterator[str]:
 
 
 def _sweep(packs: Path, before: float) -> None:
-    """What a git that was killed has left half written."""
+    """Remove what a git that was killed has left half written."""
     for path in (*packs.glob(".tmp-*"), *packs.glob("tmp_*")):
         if path.lstat().st_mtime < before:
             path.unlink(missing_ok=True)

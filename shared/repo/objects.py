@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 
 from shared.model.errors import CommandFailed, Misconfigured, Refused, Unavailable
-from shared.repo.git import ENVIRONMENT, LIMIT, MISSING, NOWHERE, SWITCHES, GitFailed, try_git
+from shared.repo.git import ENVIRONMENT, LIMIT, MISSING, NOWHERE, SWITCHES, try_git
 from shared.repo.remote import Remote, telling_line
 from shared.system.process import Finished, KeptProgram
 
@@ -36,7 +36,7 @@ Answer = tuple[Found | None, bytes]
 class Repository:
     """A bare repository of our own. `close` ends the git that is kept; the next question starts another.
 
-    Names are those of git's manual (gitrevisions), checked by the caller. GitFailed: no answer, or none in time.
+    Names are those of git's manual (gitrevisions), checked by the caller. CommandFailed: no answer, or none in time.
     """
 
     def __init__(self, path: Path) -> None:
@@ -45,22 +45,22 @@ class Repository:
         self._git: KeptProgram | None = None
 
     def find(self, names: Iterable[str]) -> list[Found | None]:
-        """What stands under each name; None: nothing."""
+        """Find what stands under each name; None: nothing."""
         return [found for found, _ in self._asked("info", names)]
 
     def commit(self, name: str) -> str | None:
         """The commit under a name; None: there is none, or no repository yet."""
         try:
             (found,) = self.find([f"{name}^{{commit}}"])
-        except GitFailed:  # what is there cannot be read: a power cut leaves such objects
+        except CommandFailed:  # what is there cannot be read: a power cut leaves such objects
             return None
         return found.sha if found else None
 
     def one(self, name: str) -> str:
-        """The id of what stands under a name. GitFailed if nothing does."""
+        """The id of what stands under a name. CommandFailed if nothing does."""
         (found,) = self.find([name])
         if found is None:
-            raise GitFailed(f"git cat-file: there is no {name[:200]}")
+            raise CommandFailed(f"git cat-file: there is no {name[:200]}")
         return found.sha
 
     def read(self, name: str, limit: int) -> bytes | None:
@@ -74,18 +74,18 @@ class Repository:
         return data
 
     def contents(self, names: Iterable[str]) -> list[bytes]:
-        """The bytes of each object. GitFailed if one is not here."""
+        """The bytes of each object. CommandFailed if one is not here."""
         wanted = list(names)
         answers = self._asked("contents", wanted)
         if missing := [name for name, (found, _) in zip(wanted, answers, strict=True) if found is None]:
-            raise GitFailed(f"git cat-file: there is no {missing[0][:200]}")
+            raise CommandFailed(f"git cat-file: there is no {missing[0][:200]}")
         return [data for _, data in answers]
 
     def git(self, *arguments: str, data: bytes | None = None, timeout: float = 60, limit: int = LIMIT) -> bytes:
-        """What git prints here, whole, or GitFailed."""
+        """What git prints here, whole, or CommandFailed."""
         done = self.try_git(*arguments, data=data, timeout=timeout, limit=limit)
         if done.code:
-            raise GitFailed(f"git {arguments[0]}: {telling_line(done.complaint)}")
+            raise CommandFailed(f"git {arguments[0]}: {telling_line(done.complaint)}")
         return done.output
 
     def try_git(
@@ -116,7 +116,7 @@ class Repository:
                     return self._answers(what, wanted)
                 except CommandFailed as problem:
                     if is_last:
-                        raise GitFailed(f"git cat-file: {telling_line(str(problem))}") from None
+                        raise CommandFailed(f"git cat-file: {telling_line(str(problem))}") from None
         raise AssertionError("the last one answers or raises")
 
     def _answers(self, what: str, names: Sequence[str]) -> list[Answer]:

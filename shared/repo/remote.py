@@ -27,7 +27,7 @@ class RemoteAway(Unavailable):
 
 @dataclass(frozen=True)
 class Remote:
-    """Where the target lives: an https URL or an absolute path. Misconfigured if it is anything else."""
+    """Address of the target: an https URL or an absolute path. Misconfigured if it is anything else."""
 
     url: str
     token: str | None = field(default=None, repr=False)
@@ -44,7 +44,7 @@ class Remote:
 
     @property
     def protocol(self) -> str:
-        """In git's words."""
+        """Name of its protocol, in git's words."""
         return "file" if self.is_local else urlsplit(self.url).scheme
 
     @property
@@ -71,7 +71,7 @@ def access(remote: Remote | None) -> Iterator[tuple[dict[str, str], tuple[int, .
 
 
 def explain(complaint: str, remote: Remote) -> TeamError | None:
-    """What git says about a remote, as an error that tells the owner what to do; None: it says something else."""
+    """Turn what git says about a remote into an error that tells the owner what to do; None: it says something else."""
     said = complaint.lower()
     if any(word in said for word in ("authentication failed", "could not read username", "error: 403", "error: 401")):
         begin = f"{remote.url} refused the token" if remote.token else f"{remote.url} asks for a token"

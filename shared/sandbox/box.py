@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, Protocol
 
-from shared.model.errors import Stopping
+from shared.model.errors import Misconfigured, Stopping
 from shared.sandbox.box_job import Job, JobLimits, Mount, python_mounts
 from shared.sandbox.box_root import box_uid, hand_over
-from shared.sandbox.bubblewrap import METER_PORT, PROGRAMS, Bubblewrap, NoSandbox, never
+from shared.sandbox.bubblewrap import METER_PORT, PROGRAMS, Bubblewrap, never
 from shared.system.process import Finished
 
 __all__ = [
@@ -23,8 +23,8 @@ __all__ = [
     "Finished",
     "Job",
     "JobLimits",
+    "Misconfigured",
     "Mount",
-    "NoSandbox",
     "box_uid",
     "find_box",
     "hand_over",
@@ -73,7 +73,7 @@ class Box(Protocol):
 def find_box(scratch: Path, search: str = PROGRAMS) -> Box:
     """The best box of this machine, after it has run one command. `scratch`: a folder of ours for its files.
 
-    NoSandbox: there is none; the text names each try and what to type.
+    Misconfigured: there is none; the text names each try and what to type.
     """
     name = "bubblewrap"
     try:
@@ -83,13 +83,13 @@ def find_box(scratch: Path, search: str = PROGRAMS) -> Box:
         if done.ok:
             return box
         complaint = done.complaint or f"{done.end}, exit code {done.code}"
-    except NoSandbox as error:
+    except Misconfigured as error:
         complaint = str(error)
-    raise NoSandbox(refusal(name, complaint))
+    raise Misconfigured(refusal(name, complaint))
 
 
 def refusal(tried: str, complaint: str) -> str:
-    """What the owner reads instead of a run: what was tried, what it said, what to type."""
+    """Return what the owner reads instead of a run: what was tried, what it said, what to type."""
     meaning, fix = next((rest for words, *rest in FIXES if words in complaint), OTHERWISE)
     return (
         "no working sandbox, so nothing that a model wrote or a repository brought is executed\n"
@@ -121,7 +121,7 @@ class Stoppable:
         return self._box.quality
 
     def run(self, job: Job, stop: Callable[[], bool] = never) -> Finished:
-        """As Box.run. Stopping: it was cut, or not even begun, because the program is being stopped."""
+        """Run it as Box.run does. Stopping: it was cut, or not even begun, because the program is being stopped."""
         if self._stop():
             raise Stopping("the program is being stopped: nothing is run any more")
         ours = False

@@ -1,4 +1,4 @@
-"""What is to run in a box, what it may see, and what it may take."""
+"""Job of a box: what is to run, what it may see, and what it may take."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Mount:
 
 @dataclass(frozen=True)
 class JobLimits:
-    """What a job may take. Reaching a limit ends it, or fails the call inside that asks for more."""
+    """Limits of a job. Reaching one ends it, or fails the call inside that asks for more."""
 
     seconds: float = 600
     memory_mb: int = 2048  # of the whole box, shared pages counted once
@@ -63,7 +63,7 @@ class Job:
 
 
 def python_mounts(interpreter: Path) -> tuple[Mount, ...]:
-    """What an interpreter needs to see, read-only and under its own names: its virtual environment and its base.
+    """Return what an interpreter needs to see, read-only and under its own names: its virtual environment and its base.
 
     Of a base only the program and library folders: a prefix may well be somebody's home. /usr is in every box.
     Misconfigured: there is no such interpreter.

@@ -152,7 +152,7 @@ def packet(_: Scene) -> str | None:
 
 @check("a signal to a process outside")
 def signal_outside(scene: Scene) -> str | None:
-    """Whether it arrived is seen outside: the same number may be a process of the box, which it does not hurt."""
+    """Tell whether it arrived is seen outside: the same number may be a process of the box, which it does not hurt."""
     os.kill(scene["victim"], signal.SIGCONT)
     return None
 
@@ -173,7 +173,7 @@ def devices(_: Scene) -> str | None:
 
 @check("a child that outlives the run")
 def survivor(scene: Scene) -> str | None:
-    """Whether it lives is seen outside: it holds a lock on the file `beat`, which also gets its number."""
+    """Tell whether it lives is seen outside: it holds a lock on the file `beat`, which also gets its number."""
     ready, told = os.pipe()
     if os.fork() == 0:
         os.setsid()

@@ -22,7 +22,7 @@ NOBODY = 65534
 
 
 def box_uid() -> int:
-    """Who works in a box: we ourselves, and nobody when we are root, whom limits do not bind."""
+    """Return who works in a box: we ourselves, and nobody when we are root, whom limits do not bind."""
     return NOBODY if os.geteuid() == 0 else os.geteuid()
 
 
@@ -51,7 +51,7 @@ ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/home/sandbox", "LANG": "C.UTF-
 
 
 def options(job: Job, mounts: tuple[Mount, ...], names: dict[Path, str]) -> Iterator[str]:
-    """What bwrap is told. The first of the mounts is our own folder; `names`: where bwrap finds each source.
+    """List what bwrap is told. The first of the mounts is our own folder; `names`: where bwrap finds each source.
 
     Refused: the job cannot be boxed safely.
     """
@@ -71,7 +71,7 @@ def options(job: Job, mounts: tuple[Mount, ...], names: dict[Path, str]) -> Iter
 
 
 def _host() -> Iterator[str]:
-    """Only what is named: with all of the host's root, each socket in /run could be connected."""
+    """Mount only what is named: with all of the host's root, each socket in /run could be connected."""
     yield from ("--ro-bind", "/usr", "/usr")
     for path in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
         if os.path.islink(path):
@@ -137,7 +137,7 @@ def staged(sources: tuple[Path, ...]) -> dict[Path, str]:
 
 
 def mount_table(names: dict[Path, str], stage: Path) -> bytes:
-    """In the form of fstab(5). The bottom of each mount is an empty file or folder that stays for the next run."""
+    """Write the mounts as fstab(5). The bottom of each is an empty file or folder that stays for the next run."""
     if os.geteuid() != 0:
         return b""
     _make(stage)
@@ -158,5 +158,5 @@ def _make(folder: Path) -> None:
 
 
 def _escaped(path: Path) -> str:
-    """As fstab(5) wants it."""
+    """Escape it as fstab(5) wants it."""
     return "".join(f"\\{ord(sign):03o}" if sign in " \t\n\\" else sign for sign in str(path))

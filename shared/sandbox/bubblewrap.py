@@ -37,10 +37,6 @@ STAGED = '"$0" -a -T "$1" && shift && exec "$@"'
 GUARD = 'exec 3<&0 </dev/null; ((read -r _ <&3; kill -s KILL -- -1) &); exec "$@" 3<&-'
 
 
-class NoSandbox(Misconfigured):
-    """Nothing that a model wrote or a repository brought can be run here; the text says what to type."""
-
-
 def never() -> bool:
     return False
 
@@ -52,7 +48,7 @@ class Bubblewrap:
     quality: Literal["full", "reduced"] = "full"
 
     def __init__(self, scratch: Path, search: str = PROGRAMS) -> None:
-        """Ends what an earlier process of ours may have left. NoSandbox: a program is missing."""
+        """Ends what an earlier process of ours may have left. Misconfigured: a program is missing."""
         self._search = search
         self._bwrap = self._program("bwrap")
         self.version = self._version()
@@ -64,7 +60,7 @@ class Bubblewrap:
     def run(self, job: Job, stop: Callable[[], bool] = never) -> Finished:
         """Run the job to its end, from the thread that waits for it. `stop` is asked ten times a second.
 
-        Refused: the job cannot be boxed safely. NoSandbox: the box did not start. Unavailable: it does not end.
+        Refused: the job cannot be boxed safely. Misconfigured: the box did not start. Unavailable: it does not end.
         """
         mounts = self._mounts(job)
         names = staged(tuple(mount.source for mount in mounts))
@@ -88,7 +84,7 @@ class Bubblewrap:
                 said = os.pread(status, 1000, 0)
                 _end_the_rest(said)
         if done.end == "not found" or (done.end == "exited" and done.code >= 0 and b'"exit-code"' not in said):
-            raise NoSandbox(f"the sandbox did not start ({_last_line(done)}): type `make doctor`")
+            raise Misconfigured(f"the sandbox did not start ({_last_line(done)}): type `make doctor`")
         return done
 
     def _mounts(self, job: Job) -> tuple[Mount, ...]:
@@ -138,7 +134,7 @@ class Bubblewrap:
     def _program(self, name: str) -> str:
         if found := shutil.which(name, path=self._search):
             return found
-        raise NoSandbox(f"the program {name} is not in {self._search}")
+        raise Misconfigured(f"the program {name} is not in {self._search}")
 
     def _version(self) -> str:
         said = process.run((self._bwrap, "--version"), env={}, timeout=10).text.split()

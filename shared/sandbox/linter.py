@@ -28,13 +28,9 @@ LONGEST_TEXT = 300
 MOST_PER_FILE = 200
 
 
-class LinterFailed(Stumble):
-    """ruff did not come to its end; nothing is known of the files."""
-
-
 @dataclass(frozen=True)
 class Lint:
-    """What ruff says of a line (from 1). `code`: S307, F401, ... or "invalid-syntax"."""
+    """Remark of ruff about a line (from 1). `code`: S307, F401, ... or "invalid-syntax"."""
 
     path: str
     line: int
@@ -53,12 +49,12 @@ class RuffLinter:
     def lint(self, files: Mapping[str, str]) -> tuple[Lint, ...]:
         """Path -> text of Python files -> what is wrong, by path and line. Paths are only names here.
 
-        LinterFailed: it did not end well. Misconfigured: there is no ruff.
+        Stumble: it did not end well. Misconfigured: there is no ruff.
         """
         if not files:
             return ()
         if len(files) > MOST_FILES or sum(map(len, files.values())) > MOST_CHARS:
-            raise LinterFailed(f"{len(files)} files, too many or too large to be linted")
+            raise Stumble(f"{len(files)} files, too many or too large to be linted")
         if not self._ruff.is_file():
             raise Misconfigured(f"there is no ruff at {self._ruff}: type `make setup`")
         self._scratch.mkdir(parents=True, exist_ok=True)
@@ -90,12 +86,12 @@ def _job(ruff: Path, folder: Path) -> Job:
 def _read(done: Finished, names: Mapping[str, str]) -> Iterator[Lint]:
     if not done.ok or done.cut:
         said = (done.complaint.splitlines() or ["nothing"])[-1][:200] if not done.cut else "more than can be read"
-        raise LinterFailed(f"ruff: {done.end}, exit code {done.code}; it said: {said}")
+        raise Stumble(f"ruff: {done.end}, exit code {done.code}; it said: {said}")
     try:
         rows = json.loads(done.output)
         yield from _lints(rows, names)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise LinterFailed(f"ruff's answer cannot be read ({type(error).__name__})") from None
+        raise Stumble(f"ruff's answer cannot be read ({type(error).__name__})") from None
 
 
 def _lints(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[Lint]:

@@ -20,18 +20,9 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from shared.model.errors import Misconfigured
 from shared.sandbox import box_probe
-from shared.sandbox.box import (
-    Box,
-    Finished,
-    Job,
-    JobLimits,
-    Mount,
-    NoSandbox,
-    box_uid,
-    hand_over,
-    python_mounts,
-)
+from shared.sandbox.box import Box, Finished, Job, JobLimits, Mount, box_uid, hand_over, python_mounts
 from shared.system import process
 
 REPORT = TypeAdapter(dict[str, tuple[bool, str]])
@@ -83,10 +74,12 @@ def attack(box: Box, scratch: Path) -> tuple[SandboxCheck, ...]:
 
 
 def require(checks: tuple[SandboxCheck, ...]) -> None:
-    """NoSandbox, naming each attack that got through."""
+    """Misconfigured, naming each attack that got through."""
     through = "; ".join(f"{check.name} ({check.detail})" for check in checks if not check.stopped)
     if through:
-        raise NoSandbox(f"the sandbox does not hold: {through}. Nothing is executed; `make doctor` repeats this check.")
+        raise Misconfigured(
+            f"the sandbox does not hold: {through}. Nothing is executed; `make doctor` repeats this check."
+        )
 
 
 def _checks(done: Finished, seen: dict[str, bool]) -> tuple[SandboxCheck, ...]:

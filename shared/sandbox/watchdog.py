@@ -39,7 +39,7 @@ class BoxUsage:
 
 @dataclass(frozen=True)
 class Written:
-    """What is in some folders: bytes, number of files, and when the last of them changed, which nobody can forge."""
+    """Contents of some folders: bytes, number of files, and when the last of them changed, which nobody can forge."""
 
     size: int
     files: int
@@ -58,7 +58,7 @@ def verdict(usage: BoxUsage, limits: JobLimits, disk_before: int = 0) -> End | N
 
 
 class Stillness:
-    """Whether something has looked the same for that many seconds; 0: as long as it likes.
+    """Stillness: whether something has looked the same for that many seconds; 0: as long as it likes.
 
     Only time in which we looked counts: where we were held up ourselves, nothing could be seen to happen.
     """
@@ -108,7 +108,7 @@ def watchdog(
 
 
 def _usage(pid: int, folders: tuple[Path, ...], written: Written, most_tasks: int) -> BoxUsage:
-    """What the process and all below it take now, but for what ends while we look. It stops at `most_tasks`."""
+    """Measure what the process and all below it take now, but for what ends while we look. It stops at `most_tasks`."""
     disks = {os.stat(folder).st_dev for folder in folders}
     memory, tasks, disk = 0, 0, written.size
     nameless: dict[tuple[int, int], int] = {}
@@ -158,7 +158,7 @@ def _free(folder: Path) -> int:
 
 
 def on_disk(folders: tuple[Path, ...], most_files: int) -> Written:
-    """It stops counting beyond `most_files`. Refused: see walk."""
+    """Measure them; it stops counting beyond `most_files`. Refused: see walk."""
     size = files = changed = 0
     for folder in folders:
         for parent, name in walk(folder):

@@ -1,4 +1,4 @@
-"""Who works on a home: its daemons, one after the other, which agents are at work, and how runs and phases ended.
+"""Activity on a home: its daemons, one after the other, which agents are at work, how runs and phases ended.
 
 Each daemon has a number, its epoch. A database that is guarded by it (shared.store.database) writes nothing once there
 is a higher one: a daemon that was suspended and replaced can do no harm when it wakes up.
@@ -57,7 +57,7 @@ class Activity:
         self._db = db
 
     def newest_run(self) -> int:
-        """Its number; 0: there was none yet."""
+        """Number of the newest run; 0: there was none yet."""
         row = self._db.row("select coalesce(max(id), 0) as newest from agent_runs")
         return int(row["newest"]) if row else 0
 
@@ -73,7 +73,7 @@ class Activity:
         )
 
     def bad_ends(self, day: str) -> tuple[BadEnd, ...]:
-        """What broke off on that day and was not done again since."""
+        """List what broke off on that day and was not done again since."""
         rows = self._db.rows(
             "select agent_name, task_id, result from agent_runs where id in"
             " (select max(id) from agent_runs where day = ? group by agent_name, task_id)"
@@ -84,13 +84,13 @@ class Activity:
         return tuple(end for end in ends if not end.reason.startswith(NO_PROBLEM))
 
     def phases(self, day: str) -> tuple[Phase, ...]:
-        """In the order in which they began."""
+        """List them in the order in which they began."""
         rows = self._db.rows("select name, ended_at from phases where day = ? order by rowid", (day,))
         return tuple(Phase(row["name"], row["ended_at"] is not None) for row in rows)
 
 
 def locked_since(lock: Path) -> datetime:
-    """When the one who works on a home now began: he wrote his number into the lock."""
+    """Return when the one who works on a home now began: he wrote his number into the lock."""
     return datetime.fromtimestamp(lock.stat().st_mtime, UTC)
 
 

@@ -57,7 +57,7 @@ class _Held:
         return kept[sql, values]
 
     def forget(self, book: str) -> None:
-        """What was read of this book, and what nobody knows the book of; without a name: all."""
+        """Forget what was read of this book, and what nobody knows the book of; without a name: all."""
         for name in (book, "") if book else tuple(self._answers):
             self._answers.pop(name, None)
 
@@ -111,7 +111,7 @@ class Database:
         return found[0] if found else None
 
     def close(self) -> None:
-        """This thread's connection; the last one to close folds the write-ahead log into the file."""
+        """Close this thread's connection; the last one to close folds the write-ahead log into the file."""
         if hasattr(self._local, "held"):
             self._local.held.close()
             del self._local.held
@@ -149,7 +149,7 @@ class Database:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """What SQLite complains about, as what the owner can do. A broken rule of the schema is our bug."""
+        """Turn what SQLite complains about into what the owner can do. A broken rule of the schema is our bug."""
         try:
             yield
         except sqlite3.OperationalError as error:

@@ -28,7 +28,7 @@ Said = Literal["approve", "reject", "correct"]
 
 @dataclass(frozen=True)
 class Ruling:
-    """What the owner said about a change, and when."""
+    """Ruling: what the owner said about a change, and when."""
 
     kind: Said
     subject: str
@@ -65,7 +65,7 @@ class GateRepository:
         fault_point(f"{kind}.booked")
 
     def not_begun(self, kind: Kind, task: str, commit: str) -> None:
-        """It could not begin for a reason that is not its own: no money, no sandbox, no answer."""
+        """Note that it could not begin for a reason that is not its own: no money, no sandbox, no answer."""
         with self._db.transaction() as db:
             db.execute(
                 "update gate_runs set begun = begun - 1 where task = ? and commit_id = ? and kind = ?",
@@ -99,7 +99,7 @@ class GateRepository:
         return tuple(found for row in rows if (found := _read(REVIEWED, row["answer_json"])))
 
     def newest(self, task: str) -> tuple[Evidence | None, Reviewed | None]:
-        """What was said last about the task, whichever commit that was."""
+        """Return what was said last about the task, whichever commit that was."""
         sql = (
             "select answer_json from gate_runs where task = ? and kind = ? and answer_json is not null"
             " order by rowid desc limit 1"
@@ -153,7 +153,7 @@ class GateRepository:
         fault_point("parked.kept")
 
     def parked(self, task: str) -> AwaitingOwner | None:
-        """What was parked last of a task."""
+        """Return what was parked last of a task."""
         row = self._db.row("select * from parked where task = ? order by at desc, rowid desc limit 1", (task,))
         return row_to(AwaitingOwner, row, reasons=row["reasons"].split("\n")) if row else None
 
@@ -177,7 +177,7 @@ class GateRepository:
         return [row_to(Ruling, row) for row in rows]
 
     def is_approved(self, task: str, subject: str) -> bool:
-        """By the owner's last word on exactly this change."""
+        """Tell whether the owner's last word on exactly this change allows it."""
         said = [ruling.kind for ruling in self.rulings(task) if ruling.subject == subject]
         return bool(said) and said[-1] == "approve"
 

@@ -72,7 +72,7 @@ class Journal:
     def all_born(
         self, tasks: Iterable[tuple[TaskSpec, State]], note: str, now: datetime, wording: str = "", branch: str = ""
     ) -> None:
-        """As `born`, of many that came at once: the disk is waited for once."""
+        """Book tasks as `born` does, of many that came at once: the disk is waited for once."""
         self._has_branches = True if branch else self._has_branches
         with self._db.transaction() as db:
             for spec, state in tasks:
@@ -140,16 +140,16 @@ class Journal:
     # -- tasks: what is known of them -------------------------------------------------------------------------
 
     def places(self) -> Mapping[State, AbstractSet[str]]:
-        """Where history puts each task that was ever seen, by id. No more is read than what was booked since."""
+        """Return where history puts each task that was ever seen, by id. No more is read than what was booked since."""
         return self._places.now()
 
     def open_tasks(self) -> dict[str, TaskRecord]:
-        """Those that are to be done, or in work. Here and below: by id, in the order in which they were first seen."""
+        """Tasks that are to be done, or in work. Here and below: by id, in the order in which they were first seen."""
         places = self.places()
         return self.tasks(id_ for state in OPEN for id_ in places[state])
 
     def tasks(self, ids: Iterable[str]) -> dict[str, TaskRecord]:
-        """Of these, those that were ever seen."""
+        """Records of those of these tasks that were ever seen."""
         if (wanted := _json(ids)) == "[]":
             return {}
         return find_records(self._db, "t.id in (select value from json_each(?))", (wanted,))
@@ -158,11 +158,11 @@ class Journal:
         return self.tasks([id_]).get(id_)
 
     def every_task(self) -> dict[str, TaskRecord]:
-        """That was ever seen: for whoever shows them all. It takes the longer the older a home is."""
+        """Records of all tasks ever seen, for whoever shows them all. It takes the longer the older a home is."""
         return find_records(self._db)
 
     def tasks_of(self, goals: Iterable[str], others: Iterable[str] = ()) -> dict[str, TaskRecord]:
-        """That were made for these goals, however they were worded; and `others`, by their own ids."""
+        """Tasks that were made for these goals, however they were worded; and `others`, by their own ids."""
         where = (
             "t.rowid in (select rowid from tasks where goal_id in (select value from json_each(?))"
             " union select rowid from tasks where id in (select value from json_each(?)))"
@@ -170,11 +170,11 @@ class Journal:
         return find_records(self._db, where, (_json(goals), _json(others)))
 
     def tasks_on(self, branch: str) -> dict[str, TaskRecord]:
-        """That were planned for a goal's branch."""
+        """Tasks that were planned for a goal's branch."""
         return find_records(self._db, "t.branch = ? and t.branch <> ''", (branch,))
 
     def tasks_on_branches(self) -> dict[str, TaskRecord]:
-        """That were planned for the branch of any goal. Most homes have none, and are asked once."""
+        """Tasks that were planned for the branch of any goal. Most homes have none, and are asked once."""
         if self._has_branches is None:
             self._has_branches = self._db.row("select 1 from tasks where branch <> '' limit 1") is not None
         return find_records(self._db, "t.branch <> ''") if self._has_branches else {}
@@ -212,7 +212,7 @@ class Journal:
         return [happened(row) for row in rows]
 
     def histories(self, tasks: Iterable[str]) -> dict[str, list[Happened]]:
-        """As `history`, of many; a task to which nothing has happened is there too."""
+        """Histories of many; a task to which nothing has happened is there too."""
         found: dict[str, list[Happened]] = {task: [] for task in tasks}
         if not found:
             return found
@@ -244,7 +244,7 @@ class Journal:
         return {row["task"]: row["id"] for row in self._db.rows(NEWS, (number,))}
 
     def times_of(self, event: Event, first: str = "") -> dict[str, str]:
-        """When it last happened to each task to which it did, from that day on. In the order of `tasks`."""
+        """Return when it last happened to each task to which it did, from that day on. In the order of `tasks`."""
         rows = self._db.rows(
             "select task, max(at) at from task_events where event = ? and at >= ? group by task"
             " order by (select rowid from tasks where id = task)",
@@ -269,7 +269,7 @@ class Journal:
         return [attempt_of(row) for row in rows]
 
     def attempt_refs(self, task: str) -> list[str]:
-        """Where the commits of its attempts would stand in our mirror."""
+        """References at which the commits of its attempts would stand in our mirror."""
         return [attempt_ref(task, attempt.number) for attempt in self.attempts(task)]
 
     def _close(self, db: sqlite3.Connection, task: str, outcome: Outcome, note: str, now: datetime) -> None:
@@ -342,7 +342,7 @@ class Journal:
         return bool(row and row["state"] == "done")
 
     def outcome_of(self, key: str) -> str:
-        """What came of an intent; empty: it is not done yet, or was never planned."""
+        """Return what came of an intent; empty: it is not done yet, or was never planned."""
         row = self._db.row("select external_id from intents where key = ? and state = 'done'", (key,))
         return row["external_id"] if row else ""
 
@@ -350,12 +350,12 @@ class Journal:
         return self._db.row("select 1 from intents where key = ?", (key,)) is not None
 
     def has_closed(self, task: str, number: int) -> bool:
-        """Whether we know of the closing of a task's pull request: it was ours, or was heeded."""
+        """Tell whether we know of the closing of a task's pull request: it was ours, or was heeded."""
         sql = "select 1 from intents where kind = 'close' and task = ? and payload = ?"
         return self._db.row(sql, (task, str(number))) is not None
 
     def has_merged(self, task: str, commit: str) -> bool:
-        """Whether we merged it, or were about to."""
+        """Tell whether we merged it, or were about to."""
         sql = "select 1 from intents where kind = 'merge' and task = ? and payload = ?"
         return self._db.row(sql, (task, commit)) is not None
 
@@ -375,7 +375,7 @@ class Journal:
         return row["payload"] if row else ""
 
     def merged_as(self, commits: Iterable[str]) -> dict[str, str]:
-        """Those of these commits on the target's branch that we merged -> the tasks whose changes they are."""
+        """Find which of these commits on the target's branch we merged -> the tasks whose changes they are."""
         if (wanted := _json(commits)) == "[]":
             return {}
         rows = self._db.rows(

@@ -101,7 +101,7 @@ class PlanRepository:
         fault_point("plan.kept")
 
     def left_over(self, day: str) -> tuple[Goal, ...]:
-        """What the last plan before that day left for another day, or the owner put off; also the rest of a goal."""
+        """List what the last plan before that day left for another, or the owner put off; also the rest of a goal."""
         row = self._db.row(
             "select plan_json from daily_plans where day < ? and plan_json is not null order by day desc limit 1",
             (day,),
@@ -150,7 +150,7 @@ class PlanRepository:
         fault_point("phase.ended")
 
     def phase_failed(self, day: str, name: str, problem: str) -> None:
-        """It did not come to its end."""
+        """Note that it did not come to its end."""
         with self._phases.transaction() as db:
             db.execute("update phases set problem = ? where day = ? and name = ?", (problem, day, name))
         fault_point("phase.failed")
@@ -165,7 +165,7 @@ class PlanRepository:
         fault_point("phase.troubled")
 
     def phase_missed(self, day: str, name: str, now: datetime, why: str) -> None:
-        """It was not begun, and will not be. Nothing changes if it was."""
+        """Note that it was not begun, and will not be. Nothing changes if it was."""
         with self._phases.transaction() as db:
             db.execute(
                 "insert or ignore into phases (day, name, started_at, ended_at, problem, missed)"
@@ -175,7 +175,7 @@ class PlanRepository:
         fault_point("phase.missed")
 
     def phases_of(self, day: str) -> Mapping[str, Ran]:
-        """By name, in the order in which they were begun."""
+        """Phases by name, in the order in which they were begun."""
         rows = self._phases.rows("select * from phases where day = ? order by rowid", (day,))
         return {row["name"]: _ran(row) for row in rows}
 
@@ -201,7 +201,7 @@ class PlanRepository:
         fault_point("phases.forgotten")
 
     def newest_day(self) -> str:
-        """On which any phase was begun or missed, also if it lies ahead; empty: there was none."""
+        """Newest day on which any phase was begun or missed, also if it lies ahead; empty: there was none."""
         row = self._phases.row("select max(day) as day from phases")
         return (row["day"] if row else "") or ""
 

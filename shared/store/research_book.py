@@ -24,7 +24,7 @@ class ResearchRepository:
     # -- inquiries --------------------------------------------------------------------------------------------
 
     def ask(self, inquiries: Sequence[Inquiry], day: str) -> None:
-        """Those that are not known yet."""
+        """Add those that are not known yet."""
         with self._db.transaction() as db:
             for one in inquiries:
                 db.execute(
@@ -54,7 +54,7 @@ class ResearchRepository:
         fault_point("inquiry.failed")
 
     def put_off(self, inquiry: Inquiry) -> None:
-        """Nobody could try: no model, or no money. It waits as if it had not been begun."""
+        """Note that nobody could try: no model, or no money. It waits as if it had not been begun."""
         with self._db.transaction() as db:
             db.execute("update inquiries set tries = tries - 1, tried_on = '' where id = ?", (inquiry.id,))
         fault_point("inquiry.put-off")
@@ -68,7 +68,7 @@ class ResearchRepository:
         fault_point("inquiry.answered")
 
     def all(self) -> tuple[Looked, ...]:
-        """In the order in which they were asked."""
+        """List them in the order in which they were asked."""
         return tuple(map(_looked, self._db.rows("select * from inquiries order by rowid")))
 
     # -- what was found ---------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class TaskRecord:
-    """What history says of a task: where its file should lie, and how often it was tried."""
+    """Record of a task in history: where its file should lie, and how often it was tried."""
 
     id: str
     title: str  # when it was first seen
@@ -68,12 +68,12 @@ class TaskRecord:
 
     @property
     def is_dropped(self) -> bool:
-        """Its goal was taken away, and nothing has happened since: the same goal again is new."""
+        """Tell whether its goal was taken away, and nothing has happened since: the same goal again is new."""
         return self.newest is not None and self.newest.event is Event.GOAL_REMOVED
 
 
 def find_records(db: Tables, where: str = "", values: Sequence[object] = ()) -> dict[str, TaskRecord]:
-    """By id, in the order in which they were first seen. `where`: SQL on `t`, a row of `tasks`; empty: all of them."""
+    """Records by id, as they were first seen. `where`: SQL on `t`, a row of `tasks`; empty: all of them."""
     rows = db.rows(f"{RECORDS} {f'where {where}' if where else ''} order by +t.rowid", values)
     return {row["id"]: _record(row) for row in rows}
 
@@ -89,7 +89,7 @@ def happened(row: sqlite3.Row) -> Happened:
 
 
 class TaskPlaces:
-    """Where history puts each task: read once, then only what was booked since."""
+    """Places where history puts each task: read once, then only what was booked since."""
 
     def __init__(self, db: Tables) -> None:
         self._db = db
@@ -154,7 +154,7 @@ def _record(row: sqlite3.Row) -> TaskRecord:
 
 
 def _tried(attempts: Iterable[Attempt], minutes: float) -> Tried:
-    """Of the newest round; an open attempt counts as lost until it ends."""
+    """Attempts of the newest round; an open one counts as lost until it ends."""
     newest = max((one.round for one in attempts), default=0)
     ends = [one.outcome or "lost" for one in attempts if one.round == newest]
     failed, lost, sent_back, stale = (ends.count(end) for end in ("failed", "lost", "sent back", "stale"))

@@ -148,7 +148,7 @@ class TaskStore:
         return _stamp(self._path(state, id_)) is None
 
     def wait(self) -> None:
-        """Until what is young now is so no more, or has been written again."""
+        """Wait until what is young now is so no more, or has been written again."""
         time.sleep(YOUNG)
 
     def add(self, spec: TaskSpec) -> bool:
@@ -193,7 +193,7 @@ class TaskStore:
 
 
 def _stamp(path: Path) -> Stamp | None:
-    """What differs when the file does. None: it is young, so that it may still change within one tick of its clock."""
+    """Mark that differs when the file does. None: it is young, and may still change within one tick of its clock."""
     try:
         info = path.lstat()
     except OSError:

@@ -85,7 +85,7 @@ def _bracketed(host: str) -> str:
 
 
 def http_address(url: str) -> HttpAddress:
-    """What a configured URL leads to; a user and a fragment in it are left out. ValueError: it leads nowhere."""
+    """Return what a configured URL leads to; a user and a fragment in it are left out. ValueError: it leads nowhere."""
     import httpx2
 
     try:
@@ -99,7 +99,7 @@ def http_address(url: str) -> HttpAddress:
 
 
 def is_public(address: str) -> bool:
-    """Whether anybody can reach an IP address: none of this machine, of its networks, or of several machines."""
+    """Tell whether anybody can reach an IP address: none of this machine, of its networks, or of several machines."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
@@ -114,7 +114,7 @@ def is_public(address: str) -> bool:
 
 
 def is_outside(address: str) -> bool:
-    """For a host that the owner names: not of this machine, nor of a network that only we can reach.
+    """Check a host that the owner names: not of this machine, nor of a network that only we can reach.
 
     Unlike `is_public`, it lets through what is set aside for tests and documents: some resolvers answer with it.
     """
@@ -125,12 +125,12 @@ def is_outside(address: str) -> bool:
 
 
 def is_configured(_address: str) -> bool:
-    """For what the owner configured: it may lie on this machine or in a private network."""
+    """Check what the owner configured: it may lie on this machine or in a private network."""
     return True
 
 
 def is_literal(host: str) -> bool:
-    """Whether a host is an IP address, in whatever spelling."""
+    """Tell whether a host is an IP address, in whatever spelling."""
     return ":" in host or bool(NUMBER.fullmatch(host.rpartition(".")[2]))
 
 
@@ -140,7 +140,7 @@ def resolved(host: str, port: int) -> Sequence[str]:
 
 
 def shown(url: str) -> str:
-    """For a line of text: bounded, without what would break or bend it."""
+    """Shorten it for a line of text, without what would break or bend that."""
     words = ascii(url[:LONGEST_SHOWN])[1:-1]
     return words + ("…" if len(url) > LONGEST_SHOWN else "")
 
@@ -177,7 +177,7 @@ class HttpAnswer:
 
     @property
     def location(self) -> str:
-        """Where a redirect leads; empty: it is none."""
+        """Return where a redirect leads; empty: it is none."""
         return self.headers.get("location", "") if self.status in MOVED else ""
 
     @property
@@ -219,7 +219,7 @@ class Http:
         self._may_reach, self._resolve, self._context = may_reach, resolve, context
 
     def ask(self, at: HttpAddress | str, call: HttpCall) -> HttpAnswer | NoAnswer:
-        """Never raises, whatever the other side does."""
+        """Ask; never raise, whatever the other side does."""
         import asyncio  # like httpx2, it takes long to load
 
         import httpx2

@@ -1,4 +1,4 @@
-"""What a home keeps, and when it is packed or thrown away: by age, number and size. Money is kept for ever.
+"""Rules of what a home keeps, and when it is packed or thrown away: by age, number and size. Money is kept for ever.
 
 Sizes are bytes. A log goes to logs/old at once and whole; there it is packed, and goes when its packed form is on the
 disk. Whatever is left of that by a kill is done the next time.
@@ -53,7 +53,7 @@ def packed_name(name: str, today: date, taken: Collection[str]) -> str:
 
 
 def is_old_log(name: str, today: date) -> bool:
-    """By the day on which it was packed; what does not bear our name is not ours."""
+    """Tell whether it is old by the day on which it was packed; what does not bear our name is not ours."""
     found = _PACKED.fullmatch(name)
     try:
         return found is not None and date.fromisoformat(found[1]) < today - timedelta(days=LOG_DAYS)
@@ -62,7 +62,7 @@ def is_old_log(name: str, today: date) -> bool:
 
 
 def old_traces(written: Mapping[str, datetime], now: datetime) -> list[str]:
-    """Which of these files go: the old ones, and all but the newest. `written`: name -> its time."""
+    """Choose the files that go: the old ones, and all but the newest. `written`: name -> its time."""
     newest = sorted(written, key=lambda name: (written[name], name), reverse=True)
     young = [name for name in newest[:TRACES] if now - written[name] <= timedelta(days=TRACE_DAYS)]
     return sorted(written.keys() - young)
@@ -77,7 +77,7 @@ def has_holes(size: int, free: int) -> bool:
 
 
 def is_long_over(state: State, since: datetime, now: datetime) -> bool:
-    """Nobody comes back to the attempts of such a task. One that failed waits for its owner, however long."""
+    """Tell whether nobody comes back to its attempts. A task that failed waits for the owner, however long."""
     return state in (State.COMPLETED, State.GONE) and now - since > ATTEMPT_AGE
 
 
@@ -167,7 +167,7 @@ def _pack(path: Path) -> None:
 
 
 def _compress(source: Path, target: Path) -> int:
-    """How many bytes of it were packed."""
+    """Pack it -> how many bytes of it were packed."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     with source.open("rb") as lines, os.fdopen(os.open(target, flags, 0o600), "wb") as file:
         with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packing:

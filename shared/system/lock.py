@@ -20,10 +20,6 @@ KERNELS_LIST = Path("/proc/locks")
 LOOKS, BETWEEN_LOOKS = 5, 0.05  # seconds
 
 
-class HomeTaken(Misconfigured):
-    """Somebody else works on this home."""
-
-
 @dataclass(frozen=True)
 class HomeLock:
     """A lock that is ours."""
@@ -32,7 +28,7 @@ class HomeLock:
     descriptor: int
 
     def is_ours(self) -> bool:
-        """Whether the file of that name is still the one that we locked: else somebody may lock the other one."""
+        """Tell whether the file of that name is still the one that we locked: else somebody may lock the other one."""
         return _is_still(self.descriptor, self.path)
 
 
@@ -43,11 +39,11 @@ def hold(path: Path) -> Iterator[HomeLock]:
     try:
         if not _taken(descriptor):
             pid = _pid(descriptor)
-            raise HomeTaken(
+            raise Misconfigured(
                 f"the team is already at work on this home (pid {pid}); see: main.py status, or: main.py stop"
             )
         if not _is_still(descriptor, path):
-            raise HomeTaken(f"{path} was replaced while it was locked; type the command again")
+            raise Misconfigured(f"{path} was replaced while it was locked; type the command again")
         os.truncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
         yield HomeLock(path, descriptor)
@@ -85,7 +81,7 @@ def _opened(path: Path, flags: int) -> int:
 
 
 def is_held_by(path: Path, pid: int) -> bool:
-    """By the kernel's own list, in which only processes of our own container have a number.
+    """Tell whether it is, by the kernel's own list, in which only processes of our own container have a number.
 
     The number in the file may be of another container's, and mean somebody else here.
     """
@@ -103,7 +99,7 @@ def _is_lock(words: list[str], pid: int, inode: int) -> bool:
 
 
 def _taken(descriptor: int) -> bool:
-    """Who looks whether it is free (`holder`) has it for a moment himself: he is waited for."""
+    """Take it, or wait for one who only looks whether it is free (`holder`) and so has it for a moment."""
     for _ in range(LOOKS):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

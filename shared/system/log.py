@@ -39,7 +39,7 @@ class Log:
         self._write(run.agent, event, {"run": run.id, **who, **fields})
 
     def of(self, part: str) -> Callable[[str, dict[str, Any]], None]:
-        """For a part of the program that belongs to no single run: (event, fields) -> a line in its own file."""
+        """Log for a part of the program that belongs to no single run: (event, fields) -> a line in its own file."""
         return lambda event, fields: self._write(part, event, fields)
 
     def _write(self, part: str, event: str, fields: Mapping[str, Any]) -> None:

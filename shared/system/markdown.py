@@ -65,7 +65,7 @@ def _check_depth(token: Token) -> None:
 
 
 def _pieces(token: Token) -> Iterator[tuple[int, str]]:
-    """What a token says, with line numbers: a paragraph is one piece, code is one per line."""
+    """Split what a token says, with line numbers: a paragraph is one piece, code is one per line."""
     first = _number(token)
     if token.type == "inline":
         pieces = [(first, COMMENT.sub(" ", token.content))]

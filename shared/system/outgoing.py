@@ -46,7 +46,7 @@ NO_PASSWORDS = re.compile(r"[$%{*.].*|x+|pass(word|wd)?|secret|changeme|postgres
 
 @dataclass(frozen=True)
 class SecretHit:
-    """What was found (the name of a value or of a shape) and in which line, counted from 1."""
+    """Hit: what was found (the name of a value or of a shape) and in which line, counted from 1."""
 
     name: str
     line: int
@@ -66,7 +66,7 @@ class Outgoing:
                 self._learn(name, form)
 
     def find(self, text: str) -> tuple[SecretHit, ...]:
-        """What may not leave, by line; never the value."""
+        """Find what may not leave, by line; never the value."""
         hits, line, at = [], 1, 0
         for begin, _, name in self._spans(text):
             line += text.count("\n", at, begin)
@@ -90,7 +90,7 @@ class Outgoing:
             self._windows.setdefault(form[begin : begin + WINDOW], (name, form, begin))
 
     def _spans(self, text: str) -> list[Span]:
-        """In order, without overlap."""
+        """List them in order, without overlap."""
         spans: list[Span] = []
         for begin, end, name in sorted([*self._known(text), *_shaped(text)]):
             if spans and begin < spans[-1][1]:
@@ -129,7 +129,7 @@ class Outgoing:
 
 
 def _core(value: str) -> str:
-    """Of an address only the last part is secret; the rest stands in many honest texts."""
+    """Take the last part of an address: only that is secret; the rest stands in many honest texts."""
     tail = value.rstrip("/").rpartition("/")[2]
     return tail if "://" in value and len(tail) >= WINDOW else value
 
@@ -147,7 +147,7 @@ def _forms(value: str) -> set[str]:
 
 
 def _follow(packed: str, at: int, form: str, offset: int) -> tuple[int, int]:
-    """How far the text goes on like the form."""
+    """Return how far the text goes on like the form."""
     begin, end = at, at + WINDOW
     left, right = offset, offset + WINDOW
     while left and begin and packed[begin - 1] == form[left - 1]:
@@ -201,7 +201,7 @@ PR_SET_DUMPABLE = 4
 
 
 def keep_private() -> bool:
-    """From now on no other process of our user reads our memory or environment, and no crash dumps them.
+    """Keep other processes of our user from reading our memory or environment from now on; no crash dumps them.
 
     False where the system cannot do it.
     """

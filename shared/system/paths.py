@@ -70,7 +70,7 @@ class Home:
 
     @property
     def memory(self) -> Path:
-        """What each agent has learned, for reading."""
+        """Folder of what each agent has learned, for reading."""
         return self.root / "memory"
 
     @property
@@ -95,7 +95,7 @@ class Home:
 
     @property
     def environments(self) -> Path:
-        """What the target's tests need, installed in boxes."""
+        """Folder of what the target's tests need, installed in boxes."""
         return self.state / "environments"
 
     @property
@@ -105,7 +105,7 @@ class Home:
 
     @property
     def backups(self) -> Path:
-        """What was saved before a deploy that changes data."""
+        """Folder of what was saved before a deploy that changes data."""
         return self.state / "backups"
 
     def tasks(self, state: State) -> Path:
@@ -119,7 +119,7 @@ class Home:
 
     @property
     def meter_socket(self) -> Path:
-        """In the home, or where its path is too long for a socket, in a private folder named after the home."""
+        """Socket in the home, or where its path is too long for one, in a private folder named after the home."""
         place = self.state / "meter.sock"
         if len(os.fsencode(place)) <= SOCKET_PATH_LIMIT:
             return place
@@ -203,7 +203,7 @@ ABSENT: Stamp = (0, 0, 0)
 
 
 def stamp(path: Path) -> Stamp:
-    """What changes when the file does: number, time, size. ABSENT if there is none, or nobody may look."""
+    """Return what changes when the file does: number, time, size. ABSENT if there is none, or nobody may look."""
     try:
         info = os.stat(path)
     except OSError:
@@ -255,7 +255,7 @@ def move(source: Path, target: Path) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """With all that is in it, whatever a program did to its permissions; links are removed, not followed.
+    """Remove a folder with all that is in it, whatever its permissions; links are removed, not followed.
 
     However deep it is: what lies in a folder of it is moved up before that folder goes.
     """
@@ -303,7 +303,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_half_written(folder: Path) -> None:
-    """What a kill left of `write_bytes`. Only for whoever knows that nobody writes there."""
+    """Remove what a kill left of `write_bytes`. Only for whoever knows that nobody writes there."""
     for path in folder.glob(".*.tmp"):
         if re.fullmatch(r"\.[0-9]+\.[0-9a-f]{8}\.tmp", path.name):
             path.unlink(missing_ok=True)

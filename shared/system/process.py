@@ -35,7 +35,7 @@ MOST_PRINTED = 1 << 30  # bytes; a program that prints more is ended, the disk i
 
 @dataclass(frozen=True)
 class Finished:
-    """How a program ended. `output` and `errors` are head and tail within the limit; `cut` says that some is missing.
+    """End of a program. `output` and `errors` are head and tail within the limit; `cut` says that some is missing.
 
     `code`: the exit code; negative: ended by that signal; 127: there is no such program (`end` is "not found").
     """
@@ -57,13 +57,13 @@ class Finished:
 
     @property
     def complaint(self) -> str:
-        """What it said on its error channel (or else at all), for people."""
+        """Return what it said on its error channel (or else at all), for people."""
         return (self.errors or self.output).decode("utf-8", "replace").strip()
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What few programs need. `watch`: asked ten times a second; a reason ends the group at once, without a warning."""
+    """Options that few programs need. `watch`: asked ten times a second; a reason ends the group at once."""
 
     limit: int = 200_000  # bytes kept of each channel
     merge: bool = False  # errors join the output
@@ -183,7 +183,7 @@ class KeptProgram:
         self._end = weakref.finalize(self, _end_kept, self._process, self._errors)
 
     def tell(self, data: bytes) -> None:
-        """It is told while it is listened to: who only talks would wait for one that only talks back."""
+        """Queue what it is told, while it is listened to: who only talks would wait for one that only talks back."""
         self._told += data
 
     def line(self, seconds: float) -> bytes:
@@ -254,7 +254,7 @@ class Other:
     descriptor: int
 
     def has_ended(self, seconds: float = 0) -> bool:
-        """Whether it has, or does within the time."""
+        """Tell whether it has, or does within the time."""
         return _ended(self.descriptor, seconds)
 
     def ask_to_end(self) -> None:
@@ -379,7 +379,7 @@ def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
 
 
 def head_and_tail(file: BinaryIO, limit: int) -> tuple[bytes, bool]:
-    """At most `limit` bytes of the file's content, and whether some is missing; a line in the middle says how much."""
+    """Read up to `limit` bytes of the file, and whether some is missing; a line in the middle says how much."""
     number, size = file.fileno(), os.fstat(file.fileno()).st_size
     if size <= limit:
         return os.pread(number, size, 0), False

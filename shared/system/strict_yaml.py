@@ -34,10 +34,6 @@ DECIMAL = re.compile(r"[-+]?[0-9]{1,17}\.[0-9]{1,17}")
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class BadYaml(Refused):
-    """The text is not the YAML that we read. Its text names file, line and reason."""
-
-
 @cache
 def _form(wanted: Any) -> Any:
     """One for each type: the configuration is read again and again, and to build it takes as long as to read it."""
@@ -71,16 +67,16 @@ class Document:
 def parse(text: str, name: str, first_line: int = 1) -> Document:
     """`name` stands in messages; `first_line` is where `text` begins in its file."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise BadYaml(f"{name}: more than {MAX_BYTES} bytes")
+        raise Refused(f"{name}: more than {MAX_BYTES} bytes")
     if "\0" in text:
-        raise BadYaml(f"{name}: holds a NUL byte")
+        raise Refused(f"{name}: holds a NUL byte")
     try:
         return _Builder(name, first_line).build(yaml.parse(text, Loader=Loader))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = first_line + (mark.line if mark else 0)
         reason = getattr(error, "problem", None) or "cannot be read"
-        raise BadYaml(f"{name}:{line}: not valid YAML ({reason})") from None
+        raise Refused(f"{name}:{line}: not valid YAML ({reason})") from None
 
 
 class _Builder:
@@ -137,11 +133,11 @@ class _Builder:
         return found
 
     def _refuse(self, event: Any, reason: str) -> None:
-        raise BadYaml(f"{self._name}:{self._first + event.start_mark.line}: {reason}")
+        raise Refused(f"{self._name}:{self._first + event.start_mark.line}: {reason}")
 
 
 def scalar(text: str) -> object:
-    """What an unquoted word means."""
+    """Return what an unquoted word means."""
     if text in WORDS:
         return WORDS[text]
     if INTEGER.fullmatch(text):
@@ -162,7 +158,7 @@ MOST_NAMED = 8  # keys
 
 
 def explained(wanted: Any, problems: Sequence[Any]) -> Iterator[tuple[Place, str]]:
-    """Where it is, and what to write there; each once. `problems`: what pydantic found where `wanted` should be."""
+    """Explain where it is, and what to write there; each once. `problems`: what pydantic found instead of `wanted`."""
     type_ = _Type(pydantic.TypeAdapter(wanted).json_schema())
     yield from dict.fromkeys(_explained(type_, problem) for problem in problems)
 
@@ -198,7 +194,7 @@ class _Type:
         self._whole = schema
 
     def at(self, place: Place) -> tuple[Place, Schema]:
-        """As far down as the type has a word for it: pydantic also names the members of a union."""
+        """Walk as far down as the type has a word for it: pydantic also names the members of a union."""
         schema = self._resolved(self._whole)
         for depth, part in enumerate(place):
             below = self._below(schema, part)
@@ -216,7 +212,7 @@ class _Type:
         return named or patterned or (others if isinstance(others, Mapping) else None)
 
     def _resolved(self, schema: Schema) -> Schema:
-        """Where a value may also be absent: what it is if it is there."""
+        """Resolve a value that may also be absent: what it is if it is there."""
         members = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
         if len(members) == 1:
             return self._resolved(members[0])

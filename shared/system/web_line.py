@@ -53,7 +53,7 @@ def web_address(url: str, ports: Collection[int] = PORTS) -> HttpAddress:
 
 
 def redirected(at: HttpAddress, location: str, ports: Collection[int] = PORTS) -> HttpAddress:
-    """Where a page sends us on to. Refused: nothing that we read, or no longer encrypted."""
+    """Find where a page sends us on to. Refused: nothing that we read, or no longer encrypted."""
     import httpx2
 
     if len(location) > LONGEST_URL:
@@ -127,7 +127,7 @@ class WebLine:
 def followed(
     at: HttpAddress, get: Callable[[HttpAddress], HttpAnswer], most: int, ports: Collection[int] = PORTS
 ) -> tuple[HttpAddress, HttpAnswer]:
-    """Where at most `most` redirects lead, each vetted anew, and what is answered there. Refused: they lead on."""
+    """Find where at most `most` redirects lead, each vetted anew, and what is answered. Refused: they lead on."""
     first = at
     for _ in range(most + 1):
         answer = get(at)
@@ -138,7 +138,7 @@ def followed(
 
 
 def _unpacked(answer: HttpAnswer, at: HttpAddress, most: int) -> HttpAnswer:
-    """At most so many bytes of the body, however it was packed."""
+    """Return at most so many bytes of the body, however it was packed."""
     how = answer.headers.get("content-encoding", "").strip().lower()
     if how in ("", "identity"):
         return answer

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from shared.forge.forge import ForgeUnavailable, MergeConflict
 from shared.forge.local_forge_git import Commits
-from shared.repo.git import GitFailed, git
+from shared.repo.git import git
 
 Kept = TypeVar("Kept")
 MOST_KEPT = 2_000
@@ -76,7 +76,7 @@ class HubCommits(Commits):
         )
 
     def create(self, reference: str, sha: str) -> None:
-        """GitFailed if it is there already, or stands in the way of another."""
+        """CommandFailed if it is there already, or stands in the way of another."""
         git(self.repository, "update-ref", reference, sha, "0" * 40)
 
     def advance(self, branch: str, target: str, expected: str) -> bool:
@@ -127,4 +127,4 @@ class HubCommits(Commits):
         return ChangedFile(path, status, blob, added, deleted, "@@" + rest if hunk else "")
 
 
-__all__ = ["ChangedFile", "CommitFacts", "GitFailed", "HubCommits"]
+__all__ = ["ChangedFile", "CommitFacts", "HubCommits"]

@@ -6,9 +6,9 @@ import base64
 import re
 from collections.abc import Mapping
 
+from shared.model.errors import CommandFailed
 from simulators.github import commit_views
 from simulators.github.call import Answer, Call, Refusal, Route, invalid, not_found
-from simulators.github.commits import GitFailed
 from simulators.github.follow import follow
 
 
@@ -62,7 +62,7 @@ def create_reference(call: Call) -> Answer:
         raise Refusal(422, "Object does not exist")
     try:
         call.repository.commits.create(name, sha)
-    except GitFailed:
+    except CommandFailed:
         raise Refusal(422, "Reference already exists") from None
     return Answer(201, commit_views.reference(call.view, call.repository, name, sha))
 

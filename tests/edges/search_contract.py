@@ -18,7 +18,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from agents.researcher.web.search import Search, SearchAway
+from agents.researcher.web.search import Search
+from shared.model.errors import Unavailable
 from shared.model.research import SearchHit
 
 QUERY = "python dates"  # a service that answers from a file knows it
@@ -249,7 +250,7 @@ class ServiceContract(SearchContract):
         assert home.search.search(QUERY, 5) == (DATES,)
 
     def test_a_service_that_nobody_runs_is_an_error_and_nothing_was_billed(self, home: ServiceHome) -> None:
-        with pytest.raises(SearchAway, match=home.search.name) as caught:
+        with pytest.raises(Unavailable, match=home.search.name) as caught:
             home.nowhere().search(QUERY, 5)
         assert caught.value.unbilled
 
@@ -270,7 +271,7 @@ class ServiceContract(SearchContract):
         assert time.monotonic() - began < 15
 
 
-def away(home: ServiceHome, search: Search | None = None) -> SearchAway:
-    with pytest.raises(SearchAway) as caught:
+def away(home: ServiceHome, search: Search | None = None) -> Unavailable:
+    with pytest.raises(Unavailable) as caught:
         (search or home.search).search(QUERY, 5)
     return caught.value

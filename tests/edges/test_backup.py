@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from agents.devops.drivers.backup import BackupFailed, Backups
+from agents.devops.drivers.backup import Backups
 from shared.config.settings_deploy import DeploySettings
-from shared.model.errors import Misconfigured, Stopping
+from shared.model.errors import Misconfigured, Stopping, Stumble
 from shared.system.clock import ManualClock
 from tests.killing import killed_at, points, snippet
 
@@ -114,7 +114,7 @@ def test_whether_there_is_a_command_is_known(scene: Scene) -> None:
     ],
 )
 def test_what_is_no_backup_is_none(scene: Scene, script: str, why: str) -> None:
-    with pytest.raises(BackupFailed, match=why.replace("{", r"\{")):
+    with pytest.raises(Stumble, match=why.replace("{", r"\{")):
         scene.shell(script).save("staging", COMMIT)
     assert [name for name in scene.left() if not name.startswith(".")] == []
 
@@ -122,14 +122,14 @@ def test_what_is_no_backup_is_none(scene: Scene, script: str, why: str) -> None:
 def test_a_command_that_takes_too_long_is_ended(scene: Scene) -> None:
     keys = {"backup": ("sh", "-c", "sleep 60; echo {backup}"), "start": ("true",), "running": ("true",)}
     settings = DeploySettings.model_validate({"driver": "command", "staging": keys, "minutes": 0.005})
-    with pytest.raises(BackupFailed, match=r"was not done after 0\.00\d+ minutes; it said nothing"):
+    with pytest.raises(Stumble, match=r"was not done after 0\.00\d+ minutes; it said nothing"):
         Backups(scene.folder, settings, scene.clock).save("staging", COMMIT)
 
 
 def test_what_the_command_complains_holds_no_key(scene: Scene) -> None:
     (scene.root / "env").write_text("PGPASSWORD=geheim-geheim\n")
     one = scene.shell('echo "wrong: $PGPASSWORD"; exit 1', env_file=str(scene.root / "env"))
-    with pytest.raises(BackupFailed) as failed:
+    with pytest.raises(Stumble) as failed:
         one.save("staging", COMMIT)
     assert "wrong: [removed: PGPASSWORD]" in str(failed.value)
 
@@ -161,9 +161,9 @@ def test_a_program_that_is_not_there_is_the_owners_to_mend(scene: Scene) -> None
 def test_verify_has_to_agree(scene: Scene) -> None:
     good, bad = ("grep", "-q", "data", "{backup}"), ("grep", "-q", "other", "{backup}")
     assert scene.shell("echo data > $0", verify=good).save("staging", COMMIT).exists()
-    with pytest.raises(BackupFailed, match=r"`staging\.verify` ended with 1"):
+    with pytest.raises(Stumble, match=r"`staging\.verify` ended with 1"):
         scene.shell("echo data > $0", verify=bad).save("staging", OTHER)
-    with pytest.raises(BackupFailed, match=r"`staging\.verify` ended well, but there is no file"):
+    with pytest.raises(Stumble, match=r"`staging\.verify` ended well, but there is no file"):
         scene.shell("echo data > $0", verify=("rm", "{backup}")).save("staging", OTHER)
     assert [name for name in scene.left() if not name.startswith(".")] == [NAME]
 
@@ -188,26 +188,26 @@ def test_what_lies_in_a_file_beside_it_is_not_saved(scene: Scene) -> None:
     with closing(sqlite3.connect(scene.database)) as db:
         db.execute("pragma journal_mode=wal")
         db.execute("create table t (a integer)")
-        with pytest.raises(BackupFailed, match="holds no table"):
+        with pytest.raises(Stumble, match="holds no table"):
             scene.shell(f"cp {scene.database} $0; cp {scene.database}-wal $0-wal").save("staging", COMMIT)
 
 
 def test_a_copy_that_was_cut_off_is_found_out(scene: Scene) -> None:
     fill(scene.database, rows=200)
     cut = f"head -c {scene.database.stat().st_size // 2} {scene.database} > $0"
-    with pytest.raises(BackupFailed, match=r"the SQLite file (is damaged|cannot be read)"):
+    with pytest.raises(Stumble, match=r"the SQLite file (is damaged|cannot be read)"):
         scene.shell(cut).save("staging", COMMIT)
 
 
 def test_a_copy_with_a_torn_page_is_found_out(scene: Scene) -> None:
     fill(scene.database, rows=200)
     torn = f"cp {scene.database} $0; printf garbage | dd of=$0 bs=1 seek=8192 conv=notrunc 2>/dev/null"
-    with pytest.raises(BackupFailed, match="the SQLite file is damaged"):
+    with pytest.raises(Stumble, match="the SQLite file is damaged"):
         scene.shell(torn).save("staging", COMMIT)
 
 
 def test_a_database_without_a_table_is_somebody_elses(scene: Scene) -> None:
-    with pytest.raises(BackupFailed, match="holds no table; is its path the right one"):
+    with pytest.raises(Stumble, match="holds no table; is its path the right one"):
         scene.sqlite().save("staging", COMMIT)
 
 

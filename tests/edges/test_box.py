@@ -28,7 +28,6 @@ from shared.sandbox.box import (
     Job,
     JobLimits,
     Mount,
-    NoSandbox,
     box_uid,
     find_box,
     hand_over,
@@ -142,7 +141,7 @@ def test_without_a_box_the_attack_gets_through(unboxed: dict[str, SandboxCheck],
 
 
 def test_one_attack_that_gets_through_is_a_refusal_that_names_it(unboxed: dict[str, SandboxCheck]) -> None:
-    with pytest.raises(NoSandbox, match=r"does not hold: .*the owner's private key"):
+    with pytest.raises(Misconfigured, match=r"does not hold: .*the owner's private key"):
         require(tuple(unboxed.values()))
 
 
@@ -218,7 +217,7 @@ def test_a_source_that_is_missing_is_refused_by_name(box: Box, work: Path) -> No
 
 def test_a_box_that_cannot_be_built_runs_nothing(box: Box, work: Path) -> None:
     job = shell("touch ran", work)
-    with pytest.raises(NoSandbox, match=r"did not start .*make doctor"):
+    with pytest.raises(Misconfigured, match=r"did not start .*make doctor"):
         box.run(replace(job, mounts=(*job.mounts, Mount(work, "/usr/no-such-folder"))))
     assert list(work.iterdir()) == []
 
@@ -661,7 +660,7 @@ def test_handing_over_follows_no_link(work: Path) -> None:
 
 
 def test_without_bubblewrap_the_refusal_says_what_to_type(tmp_path: Path) -> None:
-    with pytest.raises(NoSandbox) as refused:
+    with pytest.raises(Misconfigured) as refused:
         find_box(tmp_path / "scratch", search=str(tmp_path))
     assert str(refused.value).splitlines() == [
         "no working sandbox, so nothing that a model wrote or a repository brought is executed",
@@ -678,7 +677,7 @@ def test_a_bubblewrap_that_fails_is_refused_with_its_words(tmp_path: Path) -> No
         fake.write_text('#!/bin/sh\n[ "$1" = --version ] && echo bubblewrap 9.9 && exit\n'
                         'echo "bwrap: setting up uid map: Permission denied" >&2\nexit 1\n')  # fmt: skip
         fake.chmod(0o755)
-        with pytest.raises(NoSandbox) as refused:
+        with pytest.raises(Misconfigured) as refused:
             find_box(tmp_path / "scratch", search=f"{name}:/usr/bin:/bin")
     assert "tried bubblewrap 9.9: user namespaces are blocked by AppArmor" in str(refused.value)
     assert "sudo apparmor_parser -r" in str(refused.value)

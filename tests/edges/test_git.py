@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shared.model.errors import CommandFailed, Misconfigured, Unavailable
-from shared.repo.git import GitFailed, git, try_git
+from shared.repo.git import git, try_git
 from shared.repo.mirror import Mirror, default_branch
 from shared.repo.remote import ASKPASS, Remote
 from tests.git_over_http import serving
@@ -28,7 +28,7 @@ def test_git_answers_with_what_it_prints(tmp_path: Path) -> None:
 
 def test_a_bad_end_is_one_line_without_control_characters(tmp_path: Path) -> None:
     bare(tmp_path / "r", {"a": "1"})
-    with pytest.raises(GitFailed, match=r"^git cat-file: fatal: .*nowhere\?") as failed:
+    with pytest.raises(CommandFailed, match=r"^git cat-file: fatal: .*nowhere\?") as failed:
         git(tmp_path / "r", "cat-file", "-e", "nowhere\x1b[31m\nsecond line")
     assert "\n" not in str(failed.value) and "\x1b" not in str(failed.value)
     assert isinstance(failed.value, CommandFailed)
@@ -42,14 +42,14 @@ def test_a_bad_end_can_be_an_answer(tmp_path: Path) -> None:
 def test_a_long_answer_is_an_error_and_never_silently_short(tmp_path: Path) -> None:
     bare(tmp_path / "r", {"a": "x" * 5_000})
     assert len(git(tmp_path / "r", "cat-file", "blob", "main:a", limit=5_000)) == 5_000
-    with pytest.raises(GitFailed, match="longer than 4999 bytes"):
+    with pytest.raises(CommandFailed, match="longer than 4999 bytes"):
         git(tmp_path / "r", "cat-file", "blob", "main:a", limit=4_999)
 
 
 def test_a_call_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     bare(tmp_path / "r", {"a": "1"})
     os.mkfifo(tmp_path / "never")
-    with pytest.raises(GitFailed, match=r"timed out .* \(limit 0.3 s\)"):
+    with pytest.raises(CommandFailed, match=r"timed out .* \(limit 0.3 s\)"):
         git(tmp_path / "r", "hash-object", str(tmp_path / "never"), timeout=0.3)
 
 
@@ -118,13 +118,13 @@ def test_a_token_is_not_shown_with_its_remote() -> None:
 
 def test_without_a_remote_git_reaches_nobody(tmp_path: Path) -> None:
     repository(tmp_path / "r", {"a": "1"})
-    with pytest.raises(GitFailed, match="transport 'file' not allowed"):
+    with pytest.raises(CommandFailed, match="transport 'file' not allowed"):
         git(tmp_path / "r/.git", "fetch", str(tmp_path / "r"))
 
 
 def test_a_remote_opens_its_own_protocol_only(tmp_path: Path) -> None:
     repository(tmp_path / "r", {"a": "1"})
-    with pytest.raises(GitFailed, match="transport 'file' not allowed"):
+    with pytest.raises(CommandFailed, match="transport 'file' not allowed"):
         git(tmp_path / "r/.git", "fetch", str(tmp_path / "r"), remote=Remote("https://github.com/o/n"))
 
 

@@ -104,13 +104,14 @@ HOLDS = """
 REFUSED = """
     import sys, time
     from pathlib import Path
+    from shared.model.errors import Misconfigured
     from shared.system import lock
     while not Path(sys.argv[1] + ".held").exists():
         time.sleep(0.01)
     try:
         with lock.hold(Path(sys.argv[1])):
             print("held too")
-    except lock.HomeTaken:
+    except Misconfigured:
         print("taken")
     Path(sys.argv[1] + ".refused").touch()
 """

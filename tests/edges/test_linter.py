@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.errors import Misconfigured
+from shared.model.errors import Misconfigured, Stumble
 from shared.sandbox.box import Box, find_box
-from shared.sandbox.linter import MOST_FILES, MOST_PER_FILE, Lint, LinterFailed, RuffLinter
+from shared.sandbox.linter import MOST_FILES, MOST_PER_FILE, Lint, RuffLinter
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_a_path_is_only_a_name(linter: RuffLinter, path: str, tmp_path: Path) ->
 def test_hostile_content_ends_in_lints_or_in_a_named_failure(linter: RuffLinter, text: str) -> None:
     try:
         found = linter.lint({"a.py": text, "b.py": "eval('1')\n"})
-    except LinterFailed as error:
+    except Stumble as error:
         assert len(str(error)) < 400
         return
     assert ("b.py", "S307") in {(lint.path, lint.code) for lint in found}
@@ -85,9 +85,9 @@ def test_one_file_cannot_bury_the_others(linter: RuffLinter) -> None:
 
 
 def test_more_than_can_be_said_is_a_failure_and_no_silence(linter: RuffLinter) -> None:
-    with pytest.raises(LinterFailed):
+    with pytest.raises(Stumble):
         linter.lint({f"{number}.py": "" for number in range(MOST_FILES + 1)})
-    with pytest.raises(LinterFailed):
+    with pytest.raises(Stumble):
         linter.lint({"a.py": "eval('1')\n" * 60_000})
 
 
@@ -108,7 +108,7 @@ def test_a_linter_that_breaks_is_no_silent_pass(box: Box, tmp_path: Path, script
     program = tmp_path / "broken"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
-    with pytest.raises(LinterFailed):
+    with pytest.raises(Stumble):
         RuffLinter(box, tmp_path / "lint", program).lint({"a.py": "x = 1\n"})
 
 

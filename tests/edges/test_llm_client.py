@@ -23,8 +23,8 @@ from shared.model.errors import (
     Misconfigured,
     ModelAway,
     OutOfBudget,
+    Refused,
     ReplyDeclined,
-    ReplyUnreadable,
     ShareReached,
     Stumble,
     TaskCapReached,
@@ -280,11 +280,11 @@ POLICY = [
     # what comes back; what is raised (None: the good answer), and its text; which models were asked
     pytest.param([good()], None, "", [S], id="good"),
     pytest.param([cut(), good()], None, "", [S, S], id="too long: once more"),
-    pytest.param([cut(), cut()], ReplyUnreadable, "longer than 2000 tokens", [S, S], id="too long twice"),
+    pytest.param([cut(), cut()], Stumble, "longer than 2000 tokens", [S, S], id="too long twice"),
     pytest.param([{"text": "no"}, good()], None, "", [S, S], id="unreadable: one repair"),
-    pytest.param([{"text": "no"}, {"text": "no"}], ReplyUnreadable, "also after one repair", [S, S], id="twice"),
+    pytest.param([{"text": "no"}, {"text": "no"}], Stumble, "also after one repair", [S, S], id="twice"),
     pytest.param([{"text": "no"}, cut(), good()], None, "", [S, S, S], id="the repair is too long: once more"),
-    pytest.param([cut(), {"text": "no"}, cut()], ReplyUnreadable, "longer than", [S, S, S], id="too long again later"),
+    pytest.param([cut(), {"text": "no"}, cut()], Stumble, "longer than", [S, S, S], id="too long again later"),
     pytest.param([REFUSES, good()], None, "", [S, O], id="refusal: the next model"),
     pytest.param([REFUSES, REFUSES], ReplyDeclined, "refuses to answer", [S, O], id="not a third model"),
     pytest.param([REFUSES | {"text": "I must not"}, good()], None, "", [S, O], id="refusal in the middle of a text"),
@@ -355,7 +355,7 @@ def test_without_a_second_model_a_refusal_is_the_end(
     model: ScriptedModel, replies: Replies, tickets: TicketBox
 ) -> None:
     model.play([REFUSES])
-    with pytest.raises(ReplyUnreadable, match="refuses to answer"):
+    with pytest.raises(Stumble, match="refuses to answer"):
         ask(client_of(model, replies, tickets, ModelChoice(SONNET)))
 
 
@@ -499,7 +499,7 @@ def test_a_hostile_answer_is_repaired_once_and_then_refused_with_its_reason(
 ) -> None:
     model.play([{"text": text, "times": "any"}])
     client = client_of(model, replies, tickets, ModelChoice(SONNET, (), "", 64_000))
-    with pytest.raises(ReplyUnreadable) as caught:
+    with pytest.raises(Stumble) as caught:
         ask(client)
     assert reason in str(caught.value)
     assert len(str(caught.value)) < 1_000
@@ -517,7 +517,7 @@ def test_whatever_comes_is_a_value_or_one_line_of_reason(text: str) -> None:
     form = llm_client.adapter(Plan)
     try:
         value = llm_client.read(form, text)
-    except llm_client.NotAnAnswer as reason:
+    except Refused as reason:
         assert str(reason)
         assert "\n" not in str(reason)
         str(reason).encode()  # can be sent, stored and printed
@@ -593,7 +593,7 @@ def test_a_repaired_answer_is_remembered_under_the_first_question(client: LlmCli
 
 def test_what_was_not_understood_is_not_remembered(client: LlmClient, model: ScriptedModel) -> None:
     model.play([{"text": "no"}, {"text": "no"}, good()])
-    with pytest.raises(ReplyUnreadable):
+    with pytest.raises(Stumble):
         ask(client)
     assert ask(client) == PLAN
 

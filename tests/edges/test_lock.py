@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.system.lock import HomeTaken, hold, holder, is_held_by
+from shared.model.errors import Misconfigured
+from shared.system.lock import hold, holder, is_held_by
 
 pytestmark = pytest.mark.disk
 
@@ -23,7 +24,7 @@ HOLDER = (
 
 
 def test_a_second_one_is_told_who_works_there(tmp_path: Path) -> None:
-    with hold(tmp_path / "lock"), pytest.raises(HomeTaken, match=rf"at work on this home \(pid {os.getpid()}\)"):
+    with hold(tmp_path / "lock"), pytest.raises(Misconfigured, match=rf"at work on this home \(pid {os.getpid()}\)"):
         hold(tmp_path / "lock").__enter__()
 
 

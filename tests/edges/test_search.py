@@ -27,12 +27,12 @@ from hypothesis import strategies as st
 from agents.researcher.web.duckduckgo_search import DuckDuckGoSearch
 from agents.researcher.web.library import BookedSearch
 from agents.researcher.web.recorded import RecordedHit, RecordedSearch, Recording, read_recordings
-from agents.researcher.web.search import Search, SearchAway, asked, bounded, leads_to_a_host
+from agents.researcher.web.search import Search, asked, bounded, leads_to_a_host
 from agents.researcher.web.tavily_search import MAX_ANSWER, PRICE, TavilySearch
 from cli.app import main
 from cli.commands.owner_commands import init
 from cli.terminal.arguments import Arguments
-from shared.model.errors import Misconfigured, OutOfBudget, Refused, TaskCapReached
+from shared.model.errors import Misconfigured, OutOfBudget, Refused, TaskCapReached, Unavailable
 from shared.model.research import SearchHit
 from shared.model.work import Run
 from shared.money.ledger import Ledger
@@ -300,7 +300,7 @@ def test_the_key_stands_in_no_error_and_no_description(tavily: TavilyHome) -> No
     echo = json.dumps({"detail": {"error": f"Bearer {KEY}"}}).encode()
     for fault in (*(Fault(status, echo) for status in (400, 401, 403, 429, 500)), Fault(body=b"{"), Fault(cut=0)):
         tavily.service.fault = fault
-        with pytest.raises((SearchAway, Misconfigured)) as caught:
+        with pytest.raises((Unavailable, Misconfigured)) as caught:
             tavily.search.search(QUERY, 5)
         assert KEY not in everything_said(caught.value)
         assert caught.value.__context__ is None  # it would remember the request
@@ -484,9 +484,9 @@ def test_the_caps_are_those_of_this_moment(ledger: Ledger) -> None:
 @pytest.mark.parametrize(
     ("fails", "found"),
     [
-        pytest.param(SearchAway("x", unbilled=True), Totals(0), id="surely not billed"),
+        pytest.param(Unavailable("x", unbilled=True), Totals(0), id="surely not billed"),
         pytest.param(Misconfigured("x"), Totals(0), id="a wrong key"),
-        pytest.param(SearchAway("x"), Totals(0, lost=PRICE), id="perhaps billed"),
+        pytest.param(Unavailable("x"), Totals(0, lost=PRICE), id="perhaps billed"),
         pytest.param(KeyboardInterrupt(), Totals(0, lost=PRICE), id="we are stopped"),
         pytest.param(ZeroDivisionError(), Totals(0, lost=PRICE), id="a bug"),
     ],
@@ -587,12 +587,12 @@ def test_budget_shows_searches_beside_models(tmp_path: Path, capsys: pytest.Capt
         assert init(Arguments("init", root, target=str(tmp_path / "site"))) == 0
     now = SystemClock().now()
     ledger = Ledger(Database(Home(root).database))
-    searches = [(Shop(), None), (Shop(), SearchAway("gone")), (Shop(price=0), None)]
+    searches = [(Shop(), None), (Shop(), Unavailable("gone")), (Shop(price=0), None)]
     for shop, fails in searches:
         shop.fails = fails
         try:
             BookedSearch(shop, ledger, lambda: ROOMY, ManualClock(now + timedelta(seconds=1))).search(RUN, QUERY, 5)
-        except SearchAway:
+        except Unavailable:
             assert fails
     ledger.close()
     capsys.readouterr()

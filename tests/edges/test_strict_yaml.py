@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from shared.model.errors import Misconfigured
-from shared.system.strict_yaml import BadYaml, parse
+from shared.model.errors import Misconfigured, Refused
+from shared.system.strict_yaml import parse
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b,*b,*b,*b,*b,*b]\n"
 
@@ -31,7 +31,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b
 )
 def test_refused_in_one_line_that_names_file_line_and_reason(text: str, reason: str) -> None:
     began = time.monotonic()
-    with pytest.raises(BadYaml) as refusal:
+    with pytest.raises(Refused) as refusal:
         parse(text, "f.yaml")
     assert str(refusal.value).startswith(reason)
     assert "\n" not in str(refusal.value)
@@ -59,7 +59,7 @@ def test_what_a_plain_value_means(text: str, value: object) -> None:
 
 
 def test_lines_count_from_where_the_text_begins() -> None:
-    with pytest.raises(BadYaml, match=r"t\.md:8: the key 'a' stands twice"):
+    with pytest.raises(Refused, match=r"t\.md:8: the key 'a' stands twice"):
         parse("a: 1\na: 2\n", "t.md", first_line=7)
 
 

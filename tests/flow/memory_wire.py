@@ -23,7 +23,6 @@ from shared.config.settings import LiveCaps
 from shared.llm.llm_call import ModelQuestion, Outcome, send
 from shared.llm.llm_client import TICKET_LIFE, LlmClient
 from shared.model.work import ModelChoice, Run
-from shared.money.meter.answer import NotReached
 from shared.money.meter.app import MeterApp
 from shared.money.meter.call import LedgerThread, MeterParts, MeterTimeouts
 from shared.money.meter.sse import StreamBroken
@@ -104,7 +103,7 @@ class MemoryUpstream(UpstreamClient):
     async def post(self, path: str, headers: Mapping[str, str], body: bytes) -> AsyncIterator[Response]:
         model = MODELS.get(self._at.base_url)
         if model is None:
-            raise NotReached("the upstream cannot be reached (ConnectError)")
+            raise StreamBroken("the upstream cannot be reached (ConnectError)")
         keyed = {**headers, **self._at.credentials(headers["anthropic-version"])}
         exchange = await Exchange(body).of(model.answer, path, keyed)
         if exchange.is_cut and not exchange.status:

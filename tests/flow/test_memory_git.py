@@ -11,10 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shared.model.change import Change
-from shared.model.errors import Refused
+from shared.model.errors import CommandFailed, Refused
 from shared.model.scope import Scope
 from shared.repo.committer import Author, Committed, Committer
-from shared.repo.git import GitFailed
 from shared.repo.mirror import BranchMoved, Mirror
 from shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from shared.repo.objects import Repository
@@ -198,7 +197,7 @@ def tried(act: Callable[[], object]) -> object:
     """What comes of it, also if it is an error of ours."""
     try:
         return act()
-    except (Refused, GitFailed, BranchMoved) as error:
+    except (Refused, CommandFailed, BranchMoved) as error:
         return type(error).__name__
 
 

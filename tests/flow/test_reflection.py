@@ -12,8 +12,8 @@ from agents.coder.engine.engine import EngineJob, EngineRun, never
 from cli.commands import owner_commands
 from cli.terminal.arguments import Arguments
 from cli.wiring.records import Records
-from shared.model.errors import BrokenSetup
-from shared.sandbox.box import NoSandbox, refusal
+from shared.model.errors import BrokenSetup, Misconfigured
+from shared.sandbox.box import refusal
 from simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
@@ -124,7 +124,7 @@ def test_tests_that_cannot_be_installed_are_the_owners_to_mend(stage: Stage) -> 
 
 def test_no_sandbox_is_named_once_for_all_tasks(stage: Stage) -> None:
     def sandbox() -> None:
-        raise NoSandbox(refusal("bubblewrap", "not here"))
+        raise Misconfigured(refusal("bubblewrap", "not here"))
 
     assert "no working sandbox" in stage.run_day(sandbox=sandbox)[0]
     assert how_it_goes(stage) == ["- environment → your turn: all tasks"]

@@ -23,10 +23,11 @@ from cli.terminal.arguments import Arguments
 from cli.views.status import status
 from cli.views.tasks import show
 from cli.wiring.records import Records
+from shared.model.errors import Misconfigured, Stumble
 from shared.model.work import Goal, Run, TaskSpec, Vision
 from shared.money.ticket import TicketOrder
 from shared.money.token_budget import Ask, Rates, Refusal, dollars
-from shared.sandbox.linter import Lint, LinterFailed
+from shared.sandbox.linter import Lint
 from shared.store.plan_book import Accepted
 from shared.system.markdown import outline
 from simulators.model.scripted_model import ScriptedModel
@@ -272,10 +273,9 @@ def test_a_goal_that_is_due_leaves_no_room_whoever_failed_to_plan_it(make: Make)
 
 
 def test_without_a_sandbox_the_day_goes_on_and_says_what_was_left_out(make: Make) -> None:
-    from shared.sandbox.bubblewrap import NoSandbox
 
     def none() -> None:
-        raise NoSandbox("no sandbox here; type: make setup")
+        raise Misconfigured("no sandbox here; type: make setup")
 
     stage = make()
     assert stage.run_day(until="planning", sandbox=none) == []
@@ -286,7 +286,7 @@ def test_without_a_sandbox_the_day_goes_on_and_says_what_was_left_out(make: Make
 
 def test_what_is_away_is_left_out_and_the_other_kinds_are_looked_at(make: Make) -> None:
     def away(files: Mapping[str, str]) -> tuple[Lint, ...]:
-        raise LinterFailed("ruff: it said:\n## Tasks\n- [x] @everyone")
+        raise Stumble("ruff: it said:\n## Tasks\n- [x] @everyone")
 
     stage = make(tests=green, lints=away, files={**FILES, "requirements.txt": "toml==1.0\n"})
     given_packages(stage)

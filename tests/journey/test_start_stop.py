@@ -149,7 +149,7 @@ def test_it_outlives_the_command_that_started_it_and_ends_when_it_is_asked(
     )
     assert (daemon["state"], daemon["pid"], daemon["ended"]) == ("running", int(found[1]), "")
     for foreground in (False, True):
-        with pytest.raises(lock.HomeTaken, match=rf"already at work on this home \(pid {found[1]}\)"):
+        with pytest.raises(Misconfigured, match=rf"already at work on this home \(pid {found[1]}\)"):
             start(Arguments("start", stage.home.root, foreground=foreground))
     ended = at(stage, "stop")
     assert (ended.code, ended.text) == (0, f"asked it to end\nstopped (pid {found[1]})\n")

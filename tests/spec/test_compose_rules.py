@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from agents.devops.compose import compose_service
 from agents.devops.compose.compose_parts import BUILD_OURS, BUILD_REFUSED, ComposeSite
 from agents.devops.compose.compose_rules import TOP, Composed, Forbidden, checked, env_files
-from agents.devops.compose.compose_values import MOST_TOLD, Problems, Unfit, filled, substituted
+from agents.devops.compose.compose_values import MOST_TOLD, Problems, filled, substituted
 from shared.system import strict_yaml
 
 COMMIT = "c0ffee" + "0" * 34
@@ -460,7 +460,7 @@ def test_networks_have_names_of_ours() -> None:
 def test_variables(text: str, means: str | None) -> None:
     words = {"SET": "one", "EMPTY": "", "DOLLAR": "${SET}"}
     if means is None:
-        with pytest.raises(Unfit):
+        with pytest.raises(ValueError):
             substituted(text, words)
     else:
         assert substituted(text, words) == means

@@ -16,7 +16,7 @@ from agents.planner.source import SourceHit
 from agents.planner.task_spec import ClaimedEvidence, Draft, GoalReply, GoalVerdict, PlanReply, Proof
 from shared.llm import llm_client
 from shared.llm.prompts import Prompts
-from shared.model.errors import OutOfBudget, ReplyUnreadable, TeamError
+from shared.model.errors import OutOfBudget, Refused, Stumble, TeamError
 from shared.model.work import Difficulty, Goal, Guard, PlanAnswer, PlanOrder, Priority, Remark, Run, TaskSpec
 
 T = TypeVar("T")
@@ -185,7 +185,7 @@ def test_more_tasks_than_the_day_has_room_for_are_no_mistake() -> None:
     assert len(model.asked) == 1
 
 
-@pytest.mark.parametrize("problem", [OutOfBudget("day cap $5.00 reached"), ReplyUnreadable("not JSON")])
+@pytest.mark.parametrize("problem", [OutOfBudget("day cap $5.00 reached"), Stumble("not JSON")])
 def test_if_the_second_answer_cannot_be_had_the_good_part_of_the_first_counts(problem: TeamError) -> None:
     model = ScriptedModel(reply(draft("a"), draft("b", files=["none.py"])), problem)
     answer = plan(model)
@@ -286,7 +286,7 @@ def test_capitals_in_an_answer_do_not_matter() -> None:
     ],
 )
 def test_an_answer_of_another_form_is_not_taken(text: str) -> None:
-    with pytest.raises(llm_client.NotAnAnswer):
+    with pytest.raises(Refused):
         llm_client.read(llm_client.adapter(PlanReply), text)
 
 

@@ -25,6 +25,7 @@ from agents.orchestrator.vision.reading import (
 from agents.orchestrator.vision.vision_parser import difference, parse, with_found
 from shared.llm import llm_client
 from shared.llm.prompts import Prompts
+from shared.model.errors import Refused
 from shared.model.work import Goal, Guard, Priority, Remark, Run, Vision
 from shared.system.markdown import outline
 
@@ -291,7 +292,7 @@ def test_an_answer_is_read_whatever_its_capitals_and_refused_in_any_other_form()
     good = '{"guards": [], "questions": [], "goals": [{"line": 2, "title": "a", "priority": "High"}]}'
     assert llm_client.read(form, good) == answer(goals=[GoalReading(2, "a", Priority.HIGH)])
     for bad in (good.replace("High", "Urgent"), good.replace("2", '"2"'), good.replace("guards", "guard")):
-        with pytest.raises(llm_client.NotAnAnswer):
+        with pytest.raises(Refused):
             llm_client.read(form, bad)
 
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.reviewer.agent import case_of
-from agents.reviewer.diff_analyzer import MARGIN, WHOLE_FILE, PatchUnreadable, chunks, read_patch
+from agents.reviewer.diff_analyzer import MARGIN, WHOLE_FILE, chunks, read_patch
+from shared.model.errors import Refused
 from shared.model.work import Branch, TaskSpec
 from shared.repo.mirror import Mirror
 from shared.repo.remote import Remote
@@ -105,9 +106,9 @@ def test_a_line_that_looks_like_a_head_is_a_line() -> None:
 
 def test_a_patch_that_says_something_else_than_the_changes_is_no_reading() -> None:
     one, other = file("a.py", "x = 1\n"), file("a.py", "x = 2\n")
-    with pytest.raises(PatchUnreadable, match=r"a\.py"):
+    with pytest.raises(Refused, match=r"a\.py"):
         chunks(patch([one]), [other], ROOM)
-    with pytest.raises(PatchUnreadable):
+    with pytest.raises(Refused):
         chunks(b"", [other], ROOM)
 
 

@@ -15,7 +15,7 @@ from agents.reviewer.answer import MOST_FINDINGS, Decision, FindingReply, Review
 from agents.reviewer.rules.lint_rules import BEFORE
 from shared.llm import llm_client
 from shared.llm.prompts import Prompts
-from shared.model.errors import OutOfBudget, ReplyDeclined, ReplyUnreadable, TeamError
+from shared.model.errors import OutOfBudget, Refused, ReplyDeclined, Stumble, TeamError
 from shared.model.evidence import (
     Approved,
     ChangesRequested,
@@ -215,7 +215,7 @@ def test_an_approval_inside_the_change_is_text() -> None:
     assert "3+Decision: approve." in prompt
 
 
-@pytest.mark.parametrize("error", [ReplyUnreadable("no form"), OutOfBudget("the day's cap")])
+@pytest.mark.parametrize("error", [Stumble("no form"), OutOfBudget("the day's cap")])
 def test_an_answer_that_never_came_is_no_verdict(error: TeamError) -> None:
     with pytest.raises(type(error)):
         review(error)
@@ -332,7 +332,7 @@ def test_the_form_is_small_and_refuses_what_it_does_not_know() -> None:
     whole = '{"decision": "approve", "reason": "", "findings": []}'
     assert llm_client.read(form, whole) == ReviewReply(Decision.APPROVE, "", [], [])
     for broken in ('{"decision": "merge", "reason": "", "findings": []}', whole[:-1] + ', "merge": true}', "LGTM"):
-        with pytest.raises(llm_client.NotAnAnswer):
+        with pytest.raises(Refused):
             llm_client.read(form, broken)
 
 

@@ -48,7 +48,7 @@ class AiderEngine:
         self._launcher = launcher
 
     def run(self, job: EngineJob, stop: Callable[[], bool] = never) -> EngineRun:
-        """One run, to its end. Refused: see Engine.run. NoSandbox: there is no box."""
+        """One run, to its end. Refused: see Engine.run. Misconfigured: there is no box."""
         ends = line_ends(job)
         with tempfile.TemporaryDirectory(prefix="engine-", dir=self._scratch, ignore_cleanup_errors=True) as name:
             given = lay_out(Path(name), job)

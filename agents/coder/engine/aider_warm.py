@@ -74,7 +74,7 @@ class WarmAider:
         self._failures = 0
 
     def run(self, job: EngineJob, stop: Callable[[], bool] = never) -> EngineRun:
-        """One run, to its end; from many threads at once. Refused: see Engine.run. NoSandbox: there is no box."""
+        """One run, to its end; from many threads at once. Refused: see Engine.run. Misconfigured: there is no box."""
         ends = line_ends(job)
         if job.folder.parent == self._place.work and (warm := self._ready(stop)):
             with self._laid_out(job) as given:

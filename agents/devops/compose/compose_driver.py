@@ -67,7 +67,7 @@ class ComposeDriver:
             missing = self._missing(release, composed)
             if missing and not is_plugin:
                 composed = labelled(composed, folder, {HOME: self._manager.names.home})
-        except NotToRun as problem:
+        except Refused as problem:
             raise NotBuilt(str(problem)) from None
         if absent := [name for name, image in composed.pulled.items() if not self._is_there(image)]:
             self._prepare(release, composed, ("pull", "--quiet", *absent))
@@ -80,7 +80,7 @@ class ComposeDriver:
             return
         try:
             composed = self._composed(release)
-        except NotToRun as problem:
+        except Refused as problem:
             raise NotTouched(str(problem)) from None
         if missing := self._missing(release, composed):
             raise NotTouched(f"{release.commit[:12]} has no image of {', '.join(missing)}: it is to be built first")
@@ -116,11 +116,11 @@ class ComposeDriver:
     # --- the file --------------------------------------------------------------------------------------------
 
     def look(self, release: Release) -> None:
-        """Check that its file may be run; whether it comes up is not known. NotToRun, Misconfigured as below."""
+        """Check that its file may be run; whether it comes up is not known. Refused, Misconfigured as below."""
         self._composed(release)
 
     def _composed(self, release: Release) -> Composed:
-        """NotToRun: what is wrong with the repository's file. Misconfigured: with the owner's `env_file`."""
+        """Refused: what is wrong with the repository's file. Misconfigured: with the owner's `env_file`."""
         root = self._files(release.commit).resolve()
         return composed(root, self._site(release, root))
 
@@ -218,7 +218,7 @@ class ComposeDriver:
         raise kind(f"{what} {how}; docker compose said:\n{tail(without_noise(said))}")
 
     def _see_port(self, place: Place) -> None:
-        """Before anything ends."""
+        """Check the port before anything ends."""
         if ports.is_taken(self._settings.places[place].port) and not self.has_port(place):
             raise NotTouched(self._taken(place))
 
@@ -261,28 +261,19 @@ def _write_private(path: Path, text: str) -> None:
 # --- the repository's file -----------------------------------------------------------------------------------
 
 
-class NotToRun(Refused):
-    """The commit's file may not be run. The text says all that is wrong with it."""
-
-
 def composed(root: Path, site: ComposeSite) -> Composed:
-    """Read what is run of the file in the folder `root`, which holds a commit's files. NotToRun."""
-    try:
-        parsed = strict_yaml.parse(read_text(_real(root, Inside("compose_file", site.file, "file"))), site.file).value
-        held = {name: _env_file(root, name) for name in compose_rules.env_files(parsed, site)}
-    except NotToRun:
-        raise
-    except Refused as refused:
-        raise NotToRun(str(refused)) from None
+    """Read what is run of the file in the folder `root`, which holds a commit's files. Refused."""
+    parsed = strict_yaml.parse(read_text(_real(root, Inside("compose_file", site.file, "file"))), site.file).value
+    held = {name: _env_file(root, name) for name in compose_rules.env_files(parsed, site)}
     found = compose_rules.checked(parsed, replace(site, files=held))
     problems = found.problems if isinstance(found, Forbidden) else _told(_outside(root, found))
     if problems or isinstance(found, Forbidden):
-        raise NotToRun("\n".join((f"{site.file} may not be run as it is:", *problems)))
+        raise Refused("\n".join((f"{site.file} may not be run as it is:", *problems)))
     return found
 
 
 def labelled(composed: Composed, folder: Path, labels: Mapping[str, str]) -> Composed:
-    """The same, with Dockerfiles of ours in `folder`, each stage of which begins with the labels. NotToRun.
+    """The same, with Dockerfiles of ours in `folder`, each stage of which begins with the labels. Refused.
 
     The older builder keeps every step of a build, also of one that failed: so they are ours to know and to throw away.
     """
@@ -293,7 +284,7 @@ def labelled(composed: Composed, folder: Path, labels: Mapping[str, str]) -> Com
         try:
             write_text(ours, build_context.labelled(read_text(said), labels))
         except (Refused, FileNotFoundError) as refused:
-            raise NotToRun(f"services.{name}.build.dockerfile: {refused}") from None
+            raise Refused(f"services.{name}.build.dockerfile: {refused}") from None
         fault_point("deploy.dockerfile-written")
         services[name] = {**services[name], "build": {**build, "dockerfile": escaped(str(ours))}}
     return replace(composed, document={**composed.document, "services": services})

@@ -21,7 +21,7 @@ from agents.devops.compose.compose_parts import (
     env_file_entries,
     named_parts,
 )
-from agents.devops.compose.compose_values import UNPRINTED, Problems, Unfit, inside, is_absent, shown
+from agents.devops.compose.compose_values import UNPRINTED, Problems, inside, is_absent, shown
 
 MOST_SERVICES = 50
 TOP = frozenset({"services", "volumes", "networks", "version", "name"})
@@ -108,7 +108,7 @@ def env_files(parsed: object, site: ComposeSite) -> tuple[str, ...]:
         for one in env_file_entries(said):
             try:
                 named.append(inside(one.get("path"), site.base))
-            except Unfit:
+            except ValueError:
                 continue
     return tuple(dict.fromkeys(named))
 

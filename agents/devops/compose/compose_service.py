@@ -23,7 +23,6 @@ from agents.devops.compose.compose_parts import (
 from agents.devops.compose.compose_values import (
     Problems,
     Shape,
-    Unfit,
     boolean,
     duration,
     each,
@@ -286,7 +285,7 @@ def mounts(where: str, said: object, parts: ComposeParts, site: ComposeSite, pro
         try:
             mount = _long(one) if isinstance(one, dict) else _short(text(one))
             found.written.append(_written(here, mount, parts, site, found))
-        except Unfit as error:
+        except ValueError as error:
             problems.add(here, str(error))
     return found
 
@@ -303,14 +302,14 @@ class _Mount:
 def _short(said: str) -> _Mount:
     """SOURCE:TARGET[:OPTIONS]"""
     if "docker.sock" in said:
-        raise Unfit("whoever speaks to the engine owns this machine; take it out")
+        raise ValueError("whoever speaks to the engine owns this machine; take it out")
     source, colon, rest = said.partition(":")
     if not colon:
-        raise Unfit(f"{shown(said)}: {NAMELESS}")
+        raise ValueError(f"{shown(said)}: {NAMELESS}")
     target, _, options = rest.partition(":")
     for option in filter(None, options.split(",")):
         if option not in SHORT_OPTIONS:
-            raise Unfit(f"the option {shown(option)} is not allowed; take it out")
+            raise ValueError(f"the option {shown(option)} is not allowed; take it out")
     kind = "bind" if source.startswith((".", "/", "~")) or "/" in source or "\\" in source else "volume"
     nocopy = {"nocopy": True} if kind == "volume" and "nocopy" in options.split(",") else {}
     return _Mount(kind, source, str(TARGET(target)), "ro" in options.split(","), nocopy)
@@ -319,17 +318,17 @@ def _short(said: str) -> _Mount:
 def _long(said: Mapping[str, Any]) -> _Mount:
     kind, source = text(said.get("type", "")), said.get("source")
     if kind not in LONG_OPTIONS:
-        raise Unfit(f"type {shown(kind)} is not allowed: name a volume, a folder of the repository, or tmpfs")
+        raise ValueError(f"type {shown(kind)} is not allowed: name a volume, a folder of the repository, or tmpfs")
     if "docker.sock" in str(source):
-        raise Unfit("whoever speaks to the engine owns this machine; take it out")
+        raise ValueError("whoever speaks to the engine owns this machine; take it out")
     options = said.get(kind) or {}
     unknown = (said.keys() - LONG_KEYS) | (
         (options.keys() if isinstance(options, dict) else {"?"}) - LONG_OPTIONS[kind]
     )
     if unknown := {key for key in unknown if not str(key).startswith("x-")}:
-        raise Unfit(f"{', '.join(sorted(map(shown, unknown)))}: not allowed here; take it out")
+        raise ValueError(f"{', '.join(sorted(map(shown, unknown)))}: not allowed here; take it out")
     if is_absent(source) and kind != "tmpfs":
-        raise Unfit(NAMELESS)
+        raise ValueError(NAMELESS)
     return _Mount(
         kind,
         "" if kind == "tmpfs" else text(source),
@@ -352,7 +351,7 @@ def _written(where: str, mount: _Mount, parts: ComposeParts, site: ComposeSite, 
             size = mount.options.get("size")
             return written if size is None else {**written, "tmpfs": {"size": number(size)}}
     if mount.source not in parts.volumes:
-        raise Unfit(f"there is no volume {shown(mount.source)}; declare it in `volumes`")
+        raise ValueError(f"there is no volume {shown(mount.source)}; declare it in `volumes`")
     written["source"] = mount.source
     if mount.is_read_only:
         written["read_only"] = True

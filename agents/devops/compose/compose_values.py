@@ -25,11 +25,7 @@ DURATION = re.compile(r"([0-9]{1,9}(\.[0-9]{1,9})?(h|ms|m|s|us|ns)){1,6}")
 UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 UNPRINTED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")  # YAML refuses them as they are
 
-Shape = Callable[[object], object]  # gives the value as it is written, or raises Unfit
-
-
-class Unfit(Exception):
-    """A value has not the shape that it must have; the text says which one."""
+Shape = Callable[[object], object]  # gives the value as it is written, or raises ValueError
 
 
 @dataclass
@@ -51,7 +47,7 @@ class Problems:
         """Return the value as it is written; None if it does not fit, which becomes a problem."""
         try:
             return shape(value)
-        except Unfit as error:
+        except ValueError as error:
             self.add(where, str(error))
             return None
 
@@ -68,10 +64,6 @@ def is_absent(value: object) -> bool:
 
 
 # --- variables -----------------------------------------------------------------------------------------------
-
-
-class Unset(Unfit):
-    """A variable that nobody gave a value."""
 
 
 def filled(value: object, words: Mapping[str, str], where: str, problems: Problems) -> object:
@@ -98,10 +90,10 @@ def filled(value: object, words: Mapping[str, str], where: str, problems: Proble
 def substituted(text: str, words: Mapping[str, str], depth: int = 0) -> str:
     """$NAME, ${NAME}, ${NAME:-else}, ${NAME-else}, ${NAME:?why}, ${NAME?why}, ${NAME:+then}, ${NAME+then}; $$ is a $.
 
-    What is put in is not read again. Unset: no value, and no default. Unfit: it cannot be read.
+    What is put in is not read again. ValueError: no value, and no default, or it cannot be read.
     """
     if depth > DEEPEST:
-        raise Unfit(f"more than {DEEPEST} variables inside of each other")
+        raise ValueError(f"more than {DEEPEST} variables inside of each other")
     parts: list[str] = []
     size = at = 0
     while at < len(text):
@@ -109,7 +101,7 @@ def substituted(text: str, words: Mapping[str, str], depth: int = 0) -> str:
         parts.append(part)
         size += len(part)
         if size > LONGEST_VALUE:
-            raise Unfit(f"more than {LONGEST_VALUE} characters")
+            raise ValueError(f"more than {LONGEST_VALUE} characters")
     return "".join(parts)
 
 
@@ -126,7 +118,7 @@ def _next_part(text: str, at: int, words: Mapping[str, str], depth: int) -> tupl
         return _braced(text[at + 2 : end], words, depth), end + 1
     if name := NAME.match(text, at + 1):
         return _value(name[0], words), name.end()
-    raise Unfit("a $ that begins no variable; write $$ for a plain one")
+    raise ValueError("a $ that begins no variable; write $$ for a plain one")
 
 
 def _closing(text: str, at: int) -> int:
@@ -136,12 +128,12 @@ def _closing(text: str, at: int) -> int:
         depth += {"${": 1, "}": -1}.get(match[0], 0)
         if not depth:
             return match.start()
-    raise Unfit("a ${ that is not closed; write $$ for a plain $")
+    raise ValueError("a ${ that is not closed; write $$ for a plain $")
 
 
 def _braced(inner: str, words: Mapping[str, str], depth: int) -> str:
     if not (match := BRACED.fullmatch(inner)):
-        raise Unfit(f"${{{shown(inner)}}} is no variable; write $$ for a plain $")
+        raise ValueError(f"${{{shown(inner)}}} is no variable; write $$ for a plain $")
     name, how, word = match["name"], match["how"] or "", match["word"] or ""
     is_set = name in words and (bool(words[name]) or not how.startswith(":"))
     if how.endswith("+"):
@@ -150,12 +142,12 @@ def _braced(inner: str, words: Mapping[str, str], depth: int) -> str:
         return words[name]
     if how.endswith("-"):
         return substituted(word, words, depth + 1)
-    raise Unset(_unset(name, word))
+    raise ValueError(_unset(name, word))
 
 
 def _value(name: str, words: Mapping[str, str]) -> str:
     if name not in words:
-        raise Unset(_unset(name))
+        raise ValueError(_unset(name))
     return words[name]
 
 
@@ -184,16 +176,16 @@ def plain(text: str) -> str:
 def text(value: object) -> str:
     """A number may stand where a text is meant."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise Unfit("must be a text")
+        raise ValueError("must be a text")
     if UNWRITABLE.search(str(value)):
-        raise Unfit("holds a character that no program can be given")
+        raise ValueError("holds a character that no program can be given")
     return str(value)
 
 
 def matching(pattern: str, what: str) -> Shape:
     def shape(value: object) -> str:
         if not re.fullmatch(pattern, found := text(value)):
-            raise Unfit(f"must be {what}")
+            raise ValueError(f"must be {what}")
         return found
 
     return shape
@@ -203,19 +195,19 @@ def boolean(value: object) -> bool:
     if value in ("true", "false"):
         return value == "true"
     if not isinstance(value, bool):
-        raise Unfit("must be true or false")
+        raise ValueError("must be true or false")
     return value
 
 
 def number(value: object) -> int:
     if isinstance(value, bool) or not re.fullmatch(r"[0-9]{1,9}", str(value)):
-        raise Unfit("must be a whole number")
+        raise ValueError("must be a whole number")
     return int(str(value))
 
 
 def duration(value: object) -> str:
     if not isinstance(value, str) or not DURATION.fullmatch(value):
-        raise Unfit("must be a time such as 1m30s")
+        raise ValueError("must be a time such as 1m30s")
     return value
 
 
@@ -244,13 +236,13 @@ def pairs(value: object, known: Mapping[str, str]) -> dict[str, str]:
             name, equals, rest = item.partition("=")
             found[name] = rest if equals else None
     else:
-        raise Unfit("must be a list of NAME=value, or NAME: value")
+        raise ValueError("must be a list of NAME=value, or NAME: value")
     return {name: word for name, inner in found.items() if (word := _pair(name, inner, known)) is not None}
 
 
 def _pair(name: str, value: object, known: Mapping[str, str]) -> str | None:
     if not KEY.fullmatch(name):
-        raise Unfit(f"{shown(name)} is no name of a variable")
+        raise ValueError(f"{shown(name)} is no name of a variable")
     if value is None:
         return known.get(name)
     return str(value).lower() if isinstance(value, bool) else text(value)
@@ -260,13 +252,13 @@ def _pair(name: str, value: object, known: Mapping[str, str]) -> str | None:
 
 
 def inside(path: object, folder: str = "") -> str:
-    """A path of the repository, as seen from `folder` in it, without `.` and `..`; "." is all of it. Else Unfit."""
+    """A path of the repository, as seen from `folder` in it, without `.` and `..`; "." is all of it. Or ValueError."""
     said = text(path)
     if "://" in said or re.match(r"[^/]*@[^/]*:", said):
-        raise Unfit("is somewhere else; only what lies in the repository may be named")
+        raise ValueError("is somewhere else; only what lies in the repository may be named")
     if not said or said.startswith(("/", "~")) or "\\" in said or not said.isprintable():
-        raise Unfit("is outside of the repository; only what lies in it may be named, by a relative path")
+        raise ValueError("is outside of the repository; only what lies in it may be named, by a relative path")
     found = posixpath.normpath(posixpath.join(folder, said))
     if found == ".." or found.startswith(("../", "/")):
-        raise Unfit("leads out of the repository; only what lies in it may be named")
+        raise ValueError("leads out of the repository; only what lies in it may be named")
     return found

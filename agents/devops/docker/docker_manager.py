@@ -141,7 +141,7 @@ class DockerManager:
             engine.stop(container, timeout=POLITE)
 
     def remove(self, container: str) -> None:
-        """At once, with the volumes that have no name."""
+        """Remove it at once, with the volumes that have no name."""
         with self._connected() as engine, unless(GONE, IN_USE):  # in use: it is being removed already
             engine.remove_container(container, force=True, v=True)
 

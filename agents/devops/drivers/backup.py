@@ -31,10 +31,6 @@ NAME = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{12}(\.[0-9]+)?")
 HOLES = ("backup", "commit", "place")
 
 
-class BackupFailed(Stumble):
-    """Failure to make a backup that can be read: nothing is deployed. The text says why."""
-
-
 class Backups:
     """`folder`: ours alone. `environment`, `stop`: as of CommandDriver.
 
@@ -61,7 +57,7 @@ class Backups:
         return bool(self._backup[place])
 
     def save(self, place: Place, commit: str) -> Path:
-        """Save and check the place's data of now -> where it lies; always a new one. BackupFailed."""
+        """Save and check the place's data of now -> where it lies; always a new one. Stumble: it is not to be read."""
         folder = self._folder / place
         made = self._made(folder, self._free_name(folder, commit))
         self._run(self._backup[place], place, commit, made)
@@ -105,12 +101,12 @@ class Backups:
         done = command.run(fill, cwd=made.parent, given=given, minutes=self._settings.minutes, stop=self._stop)
         fault_point("deploy.backup-command")
         if not done.ok:
-            raise BackupFailed(command.problem(done, given))
+            raise Stumble(command.problem(done, given))
 
     def _check(self, command: OwnerCommand, made: Path) -> None:
         problem = _problem(made) or (sqlite_problem(made, self._settings.minutes) if is_sqlite(made) else "")
         if problem:
-            raise BackupFailed(f"`{command.name}` ended well, but {problem}")
+            raise Stumble(f"`{command.name}` ended well, but {problem}")
 
     def _clean(self, folder: Path, keep: Collection[Path]) -> int:
         found = sorted(name for name in os.listdir(folder) if NAME.fullmatch(name)) if folder.is_dir() else []

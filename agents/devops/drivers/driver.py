@@ -31,7 +31,7 @@ class NotTouched(NotStarted):
 
 
 class EngineAway(Unavailable):
-    """What runs containers does not answer, or has no room: no commit is to blame. The text says what to type."""
+    """Engine that does not answer, or has no room: no commit is to blame. The text says what to type."""
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ class HealthChecker:
     # --- pages -----------------------------------------------------------------------------------------------
 
     def _ask_pages(self) -> tuple[str, int]:
-        """What is wrong with the first bad one, and the most tries that one needed."""
+        """Return what is wrong with the first bad one, and the most tries that one needed."""
         most = 1
         for page in self._pages:
             wrong, tries = self._ask(page)
@@ -167,12 +167,12 @@ class HealthChecker:
 
 
 def base_url(place: PlaceSettings) -> str:
-    """Where its pages are asked for; empty: it has none."""
+    """Return where its pages are asked for; empty: it has none."""
     return place.url or (f"http://127.0.0.1:{place.port}" if place.port else "")
 
 
 def _death(running: Running | None, commit: str) -> str:
-    """How it ended; empty: it runs."""
+    """Say how it ended; empty: it runs."""
     if running is None:
         return f"nothing of ours runs, not even {commit[:12]}"
     if not running.is_of(commit):

@@ -20,19 +20,11 @@ OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 
 
 class BranchNeedsOwner(Stumble):
-    """A goal's branch needs the owner: its tasks wait for him, the others go on."""
+    """A goal's branch needs the owner: its tasks wait, the others go on. The text says why, and what to do."""
 
 
 class BranchConflict(BranchNeedsOwner):
     """The goal's branch and the target's do not go together by themselves."""
-
-
-class BranchNameTaken(BranchNeedsOwner):
-    """Somebody else has a branch of this name."""
-
-
-class BranchLostCommits(BranchNeedsOwner):
-    """What was merged into the branch is not on it any more."""
 
 
 # --- which branch, by the books ------------------------------------------------------------------------------
@@ -199,7 +191,7 @@ class FeatureBranches:
     def _check_ours(self, branch: str, newest: str, tip: str) -> None:
         is_begun = self.journal.intended(_key(branch, 1)) and self.mirror.is_ancestor(newest, tip)
         if not (is_begun or self._pushes(branch)):
-            raise BranchNameTaken(f"{branch} is there already, and not ours: remove that branch at the forge")
+            raise BranchNeedsOwner(f"{branch} is there already, and not ours: remove that branch at the forge")
 
     def _check_whole(self, branch: str, newest: str) -> None:
         """A rewritten history is whole if it has the same commits by their first lines."""
@@ -214,7 +206,7 @@ class FeatureBranches:
         if missing:
             what = ", ".join(missing[:MOST_NAMED])
             how = f"push it there again, or type: {self.command} retry {missing[0]}"
-            raise BranchLostCommits(f"{branch} does not hold what was merged for {what} any more: {how}")
+            raise BranchNeedsOwner(f"{branch} does not hold what was merged for {what} any more: {how}")
 
     def _title(self, sha: str) -> str | None:
         try:

@@ -56,7 +56,7 @@ class _Edit:
 
 
 def mutants(files: Sequence[tuple[str, str, Collection[int]]], most: int = MOST) -> tuple[Mutant, ...]:
-    """At most `most`, always the same ones, spread over the lines. `files`: (path, text, changed lines)."""
+    """Return at most `most`, always the same ones, spread over the lines. `files`: (path, text, changed lines)."""
     by_line: dict[tuple[str, int], list[_Edit]] = {}
     for path, text, lines in files:
         for edit in _of_file(path, text, frozenset(lines)):

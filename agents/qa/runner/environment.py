@@ -15,8 +15,7 @@ from pathlib import Path
 from agents.qa.runner.environment_build import ENV, INSTALL, SEEN, Builder, Setup
 from agents.qa.runner.environment_store import EnvironmentStore, default_setup, dependency_files, key_of
 from agents.qa.runner.suite import Environment
-from shared.model.errors import BrokenSetup
-from shared.repo.git import GitFailed
+from shared.model.errors import BrokenSetup, CommandFailed
 from shared.repo.mirror import Mirror
 from shared.sandbox.box import Box, Mount
 from shared.sandbox.bubblewrap import never
@@ -105,7 +104,7 @@ class Environments:
     def _parent(self, commit: str) -> str | None:
         try:
             return self._mirror.parent(commit)
-        except GitFailed:  # the repository's first commit
+        except CommandFailed:  # the repository's first commit
             return None
 
     def _wheels(self) -> list[tuple[str, int, int]]:

@@ -75,4 +75,4 @@ class Bench(Protocol):
         """The sandbox and the environment's key, for the record; same label and commit, same result."""
 
     def run(self, order: SuiteOrder, stop: Callable[[], bool] = never) -> RawTestRun:
-        """BrokenSetup, NoSandbox, or Refused if the files cannot be laid out. Stopping: see Stoppable."""
+        """BrokenSetup, Misconfigured, or Refused if the files cannot be laid out. Stopping: see Stoppable."""

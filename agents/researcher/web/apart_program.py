@@ -43,7 +43,7 @@ def plain(data: bytes, charset: str) -> dict[str, str] | None:
 
 
 def robots(data: bytes, url: str, agent: str) -> dict[str, Any]:
-    """Whether the rules of a robots.txt allow the address, and the pause that they ask for, in seconds."""
+    """Tell whether the rules of a robots.txt allow the address, and the pause that they ask for, in seconds."""
     from protego import Protego
 
     rules = Protego.parse(data.decode("utf-8-sig", "replace"))

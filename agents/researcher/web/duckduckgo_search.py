@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agents.researcher.web.search import SearchAway, asked, bounded
+from agents.researcher.web.search import asked, bounded
+from shared.model.errors import Unavailable
 from shared.model.research import SearchHit
 
 if TYPE_CHECKING:
@@ -34,13 +35,13 @@ class DuckDuckGoSearch:
         return 0
 
     def search(self, query: str, most: int) -> tuple[SearchHit, ...]:
-        """As `Search.search` says."""
+        """Search as `Search.search` says."""
         words = asked(query)
         if not words or most < 1:
             return ()
         rows = self._ask(words)
         if rows is None:  # any status but 200; too many searches are a 202
-            raise SearchAway(f"DuckDuckGo takes no searches now; {TO_DO}", unbilled=True)
+            raise Unavailable(f"DuckDuckGo takes no searches now; {TO_DO}", unbilled=True)
         return bounded((SearchHit(row.title, row.href, row.body) for row in rows), most)
 
     def _ask(self, words: str) -> list[TextResult] | None:
@@ -54,10 +55,10 @@ class DuckDuckGoSearch:
         try:
             return engine.search(words)
         except DDGSException as error:
-            raise SearchAway(f"DuckDuckGo does not answer ({_kind(error)}); {TO_DO}", unbilled=True) from None
+            raise Unavailable(f"DuckDuckGo does not answer ({_kind(error)}); {TO_DO}", unbilled=True) from None
         except (LxmlError, ValueError, TypeError, AttributeError, RecursionError) as error:
             why = f"what DuckDuckGo answers cannot be read ({_kind(error)})"
-            raise SearchAway(f"{why}; {TO_DO}", unbilled=True) from None
+            raise Unavailable(f"{why}; {TO_DO}", unbilled=True) from None
 
 
 def _kind(error: Exception) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-from agents.researcher.web.search import Search, SearchAway, asked
+from agents.researcher.web.search import Search, asked
 from shared.model.errors import Misconfigured, OutOfBudget, Refused, Stopping, TaskCapReached, Unavailable
 from shared.model.research import Inquiry, NotRead, SearchHit, WebSource
 from shared.model.work import Run
@@ -127,7 +127,7 @@ class BookedSearch:
         except Misconfigured:
             self._void(reservation, "search_key")
             raise
-        except SearchAway as away:
+        except Unavailable as away:
             (self._void if away.unbilled else self._lose)(reservation, "search_away")
             raise
         except BaseException:  # we are stopped, or it is a bug: the service may have counted it

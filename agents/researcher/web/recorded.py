@@ -38,7 +38,7 @@ class RecordedHit:
 
 @dataclass(frozen=True)
 class Recording:
-    """What is found by whoever uses the words of `query`, or some of them."""
+    """Recording of what is found with the words of `query`, or some of them."""
 
     query: str
     hits: tuple[RecordedHit, ...] = ()

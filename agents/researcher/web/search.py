@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from shared.model.errors import Unavailable
 from shared.model.research import SearchHit
 from shared.model.text import one_line
 
@@ -20,31 +19,21 @@ LONGEST_URL, LONGEST_HOST = 2000, 253
 NO_PART_OF_A_URL = re.compile(r"""[\s<>"\\]""")  # programs do not agree where such an address leads
 
 
-class SearchAway(Unavailable):
-    """The service does not answer, or takes nothing now: try on another day.
-
-    `unbilled`: it is certain that this search costs nothing. The text names the service and what the owner can do.
-    """
-
-    def __init__(self, text: str, unbilled: bool = False) -> None:
-        super().__init__(text)
-        self.unbilled = unbilled
-
-
 class Search(Protocol):
     @property
     def name(self) -> str:
-        """Of the service, as the owner calls it."""
+        """Name of the service, as the owner calls it."""
 
     @property
     def price(self) -> int:
         """Nano-dollars of one search; 0: free."""
 
     def search(self, query: str, most: int) -> tuple[SearchHit, ...]:
-        """What `asked` makes of the query, sent; at most `most` hits as `bounded` leaves them, the best first.
+        """Return what `asked` makes of the query, sent; at most `most` hits as `bounded` leaves them, the best first.
 
-        A query without words finds nothing, and is not sent. SearchAway: see there; nothing else comes of whatever the
-        service does. Misconfigured: it does not take our key; nothing was billed.
+        A query without words finds nothing, and is not sent. Unavailable: the service does not answer, or takes
+        nothing now: try on another day; its text names the service and what the owner can do. Nothing else comes of
+        whatever the service does. Misconfigured: it does not take our key; nothing was billed.
         """
 
 
@@ -54,7 +43,7 @@ def asked(query: str) -> str:
 
 
 def bounded(found: Iterable[SearchHit], most: int) -> tuple[SearchHit, ...]:
-    """At most `most`, never more than ten. Each address once, and only one that leads to a host of the web."""
+    """Return at most `most`, never more than ten. Each address once, and only one that leads to a host of the web."""
     kept: dict[str, SearchHit] = {}
     for hit in found:
         if len(kept) >= min(most, MOST_HITS):

@@ -10,8 +10,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from agents.researcher.web.search import MOST_HITS, SearchAway, asked, bounded
-from shared.model.errors import Misconfigured
+from agents.researcher.web.search import MOST_HITS, asked, bounded
+from shared.model.errors import Misconfigured, Unavailable
 from shared.model.research import SearchHit
 from shared.system.http import Http, HttpAnswer, HttpCall, NoAnswer, is_configured
 
@@ -67,7 +67,7 @@ class TavilySearch:
         return self._price
 
     def search(self, query: str, most: int) -> tuple[SearchHit, ...]:
-        """As `Search.search` says."""
+        """Search as `Search.search` says."""
         words, most = asked(query), min(most, MOST_HITS)
         if not words or most < 1:
             return ()
@@ -76,7 +76,7 @@ class TavilySearch:
         call = HttpCall(headers, MAX_ANSWER, self._timeout, "POST", {"content": body}, patient=True)
         answer = self._http.ask(self._url, call)
         if isinstance(answer, NoAnswer):
-            raise SearchAway(f"Tavily does not answer ({answer.error}); {LATER}", unbilled=_never_left(answer))
+            raise Unavailable(f"Tavily does not answer ({answer.error}); {LATER}", unbilled=_never_left(answer))
         return bounded(_hits(answer), most)
 
 
@@ -89,16 +89,16 @@ def _hits(answer: HttpAnswer) -> list[SearchHit]:
     if answer.status == 401:
         raise Misconfigured(WRONG_KEY)
     if answer.status in REFUSED:
-        raise SearchAway(REFUSED[answer.status], unbilled=True)
+        raise Unavailable(REFUSED[answer.status], unbilled=True)
     if answer.status != 200:
-        raise SearchAway(f"Tavily does not answer (status {answer.status}); {LATER}")
+        raise Unavailable(f"Tavily does not answer (status {answer.status}); {LATER}")
     if not answer.whole and len(answer.body) < MAX_ANSWER:
-        raise SearchAway(f"Tavily does not answer (its answer broke off); {LATER}")
+        raise Unavailable(f"Tavily does not answer (its answer broke off); {LATER}")
     try:
         return [_hit(row) for row in json.loads(answer.body)["results"]]
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         kind = type(error).__name__
-    raise SearchAway(f"what Tavily answers cannot be read ({kind}); {LATER}")
+    raise Unavailable(f"what Tavily answers cannot be read ({kind}); {LATER}")
 
 
 def _hit(row: Mapping[str, Any]) -> SearchHit:

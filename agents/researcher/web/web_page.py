@@ -76,7 +76,7 @@ class _Site:
 
 
 class Robots:
-    """In memory only. For one thread at a time."""
+    """Rules of sites, in memory only. For one thread at a time."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -180,7 +180,7 @@ def page_text(data: bytes, kind: str, charset: str, cpu_seconds: int = CPU_SECON
 
 
 def _clean(text: str) -> str:
-    """Without what controls a terminal, and what only machines see."""
+    """Remove what controls a terminal, and what only machines see."""
     return CONTROL.sub("", HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
@@ -199,7 +199,7 @@ MOST_REDIRECTS = 4
 
 @dataclass(frozen=True)
 class PageBounds:
-    """What one page may take of us."""
+    """Bounds of what one page may take of us."""
 
     size: int = 2 * 1024 * 1024  # bytes, unpacked
     seconds: float = 20  # for all that is sent and received
@@ -209,7 +209,7 @@ class PageBounds:
 
 
 class WebReader:
-    """For one thread at a time."""
+    """Reader of pages, for one thread at a time."""
 
     def __init__(self, clock: Clock, bounds: PageBounds = PageBounds(), http: Http | None = None) -> None:
         self._bounds, self._http = bounds, http or Http()
@@ -244,7 +244,7 @@ class WebReader:
         return followed(at, get, MOST_REDIRECTS, self._bounds.ports)
 
     def _check(self, at: HttpAddress, answer: HttpAnswer) -> None:
-        """What is no page of ours to read is not even looked at."""
+        """Refuse what is no page of ours to read: it is not even looked at."""
         if answer.status >= 500 or answer.status == 429:
             raise Unavailable(f"{shown(at.url)} answers with status {answer.status}: try again later")
         if answer.status != 200:

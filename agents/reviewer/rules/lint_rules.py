@@ -35,7 +35,7 @@ class LintFinding(Protocol):
 
 class Linter(Protocol):
     def lint(self, files: Mapping[str, str]) -> Sequence[LintFinding]:
-        """Path -> text of Python files. LinterFailed: nothing is known of them."""
+        """Path -> text of Python files. Stumble: nothing is known of them."""
 
 
 def findings(case: Case, linter: Linter) -> tuple[Finding, ...]:

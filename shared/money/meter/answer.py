@@ -15,7 +15,7 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
-from shared.model.errors import Refused, Unavailable
+from shared.model.errors import Refused
 from shared.model.text import one_line
 from shared.money.token_budget import Refusal
 
@@ -37,10 +37,6 @@ class Rejected(Refused):
         super().__init__(refusal.text)
         self.refusal = refusal
         self.status = status
-
-
-class NotReached(Unavailable):
-    """No connection was made, so nothing was sent."""
 
 
 class HttpReply:
@@ -137,7 +133,7 @@ class UpstreamComplaint:
 
 @dataclass(frozen=True)
 class UpstreamVerdict:
-    """What is booked, what happens next, and what the caller is told if nothing does."""
+    """Verdict on a failed try: what is booked, what happens next, and what the caller is told if nothing does."""
 
     billed: bool
     then: Then

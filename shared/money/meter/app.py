@@ -14,11 +14,11 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from shared.money.meter.answer import STOPPING, HttpReply, NotReached, Rejected, Send, judge, no_answer, read_complaint
+from shared.model.errors import Refused
+from shared.money.meter.answer import STOPPING, HttpReply, Rejected, Send, judge, no_answer, read_complaint
 from shared.money.meter.call import MeteredCall, MeterParts
 from shared.money.meter.request import MAX_BODY, Asked, read_call, read_headers, read_prompt
 from shared.money.meter.sse import StreamBroken
-from shared.money.pricing import Unpriced
 from shared.money.ticket import Ticket
 from shared.money.token_budget import Ask, Refusal
 
@@ -26,10 +26,6 @@ Scope = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 CALL, COUNT = "/v1/messages", "/v1/messages/count_tokens"
 COUNTS = 4  # free, but not without limit: at the same time
-
-
-class CallerGone(Exception):
-    """Nobody is there to be answered."""
 
 
 def _no(code: str, text: str, status: int = 400) -> Rejected:
@@ -49,7 +45,7 @@ class MeterApp:
         reply = HttpReply(send)
         try:
             await self._serve(scope, receive, reply)
-        except CallerGone:
+        except ConnectionAbortedError:
             pass
         except Rejected as rejected:
             await reply.reject(rejected, number)
@@ -99,7 +95,7 @@ class MeterApp:
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        raise CallerGone
+                        raise ConnectionAbortedError
                     found += message.get("body", b"")
                     if len(found) > MAX_BODY:
                         raise _no("meter_too_large", f"the body is larger than {MAX_BODY} bytes", 413)
@@ -122,7 +118,7 @@ class MeterApp:
         pricing = self._parts.pricing
         try:
             rates = pricing.rates(asked.model, asked.tokens_in, now)
-        except Unpriced as error:
+        except Refused as error:
             raise _no("meter_unknown_model", str(error)) from None
         return Ask(
             model=asked.model,
@@ -151,7 +147,7 @@ class MeterApp:
             async with self._counting, parts.line.post(COUNT, headers, body) as response:
                 found, status = await response.head(), response.status
                 complaint = read_complaint(status, response.headers, found, parts.clock.now())
-        except (NotReached, StreamBroken) as error:
+        except StreamBroken as error:
             raise no_answer(str(error)) from None
         if status != 200:
             raise judge(complaint).rejected
@@ -173,7 +169,11 @@ class MeterApp:
             await asyncio.wait({task, gone})
             self._going_on.discard(task)
         if task.cancelled():
-            raise CallerGone if left else _no("meter_upstream", f"the upstream took longer than {seconds:g} s")
+            raise (
+                ConnectionAbortedError
+                if left
+                else _no("meter_upstream", f"the upstream took longer than {seconds:g} s")
+            )
         task.result()
 
 

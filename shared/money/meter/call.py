@@ -14,13 +14,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, ParamSpec, TypeVar
 
+from shared.model.errors import Refused
 from shared.model.schedule import back_off
 from shared.money.ledger import Ledger
-from shared.money.meter.answer import STOPPING, HttpReply, NotReached, Rejected, Then, judge, no_answer, read_complaint
+from shared.money.meter.answer import STOPPING, HttpReply, Rejected, Then, judge, no_answer, read_complaint
 from shared.money.meter.request import Asked
 from shared.money.meter.sse import ArrivingMessage, Splitter, StreamBroken
 from shared.money.meter.upstream import Response, UpstreamClient
-from shared.money.pricing import Pricing, Unpriced, usage_of
+from shared.money.pricing import Pricing, usage_of
 from shared.money.ticket import CallEnding, Reservation, Ticket
 from shared.money.token_budget import Ask, Caps, Refusal, TokenUsage, cost
 from shared.system.clock import Clock
@@ -36,7 +37,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class MeterTimeouts:
-    """How long the meter waits, in seconds. `whole` stays below the caller's own time-out, usually 600."""
+    """Times that the meter waits, in seconds. `whole` stays below the caller's own time-out, usually 600."""
 
     first: float = 2.0  # the longest first wait between two tries; doubled each time
     longest: float = 60.0
@@ -168,12 +169,12 @@ class MeteredCall:
         reading = ArrivingMessage()
         try:
             return await self._exchange(reservation, reading)
-        except NotReached as error:
-            return FailedTry(no_answer(str(error)), billed=False, then="retry")
         except StreamBroken as error:
+            if not error.is_sent:
+                return FailedTry(no_answer(str(error)), billed=False, then="retry")
             then: Then = "answer" if reading.message else "retry"
             return FailedTry(no_answer(str(error)), then=then, ending=self._ending(reading))
-        except Unpriced as error:
+        except Refused as error:
             refusal = Refusal("meter_paused", f"no spending now: {error}")
             return FailedTry(Rejected(refusal), then="pause", ending=self._ending(reading))
         except BaseException:  # the caller left, the time is over, the meter stops, or a bug: nobody waits for an entry
@@ -240,12 +241,12 @@ class MeteredCall:
             self._log("meter.halted", amount=amount, reserved=reservation.grant.reserved)
 
     def _cost(self, usage: TokenUsage, answered_by: str) -> int:
-        """If another model than the asked one answered and is dearer, its price counts."""
+        """Nano-dollars of a call. If another model than the asked one answered and is dearer, its price counts."""
         rates = self._parts.pricing.rates
         amount = cost(rates(self._asked.model, usage.prompt, self._at), usage)
         try:
             return max(amount, cost(rates(answered_by, usage.prompt, self._at), usage))
-        except Unpriced:
+        except Refused:
             return amount
 
     def _bounds(self, reservation: Reservation, usage: TokenUsage) -> tuple[int, int | None]:
@@ -293,12 +294,12 @@ class MeteredCall:
         )
 
     def _counted(self, reading: ArrivingMessage) -> TokenUsage:
-        """As far as it is known: of a cut answer at least what arrived, three characters to a token."""
+        """Tokens as far as they are known: of a cut answer at least what arrived, three characters to a token."""
         if not reading.started:
             return TokenUsage()
         try:
             usage = usage_of(reading.usage, self._asked.hour_cache)
-        except Unpriced:
+        except Refused:
             return TokenUsage()
         return usage if reading.complete else replace(usage, output=max(usage.output, -(-reading.characters // 3)))
 

@@ -58,7 +58,7 @@ class Asked:
     tokens_in: int
 
     def encoded(self, max_tokens: int) -> bytes:
-        """Never longer than what was bounded: `max_tokens` only shrinks."""
+        """Encode the body, never longer than what was bounded: `max_tokens` only shrinks."""
         return _encoded({**self.body, "max_tokens": max_tokens})
 
 

@@ -39,7 +39,7 @@ DRAINING = 5.0  # seconds for calls in flight when the meter stops; then they ar
 
 @dataclass(frozen=True)
 class MeterSetup:
-    """Where a meter listens and sends, how long it waits, and who hears of it.
+    """Places where a meter listens and sends, how long it waits, and who hears of it.
 
     `log` gets an event's name and its fields, from the meter's own threads. `tcp` listens on a free port of 127.0.0.1
     as well (`Meter.port`).
@@ -115,7 +115,7 @@ class Meter:
 
     @contextlib.asynccontextmanager
     async def _life(self, _: Starlette) -> AsyncIterator[None]:
-        """In the server's thread: the line to the upstream belongs to its event loop."""
+        """Run in the server's thread: the line to the upstream belongs to its event loop."""
         setup, book = self._setup, LedgerThread()
         line = UpstreamClient(setup.upstream, setup.timeouts.idle)
         self._app = MeterApp(

@@ -24,7 +24,11 @@ Event = dict[str, Any]
 
 
 class StreamBroken(Unavailable):
-    """The stream ended early or holds something else than events."""
+    """The stream ended early or holds something else than events; or no connection was made, and nothing was sent."""
+
+    def __init__(self, text: str, *, is_sent: bool = True) -> None:
+        super().__init__(text)
+        self.is_sent = is_sent
 
 
 class Splitter:

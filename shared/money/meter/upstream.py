@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from shared.money.meter.answer import NotReached
 from shared.money.meter.sse import StreamBroken
 
 MAX_ERROR = 64 * 1024  # bytes of an error answer
@@ -25,7 +24,7 @@ _NOT_REACHED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, 
 
 @dataclass(frozen=True)
 class Upstream:
-    """Where the calls go. `key` may be empty for a local model; `headers` are added to every request."""
+    """Upstream of the calls. `key` may be empty for a local model; `headers` are added to every request."""
 
     base_url: str
     key: str = field(repr=False)
@@ -56,7 +55,7 @@ class Response:
             raise StreamBroken(f"the upstream's answer broke ({type(error).__name__})") from None
 
     async def head(self) -> bytes:
-        """As much of an answer as is worth reading. Some errors tell us the key that they do not like: it is masked.
+        """Read as much of an answer as is worth it. Some errors tell us the key that they do not like: it is masked.
 
         In what is no error it would be a word like any other, if the key is a short one.
         """
@@ -93,7 +92,7 @@ class UpstreamClient:
 
     @asynccontextmanager
     async def post(self, path: str, headers: Mapping[str, str], body: bytes) -> AsyncIterator[Response]:
-        """NotReached if nothing was sent; StreamBroken if something may have been."""
+        """StreamBroken: it says whether anything may have been sent."""
         url = self._upstream.base_url.rstrip("/") + path
         keyed = {**headers, "accept-encoding": "identity", "user-agent": "sisimpur-agents", **self._upstream.headers}
         keyed |= self._upstream.credentials(headers["anthropic-version"])
@@ -101,7 +100,7 @@ class UpstreamClient:
         try:
             response = await self._client.send(request, stream=True)
         except _NOT_REACHED as error:
-            raise NotReached(f"the upstream cannot be reached ({type(error).__name__})") from None
+            raise StreamBroken(f"the upstream cannot be reached ({type(error).__name__})", is_sent=False) from None
         except httpx2.TransportError as error:
             raise StreamBroken(f"the upstream did not answer ({type(error).__name__})") from None
         try:

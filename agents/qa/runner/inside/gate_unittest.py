@@ -145,7 +145,7 @@ def _choose(suite: Any, only: frozenset[str]) -> None:
 
 
 def _file(test: Any) -> str:
-    """Where its class stands; of a module that cannot be imported only the name is known."""
+    """Return where its class stands; of a module that cannot be imported only the name is known."""
     if _is_import_error(test):
         return f"{test._testMethodName}".replace(".", "/") + ".py"
     module = sys.modules.get(type(test).__module__)

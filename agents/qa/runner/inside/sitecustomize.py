@@ -50,7 +50,7 @@ def _unittest(module):  # type: ignore[no-untyped-def]
 
 
 def _count_lines():  # type: ignore[no-untyped-def]
-    """Where the target counts by itself, one of the two sees only a part; so ours gives up."""
+    """Give up counting where the target counts by itself: one of the two would see only a part."""
     import multiprocessing.process  # which coverage does too
 
     import coverage  # type: ignore[import-not-found]
