@@ -80,20 +80,20 @@ def open_team(
     """
     is_daemon, quit_ = mode == "daemon", quit_ or Quitting()
     key = model_key(records.settings) if mode != "deploys" else ""
-    _same_target(records)
+    same_target(records)
     keep_private()
     parts = TeamParts.of(records, print_line, quit_)
     with (
-        nullcontext() if is_daemon else _alone(records),
+        nullcontext() if is_daemon else alone(records),
         closing(open_code(records.home, records.settings, records.clock, parts.print_line)) as code,
         make_meter(records, parts.pricing, key, parts.log.of("meter"), parts.print_line) as meter,
     ):
-        session = _session(parts, is_daemon)
+        session = make_session(parts, is_daemon)
         quit_.end_calls = lambda: _end_calls(meter, session, quit_.is_hurried())
         workshop = make_workshop(records, parts.print_line, quit_.asked)
-        roles = _roles(parts, code, workshop, BRIEF if is_daemon else PATIENCE, session)
-        messages = _messages(records, make_services, parts.print_line)
-        assembly = Assembly(parts, code, messages, session, roles, _per_token(records, parts.pricing))
+        roles = make_roles(parts, code, workshop, BRIEF if is_daemon else PATIENCE, session)
+        messages = open_messages(records, make_services, parts.print_line)
+        assembly = Assembly(parts, code, messages, session, roles, token_price(records, parts.pricing))
         orchestrator = assembly.orchestrator()
         assembly.recover()
         try:
@@ -103,7 +103,7 @@ def open_team(
             workshop.close()
 
 
-def _same_target(records: Records) -> None:
+def same_target(records: Records) -> None:
     """Name the home's target. Misconfigured if the home has planned for another repository."""
     before, now = records.plans.target(), records.settings.target.file.repo
     if before and before != now:
@@ -117,7 +117,7 @@ def _same_target(records: Records) -> None:
 
 
 @contextmanager
-def _alone(records: Records) -> Iterator[None]:
+def alone(records: Records) -> Iterator[None]:
     """Hold the home's lock. If another process gets hold of it and begins, we end with Replaced."""
     epochs, now = Epochs(records.db), records.clock.now
     with lock.hold(records.home.lock):
@@ -135,7 +135,7 @@ def _end_calls(meter: Meter, session: Session, is_hurried: bool) -> None:
         lock.wake()
 
 
-def _messages(
+def open_messages(
     records: Records, make_services: Callable[[Records], Sequence[Notifier]], print_line: Callable[[str], None]
 ) -> Messenger:
     """Open the messages. A wrong address costs them, not the day: the reports are files."""
@@ -149,7 +149,7 @@ def _messages(
 # --- the session and the roles -------------------------------------------------------------------------------
 
 
-def _session(parts: TeamParts, is_daemon: bool) -> Session:
+def make_session(parts: TeamParts, is_daemon: bool) -> Session:
     return Session(
         clock=parts.records.clock,
         tell=parts.print_line,
@@ -164,7 +164,7 @@ def _keep_bug(parts: TeamParts, bug: Exception) -> str:
     return str(parts.records.home.logs)
 
 
-def _per_token(records: Records, pricing: Pricing) -> tuple[int, int]:
+def token_price(records: Records, pricing: Pricing) -> tuple[int, int]:
     """Return the coder's price, sent and received, in nano-dollars per token."""
     coder = records.settings.agents.coder
     rates = pricing.rates(coder.model, TYPICAL_PROMPT, records.clock.now())
@@ -181,13 +181,13 @@ def _check_price(easy: str | None, pricing: Pricing, records: Records) -> None:
         raise Misconfigured(f"config/agents.yaml, coder.easy: {problem}") from None
 
 
-def _roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience: float, session: Session) -> Roles:
+def make_roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience: float, session: Session) -> Roles:
     records, settings, mirror, outgoing = parts.records, parts.records.settings, code.mirror, parts.outgoing
     stopping, prompts, analyzer = parts.quit_.asked, Prompts(CHECKOUT / "agents"), CodebaseAnalyzer()
     caching = Caching(parts.savings, parts.pricing, records.clock)
     asker = make_client(records, caching, patience)
     planner = Planner(asker, prompts, analyzer)
-    researcher = _researcher(records, asker, prompts, caching)
+    researcher = make_researcher(records, asker, prompts, caching)
     library = make_library(records, outgoing, stopping)
     change = ChangeRoles(
         coder=lambda: _coder(parts, mirror, prompts, workshop.engine()),
@@ -212,7 +212,7 @@ def _code_facts(code: TargetCode, analyzer: CodebaseAnalyzer, texts: Sequence[st
     return CodeFacts(paths, analyzer.overview(SourceSnapshot(code.mirror, commit), texts))
 
 
-def _researcher(records: Records, asker: LlmClient, prompts: Prompts, caching: Caching) -> Researcher:
+def make_researcher(records: Records, asker: LlmClient, prompts: Prompts, caching: Caching) -> Researcher:
     rules, model = records.settings.policy.research, records.settings.agents.asking["researcher"].model
     return Researcher(
         asker,

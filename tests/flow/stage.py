@@ -72,19 +72,19 @@ def open_core(
     """As `open_team`, but for where git keeps things. The one place of this shelf that puts the core together."""
     is_daemon, quit_ = mode == "daemon", quit_ or Quitting()
     key = model_key(records.settings)
-    wiring._same_target(records)
+    wiring.same_target(records)
     parts = TeamParts.of(records, print_line, quit_)
     with (
-        nullcontext() if is_daemon else wiring._alone(records),
+        nullcontext() if is_daemon else wiring.alone(records),
         closing(at_home(records.home, records.settings, records.clock, parts.print_line, MemoryForge)) as code,
         MemoryMeter(records, parts.pricing, key, parts.log.of("meter"), parts.print_line) as meter,
     ):
-        session = wiring._session(parts, is_daemon)
+        session = wiring.make_session(parts, is_daemon)
         quit_.end_calls = lambda: _end_calls(meter, session.lock)
         workshop = make_workshop(records, parts.print_line, quit_.asked)
         roles = _roles(parts, code, workshop, wiring.BRIEF if is_daemon else PATIENCE, session)
-        messages = wiring._messages(records, make_services, parts.print_line)
-        assembly = Assembly(parts, code, messages, session, roles, wiring._per_token(records, parts.pricing))
+        messages = wiring.open_messages(records, make_services, parts.print_line)
+        assembly = Assembly(parts, code, messages, session, roles, wiring.token_price(records, parts.pricing))
         orchestrator = assembly.orchestrator()
         assembly.recover()
         try:
@@ -101,9 +101,9 @@ def _roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience: flo
     real, prompts = make_client(records, caching, patience), Prompts(CHECKOUT / "agents")
     asker = MemoryClient(real._ledger, real._replies, real._meter, real._models, real._clock)
     planner = Planner(asker, prompts, CodebaseAnalyzer())
-    researcher = wiring._researcher(records, asker, prompts, caching)
+    researcher = wiring.make_researcher(records, asker, prompts, caching)
     library = make_library(records, outgoing, parts.quit_.asked)
-    real_roles = wiring._roles(parts, code, workshop, patience, session)
+    real_roles = wiring.make_roles(parts, code, workshop, patience, session)
     reviewer = lambda: Reviewer(asker, prompts, mirror, workshop.linter(), outgoing)  # noqa: E731
     return replace(
         real_roles,
