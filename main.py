@@ -15,9 +15,7 @@ PYTHON = ROOT / ".venv" / "bin" / "python"
 
 def main() -> int:
     """Run what was typed: the entry point of the installed `sisimpur`. Return the exit code."""
-    if str(ROOT) not in sys.path:
-        sys.path.insert(0, str(ROOT))
-    from cli.app import main as run
+    from sisimpur.cli.app import main as run
 
     return run(sys.argv[1:])
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agents.coder.engine.aider_runner import AiderEngine
-from agents.coder.engine.engine import EngineJob
 from bench.research import LONG, LONG_ANSWER, WORDS
-from shared.money.pricing import Pricing
-from shared.money.savings import LedgerSavings, Saved
-from shared.sandbox.box import find_box
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.aider_runner import AiderEngine
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.savings import LedgerSavings, Saved
+from sisimpur.shared.sandbox.box import find_box
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.edges.engine_bench import FIX, Bench, bench, block
 from tests.journey.gated import FILES
 from tests.journey.looked_up import PAGE, QUOTE, VISION, looks, with_web

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from shared.model.scope import Scope
-from shared.repo.committer import Author, Committed, Committer
-from shared.repo.mirror import Mirror
-from shared.repo.remote import Remote
-from shared.system.outgoing import Outgoing
+from sisimpur.shared.model.scope import Scope
+from sisimpur.shared.repo.committer import Author, Committed, Committer
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.system.outgoing import Outgoing
 from tests.repositories import repository
 
 SIZES = (100, 2_000, 10_000)

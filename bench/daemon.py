@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.store.activity import Epochs
-from shared.store.database import Database
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.shared.store.activity import Epochs
+from sisimpur.shared.store.database import Database
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import VISION, Stage, goals_of, plans, reads, task
 
 ROOT = Path(__file__).parents[1]

@@ -13,9 +13,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.orchestrator.roadmap.weeks import ENGINE
-from cli.wiring.records import open_records
-from shared.money.ticket import Share
+from sisimpur.agents.orchestrator.roadmap.weeks import ENGINE
+from sisimpur.cli.wiring.records import open_records
+from sisimpur.shared.money.ticket import Share
 
 ROOT = Path(__file__).parents[1]
 GOAL_FIRST, GOAL_AGAIN = 240.0, 60.0  # seconds

@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.deployed_docker import Containers, containers
 
 GOAL = 10.0  # seconds from the failing look to the last good version serving again, besides the container's own start

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from shared.model.work import TaskSpec
-from shared.system.strict_yaml import parse
+from sisimpur.shared.model.work import TaskSpec
+from sisimpur.shared.system.strict_yaml import parse
 
 ROOT = Path(__file__).parents[1]
 CASES = ROOT / "bench" / "gate_cases"

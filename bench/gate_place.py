@@ -13,26 +13,26 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
-from agents.qa.agent import Qa, QaPolicy
-from agents.qa.runner.bench import BoxBench
-from agents.qa.runner.environment import Environments, Setup
-from agents.qa.runner.suite import RawTestRun, SuiteOrder
-from agents.reviewer.agent import Reviewer
 from bench.gate_case import OUR_KEY, ROOT, GateCase, sample
-from shared.llm.prompts import Prompts
-from shared.model.errors import BrokenSetup
-from shared.model.evidence import SuiteRun
-from shared.model.scope import Scope
-from shared.model.work import Branch, Run
-from shared.repo.committer import Author, Committed, Committer
-from shared.repo.mirror import Mirror
-from shared.repo.remote import Remote
-from shared.sandbox.box import Box, JobLimits
-from shared.sandbox.bubblewrap import never
-from shared.sandbox.linter import RuffLinter
-from shared.system.clock import SystemClock
-from shared.system.log import Log
-from shared.system.outgoing import Outgoing
+from sisimpur.agents.qa.agent import Qa, QaPolicy
+from sisimpur.agents.qa.runner.bench import BoxBench
+from sisimpur.agents.qa.runner.environment import Environments, Setup
+from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
+from sisimpur.agents.reviewer.agent import Reviewer
+from sisimpur.shared.llm.prompts import Prompts
+from sisimpur.shared.model.errors import BrokenSetup
+from sisimpur.shared.model.evidence import SuiteRun
+from sisimpur.shared.model.scope import Scope
+from sisimpur.shared.model.work import Branch, Run
+from sisimpur.shared.repo.committer import Author, Committed, Committer
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.sandbox.box import Box, JobLimits
+from sisimpur.shared.sandbox.bubblewrap import never
+from sisimpur.shared.sandbox.linter import RuffLinter
+from sisimpur.shared.system.clock import SystemClock
+from sisimpur.shared.system.log import Log
+from sisimpur.shared.system.outgoing import Outgoing
 from tests.repositories import commit, repository, write
 
 NEEDED = ("Django==5.2.19", "pytest", "coverage", "hypothesis", "setuptools>=77", "wheel")  # by the samples

@@ -17,12 +17,12 @@ from typing import Literal
 
 from bench.gate_case import SAMPLES, GateCase, cases
 from bench.gate_place import Place, wheels
-from shared.model import gate
-from shared.model.errors import Refused
-from shared.model.evidence import ChangesRequested, Escalated, rules
-from shared.model.gate import Policy, ReviewState, next_step
-from shared.model.work import Branch, Run
-from shared.sandbox.box import find_box
+from sisimpur.shared.model import gate
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.evidence import ChangesRequested, Escalated, rules
+from sisimpur.shared.model.gate import Policy, ReviewState, next_step
+from sisimpur.shared.model.work import Branch, Run
+from sisimpur.shared.sandbox.box import find_box
 
 GOAL = 0.9  # of the right changes end as they should; of the wrong ones nothing is merged that was not foreseen
 AFTER_QA = "after QA's test"

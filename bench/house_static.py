@@ -19,6 +19,7 @@ from pathlib import Path
 PRODUCT = ("main.py", "cli", "agents", "shared", "web")
 SIMULATORS = ("simulators",)
 FOREIGN = {"__pycache__", "node_modules", "dist"}  # folders that hold nobody's source of ours
+BELOW = "sisimpur."  # the import root: modules are named by their folders here, without it
 FACE = 5  # names that the `__init__` of a package may export
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -242,10 +243,10 @@ def _imported(module: Module) -> Iterator[tuple[str, str]]:
     for node in module.nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield alias.name, alias.asname or alias.name
+                yield alias.name.removeprefix(BELOW), alias.asname or alias.name
         elif isinstance(node, ast.ImportFrom):
             above = module.package.split(".")[: len(module.package.split(".")) + 1 - node.level] if node.level else []
-            source = ".".join([*filter(None, above), *([node.module] if node.module else [])])
+            source = ".".join([*filter(None, above), *([node.module] if node.module else [])]).removeprefix(BELOW)
             for alias in node.names:
                 yield f"{source}.{alias.name}" if alias.name != "*" else source, alias.asname or alias.name
 

@@ -20,14 +20,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agents.orchestrator.memory.lesson import MOST_IN_A_PROMPT, Lesson, Situation
-from agents.orchestrator.memory.lesson_book import LessonRepository
-from agents.orchestrator.memory.lesson_text import chosen, title_words
-from agents.orchestrator.memory.recall import FRESH, MOST_FOUND
-from agents.orchestrator.memory.signature import signature
-from shared.model.evidence import MOST_KEYWORDS
-from shared.store.database import Database
-from shared.system import strict_yaml
+from sisimpur.agents.orchestrator.memory.lesson import MOST_IN_A_PROMPT, Lesson, Situation
+from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository
+from sisimpur.agents.orchestrator.memory.lesson_text import chosen, title_words
+from sisimpur.agents.orchestrator.memory.recall import FRESH, MOST_FOUND
+from sisimpur.agents.orchestrator.memory.signature import signature
+from sisimpur.shared.model.evidence import MOST_KEYWORDS
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system import strict_yaml
 
 DATA = Path(__file__).parent / "data" / "lessons.yaml"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -17,14 +17,14 @@ from typing import Any
 
 import httpx2
 
-from shared.model.work import Run
-from shared.money.ledger import Ledger
-from shared.money.meter import Meter, MeterSetup, Upstream
-from shared.money.pricing import Pricing
-from shared.money.ticket import TicketOrder
-from shared.money.token_budget import Caps, as_dollars, dollars
-from shared.store.database import Database
-from shared.system.clock import SystemClock
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.money.ledger import Ledger
+from sisimpur.shared.money.meter import Meter, MeterSetup, Upstream
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.ticket import TicketOrder
+from sisimpur.shared.money.token_budget import Caps, as_dollars, dollars
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system.clock import SystemClock
 from tests.edges.upstream import Request, ScriptedUpstream, Step
 
 MODEL = "claude-sonnet-5-5"

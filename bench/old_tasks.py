@@ -19,9 +19,9 @@ from contextlib import closing
 from datetime import date, timedelta
 from pathlib import Path
 
-from agents.coder.engine.engine import EngineJob
 from bench.pipeline import used
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, Stage, goals_of, plans, reads, task
 
 OLD = 2_000

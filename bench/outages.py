@@ -8,8 +8,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.forge.forge import Forge, ForgeError, RateLimited
-from simulators.github.local_github import LocalGitHub
+from sisimpur.shared.forge.forge import Forge, ForgeError, RateLimited
+from sisimpur.simulators.github.local_github import LocalGitHub
 from tests.edges.test_github_forge import GitHubHome
 from tests.edges.test_github_outages import OUTAGES, WRITES, Outage, Write
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from shared.system import strict_yaml
+from sisimpur.shared.system import strict_yaml
 
 ROOT = Path(__file__).parents[1]
 BASE, IMAGE, VOLUME = "python:3.12-slim", "sisimpur-agents-bench", "sisimpur-agents-bench"

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, Stage, goals_of, plans, reads, task
 
 RUNS = 3

@@ -16,11 +16,11 @@ from itertools import islice
 from pathlib import Path
 
 from bench.daemon import AT_WORK, ENVIRONMENT, daemon, is_coding, load, scene, stop, typed, until
-from shared.model.lifecycle import State
-from shared.model.work import Run, TaskSpec
-from shared.money.ticket import TicketOrder
-from shared.store.task_store import render
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.work import Run, TaskSpec
+from sisimpur.shared.money.ticket import TicketOrder
+from sisimpur.shared.store.task_store import render
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import Stage, reads
 
 TASKS, CALLS = 1_000, 10_000

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES
 from tests.journey.looked_up import CLAIM, PAGE, QUOTE, VISION, answers, looks, with_web
 from tests.journey.stage import Stage, reads

@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from shared.model.lifecycle import FOLDERS
+from sisimpur.shared.model.lifecycle import FOLDERS
 from tests.journey.stage import Stage
 
 ROOT = Path(__file__).parents[1]

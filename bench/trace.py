@@ -57,7 +57,7 @@ class Trace:
         """Below the root; empty: not the product's."""
         if not code.co_filename.startswith(f"{self.root}/"):
             return ""
-        path = code.co_filename[len(f"{self.root}/") :]
+        path = code.co_filename[len(f"{self.root}/") :].removeprefix("sisimpur/")  # a folder of links
         return path if path.partition("/")[0] in PRODUCT else ""
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:

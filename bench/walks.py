@@ -17,16 +17,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.trace import ROOT, Trace, tracing
-from shared.llm.llm_client import LlmClient, MeterAccess
-from shared.llm.llm_replies import Replies
-from shared.model.work import ModelChoice, Run
-from shared.money.ledger import Ledger
-from shared.money.meter import Meter, MeterSetup, Upstream
-from shared.money.pricing import Pricing
-from shared.money.token_budget import Caps, dollars
-from shared.store.database import Database
-from shared.system.clock import SystemClock
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.shared.llm.llm_client import LlmClient, MeterAccess
+from sisimpur.shared.llm.llm_replies import Replies
+from sisimpur.shared.model.work import ModelChoice, Run
+from sisimpur.shared.money.ledger import Ledger
+from sisimpur.shared.money.meter import Meter, MeterSetup, Upstream
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.token_budget import Caps, dollars
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system.clock import SystemClock
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.deployed import ends, sick, site
 from tests.journey.gated import FILES, GOOD, RIGHT, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads

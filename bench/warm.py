@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from agents.coder.engine.aider_runner import AiderEngine
-from agents.coder.engine.engine import Engine, EngineJob
-from shared.sandbox.box import find_box
+from sisimpur.agents.coder.engine.aider_runner import AiderEngine
+from sisimpur.agents.coder.engine.engine import Engine, EngineJob
+from sisimpur.shared.sandbox.box import find_box
 from tests.edges.engine_bench import FIX
 from tests.edges.warm_scene import warm
 

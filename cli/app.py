@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from pkgutil import resolve_name
 
-from cli.terminal.arguments import BUG, DONE, INTERRUPTED, PROBLEM, Arguments, parse
-from cli.terminal.text import pasteable, plain
-from shared.model.errors import TeamError
+from sisimpur.cli.terminal.arguments import BUG, DONE, INTERRUPTED, PROBLEM, Arguments, parse
+from sisimpur.cli.terminal.text import pasteable, plain
+from sisimpur.shared.model.errors import TeamError
 
 INTERRUPTION = "interrupted; the next start goes on (a model call that was cut stays booked at its worst case)"
 
@@ -19,7 +19,7 @@ INTERRUPTION = "interrupted; the next start goes on (a model call that was cut s
 def main(words: Sequence[str]) -> int:
     arguments = parse(words)
     try:
-        run: Callable[[Arguments], int] = resolve_name(f"cli.{arguments.run}")
+        run: Callable[[Arguments], int] = resolve_name(f"sisimpur.cli.{arguments.run}")
         return run(arguments)
     except TeamError as problem:
         print(f"{arguments.command}: {pasteable(plain(str(problem)), arguments.home)}", file=sys.stderr)

@@ -29,9 +29,9 @@ from typing import Any, Literal, TypeVar
 
 import pytest
 
-from agents.devops.docker.docker_engine import connected, found
-from shared.model.errors import TeamError
-from shared.system.process import run
+from sisimpur.agents.devops.docker.docker_engine import connected, found
+from sisimpur.shared.model.errors import TeamError
+from sisimpur.shared.system.process import run
 
 T = TypeVar("T")
 

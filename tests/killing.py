@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.system.process import Finished, run
+from sisimpur.shared.system.process import Finished, run
 from tests.warm_start import WarmStart
 
 EVERY_POINT = bool(os.environ.get("SISIMPUR_EVERY_POINT"))  # `make crash`; else a sample

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from shared.system.process import run
+from sisimpur.shared.system.process import run
 
 ROOT = Path(__file__).parent.parent
 FILE = Path(__file__).with_suffix(".toml")

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shared.model.errors import TeamError
-from shared.notify.notice import Notice
+from sisimpur.shared.model.errors import TeamError
+from sisimpur.shared.notify.notice import Notice
 
 
 @dataclass

@@ -15,18 +15,18 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from agents.orchestrator.daemon import Daemon, End, Outside
-from cli.wiring.config_watch import ConfigWatch
-from cli.wiring.housekeeping import tidy
-from cli.wiring.lifetime import Quitting, Stop
-from cli.wiring.records import Records, open_records
-from cli.wiring.team import open_team
-from shared.model.errors import TeamError
-from shared.model.lifecycle import State
-from shared.store.activity import STOPPED, Epochs
-from shared.system import lock
-from shared.system.clock import ManualClock
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.orchestrator.daemon import Daemon, End, Outside
+from sisimpur.cli.wiring.config_watch import ConfigWatch
+from sisimpur.cli.wiring.housekeeping import tidy
+from sisimpur.cli.wiring.lifetime import Quitting, Stop
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.cli.wiring.team import open_team
+from sisimpur.shared.model.errors import TeamError
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.store.activity import STOPPED, Epochs
+from sisimpur.shared.system import lock
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, Days
 from tests.journey.luck import FILES, Dice, Fate, Improvised, Killed, Owner, Post, World, suite
 from tests.journey.stage import ScriptedWorkshop, Stage

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+BELOW = "sisimpur."  # the import root: the rules name modules by their folders, without it
 # What takes long to load.
 HEAVY = {
     "anthropic",
@@ -51,9 +53,10 @@ def imports(path: Path) -> tuple[tuple[str, bool], ...]:
     found: list[tuple[str, bool]] = []
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
-            found += ((alias.name, id(node) in top) for alias in node.names)
+            found += ((alias.name.removeprefix(BELOW), id(node) in top) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found += ((f"{node.module}.{alias.name}", id(node) in top) for alias in node.names)
+            source = node.module.removeprefix(BELOW)
+            found += ((f"{source}.{alias.name}", id(node) in top) for alias in node.names)
     return tuple(found)
 
 
@@ -83,6 +86,15 @@ def within(*packages: str) -> list[Path]:
     """The modules of these packages, and of all below them."""
     folders = [ROOT.joinpath(*package.split(".")) for package in packages]
     return [path for path in modules() if any(folder in path.parents for folder in folders)]
+
+
+def test_what_is_ours_is_imported_below_one_root() -> None:
+    """Else a module would be there twice, and its names would be those of other packages once it is installed."""
+    foreign = re.compile(r"^\s*(from|import) (agents|cli|shared|simulators)\b", re.MULTILINE)
+    paths = [*modules(), *(path for top in ("simulators", "bench", "tests") for path in (ROOT / top).rglob("*.py"))]
+    made_up = {"test_house", "test_house_static", "test_packages"}  # trees of their own, in texts
+    found = [path.name for path in paths if foreign.search(path.read_text("utf-8")) and path.stem not in made_up]
+    assert found == []
 
 
 def test_the_model_knows_only_itself_and_the_standard_library() -> None:

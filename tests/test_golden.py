@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.app import main
-from shared.system.process import Finished, run
+from sisimpur.cli.app import main
+from sisimpur.shared.system.process import Finished, run
 from tests.accepted import is_accepted
 from tests.homes.frozen import thaw
 from tests.journey.stage import repository
@@ -111,7 +111,7 @@ def test_the_commands_take_what_they_took() -> None:
     """The usage line of each, from the program's own list of commands."""
     commands = re.findall(r"^  ([a-z][a-z-]+) ", main_py("help").text.partition("\noptions:")[0], re.MULTILINE)
     code = (
-        "import sys; from cli.app import main\n"
+        "import sys; from sisimpur.cli.app import main\n"
         "for command in sys.argv[1:]:\n"
         "    try: main([command, '--help'])\n"
         "    except SystemExit as end: assert not end.code\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.system.process import run
+from sisimpur.shared.system.process import run
 from tests.conftest import LeftTheMachine
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench.house import Row, lines, table
 from bench.trace import ROOT
-from shared.system.process import run
+from sisimpur.shared.system.process import run
 
 WALK = {"day": "2026-11-22", "modules": 90, "git": 61, "reads": 12, "cpu_none": 0.5, "cpu_many": 0.6}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands.check import MEMORY, folder_for_tests
-from shared.system.process import run
+from sisimpur.cli.commands.check import MEMORY, folder_for_tests
+from sisimpur.shared.system.process import run
 from tests.left_out import ROOT, LeftOut, left_out, listed
 from tests.repositories import repository, shell, write
 

@@ -29,9 +29,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from shared.system.process import GRACE, LOOK, MOST_PRINTED, End
+from sisimpur.shared.system.process import GRACE, LOOK, MOST_PRINTED, End
 
-OURS = ("agents", "cli", "shared", "tests")
+OURS = ("sisimpur", "tests")
 # What our doors load when they are first used. `test_killing.py` says when something is missing.
 LOADED_LATE = (
     *("anthropic.lib.streaming", "anthropic.resources", "anthropic.types", "anthropic.types.beta"),
@@ -39,8 +39,12 @@ LOADED_LATE = (
     *("genai_prices.data", "github", "h11", "httpcore2._sync.connection_pool", "httpx2"),
     *(f"PIL.{name}ImagePlugin" for name in ("Bmp", "Gif", "Jpeg", "Png", "Ppm")),
     *("PIL.ImageDraw", "starlette.applications", "starlette.routing", "uvicorn.lifespan.on", "uvicorn.loops.asyncio"),
-    *("uvicorn.protocols.http.h11_impl", "agents.devops.drivers.backup", "agents.devops.drivers.health_checker"),
-    *("shared.forge.github_forge", "shared.forge.local_forge", "shared.money.meter.server"),
+    *(
+        "uvicorn.protocols.http.h11_impl",
+        "sisimpur.agents.devops.drivers.backup",
+        "sisimpur.agents.devops.drivers.health_checker",
+    ),
+    *("sisimpur.shared.forge.github_forge", "sisimpur.shared.forge.local_forge", "sisimpur.shared.money.meter.server"),
 )
 LONGEST_ORDER = 200_000  # bytes; the kernel takes no longer message
 

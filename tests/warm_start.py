@@ -14,7 +14,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from shared.system.process import Finished, head_and_tail, running
+from sisimpur.shared.system.process import Finished, head_and_tail, running
 from tests.warm_interpreter import OURS, end_group
 
 LIMIT = 200_000  # bytes kept of each channel, as of every program
@@ -39,7 +39,7 @@ class WarmStart:
         return program == sys.executable and known and _settings_of_python(env) == self._settings
 
     def run(self, argv: Sequence[str], env: Mapping[str, str], timeout: float) -> Finished:
-        """As `shared.system.process.run` does it, in the repository's folder."""
+        """As `sisimpur.shared.system.process.run` does it, in the repository's folder."""
         began = time.monotonic()
         order = json.dumps({"argv": argv[1:], "env": dict(env), "timeout": timeout}).encode()
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:

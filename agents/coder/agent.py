@@ -9,21 +9,21 @@ from datetime import timedelta
 from pathlib import Path
 from typing import assert_never
 
-from agents.coder.engine.engine import Engine, EngineJob, EngineRun
-from agents.coder.judge import Away, Broke, Disturbed, NoMoney, NoShare, Worked, judge, pulse
-from shared.llm.prompts import Prompts, quoted
-from shared.model.change import Change
-from shared.model.errors import ModelAway, OutOfBudget, Refused, ShareReached, Unavailable
-from shared.model.naming import attempt_ref, branch_name
-from shared.model.scope import Scope
-from shared.model.work import Branch, CodeAnswer, Coded, Correction, NotCoded, Run, TaskSpec
-from shared.money.ledger import Ledger
-from shared.money.routing import Route
-from shared.money.ticket import TicketOrder
-from shared.repo.committer import Committed, Committer, NothingChanged
-from shared.repo.mirror import Mirror
-from shared.system.clock import Clock
-from shared.system.log import Log
+from sisimpur.agents.coder.engine.engine import Engine, EngineJob, EngineRun
+from sisimpur.agents.coder.judge import Away, Broke, Disturbed, NoMoney, NoShare, Worked, judge, pulse
+from sisimpur.shared.llm.prompts import Prompts, quoted
+from sisimpur.shared.model.change import Change
+from sisimpur.shared.model.errors import ModelAway, OutOfBudget, Refused, ShareReached, Unavailable
+from sisimpur.shared.model.naming import attempt_ref, branch_name
+from sisimpur.shared.model.scope import Scope
+from sisimpur.shared.model.work import Branch, CodeAnswer, Coded, Correction, NotCoded, Run, TaskSpec
+from sisimpur.shared.money.ledger import Ledger
+from sisimpur.shared.money.routing import Route
+from sisimpur.shared.money.ticket import TicketOrder
+from sisimpur.shared.repo.committer import Committed, Committer, NothingChanged
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.log import Log
 
 LEFT_OVER = timedelta(seconds=60)  # a ticket outlives its run by this much, no more
 

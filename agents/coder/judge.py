@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.coder.engine.engine import EngineRun
-from shared.money.ticket import CallRecord
+from sisimpur.agents.coder.engine.engine import EngineRun
+from sisimpur.shared.money.ticket import CallRecord
 
 NO_MONEY = ("meter_day_cap", "meter_month_cap", "meter_total_cap", "meter_paused", "meter_halted", "meter_clock")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from shared.model.work import Correction, Difficulty, ModelChoice, Run, TaskSpec
-from shared.money.pricing import Pricing
-from shared.money.routing import Route, choose, number_of
-from shared.money.savings import ENOUGH, LedgerSavings, pays
-from shared.system.clock import Clock
+from sisimpur.shared.model.work import Correction, Difficulty, ModelChoice, Run, TaskSpec
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.routing import Route, choose, number_of
+from sisimpur.shared.money.savings import ENOUGH, LedgerSavings, pays
+from sisimpur.shared.system.clock import Clock
 
 TYPICAL_PROMPT = 10_000  # tokens: the price band
 

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from agents.devops.drivers.driver import Driver, EngineAway, NotTouched, Release
-from shared.model.deployment import (
+from sisimpur.agents.devops.drivers.driver import Driver, EngineAway, NotTouched, Release
+from sisimpur.shared.model.deployment import (
     Build,
     ByHand,
     Deploy,
@@ -31,9 +31,9 @@ from shared.model.deployment import (
     WatchRollback,
     judge,
 )
-from shared.model.errors import Stopping, Stumble, TeamError
-from shared.model.scope import matches
-from shared.system.clock import Clock
+from sisimpur.shared.model.errors import Stopping, Stumble, TeamError
+from sisimpur.shared.model.scope import matches
+from sisimpur.shared.system.clock import Clock
 
 BACK_WATCH = 3.0  # seconds that the last healthy version has to be well again
 WATCHED_ANEW = 60.0  # seconds that are watched after a start of ours, however long ago it was started

@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from agents.orchestrator.board.events import GivenUp, TaskRejected
-from agents.orchestrator.board.snapshot import Snapshot
-from agents.orchestrator.board.transitions import Bookkeeping
-from agents.orchestrator.coding import Coding
-from agents.orchestrator.decide import (
+from sisimpur.agents.orchestrator.board.events import GivenUp, TaskRejected
+from sisimpur.agents.orchestrator.board.snapshot import Snapshot
+from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
+from sisimpur.agents.orchestrator.coding import Coding
+from sisimpur.agents.orchestrator.decide import (
     AbandonAttempt,
     AdoptTask,
     ApplyOwnerMove,
@@ -23,21 +23,21 @@ from agents.orchestrator.decide import (
     Rebase,
     Rest,
 )
-from agents.orchestrator.gates import GateBooks, Gatekeeper
-from agents.orchestrator.integration.feature_branches import lands
-from agents.orchestrator.publishing.delivery import Delivery, PullFacts
-from shared.forge.forge import ForgeUnavailable, Pull, RateLimited
-from shared.model.errors import Refused, Replaced, Stopping, Stumble, TeamError
-from shared.model.lifecycle import Card, Event, State
-from shared.model.naming import attempt_ref
-from shared.model.work import TaskSpec, Vision
-from shared.money.ledger_reader import LedgerReader
-from shared.repo.mirror import BranchMoved
-from shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
-from shared.repo.remote import RemoteAway
-from shared.store.gate_book import GateRepository
-from shared.store.journal import MoveReason
-from shared.store.task_records import TaskRecord
+from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
+from sisimpur.agents.orchestrator.integration.feature_branches import lands
+from sisimpur.agents.orchestrator.publishing.delivery import Delivery, PullFacts
+from sisimpur.shared.forge.forge import ForgeUnavailable, Pull, RateLimited
+from sisimpur.shared.model.errors import Refused, Replaced, Stopping, Stumble, TeamError
+from sisimpur.shared.model.lifecycle import Card, Event, State
+from sisimpur.shared.model.naming import attempt_ref
+from sisimpur.shared.model.work import TaskSpec, Vision
+from sisimpur.shared.money.ledger_reader import LedgerReader
+from sisimpur.shared.repo.mirror import BranchMoved
+from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
+from sisimpur.shared.repo.remote import RemoteAway
+from sisimpur.shared.store.gate_book import GateRepository
+from sisimpur.shared.store.journal import MoveReason
+from sisimpur.shared.store.task_records import TaskRecord
 
 ENDS_A_PULL = (Event.CANCELLED, Event.DELETED, Event.DONE_BY_OWNER)
 

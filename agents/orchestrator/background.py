@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from agents.orchestrator.board.breaker import CircuitBreaker, Service
-from agents.orchestrator.board.session import Session
-from agents.orchestrator.deploys.deploying import Deploying
-from agents.orchestrator.workers import WorkerPool
-from shared.model.errors import Replaced, Stopping, TeamError
+from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
+from sisimpur.agents.orchestrator.board.session import Session
+from sisimpur.agents.orchestrator.deploys.deploying import Deploying
+from sisimpur.agents.orchestrator.workers import WorkerPool
+from sisimpur.shared.model.errors import Replaced, Stopping, TeamError
 
 DEPLOY = "a deploy/"  # its name among what the pool works on, where no task has such a one
 

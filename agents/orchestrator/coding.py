@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from agents.orchestrator.board.events import AttemptEnded, GivenUp
-from agents.orchestrator.board.roles import ChangeRoles, CodesTask
-from agents.orchestrator.board.transitions import Bookkeeping
-from agents.orchestrator.gates import GateBooks, Gatekeeper
-from agents.orchestrator.integration.feature_branches import lands
-from agents.orchestrator.memory.recall import Recall
-from agents.orchestrator.planning.integrating import BranchContent
-from agents.orchestrator.publishing import gate_text
-from shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, TeamError
-from shared.model.lifecycle import Event, State
-from shared.model.naming import attempt_ref
-from shared.model.work import Coded, Correction, NotCoded, TaskSpec
-from shared.repo.mirror_commits import AlreadyThere
-from shared.store.gate_book import Ruling
-from shared.store.task_records import Attempt, Outcome, TaskRecord
-from shared.system.paths import remove_folder
+from sisimpur.agents.orchestrator.board.events import AttemptEnded, GivenUp
+from sisimpur.agents.orchestrator.board.roles import ChangeRoles, CodesTask
+from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
+from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
+from sisimpur.agents.orchestrator.integration.feature_branches import lands
+from sisimpur.agents.orchestrator.memory.recall import Recall
+from sisimpur.agents.orchestrator.planning.integrating import BranchContent
+from sisimpur.agents.orchestrator.publishing import gate_text
+from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, TeamError
+from sisimpur.shared.model.lifecycle import Event, State
+from sisimpur.shared.model.naming import attempt_ref
+from sisimpur.shared.model.work import Coded, Correction, NotCoded, TaskSpec
+from sisimpur.shared.repo.mirror_commits import AlreadyThere
+from sisimpur.shared.store.gate_book import Ruling
+from sisimpur.shared.store.task_records import Attempt, Outcome, TaskRecord
+from sisimpur.shared.system.paths import remove_folder
 
 
 class Coding:

@@ -9,12 +9,23 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Literal
 
-from agents.orchestrator.board.breaker import Service
-from agents.orchestrator.day import Orchestrator
-from agents.orchestrator.decide import Rest
-from agents.orchestrator.vision.vision_watch import REST, VisionWatch
-from shared.model.errors import Replaced, Stopping, TeamError
-from shared.model.schedule import WORK, Due, Outlook, Ran, Schedule, Standing, Wait, back_off, clock_is_behind, outlook
+from sisimpur.agents.orchestrator.board.breaker import Service
+from sisimpur.agents.orchestrator.day import Orchestrator
+from sisimpur.agents.orchestrator.decide import Rest
+from sisimpur.agents.orchestrator.vision.vision_watch import REST, VisionWatch
+from sisimpur.shared.model.errors import Replaced, Stopping, TeamError
+from sisimpur.shared.model.schedule import (
+    WORK,
+    Due,
+    Outlook,
+    Ran,
+    Schedule,
+    Standing,
+    Wait,
+    back_off,
+    clock_is_behind,
+    outlook,
+)
 
 REST_ON_THE_MORNING = ("research", "planning")  # what a vision that was read anew leads to
 PHASE = "a phase/"  # its name among what the pool works on, where no task has such a one; one at a time

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from agents.orchestrator.background import BackgroundDeploys
-from agents.orchestrator.board.breaker import CircuitBreaker, Service
-from agents.orchestrator.board.events import DayPlanned, Evening, Events, Morning, TeamEvent
-from agents.orchestrator.decide import Rest
-from agents.orchestrator.foreground import Foreground
-from agents.orchestrator.loop import Hearing, Work
-from agents.orchestrator.planning.morning import MorningReading
-from agents.orchestrator.planning.planning import Planning
-from agents.orchestrator.research.researching import Researching
-from agents.orchestrator.telling import Telling
-from agents.orchestrator.upkeep.upkeeping import Upkeep
-from agents.orchestrator.workers import WorkerPool
-from shared.model.errors import ModelAway, Stopping, TeamError
-from shared.notify.messenger import Messenger
-from shared.repo.mirror import Mirror
+from sisimpur.agents.orchestrator.background import BackgroundDeploys
+from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
+from sisimpur.agents.orchestrator.board.events import DayPlanned, Evening, Events, Morning, TeamEvent
+from sisimpur.agents.orchestrator.decide import Rest
+from sisimpur.agents.orchestrator.foreground import Foreground
+from sisimpur.agents.orchestrator.loop import Hearing, Work
+from sisimpur.agents.orchestrator.planning.morning import MorningReading
+from sisimpur.agents.orchestrator.planning.planning import Planning
+from sisimpur.agents.orchestrator.research.researching import Researching
+from sisimpur.agents.orchestrator.telling import Telling
+from sisimpur.agents.orchestrator.upkeep.upkeeping import Upkeep
+from sisimpur.agents.orchestrator.workers import WorkerPool
+from sisimpur.shared.model.errors import ModelAway, Stopping, TeamError
+from sisimpur.shared.notify.messenger import Messenger
+from sisimpur.shared.repo.mirror import Mirror
 
 
 @dataclass(frozen=True)

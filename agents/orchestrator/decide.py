@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.model.gate import AskOwner, Judge, Merge, RunTests, Step, next_step
-from shared.model.lifecycle import Board, Card, Event, State, is_lost_for_us, owner_moved, waits_for
-from shared.model.naming import is_upkeep
+from sisimpur.shared.model.gate import AskOwner, Judge, Merge, RunTests, Step, next_step
+from sisimpur.shared.model.lifecycle import Board, Card, Event, State, is_lost_for_us, owner_moved, waits_for
+from sisimpur.shared.model.naming import is_upkeep
 
 
 @dataclass(frozen=True)

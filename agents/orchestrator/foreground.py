@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from agents.orchestrator.board.breaker import CircuitBreaker, Service
-from agents.orchestrator.board.session import Session
-from agents.orchestrator.decide import Rest
-from agents.orchestrator.loop import Work
-from agents.orchestrator.workers import WorkerPool
-from shared.forge.forge import RateLimited
+from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
+from sisimpur.agents.orchestrator.board.session import Session
+from sisimpur.agents.orchestrator.decide import Rest
+from sisimpur.agents.orchestrator.loop import Work
+from sisimpur.agents.orchestrator.workers import WorkerPool
+from sisimpur.shared.forge.forge import RateLimited
 
 PATIENCE = timedelta(minutes=10)  # the longest rest that is waited for
 MOST_PAUSES = 6  # for a model that does not answer

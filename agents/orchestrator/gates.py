@@ -5,18 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from agents.orchestrator.board.events import AttemptEnded, GivenUp, Merged
-from agents.orchestrator.board.review_facts import AttemptCommits, PullRequests, SeenCommit
-from agents.orchestrator.board.roles import ChangeRoles, ChecksChange, ReviewsChange
-from agents.orchestrator.board.transitions import Bookkeeping
-from agents.orchestrator.integration.feature_branches import FeatureBranches, lands, too_early
-from agents.orchestrator.publishing import gate_text
-from agents.orchestrator.publishing.publishing import Address, Publishing
-from agents.orchestrator.vision.issue_goals import number_of
-from shared.forge.forge import ForgeRefused, HeadMoved, MergeBlocked, MergeConflict, NotPermitted
-from shared.model.errors import BrokenSetup, Misconfigured, OutOfBudget, Stopping, Stumble, TaskCapReached, Unavailable
-from shared.model.evidence import Escalated, Reviewed, is_test_file
-from shared.model.gate import (
+from sisimpur.agents.orchestrator.board.events import AttemptEnded, GivenUp, Merged
+from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits, PullRequests, SeenCommit
+from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, ReviewsChange
+from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
+from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches, lands, too_early
+from sisimpur.agents.orchestrator.publishing import gate_text
+from sisimpur.agents.orchestrator.publishing.publishing import Address, Publishing
+from sisimpur.agents.orchestrator.vision.issue_goals import number_of
+from sisimpur.shared.forge.forge import ForgeRefused, HeadMoved, MergeBlocked, MergeConflict, NotPermitted
+from sisimpur.shared.model.errors import (
+    BrokenSetup,
+    Misconfigured,
+    OutOfBudget,
+    Stopping,
+    Stumble,
+    TaskCapReached,
+    Unavailable,
+)
+from sisimpur.shared.model.evidence import Escalated, Reviewed, is_test_file
+from sisimpur.shared.model.gate import (
     AskOwner,
     Cancel,
     Fail,
@@ -29,10 +37,10 @@ from shared.model.gate import (
     SendBack,
     Step,
 )
-from shared.model.lifecycle import Card, Event, State
-from shared.model.work import Branch, TaskSpec
-from shared.store.gate_book import AwaitingOwner, GateRepository
-from shared.store.task_records import TaskRecord
+from sisimpur.shared.model.lifecycle import Card, Event, State
+from sisimpur.shared.model.work import Branch, TaskSpec
+from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository
+from sisimpur.shared.store.task_records import TaskRecord
 
 
 @dataclass(frozen=True)

@@ -6,22 +6,30 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from agents.orchestrator.act import Acts
-from agents.orchestrator.board.breaker import CircuitBreaker, Service
-from agents.orchestrator.board.review_facts import ReviewFacts
-from agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
-from agents.orchestrator.board.transitions import Bookkeeping, Transitions
-from agents.orchestrator.decide import Move, Rest, next_move, takes_long
-from agents.orchestrator.inbox.inbox import Inbox
-from agents.orchestrator.integration.feature_branches import BranchNeedsOwner
-from agents.orchestrator.planning.integrating import Integrating
-from agents.orchestrator.workers import WorkerPool
-from shared.forge.forge import RateLimited
-from shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Replaced, ShareReached, Stopping, TeamError
-from shared.model.gate import Policy
-from shared.model.lifecycle import State, TaskLimits
-from shared.model.work import Vision
-from shared.system.paths import Home, remove_folder, remove_half_written
+from sisimpur.agents.orchestrator.act import Acts
+from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
+from sisimpur.agents.orchestrator.board.review_facts import ReviewFacts
+from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
+from sisimpur.agents.orchestrator.board.transitions import Bookkeeping, Transitions
+from sisimpur.agents.orchestrator.decide import Move, Rest, next_move, takes_long
+from sisimpur.agents.orchestrator.inbox.inbox import Inbox
+from sisimpur.agents.orchestrator.integration.feature_branches import BranchNeedsOwner
+from sisimpur.agents.orchestrator.planning.integrating import Integrating
+from sisimpur.agents.orchestrator.workers import WorkerPool
+from sisimpur.shared.forge.forge import RateLimited
+from sisimpur.shared.model.errors import (
+    Misconfigured,
+    ModelAway,
+    OutOfBudget,
+    Replaced,
+    ShareReached,
+    Stopping,
+    TeamError,
+)
+from sisimpur.shared.model.gate import Policy
+from sisimpur.shared.model.lifecycle import State, TaskLimits
+from sisimpur.shared.model.work import Vision
+from sisimpur.shared.system.paths import Home, remove_folder, remove_half_written
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agents.orchestrator.board.breaker import CircuitBreaker, Service
-from agents.orchestrator.board.session import Session
-from agents.orchestrator.reports.reporting import Reporting
-from shared.model.deployment import Deploy
-from shared.model.errors import TeamError
-from shared.money.ledger_reader import LedgerReader
-from shared.money.token_budget import cents
-from shared.store.plan_book import PlanRepository
+from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
+from sisimpur.agents.orchestrator.board.session import Session
+from sisimpur.agents.orchestrator.reports.reporting import Reporting
+from sisimpur.shared.model.deployment import Deploy
+from sisimpur.shared.model.errors import TeamError
+from sisimpur.shared.money.ledger_reader import LedgerReader
+from sisimpur.shared.money.token_budget import cents
+from sisimpur.shared.store.plan_book import PlanRepository
 
 
 class Telling:

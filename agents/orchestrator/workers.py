@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from agents.orchestrator.board.orchestrator_lock import OrchestratorLock
-from shared.model.errors import Unavailable
+from sisimpur.agents.orchestrator.board.orchestrator_lock import OrchestratorLock
+from sisimpur.shared.model.errors import Unavailable
 
 
 class WorkerPool:

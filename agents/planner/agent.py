@@ -10,16 +10,16 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from agents.planner import settling
-from agents.planner.codebase_analyzer import CodebaseAnalyzer
-from agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
-from agents.planner.settling import settled
-from agents.planner.source import SourceTree
-from agents.planner.task_spec import GoalVerdict, PlanReply
-from shared.llm.prompts import Asker, Prompts, quoted
-from shared.model.errors import OutOfBudget, Stumble
-from shared.model.text import one_line
-from shared.model.work import Goal, PlanAnswer, PlanOrder, Question, Run, TaskSpec
+from sisimpur.agents.planner import settling
+from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
+from sisimpur.agents.planner.settling import settled
+from sisimpur.agents.planner.source import SourceTree
+from sisimpur.agents.planner.task_spec import GoalVerdict, PlanReply
+from sisimpur.shared.llm.prompts import Asker, Prompts, quoted
+from sisimpur.shared.model.errors import OutOfBudget, Stumble
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.work import Goal, PlanAnswer, PlanOrder, Question, Run, TaskSpec
 
 MAX_BLOCK = 12_000  # characters of one block of the prompt
 MAX_LINE = 1_000

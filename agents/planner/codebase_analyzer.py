@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from posixpath import basename, dirname, splitext
 
-from agents.planner.source import SourceHit, SourceTree, clean, hits, lines_of, outlines, seen_whole, views
-from shared.model.scope import is_plain_path, matches
+from sisimpur.agents.planner.source import SourceHit, SourceTree, clean, hits, lines_of, outlines, seen_whole, views
+from sisimpur.shared.model.scope import is_plain_path, matches
 
 MAX_FACTS = 40_000  # characters, about 12,000 tokens
 NAMED_FILES = 12

@@ -6,7 +6,7 @@ import graphlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.planner.task_spec import (
+from sisimpur.agents.planner.task_spec import (
     LONGEST_CRITERION,
     Draft,
     GoalReply,
@@ -17,9 +17,9 @@ from agents.planner.task_spec import (
     criteria,
     headline,
 )
-from shared.model.scope import is_plain_path, matches
-from shared.model.text import one_line
-from shared.model.work import Goal, PlanOrder
+from sisimpur.shared.model.scope import is_plain_path, matches
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.work import Goal, PlanOrder
 
 MAX_TASKS = 50  # that are looked at
 MAX_FILES = 8  # that one task changes

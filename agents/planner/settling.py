@@ -10,9 +10,9 @@ import heapq
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from agents.planner.plan_rules import MAX_TASKS, Faults, Tree, faults, links, places, unanswered, verdicts
-from agents.planner.source import SourceTree, hits, lines_of
-from agents.planner.task_spec import (
+from sisimpur.agents.planner.plan_rules import MAX_TASKS, Faults, Tree, faults, links, places, unanswered, verdicts
+from sisimpur.agents.planner.source import SourceTree, hits, lines_of
+from sisimpur.agents.planner.task_spec import (
     ClaimedEvidence,
     Draft,
     GoalReply,
@@ -23,8 +23,8 @@ from agents.planner.task_spec import (
     criteria,
     headline,
 )
-from shared.model.text import one_line
-from shared.model.work import Goal, PlanAnswer, PlanOrder, Question, TaskSpec
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.work import Goal, PlanAnswer, PlanOrder, Question, TaskSpec
 
 # --- the model's evidence -------------------------------------------------------------------------------------
 

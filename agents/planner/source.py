@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from shared.model.change import usually_holds_keys
-from shared.model.errors import Refused
-from shared.repo.mirror import Mirror
+from sisimpur.shared.model.change import usually_holds_keys
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.repo.mirror import Mirror
 
 MAX_FILE = 200_000  # bytes
 

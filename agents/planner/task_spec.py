@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shared.model.text import one_line, printable
-from shared.model.work import Choice, Difficulty
+from sisimpur.shared.model.text import one_line, printable
+from sisimpur.shared.model.work import Choice, Difficulty
 
 
 class GoalVerdict(Choice):

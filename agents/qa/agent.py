@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
-from agents.qa import test_writer
-from agents.qa.analysis.mutants import mutants, unnoticed
-from agents.qa.analysis.task_words import asks_for_behaviour
-from agents.qa.analysis.touched import SuiteFiles, Touched
-from agents.qa.coverage_checker import Sought, drop, newly_run, uncovered_changes, unproven
-from agents.qa.evidence_rule import Runs, Texts, is_usable, problems, proving
-from agents.qa.gathering import CommitSource, CommitTexts, Gathering, KeptRuns, Subject, text_of
-from agents.qa.runner.suite import Bench
-from agents.qa.test_runner import PYTEST_SECTIONS, command_for
-from shared.model.errors import BrokenSetup
-from shared.model.evidence import Evidence, Failure, Problem, SuiteRun
-from shared.model.naming import is_upkeep
-from shared.model.work import Branch, Run, TaskSpec
-from shared.system.log import Log
+from sisimpur.agents.qa import test_writer
+from sisimpur.agents.qa.analysis.mutants import mutants, unnoticed
+from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour
+from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
+from sisimpur.agents.qa.coverage_checker import Sought, drop, newly_run, uncovered_changes, unproven
+from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_usable, problems, proving
+from sisimpur.agents.qa.gathering import CommitSource, CommitTexts, Gathering, KeptRuns, Subject, text_of
+from sisimpur.agents.qa.runner.suite import Bench
+from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for
+from sisimpur.shared.model.errors import BrokenSetup
+from sisimpur.shared.model.evidence import Evidence, Failure, Problem, SuiteRun
+from sisimpur.shared.model.naming import is_upkeep
+from sisimpur.shared.model.work import Branch, Run, TaskSpec
+from sisimpur.shared.system.log import Log
 
 MOST_FAILURES = 20
 LONGEST_OUTPUT = 4_000  # characters of what an unfinished run printed last

@@ -12,12 +12,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any
 
-from agents.qa.evidence_rule import Runs, is_usable
-from agents.qa.runner.suite import JOB, MAX_REPORT
-from shared.model.change import Change
-from shared.model.evidence import Problem, SuiteRun
-from shared.model.naming import is_upkeep
-from shared.model.work import TaskSpec
+from sisimpur.agents.qa.evidence_rule import Runs, is_usable
+from sisimpur.agents.qa.runner.suite import JOB, MAX_REPORT
+from sisimpur.shared.model.change import Change
+from sisimpur.shared.model.evidence import Problem, SuiteRun
+from sisimpur.shared.model.naming import is_upkeep
+from sisimpur.shared.model.work import TaskSpec
 
 MOST_SHOWN = 5  # places in one line of text
 

@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agents.qa.analysis.task_words import Announced, Named, asks_for_behaviour, bare_name, is_declared, mends
-from agents.qa.analysis.test_changes import EMPTY, GONE, Weakening
-from agents.qa.analysis.touched import SuiteFiles, Touched
-from shared.model.evidence import Problem, Remedy, SuiteRun, is_test_file
-from shared.model.work import TaskSpec
+from sisimpur.agents.qa.analysis.task_words import Announced, Named, asks_for_behaviour, bare_name, is_declared, mends
+from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, Weakening
+from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
+from sisimpur.shared.model.evidence import Problem, Remedy, SuiteRun, is_test_file
+from sisimpur.shared.model.work import TaskSpec
 
 Uncounted = Literal["", "the base", "the change"]
 

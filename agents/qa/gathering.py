@@ -14,22 +14,22 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
-from agents.qa.analysis.equivalence import is_same_code
-from agents.qa.analysis.mutants import Mutant
-from agents.qa.analysis.task_words import obsolete
-from agents.qa.analysis.test_changes import Weakening, weakenings
-from agents.qa.analysis.test_support import SourceTexts, relied_on
-from agents.qa.analysis.touched import WORDS, SuiteFiles, Touched, chosen
-from agents.qa.analysis.uncovered import Pair, unrun
-from agents.qa.evidence_rule import Runs, Texts, Uncounted, is_usable, refused
-from agents.qa.runner.suite import Bench, SuiteOrder
-from agents.qa.test_runner import read_run
-from shared.model.change import Change, HasPath
-from shared.model.errors import Refused, Unavailable
-from shared.model.evidence import Outcome, SuiteRun, configures_tests, is_test_file
-from shared.model.scope import matches
-from shared.model.work import Branch, Run, TaskSpec
-from shared.system.log import Log
+from sisimpur.agents.qa.analysis.equivalence import is_same_code
+from sisimpur.agents.qa.analysis.mutants import Mutant
+from sisimpur.agents.qa.analysis.task_words import obsolete
+from sisimpur.agents.qa.analysis.test_changes import Weakening, weakenings
+from sisimpur.agents.qa.analysis.test_support import SourceTexts, relied_on
+from sisimpur.agents.qa.analysis.touched import WORDS, SuiteFiles, Touched, chosen
+from sisimpur.agents.qa.analysis.uncovered import Pair, unrun
+from sisimpur.agents.qa.evidence_rule import Runs, Texts, Uncounted, is_usable, refused
+from sisimpur.agents.qa.runner.suite import Bench, SuiteOrder
+from sisimpur.agents.qa.test_runner import read_run
+from sisimpur.shared.model.change import Change, HasPath
+from sisimpur.shared.model.errors import Refused, Unavailable
+from sisimpur.shared.model.evidence import Outcome, SuiteRun, configures_tests, is_test_file
+from sisimpur.shared.model.scope import matches
+from sisimpur.shared.model.work import Branch, Run, TaskSpec
+from sisimpur.shared.system.log import Log
 
 # --- runs -----------------------------------------------------------------------------------------------------
 

@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from agents.qa.coverage_checker import read_coverage
-from agents.qa.runner.suite import MAX_REPORT, RawTestRun
-from shared.model.evidence import Failure, Outcome, SuiteRun, configures_tests, is_test_file
+from sisimpur.agents.qa.coverage_checker import read_coverage
+from sisimpur.agents.qa.runner.suite import MAX_REPORT, RawTestRun
+from sisimpur.shared.model.evidence import Failure, Outcome, SuiteRun, configures_tests, is_test_file
 
 LONGEST_ID = 300  # characters
 LONGEST_TRACE = 3_000

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from agents.qa.coverage_checker import places
-from agents.qa.evidence_rule import UNCHANGED
-from shared.model.evidence import Evidence, configures_tests, is_test_file, rules
-from shared.model.naming import slug
-from shared.model.work import Branch, TaskSpec
+from sisimpur.agents.qa.coverage_checker import places
+from sisimpur.agents.qa.evidence_rule import UNCHANGED
+from sisimpur.shared.model.evidence import Evidence, configures_tests, is_test_file, rules
+from sisimpur.shared.model.naming import slug
+from sisimpur.shared.model.work import Branch, TaskSpec
 
 MOST_CONTEXT = 8  # changed files that are shown
 LIKE_DJANGO = """\

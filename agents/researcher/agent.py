@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from agents.researcher.answer import ResearchReply, passages, queries, settled, wanted
-from shared.llm.prompts import Asker, Prompt, Prompts, quoted
-from shared.model.errors import Stumble
-from shared.model.research import Findings, Inquiry, SearchHit, WebSource
-from shared.model.text import one_line
-from shared.model.work import Run
+from sisimpur.agents.researcher.answer import ResearchReply, passages, queries, settled, wanted
+from sisimpur.shared.llm.prompts import Asker, Prompt, Prompts, quoted
+from sisimpur.shared.model.errors import Stumble
+from sisimpur.shared.model.research import Findings, Inquiry, SearchHit, WebSource
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.work import Run
 
 MOST_RESULTS, MOST_LATER = 8, 4  # of the first search, and of each later one
 LONGEST_URL = 200  # characters that are shown of an address

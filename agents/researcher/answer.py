@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, get_args
 
-from shared.model.research import Claim, Effort, Findings, Option, WebSource, supported
-from shared.model.text import one_line
+from sisimpur.shared.model.research import Claim, Effort, Findings, Option, WebSource, supported
+from sisimpur.shared.model.text import one_line
 
 MOST_SEARCHES, MOST_PAGES = 2, 3  # per turn
 LONGEST_QUERY = 200  # characters

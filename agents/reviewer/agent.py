@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from agents.reviewer import answer
-from agents.reviewer.answer import History, Read, ReviewReply, history, settle
-from agents.reviewer.diff_analyzer import Chunk, chunks, repeated
-from agents.reviewer.rules import lint_rules, rules
-from agents.reviewer.rules.case import Case, ChangedFile
-from agents.reviewer.rules.lint_rules import Linter
-from agents.reviewer.texts import evidence_text, findings_text, part_text, task_text
-from shared.llm.prompts import Asker, Prompts, quoted
-from shared.model.change import LINK, SUBMODULE, Change, HasPath
-from shared.model.errors import Refused, ReplyDeclined
-from shared.model.evidence import ChangesRequested, Escalated, Evidence, Finding, Reviewed, Severity, Verdict
-from shared.model.work import Branch, Run, TaskSpec
-from shared.system.outgoing import Outgoing
+from sisimpur.agents.reviewer import answer
+from sisimpur.agents.reviewer.answer import History, Read, ReviewReply, history, settle
+from sisimpur.agents.reviewer.diff_analyzer import Chunk, chunks, repeated
+from sisimpur.agents.reviewer.rules import lint_rules, rules
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile
+from sisimpur.agents.reviewer.rules.lint_rules import Linter
+from sisimpur.agents.reviewer.texts import evidence_text, findings_text, part_text, task_text
+from sisimpur.shared.llm.prompts import Asker, Prompts, quoted
+from sisimpur.shared.model.change import LINK, SUBMODULE, Change, HasPath
+from sisimpur.shared.model.errors import Refused, ReplyDeclined
+from sisimpur.shared.model.evidence import ChangesRequested, Escalated, Evidence, Finding, Reviewed, Severity, Verdict
+from sisimpur.shared.model.work import Branch, Run, TaskSpec
+from sisimpur.shared.system.outgoing import Outgoing
 
 EARLIER = """\
 # Earlier findings

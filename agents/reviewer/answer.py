@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from agents.reviewer.diff_analyzer import Chunk
-from agents.reviewer.rules.case import LONGEST_QUOTE, ChangedFile
-from shared.model.evidence import (
+from sisimpur.agents.reviewer.diff_analyzer import Chunk
+from sisimpur.agents.reviewer.rules.case import LONGEST_QUOTE, ChangedFile
+from sisimpur.shared.model.evidence import (
     MOST_KEYWORDS,
     Approved,
     ChangesRequested,
@@ -23,8 +23,8 @@ from shared.model.evidence import (
     Severity,
     Verdict,
 )
-from shared.model.text import one_line
-from shared.model.work import Choice
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.work import Choice
 
 MOST_FINDINGS = 20
 NEAR = 3  # lines: a finding that names a line beside an added one means that one

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.reviewer.rules.case import ChangedFile
-from shared.model.errors import Refused
+from sisimpur.agents.reviewer.rules.case import ChangedFile
+from sisimpur.shared.model.errors import Refused
 
 HEAD = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 WHOLE_FILE = 80  # lines: a file up to this length is shown whole

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
 
-from shared.model.evidence import Evidence, Finding
-from shared.model.text import one_line
-from shared.model.work import TaskSpec
+from sisimpur.shared.model.evidence import Evidence, Finding
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.work import TaskSpec
 
 LONGEST = 6_000  # characters of a block
 MOST_NAMED = 20

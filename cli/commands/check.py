@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cli.terminal.arguments import CHECKOUT, Arguments
-from shared.system.process import attached
+from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
+from sisimpur.shared.system.process import attached
 
 BEFORE = (("ruff", "format", "--check", "."), ("ruff", "check", "."), ("mypy",))
 COVERAGE = ("--cov=agents", "--cov=cli", "--cov=shared", "--cov-branch", "--cov-report=term:skip-covered")

@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.devops.ci.ci_workflow import (
+from sisimpur.agents.devops.ci.ci_workflow import (
     FOLDER,
     LABELS,
     PATH,
@@ -28,23 +28,23 @@ from agents.devops.ci.ci_workflow import (
     render,
     runs_on_pulls,
 )
-from agents.devops.ci.workflow_lint import Linted, lint_workflow
-from agents.qa.runner.environment_store import default_setup
-from agents.qa.test_runner import PYTEST_SECTIONS, command_for
-from cli.terminal.arguments import Arguments
-from cli.terminal.text import plain
-from cli.wiring.forge import TargetCode, open_code
-from cli.wiring.records import Records, open_records
-from cli.wiring.team import AUTHOR
-from shared.forge.forge import Pull, marked
-from shared.model.errors import Misconfigured, Refused
-from shared.model.scope import Scope
-from shared.model.text import defuse
-from shared.repo.committer import Committed, Committer
-from shared.repo.mirror import Mirror
-from shared.system import lock
-from shared.system.outgoing import Outgoing
-from shared.system.paths import remove_folder, write_text
+from sisimpur.agents.devops.ci.workflow_lint import Linted, lint_workflow
+from sisimpur.agents.qa.runner.environment_store import default_setup
+from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.terminal.text import plain
+from sisimpur.cli.wiring.forge import TargetCode, open_code
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.cli.wiring.team import AUTHOR
+from sisimpur.shared.forge.forge import Pull, marked
+from sisimpur.shared.model.errors import Misconfigured, Refused
+from sisimpur.shared.model.scope import Scope
+from sisimpur.shared.model.text import defuse
+from sisimpur.shared.repo.committer import Committed, Committer
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.system import lock
+from sisimpur.shared.system.outgoing import Outgoing
+from sisimpur.shared.system.paths import remove_folder, write_text
 
 BRANCH = "agent/ci-workflow"
 ATTEMPTS = "refs/attempts/_ci-workflow.a"  # no task's id begins with _

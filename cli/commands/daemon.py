@@ -9,21 +9,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli.terminal.arguments import CHECKOUT, DONE, Arguments
-from cli.terminal.text import command, plain
-from cli.views.daemon_state import comes_next
-from cli.wiring.config_watch import open_to_others, usable
-from cli.wiring.records import Records, open_records, require_home
-from shared.model.errors import Misconfigured, TeamError
-from shared.money.ledger_reader import LedgerReader
-from shared.money.token_budget import cents
-from shared.store.activity import Activity, Epochs
-from shared.store.database import Database
-from shared.system import lock
-from shared.system.clock import SystemClock
-from shared.system.keeping import cut
-from shared.system.paths import Home
-from shared.system.process import Other, detached, other
+from sisimpur.cli.terminal.arguments import CHECKOUT, DONE, Arguments
+from sisimpur.cli.terminal.text import command, plain
+from sisimpur.cli.views.daemon_state import comes_next
+from sisimpur.cli.wiring.config_watch import open_to_others, usable
+from sisimpur.cli.wiring.records import Records, open_records, require_home
+from sisimpur.shared.model.errors import Misconfigured, TeamError
+from sisimpur.shared.money.ledger_reader import LedgerReader
+from sisimpur.shared.money.token_budget import cents
+from sisimpur.shared.store.activity import Activity, Epochs
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system import lock
+from sisimpur.shared.system.clock import SystemClock
+from sisimpur.shared.system.keeping import cut
+from sisimpur.shared.system.paths import Home
+from sisimpur.shared.system.process import Other, detached, other
 
 BEGINS_WITHIN = 30  # seconds
 LAST_LINE_MOST = 20_000  # bytes that are read for it
@@ -35,7 +35,7 @@ LAST_LINE_MOST = 20_000  # bytes that are read for it
 def start(arguments: Arguments, environment: Mapping[str, str] = os.environ) -> int:
     """Begin the daemon beside us and wait until it works. What the owner has to fix is said in this terminal."""
     if arguments.foreground:
-        from cli.commands.serving import serve
+        from sisimpur.cli.commands.serving import serve
 
         return serve(arguments, environment)
     home = Home(arguments.home)

@@ -6,22 +6,22 @@ import os
 import sys
 from collections.abc import Mapping
 
-from agents.orchestrator.planning.plan_files import open_goals
-from agents.orchestrator.roadmap.roadmap import next_goals
-from agents.orchestrator.vision.issue_goals import is_from_issue, with_issues
-from agents.orchestrator.vision.vision_parser import difference, parse
-from cli.commands.progress import in_the_foreground, team_opener
-from cli.terminal.arguments import DONE, PROBLEM, Arguments
-from cli.terminal.text import command, pasteable, plain
-from cli.views.pulls import pulls
-from cli.views.roadmap import laid_out
-from cli.wiring.records import Records, open_records
-from shared.model.errors import Misconfigured
-from shared.model.lifecycle import Event, State
-from shared.model.text import counted
-from shared.model.work import Vision
-from shared.system.markdown import outline
-from shared.system.paths import read_text
+from sisimpur.agents.orchestrator.planning.plan_files import open_goals
+from sisimpur.agents.orchestrator.roadmap.roadmap import next_goals
+from sisimpur.agents.orchestrator.vision.issue_goals import is_from_issue, with_issues
+from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse
+from sisimpur.cli.commands.progress import in_the_foreground, team_opener
+from sisimpur.cli.terminal.arguments import DONE, PROBLEM, Arguments
+from sisimpur.cli.terminal.text import command, pasteable, plain
+from sisimpur.cli.views.pulls import pulls
+from sisimpur.cli.views.roadmap import laid_out
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.lifecycle import Event, State
+from sisimpur.shared.model.text import counted
+from sisimpur.shared.model.work import Vision
+from sisimpur.shared.system.markdown import outline
+from sisimpur.shared.system.paths import read_text
 
 MOST_NAMED = 5  # problems of a day in its last line
 LONGEST_NAMED = 200  # characters of each

@@ -8,20 +8,20 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from agents.devops.drivers import ports
-from agents.devops.drivers.driver import Driver, HasPorts, Release
-from agents.devops.drivers.release_files import release_env
-from cli.terminal.printing import on_screen
-from cli.views.deploys import MakeDriver, make_driver
-from cli.wiring.records import Records, open_records
-from shared.config.settings import Settings
-from shared.config.settings_deploy import HealthSettings, PlaceSettings
-from shared.forge.github_check import SetupFinding
-from shared.model.deployment import Place
-from shared.model.errors import Misconfigured, Refused, TeamError
-from shared.repo.mirror import Mirror
-from shared.repo.remote import Remote
-from shared.system.paths import Home
+from sisimpur.agents.devops.drivers import ports
+from sisimpur.agents.devops.drivers.driver import Driver, HasPorts, Release
+from sisimpur.agents.devops.drivers.release_files import release_env
+from sisimpur.cli.terminal.printing import on_screen
+from sisimpur.cli.views.deploys import MakeDriver, make_driver
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.shared.config.settings import Settings
+from sisimpur.shared.config.settings_deploy import HealthSettings, PlaceSettings
+from sisimpur.shared.forge.github_check import SetupFinding
+from sisimpur.shared.model.deployment import Place
+from sisimpur.shared.model.errors import Misconfigured, Refused, TeamError
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.system.paths import Home
 
 HERE = "127.0.0.1"
 MOST_SAID = 4_000  # characters of all that is wrong with a compose file
@@ -118,10 +118,10 @@ def _finding(problems: list[str], name: str, head: str) -> SetupFinding:
 
 def _problems(records: Records, mirror: Mirror, commit: str) -> Iterator[str]:
     """Name the problems for each place, by its own variables."""
-    from agents.devops.compose.compose_command import ComposeCommand
-    from agents.devops.compose.compose_driver import ComposeDriver
-    from agents.devops.docker.docker_manager import DockerManager
-    from agents.devops.drivers.release_files import ReleaseFiles
+    from sisimpur.agents.devops.compose.compose_command import ComposeCommand
+    from sisimpur.agents.devops.compose.compose_driver import ComposeDriver
+    from sisimpur.agents.devops.docker.docker_manager import DockerManager
+    from sisimpur.agents.devops.drivers.release_files import ReleaseFiles
 
     deploy = records.settings.target.file.deploy
     with tempfile.TemporaryDirectory(prefix="compose-") as scratch:

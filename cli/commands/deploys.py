@@ -8,23 +8,23 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 
-from agents.orchestrator.reports.deploy_text import UNDER_WAY, short
-from cli.commands.progress import OpenTeam, in_the_foreground, team_opener
-from cli.terminal.arguments import DONE, PROBLEM, Arguments
-from cli.terminal.printing import on_screen
-from cli.terminal.text import command, pasteable, plain
-from cli.views.daemon_state import daemon_facts, how_it_goes_on
-from cli.views.deploys import configured
-from cli.wiring.forge import open_code
-from cli.wiring.records import Records, open_records
-from shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, left_behind
-from shared.model.errors import Misconfigured, TeamError
-from shared.model.text import one_line
-from shared.repo.mirror import Mirror
-from shared.repo.mirror_commits import commits_like
-from shared.repo.remote import Remote
-from shared.system import lock
-from shared.system.clock import Clock
+from sisimpur.agents.orchestrator.reports.deploy_text import UNDER_WAY, short
+from sisimpur.cli.commands.progress import OpenTeam, in_the_foreground, team_opener
+from sisimpur.cli.terminal.arguments import DONE, PROBLEM, Arguments
+from sisimpur.cli.terminal.printing import on_screen
+from sisimpur.cli.terminal.text import command, pasteable, plain
+from sisimpur.cli.views.daemon_state import daemon_facts, how_it_goes_on
+from sisimpur.cli.views.deploys import configured
+from sisimpur.cli.wiring.forge import open_code
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, left_behind
+from sisimpur.shared.model.errors import Misconfigured, TeamError
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.mirror_commits import commits_like
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.system import lock
+from sisimpur.shared.system.clock import Clock
 
 LONGEST_WHY = 500  # characters
 MOST_NAMED = 5

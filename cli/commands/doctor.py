@@ -11,25 +11,25 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from cli.commands.deploy_check import deploy_findings
-from cli.terminal.arguments import Arguments
-from cli.terminal.text import pasteable, plain
-from cli.wiring.config_watch import open_to_others
-from cli.wiring.forge import github_name, open_github
-from cli.wiring.records import aider_python
-from cli.wiring.services import make_search, services_of
-from shared.config.settings import ANTHROPIC, Secrets, Settings, load, read_secrets
-from shared.forge.github_check import SetupFinding
-from shared.model.errors import Misconfigured, TeamError
-from shared.money.pricing import Pricing
-from shared.money.token_budget import as_dollars
-from shared.repo.git import ENVIRONMENT
-from shared.repo.mirror import Mirror
-from shared.repo.remote import Remote
-from shared.system.clock import SystemClock
-from shared.system.http import Http, HttpCall, NoAnswer, is_configured
-from shared.system.paths import Home
-from shared.system.process import run
+from sisimpur.cli.commands.deploy_check import deploy_findings
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.terminal.text import pasteable, plain
+from sisimpur.cli.wiring.config_watch import open_to_others
+from sisimpur.cli.wiring.forge import github_name, open_github
+from sisimpur.cli.wiring.records import aider_python
+from sisimpur.cli.wiring.services import make_search, services_of
+from sisimpur.shared.config.settings import ANTHROPIC, Secrets, Settings, load, read_secrets
+from sisimpur.shared.forge.github_check import SetupFinding
+from sisimpur.shared.model.errors import Misconfigured, TeamError
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.token_budget import as_dollars
+from sisimpur.shared.repo.git import ENVIRONMENT
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.system.clock import SystemClock
+from sisimpur.shared.system.http import Http, HttpCall, NoAnswer, is_configured
+from sisimpur.shared.system.paths import Home
+from sisimpur.shared.system.process import run
 
 DISK_AT_LEAST = 1 << 30  # bytes
 TIMEOUT = 10.0  # seconds for an endpoint to answer
@@ -133,8 +133,8 @@ def _disk(home: Home) -> str:
 
 def _sandbox() -> Iterator[SetupFinding]:
     """Attack the sandbox of this machine: what is promised was measured here."""
-    from shared.sandbox.box import find_box
-    from shared.sandbox.selftest import attack
+    from sisimpur.shared.sandbox.box import find_box
+    from sisimpur.shared.sandbox.selftest import attack
 
     try:
         with tempfile.TemporaryDirectory(prefix="sisimpur-doctor-") as scratch:
@@ -159,7 +159,7 @@ def _engine(settings: Settings) -> str:
 
 
 def _launcher(wanted: str) -> str:
-    from agents.coder.engine.aider_fence import why_not
+    from sisimpur.agents.coder.engine.aider_fence import why_not
 
     reason = why_not() if wanted == "warm" else ""
     return f"launcher shim, not warm: {reason}" if reason else f"launcher {wanted}"

@@ -16,14 +16,14 @@ from datetime import datetime
 from pathlib import Path
 from string import Template
 
-from agents.devops.drivers.health_checker import PageLine
-from cli.setup.environments import BUILT, PACKAGES, VENV
-from cli.terminal.arguments import CHECKOUT, NAMED, Arguments
-from cli.terminal.text import command, plain
-from cli.wiring.workshop import BASE_PYTHON
-from shared.model.errors import Misconfigured
-from shared.system.paths import Home
-from shared.system.process import run
+from sisimpur.agents.devops.drivers.health_checker import PageLine
+from sisimpur.cli.setup.environments import BUILT, PACKAGES, VENV
+from sisimpur.cli.terminal.arguments import CHECKOUT, NAMED, Arguments
+from sisimpur.cli.terminal.text import command, plain
+from sisimpur.cli.wiring.workshop import BASE_PYTHON
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.system.paths import Home
+from sisimpur.shared.system.process import run
 
 DAY = CHECKOUT / "examples" / "exam_site_day"
 PROJECT = CHECKOUT / "examples" / "exam_site"
@@ -45,10 +45,10 @@ PLAIN = {"PATH": "/usr/bin:/bin"}
 
 def demo(arguments: Arguments) -> int:
     """Make a home with a sample project and a scripted model; then run a day like any other."""
-    from cli.commands import day, owner_commands
-    from simulators.discord.local_webhook import LocalWebhook
-    from simulators.model.script import read_script
-    from simulators.model.scripted_model import ScriptedModel
+    from sisimpur.cli.commands import day, owner_commands
+    from sisimpur.simulators.discord.local_webhook import LocalWebhook
+    from sisimpur.simulators.model.script import read_script
+    from sisimpur.simulators.model.scripted_model import ScriptedModel
 
     place = arguments.home if arguments.chosen in NAMED else _new_place()
     home = place / "home"
@@ -83,10 +83,10 @@ def demo(arguments: Arguments) -> int:
 
 
 def _print_views(home: Path) -> None:
-    from cli.views.budget import budget
-    from cli.views.deploys import deploys
-    from cli.views.pulls import prs
-    from cli.views.status import status
+    from sisimpur.cli.views.budget import budget
+    from sisimpur.cli.views.deploys import deploys
+    from sisimpur.cli.views.pulls import prs
+    from sisimpur.cli.views.status import status
 
     for view in (status, prs, budget, deploys):
         view(Arguments(view.__name__, home))
@@ -99,7 +99,7 @@ def _forge(name: str, place: Path) -> Iterator[tuple[str, dict[str, str]]]:
     if name != "github":
         yield str(place / "exam_site"), {}
         return
-    from simulators.github.local_github import LocalGitHub
+    from sisimpur.simulators.github.local_github import LocalGitHub
 
     with LocalGitHub(place / "github") as hub:
         hub.repository(SAMPLE, place / "exam_site")
@@ -150,7 +150,7 @@ def _write_keys(path: Path, **keys: str) -> None:
 
 def model(arguments: Arguments) -> int:
     """Serve until interrupted."""
-    from simulators.model.scripted_model import serve
+    from sisimpur.simulators.model.scripted_model import serve
 
     serve(Path(arguments.script), arguments.port, lambda url: print(f"serving: {url}", flush=True), _heard)
     return 0

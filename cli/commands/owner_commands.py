@@ -9,19 +9,19 @@ import shutil
 from pathlib import Path
 from typing import Literal
 
-from agents.orchestrator.inbox.answers import OwnerAnswers
-from cli.terminal.arguments import CHECKOUT, Arguments
-from cli.terminal.text import command, plain
-from cli.views.daemon_state import how_it_goes_on
-from cli.wiring.records import Records, find, open_records
-from shared.model.errors import Misconfigured
-from shared.model.text import one_line
-from shared.money.ledger import OwnerAdjustments
-from shared.money.token_budget import cents, dollars
-from shared.store.database import Database
-from shared.store.plan_book import PlanRepository
-from shared.system.clock import Clock, SystemClock
-from shared.system.paths import Home, create_text
+from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers
+from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
+from sisimpur.cli.terminal.text import command, plain
+from sisimpur.cli.views.daemon_state import how_it_goes_on
+from sisimpur.cli.wiring.records import Records, find, open_records
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.money.ledger import OwnerAdjustments
+from sisimpur.shared.money.token_budget import cents, dollars
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.plan_book import PlanRepository
+from sisimpur.shared.system.clock import Clock, SystemClock
+from sisimpur.shared.system.paths import Home, create_text
 
 CONFIG = ("agents.yaml", "policy.yaml", "schedules.yaml", ".env.example")
 VISION = """# Vision
@@ -59,7 +59,7 @@ def init(arguments: Arguments) -> int:
 
 def make_home(home: Home, target: str, branch: str = "") -> str:
     """Make the home, or complete it; what the owner has written stays. Return a line about its target."""
-    from shared.config.settings import read_secrets
+    from sisimpur.shared.config.settings import read_secrets
 
     url = _address(target)
     _keep_apart(home, url)
@@ -78,8 +78,8 @@ def make_home(home: Home, target: str, branch: str = "") -> str:
 
 def _found_branch(home: Home, url: str, branch: str, token: str) -> str:
     """Return the branch to work from. The home is there already: a token has a place to be written to."""
-    from shared.repo.mirror import Mirror, default_branch
-    from shared.repo.remote import Remote
+    from sisimpur.shared.repo.mirror import Mirror, default_branch
+    from sisimpur.shared.repo.remote import Remote
 
     remote = Remote(url, token or None)
     try:

@@ -9,18 +9,18 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from cli.terminal.text import pasteable, plain
-from cli.wiring.lifetime import Quitting, quitting
-from cli.wiring.records import Records
-from shared.model.errors import TeamError
-from shared.money.token_budget import cents
-from shared.store.activity import Activity
+from sisimpur.cli.terminal.text import pasteable, plain
+from sisimpur.cli.wiring.lifetime import Quitting, quitting
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.model.errors import TeamError
+from sisimpur.shared.money.token_budget import cents
+from sisimpur.shared.store.activity import Activity
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from agents.orchestrator.day import Orchestrator
-    from cli.wiring.team import Mode
+    from sisimpur.agents.orchestrator.day import Orchestrator
+    from sisimpur.cli.wiring.team import Mode
 
 LOOKS = 2  # per second
 PHASES = {
@@ -38,7 +38,7 @@ def team_opener(mode: Mode) -> OpenTeam:
     """Import the team when it is opened: what only asks for work to be done need not load it."""
 
     def opened(records: Records, print_line: PrintLine, quit_: Quitting) -> AbstractContextManager[Orchestrator]:
-        from cli.wiring.team import open_team
+        from sisimpur.cli.wiring.team import open_team
 
         return open_team(records, print_line, quit_=quit_, mode=mode)
 

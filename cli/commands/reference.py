@@ -1,4 +1,4 @@
-"""The settings' types -> docs/configuration.md (python -m cli.commands.reference > docs/configuration.md)."""
+"""The settings' types -> docs/configuration.md (python -m sisimpur.cli.commands.reference > docs/configuration.md)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from shared.config.settings import SECRETS, SchedulesFile
-from shared.config.settings_agents import AgentsFile
-from shared.config.settings_policy import PolicyFile
-from shared.config.settings_target import TargetFile
-from shared.money.token_budget import as_dollars
+from sisimpur.shared.config.settings import SECRETS, SchedulesFile
+from sisimpur.shared.config.settings_agents import AgentsFile
+from sisimpur.shared.config.settings_policy import PolicyFile
+from sisimpur.shared.config.settings_target import TargetFile
+from sisimpur.shared.money.token_budget import as_dollars
 
 FILES: dict[str, type[BaseModel]] = {
     "config/agents.yaml": AgentsFile,

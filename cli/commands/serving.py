@@ -9,28 +9,28 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 
-from agents.orchestrator.daemon import Daemon, End, Outside
-from agents.orchestrator.day import Orchestrator
-from cli.commands.progress import OpenTeam, PrintLine, team_opener
-from cli.terminal.arguments import DONE, Arguments
-from cli.terminal.text import pasteable, plain
-from cli.views.daemon_state import comes_next
-from cli.wiring.config_watch import ConfigWatch
-from cli.wiring.housekeeping import tidy
-from cli.wiring.lifetime import Quitting, quitting, ticking
-from cli.wiring.records import Records, open_records, require_home
-from shared.config.settings import Settings
-from shared.model.errors import Misconfigured, Refused, Replaced, Stumble, TeamError
-from shared.model.schedule import Wait
-from shared.money.ledger import Ledger, uptime
-from shared.notify.ping import Ping
-from shared.repo.mirror import Mirror
-from shared.store.activity import STOPPED, Epochs
-from shared.system import lock
-from shared.system.clock import SystemClock
-from shared.system.lock import HomeLock
-from shared.system.outgoing import Outgoing
-from shared.system.paths import Home
+from sisimpur.agents.orchestrator.daemon import Daemon, End, Outside
+from sisimpur.agents.orchestrator.day import Orchestrator
+from sisimpur.cli.commands.progress import OpenTeam, PrintLine, team_opener
+from sisimpur.cli.terminal.arguments import DONE, Arguments
+from sisimpur.cli.terminal.text import pasteable, plain
+from sisimpur.cli.views.daemon_state import comes_next
+from sisimpur.cli.wiring.config_watch import ConfigWatch
+from sisimpur.cli.wiring.housekeeping import tidy
+from sisimpur.cli.wiring.lifetime import Quitting, quitting, ticking
+from sisimpur.cli.wiring.records import Records, open_records, require_home
+from sisimpur.shared.config.settings import Settings
+from sisimpur.shared.model.errors import Misconfigured, Refused, Replaced, Stumble, TeamError
+from sisimpur.shared.model.schedule import Wait
+from sisimpur.shared.money.ledger import Ledger, uptime
+from sisimpur.shared.notify.ping import Ping
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.store.activity import STOPPED, Epochs
+from sisimpur.shared.system import lock
+from sisimpur.shared.system.clock import SystemClock
+from sisimpur.shared.system.lock import HomeLock
+from sisimpur.shared.system.outgoing import Outgoing
+from sisimpur.shared.system.paths import Home
 
 BEAT = 30  # seconds
 LONGEST_HOW = 300  # characters

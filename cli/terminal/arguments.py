@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cli.setup.environments import AIDER_VENV, BUILT, IS_INSTALLED, ROOT
-from cli.terminal.parser import make_parser
+from sisimpur.cli.setup.environments import AIDER_VENV, BUILT, IS_INSTALLED, ROOT
+from sisimpur.cli.terminal.parser import make_parser
 
 DONE, PROBLEM, BUG, INTERRUPTED = 0, 1, 3, 130  # exit codes; 2, wrong usage, is argparse's
 

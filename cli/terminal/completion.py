@@ -6,8 +6,8 @@ import argparse
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 
-from cli.terminal.arguments import DONE, Arguments
-from cli.terminal.parser import CommandLine, make_parser
+from sisimpur.cli.terminal.arguments import DONE, Arguments
+from sisimpur.cli.terminal.parser import CommandLine, make_parser
 
 BASH = """\
 _sisimpur() {{

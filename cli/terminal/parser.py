@@ -8,8 +8,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from cli.setup.environments import IS_INSTALLED, ROOT
-from shared.model.deployment import PLACES
+from sisimpur.cli.setup.environments import IS_INSTALLED, ROOT
+from sisimpur.shared.model.deployment import PLACES
 
 VERSION = "0.2.0"  # as in pyproject.toml
 PHASES = ("morning", "research", "planning", "work", "wrap_up")

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from agents.orchestrator.reports.deploy_text import begin_and_end
-from cli.terminal.text import plain
-from shared.money.token_budget import Totals, as_dollars
+from sisimpur.agents.orchestrator.reports.deploy_text import begin_and_end
+from sisimpur.cli.terminal.text import plain
+from sisimpur.shared.money.token_budget import Totals, as_dollars
 
 MOST_SHOWN = 20
 LONGEST_WHY = 300  # characters on the screen

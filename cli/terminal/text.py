@@ -9,9 +9,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from cli.setup.environments import BUILT, IS_INSTALLED
-from cli.terminal.arguments import CHECKOUT, nearest_home
-from shared.model.text import printable
+from sisimpur.cli.setup.environments import BUILT, IS_INSTALLED
+from sisimpur.cli.terminal.arguments import CHECKOUT, nearest_home
+from sisimpur.shared.model.text import printable
 
 HINT = re.compile(r"\bpython main\.py(?=\s)(?P<named>(?= --home\b))?")
 

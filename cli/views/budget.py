@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from agents.orchestrator.reports.report_words import savings
-from cli.terminal.arguments import Arguments
-from cli.terminal.printing import MOST_SHOWN, money, print_json, print_table, short
-from cli.terminal.text import command, plain
-from cli.wiring.records import open_records
-from shared.money.pricing import Pricing
-from shared.money.savings import LedgerSavings, Saved
-from shared.money.ticket import LostCall, Share
-from shared.money.token_budget import Totals, as_dollars, cents
+from sisimpur.agents.orchestrator.reports.report_words import savings
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.terminal.printing import MOST_SHOWN, money, print_json, print_table, short
+from sisimpur.cli.terminal.text import command, plain
+from sisimpur.cli.wiring.records import open_records
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.savings import LedgerSavings, Saved
+from sisimpur.shared.money.ticket import LostCall, Share
+from sisimpur.shared.money.token_budget import Totals, as_dollars, cents
 
 DAYS_SHOWN = 31
 GROUPS = ("agent", "task", "model")

@@ -7,20 +7,20 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from cli.terminal.arguments import Arguments
-from cli.terminal.printing import print_json
-from cli.terminal.text import command, pasteable, plain
-from cli.wiring.records import Records
-from shared.model import errors
-from shared.model.lifecycle import Board, State
-from shared.model.schedule import WORK, Obstacle, Standing, Wait, outlook
-from shared.money.token_budget import cents
-from shared.store.activity import STOPPED, Activity, BadEnd, Epoch, Epochs, OpenRun, locked_since
-from shared.store.database import Database
-from shared.store.plan_book import PlanRepository
-from shared.system import lock
-from shared.system.clock import SystemClock
-from shared.system.paths import Home
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.terminal.printing import print_json
+from sisimpur.cli.terminal.text import command, pasteable, plain
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.model import errors
+from sisimpur.shared.model.lifecycle import Board, State
+from sisimpur.shared.model.schedule import WORK, Obstacle, Standing, Wait, outlook
+from sisimpur.shared.money.token_budget import cents
+from sisimpur.shared.store.activity import STOPPED, Activity, BadEnd, Epoch, Epochs, OpenRun, locked_since
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.plan_book import PlanRepository
+from sisimpur.shared.system import lock
+from sisimpur.shared.system.clock import SystemClock
+from sisimpur.shared.system.paths import Home
 
 PHASES = {
     "morning": "the morning",

@@ -7,17 +7,26 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from agents.devops.drivers.driver import Driver
-from agents.orchestrator.reports.deploy_text import UNDER_WAY, begin_and_end, clock, short
-from cli.terminal.arguments import Arguments
-from cli.terminal.printing import LONGEST_WHY, MOST_SHOWN, on_screen, print_groups, print_json, print_list
-from cli.terminal.text import command, pasteable, plain
-from cli.views.pulls import pulls
-from cli.wiring.records import Records, open_records
-from shared.config.settings_deploy import DeploySettings
-from shared.model.deployment import OVER, Deploy, DeployStage, Place, Running, healthy_at, unwatched, waiting_for_revert
-from shared.model.errors import Misconfigured, TeamError, Unavailable
-from shared.repo.mirror_commits import subjects
+from sisimpur.agents.devops.drivers.driver import Driver
+from sisimpur.agents.orchestrator.reports.deploy_text import UNDER_WAY, begin_and_end, clock, short
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.terminal.printing import LONGEST_WHY, MOST_SHOWN, on_screen, print_groups, print_json, print_list
+from sisimpur.cli.terminal.text import command, pasteable, plain
+from sisimpur.cli.views.pulls import pulls
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.shared.config.settings_deploy import DeploySettings
+from sisimpur.shared.model.deployment import (
+    OVER,
+    Deploy,
+    DeployStage,
+    Place,
+    Running,
+    healthy_at,
+    unwatched,
+    waiting_for_revert,
+)
+from sisimpur.shared.model.errors import Misconfigured, TeamError, Unavailable
+from sisimpur.shared.repo.mirror_commits import subjects
 
 LONGEST_TITLE = 80
 NOBODY_KNOWS = (DeployStage.STUCK, DeployStage.OVERRULED)  # which of the two runs
@@ -25,7 +34,7 @@ MakeDriver = Callable[[Records], Driver | None]
 
 
 def make_driver(records: Records) -> Driver | None:
-    from cli.wiring import deployment
+    from sisimpur.cli.wiring import deployment
 
     return deployment.make_driver(records)
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from cli.terminal.arguments import DONE, INTERRUPTED, Arguments
-from cli.terminal.text import plain
-from cli.wiring.records import require_home
-from shared.money.token_budget import cents
-from shared.system.clock import SystemClock
-from shared.system.log import Line, Tail, moment, newest
-from shared.system.paths import Home
+from sisimpur.cli.terminal.arguments import DONE, INTERRUPTED, Arguments
+from sisimpur.cli.terminal.text import plain
+from sisimpur.cli.wiring.records import require_home
+from sisimpur.shared.money.token_budget import cents
+from sisimpur.shared.system.clock import SystemClock
+from sisimpur.shared.system.log import Line, Tail, moment, newest
+from sisimpur.shared.system.paths import Home
 
 LONGEST_LINE = 300  # of a log line on the screen; the file has it whole
 PAUSE = 0.3  # seconds between two looks

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from agents.orchestrator.memory.learning import write_files
-from agents.orchestrator.memory.lesson import LEARNERS, Lesson
-from cli.terminal.arguments import Arguments
-from cli.terminal.printing import print_json
-from cli.terminal.text import plain
-from cli.wiring.records import Records, open_records
-from shared.model.errors import Misconfigured
-from shared.system.outgoing import Outgoing
+from sisimpur.agents.orchestrator.memory.learning import write_files
+from sisimpur.agents.orchestrator.memory.lesson import LEARNERS, Lesson
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.terminal.printing import print_json
+from sisimpur.cli.terminal.text import plain
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.system.outgoing import Outgoing
 
 
 def memory(arguments: Arguments) -> int:

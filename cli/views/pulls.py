@@ -8,13 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from cli.terminal.arguments import Arguments
-from cli.terminal.printing import print_json
-from cli.terminal.text import plain
-from cli.wiring.forge import github_name
-from cli.wiring.records import Records, open_records
-from shared.model.errors import Refused, TeamError
-from shared.system.paths import read_text, write_text
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.terminal.printing import print_json
+from sisimpur.cli.terminal.text import plain
+from sisimpur.cli.wiring.forge import github_name
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.shared.model.errors import Refused, TeamError
+from sisimpur.shared.system.paths import read_text, write_text
 
 MOST_KEPT = 4 << 20  # bytes of what the forge showed last
 
@@ -49,7 +49,7 @@ def pulls(records: Records) -> tuple[list[dict[str, Any]], str]:
 
 
 def _asked(records: Records) -> list[dict[str, Any]]:
-    from shared.forge.forge import task_of
+    from sisimpur.shared.forge.forge import task_of
 
     forge = records.forge()
     if forge is None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from agents.orchestrator.research.research_note import note_path
-from agents.orchestrator.research.researching import MOST_TRIES
-from cli.terminal.arguments import Arguments
-from cli.terminal.printing import on_screen, print_groups, print_json
-from cli.terminal.text import plain
-from cli.wiring.records import Records, open_records
-from shared.model.research import Looked
-from shared.money.token_budget import as_dollars, cents, dollars
+from sisimpur.agents.orchestrator.research.research_note import note_path
+from sisimpur.agents.orchestrator.research.researching import MOST_TRIES
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.terminal.printing import on_screen, print_groups, print_json
+from sisimpur.cli.terminal.text import plain
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.shared.model.research import Looked
+from sisimpur.shared.money.token_budget import as_dollars, cents, dollars
 
 LONGEST = 300  # characters of a recommendation
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from agents.orchestrator.roadmap.roadmap import LATER, Milestone, Pace, Roadmap, RoadmapEntry
-from agents.orchestrator.roadmap.roadmap_needs import Sources, room
-from agents.orchestrator.roadmap.roadmap_text import pace_line, state_words, week_line
-from agents.orchestrator.roadmap.roadmapping import RoadmapOnDisk, looked_at, seen
-from cli.terminal.arguments import Arguments
-from cli.terminal.printing import print_json
-from cli.terminal.text import command, plain
-from cli.wiring.records import Records, open_records
-from shared.model.work import Vision
-from shared.money.pricing import Pricing
-from shared.money.token_budget import as_dollars
+from sisimpur.agents.orchestrator.roadmap.roadmap import LATER, Milestone, Pace, Roadmap, RoadmapEntry
+from sisimpur.agents.orchestrator.roadmap.roadmap_needs import Sources, room
+from sisimpur.agents.orchestrator.roadmap.roadmap_text import pace_line, state_words, week_line
+from sisimpur.agents.orchestrator.roadmap.roadmapping import RoadmapOnDisk, looked_at, seen
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.terminal.printing import print_json
+from sisimpur.cli.terminal.text import command, plain
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.shared.model.work import Vision
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.token_budget import as_dollars
 
 BAR = 20  # characters of a full bar
 TYPICAL_PROMPT = 20_000  # tokens: the price band of a guess

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from agents.orchestrator.board.snapshot import Snapshot
-from agents.orchestrator.planning.daily_planner import question_line
-from agents.orchestrator.reports.report_words import at_the_cap, raise_cap
-from cli.terminal.arguments import Arguments
-from cli.terminal.printing import money, print_groups, print_json, print_list
-from cli.terminal.text import command, pasteable, plain
-from cli.views.daemon_state import (
+from sisimpur.agents.orchestrator.board.snapshot import Snapshot
+from sisimpur.agents.orchestrator.planning.daily_planner import question_line
+from sisimpur.agents.orchestrator.reports.report_words import at_the_cap, raise_cap
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.terminal.printing import money, print_groups, print_json, print_list
+from sisimpur.cli.terminal.text import command, pasteable, plain
+from sisimpur.cli.views.daemon_state import (
     comes_next,
     daemon_facts,
     in_zone,
@@ -23,14 +23,14 @@ from cli.views.daemon_state import (
     who_works,
     without_settings,
 )
-from cli.views.deploys import pause, standings
-from cli.views.tasks import snapshot
-from cli.wiring.records import Records, open_records
-from shared.model.errors import Misconfigured
-from shared.model.lifecycle import FOLDERS, Board, Card, Event, State, waits_for
-from shared.money.token_budget import next_cap
-from shared.store.activity import locked_since
-from shared.system import lock
+from sisimpur.cli.views.deploys import pause, standings
+from sisimpur.cli.views.tasks import snapshot
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.lifecycle import FOLDERS, Board, Card, Event, State, waits_for
+from sisimpur.shared.money.token_budget import next_cap
+from sisimpur.shared.store.activity import locked_since
+from sisimpur.shared.system import lock
 
 MOVING = ("in_progress", "at_the_gates", "approved", "ready", "waiting")
 WAIT_FOR_MONEY = ("in_progress", "at_the_gates", "ready", "waiting")

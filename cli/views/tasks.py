@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
-from agents.orchestrator.integration.feature_branches import own_target
-from agents.orchestrator.publishing import gate_text
-from cli.terminal.arguments import Arguments
-from cli.terminal.printing import money, print_json, print_list
-from cli.terminal.text import pasteable, plain, plain_block
-from cli.views.pulls import pull_text, pulls
-from cli.wiring.records import Records, find, open_records
-from shared.model.lifecycle import Card, State, waits_for
-from shared.store.task_records import Attempt
+from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
+from sisimpur.agents.orchestrator.integration.feature_branches import own_target
+from sisimpur.agents.orchestrator.publishing import gate_text
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.terminal.printing import money, print_json, print_list
+from sisimpur.cli.terminal.text import pasteable, plain, plain_block
+from sisimpur.cli.views.pulls import pull_text, pulls
+from sisimpur.cli.wiring.records import Records, find, open_records
+from sisimpur.shared.model.lifecycle import Card, State, waits_for
+from sisimpur.shared.store.task_records import Attempt
 
 LONGEST_NOTE = 300  # on the screen
 

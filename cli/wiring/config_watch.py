@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from shared.config.settings import ANTHROPIC, Settings, load
-from shared.model.errors import Misconfigured, TeamError
-from shared.system.paths import Home, stamp
+from sisimpur.shared.config.settings import ANTHROPIC, Settings, load
+from sisimpur.shared.model.errors import Misconfigured, TeamError
+from sisimpur.shared.system.paths import Home, stamp
 
 REST = timedelta(seconds=2)  # editors write a file in several steps
 

@@ -7,20 +7,20 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agents.devops.agent import DevOps
-from agents.devops.drivers.driver import Driver
-from agents.devops.drivers.owner_command import surroundings
-from agents.devops.drivers.release_files import ReleaseFiles
-from agents.orchestrator.deploys.deploy_book import DeployRepository
-from agents.orchestrator.deploys.deploying import Deployment, DeployRules
-from cli.wiring.records import Records
-from shared.config.settings_deploy import PlaceSettings
-from shared.model.deployment import Deploy, Place
-from shared.repo.mirror import Mirror
-from shared.repo.remote import Remote
+from sisimpur.agents.devops.agent import DevOps
+from sisimpur.agents.devops.drivers.driver import Driver
+from sisimpur.agents.devops.drivers.owner_command import surroundings
+from sisimpur.agents.devops.drivers.release_files import ReleaseFiles
+from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
+from sisimpur.agents.orchestrator.deploys.deploying import Deployment, DeployRules
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.config.settings_deploy import PlaceSettings
+from sisimpur.shared.model.deployment import Deploy, Place
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import Remote
 
 if TYPE_CHECKING:
-    from agents.devops.drivers.health_checker import HealthChecker
+    from sisimpur.agents.devops.drivers.health_checker import HealthChecker
 
 
 def make_driver(
@@ -36,18 +36,18 @@ def make_driver(
         case "none":
             return None
         case "command":
-            from agents.devops.drivers.command_driver import CommandDriver
+            from sisimpur.agents.devops.drivers.command_driver import CommandDriver
 
             return CommandDriver(deploy, files, home.releases, records.clock, stop=stopping)
         case "dockerfile":
-            from agents.devops.docker.docker_manager import DockerManager
-            from agents.devops.docker.dockerfile_driver import DockerfileDriver
+            from sisimpur.agents.devops.docker.docker_manager import DockerManager
+            from sisimpur.agents.devops.docker.dockerfile_driver import DockerfileDriver
 
             return DockerfileDriver(DockerManager(name(), os.environ), deploy, files.of)
         case "compose":
-            from agents.devops.compose.compose_command import ComposeCommand
-            from agents.devops.compose.compose_driver import ComposeDriver
-            from agents.devops.docker.docker_manager import DockerManager
+            from sisimpur.agents.devops.compose.compose_command import ComposeCommand
+            from sisimpur.agents.devops.compose.compose_driver import ComposeDriver
+            from sisimpur.agents.devops.docker.docker_manager import DockerManager
 
             compose = ComposeCommand(os.environ, deploy.minutes, stopping)
             return ComposeDriver(DockerManager(name(), os.environ), compose, deploy, files.of, home.releases)
@@ -64,7 +64,7 @@ def make_deployment(
     """None: nothing is to be deployed. `yields`: whether watching is left to who comes next, while what is built and
     started is brought to its end. `clean`: the filter for outgoing text.
     """
-    from agents.devops.drivers.backup import Backups
+    from sisimpur.agents.devops.drivers.backup import Backups
 
     driver = make_driver(records, stopping, mirror)
     if driver is None:
@@ -95,7 +95,7 @@ def make_deployment(
 
 
 def _sites(records: Records, yields: Callable[[], bool], clean: Callable[[str], str]) -> Mapping[Place, HealthChecker]:
-    from agents.devops.drivers.health_checker import HealthChecker, SiteChecks, base_url
+    from sisimpur.agents.devops.drivers.health_checker import HealthChecker, SiteChecks, base_url
 
     file = records.settings.target.file
     pages, patterns, retries = file.health.pages or (), file.health.log_patterns, file.health.retries

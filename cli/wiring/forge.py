@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from shared.config.settings import GITHUB, Settings
-from shared.forge.forge import REVIEW_CONTEXT, Forge
-from shared.model.errors import Misconfigured, Stumble
-from shared.repo.mirror import Mirror
-from shared.repo.remote import OURSELVES, Remote
-from shared.system.clock import Clock
-from shared.system.paths import Home
+from sisimpur.shared.config.settings import GITHUB, Settings
+from sisimpur.shared.forge.forge import REVIEW_CONTEXT, Forge
+from sisimpur.shared.model.errors import Misconfigured, Stumble
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import OURSELVES, Remote
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.paths import Home
 
 if TYPE_CHECKING:
-    from shared.forge.github_forge import GitHubForge
-    from shared.forge.local_forge import LocalForge
+    from sisimpur.shared.forge.github_forge import GitHubForge
+    from sisimpur.shared.forge.local_forge import LocalForge
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ def at_home(
     kind: type[LocalForge] | None = None,
 ) -> TargetCode:
     """Open mirror and forge on this machine. `kind`: the forge's; it says where repositories are kept."""
-    from shared.forge.local_forge import LocalForge
-    from shared.forge.local_forge_git import BranchesDiverged, create, follow
+    from sisimpur.shared.forge.local_forge import LocalForge
+    from sisimpur.shared.forge.local_forge_git import BranchesDiverged, create, follow
 
     kind = kind or LocalForge
     opens = kind.opens
@@ -91,7 +91,7 @@ def at_home(
 
 def local_forge(home: Home, settings: Settings, clock: Clock, kind: type[LocalForge] | None = None) -> LocalForge:
     """Open it so that it merges only what was reviewed and holds the branch's newest commit: what was tested."""
-    from shared.forge.local_forge import LocalForge
+    from sisimpur.shared.forge.local_forge import LocalForge
 
     kind = kind or LocalForge
     return kind(home.forge(settings.target.name), clock, required=(REVIEW_CONTEXT,), up_to_date=True)
@@ -117,8 +117,8 @@ def _at_github(home: Home, settings: Settings, clock: Clock, name: str) -> Targe
 
 
 def open_github(settings: Settings, clock: Clock, name: str) -> GitHubForge:
-    from shared.forge.github_client import SECONDS_BETWEEN, GitHubAccess
-    from shared.forge.github_forge import GitHubForge
+    from sisimpur.shared.forge.github_client import SECONDS_BETWEEN, GitHubAccess
+    from sisimpur.shared.forge.github_forge import GitHubForge
 
     secrets = settings.secrets
     is_ourselves = urlsplit(secrets.github_url).hostname in OURSELVES  # nobody there asks us to go slowly

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
-from agents.qa.runner.environment_store import EnvironmentStore
-from shared.llm.llm_replies import Replies
-from shared.model.errors import Refused, Stumble
-from shared.repo.mirror import Mirror
-from shared.store.database import Database
-from shared.store.journal import Journal
-from shared.system.fault import fault_point
-from shared.system.keeping import (
+from sisimpur.agents.qa.runner.environment_store import EnvironmentStore
+from sisimpur.shared.llm.llm_replies import Replies
+from sisimpur.shared.model.errors import Refused, Stumble
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.keeping import (
     ENVIRONMENT_AGE,
     PAGE_AGE,
     REPLY_AGE,
@@ -24,7 +24,7 @@ from shared.system.keeping import (
     is_long_over,
     rotate,
 )
-from shared.system.paths import Home
+from sisimpur.shared.system.paths import Home
 
 Step = Callable[[], Iterator[str]]
 

@@ -7,18 +7,18 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from cli.wiring.records import Records
-from shared.config.settings import LiveCaps
-from shared.llm.llm_client import LlmClient, MeterAccess
-from shared.llm.llm_replies import Replies
-from shared.model.errors import Refused
-from shared.money.pricing import Pricing
-from shared.money.savings import ENOUGH, LedgerSavings, is_long_enough, pays
-from shared.system.clock import Clock
-from shared.system.keeping import REPLY_AGE
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.config.settings import LiveCaps
+from sisimpur.shared.llm.llm_client import LlmClient, MeterAccess
+from sisimpur.shared.llm.llm_replies import Replies
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.savings import ENOUGH, LedgerSavings, is_long_enough, pays
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.keeping import REPLY_AGE
 
 if TYPE_CHECKING:
-    from shared.money.meter import Meter, MeterTimeouts
+    from sisimpur.shared.money.meter import Meter, MeterTimeouts
 
 Note = Callable[[str, dict[str, Any]], None]
 
@@ -27,7 +27,7 @@ TYPICAL_PROMPT = 10_000  # tokens: the price band
 
 def make_meter(records: Records, pricing: Pricing, key: str, log: Note, print_line: Callable[[str], None]) -> Meter:
     """Make the only way to the API: it alone has the key. `print_line` gets a line when the API is away, or back."""
-    from shared.money.meter import Meter, MeterSetup, Upstream
+    from sisimpur.shared.money.meter import Meter, MeterSetup, Upstream
 
     url = records.settings.secrets.base_url
     log = reporting_outages(log, url, print_line)
@@ -56,7 +56,7 @@ def reporting_outages(
 
     It runs in the meter's threads. `upstream` is the model's address; nothing of its answers is repeated.
     """
-    from shared.money.meter import MeterTimeouts
+    from sisimpur.shared.money.meter import MeterTimeouts
 
     away, where = False, host_of(upstream)
     seconds = _longest_wait(timeouts or MeterTimeouts())

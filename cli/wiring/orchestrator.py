@@ -4,49 +4,49 @@ from __future__ import annotations
 
 from functools import cached_property, partial
 
-from agents.orchestrator.act import Acts, Deliveries
-from agents.orchestrator.background import BackgroundDeploys
-from agents.orchestrator.board.breaker import CircuitBreaker
-from agents.orchestrator.board.events import Events
-from agents.orchestrator.board.review_facts import AttemptCommits, PullRequests, ReviewFacts
-from agents.orchestrator.board.session import AgentRuns, Session
-from agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
-from agents.orchestrator.board.transitions import Bookkeeping, Transitions
-from agents.orchestrator.coding import Coding
-from agents.orchestrator.day import DayPhases, Orchestrator, Working
-from agents.orchestrator.deploys.deploying import DeployBooks, Deploying, Deployment, SickTasks
-from agents.orchestrator.deploys.taking_back import TakingBack
-from agents.orchestrator.gates import GateBooks, Gatekeeper
-from agents.orchestrator.inbox.answers import OwnerAnswers
-from agents.orchestrator.inbox.inbox import Inbox
-from agents.orchestrator.integration.feature_branches import FeatureBranches, TargetBranch
-from agents.orchestrator.loop import BoardRules, Hearing, Look, Work
-from agents.orchestrator.memory.learning import Learning, Lessons
-from agents.orchestrator.memory.recall import Recall
-from agents.orchestrator.memory.setbacks import Setbacks
-from agents.orchestrator.planning.integrating import BranchContent, Integrating
-from agents.orchestrator.planning.morning import MorningReading, RequestedGoals
-from agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles, PlanPage
-from agents.orchestrator.planning.planning import PlanBooks, Planning, PlanningRules
-from agents.orchestrator.publishing.delivery import Delivery
-from agents.orchestrator.publishing.publishing import Publishing
-from agents.orchestrator.reports.books import Learned, MoneyBooks, ReportBooks, TaskBooks
-from agents.orchestrator.reports.day_account import DeployDays
-from agents.orchestrator.reports.reporting import ProgressFile, Reporting
-from agents.orchestrator.research.researching import Notes, Researching
-from agents.orchestrator.roadmap.roadmap_needs import Sources, room
-from agents.orchestrator.roadmap.roadmapping import Roadmapping
-from agents.orchestrator.telling import Telling
-from agents.orchestrator.upkeep.upkeeping import CodeEyes, Proposals, Upkeep
-from agents.orchestrator.vision.issue_goals import InboxRules
-from agents.orchestrator.workers import WorkerPool
-from cli.terminal.text import command
-from cli.wiring.forge import TargetCode
-from cli.wiring.parts import Roles, TeamParts, named_files
-from shared.model.change import needs_owner
-from shared.money.token_budget import Caps
-from shared.notify.messenger import Messenger
-from shared.repo.mirror_commits import subjects
+from sisimpur.agents.orchestrator.act import Acts, Deliveries
+from sisimpur.agents.orchestrator.background import BackgroundDeploys
+from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker
+from sisimpur.agents.orchestrator.board.events import Events
+from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits, PullRequests, ReviewFacts
+from sisimpur.agents.orchestrator.board.session import AgentRuns, Session
+from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
+from sisimpur.agents.orchestrator.board.transitions import Bookkeeping, Transitions
+from sisimpur.agents.orchestrator.coding import Coding
+from sisimpur.agents.orchestrator.day import DayPhases, Orchestrator, Working
+from sisimpur.agents.orchestrator.deploys.deploying import DeployBooks, Deploying, Deployment, SickTasks
+from sisimpur.agents.orchestrator.deploys.taking_back import TakingBack
+from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
+from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers
+from sisimpur.agents.orchestrator.inbox.inbox import Inbox
+from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches, TargetBranch
+from sisimpur.agents.orchestrator.loop import BoardRules, Hearing, Look, Work
+from sisimpur.agents.orchestrator.memory.learning import Learning, Lessons
+from sisimpur.agents.orchestrator.memory.recall import Recall
+from sisimpur.agents.orchestrator.memory.setbacks import Setbacks
+from sisimpur.agents.orchestrator.planning.integrating import BranchContent, Integrating
+from sisimpur.agents.orchestrator.planning.morning import MorningReading, RequestedGoals
+from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles, PlanPage
+from sisimpur.agents.orchestrator.planning.planning import PlanBooks, Planning, PlanningRules
+from sisimpur.agents.orchestrator.publishing.delivery import Delivery
+from sisimpur.agents.orchestrator.publishing.publishing import Publishing
+from sisimpur.agents.orchestrator.reports.books import Learned, MoneyBooks, ReportBooks, TaskBooks
+from sisimpur.agents.orchestrator.reports.day_account import DeployDays
+from sisimpur.agents.orchestrator.reports.reporting import ProgressFile, Reporting
+from sisimpur.agents.orchestrator.research.researching import Notes, Researching
+from sisimpur.agents.orchestrator.roadmap.roadmap_needs import Sources, room
+from sisimpur.agents.orchestrator.roadmap.roadmapping import Roadmapping
+from sisimpur.agents.orchestrator.telling import Telling
+from sisimpur.agents.orchestrator.upkeep.upkeeping import CodeEyes, Proposals, Upkeep
+from sisimpur.agents.orchestrator.vision.issue_goals import InboxRules
+from sisimpur.agents.orchestrator.workers import WorkerPool
+from sisimpur.cli.terminal.text import command
+from sisimpur.cli.wiring.forge import TargetCode
+from sisimpur.cli.wiring.parts import Roles, TeamParts, named_files
+from sisimpur.shared.model.change import needs_owner
+from sisimpur.shared.money.token_budget import Caps
+from sisimpur.shared.notify.messenger import Messenger
+from sisimpur.shared.repo.mirror_commits import subjects
 
 
 class Assembly:

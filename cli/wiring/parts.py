@@ -6,18 +6,18 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from agents.orchestrator.board.roles import ChangeRoles
-from agents.orchestrator.deploys.deploying import Deployment
-from agents.orchestrator.planning.morning import CodeFacts, ReadsVision
-from agents.orchestrator.upkeep.upkeeping import UpkeepTools
-from cli.wiring.lifetime import Quitting
-from cli.wiring.records import Records
-from shared.model.research import Findings, Inquiry
-from shared.model.work import PlanAnswer, PlanOrder, Run
-from shared.money.pricing import Pricing
-from shared.money.savings import LedgerSavings
-from shared.system.log import Log
-from shared.system.outgoing import Outgoing
+from sisimpur.agents.orchestrator.board.roles import ChangeRoles
+from sisimpur.agents.orchestrator.deploys.deploying import Deployment
+from sisimpur.agents.orchestrator.planning.morning import CodeFacts, ReadsVision
+from sisimpur.agents.orchestrator.upkeep.upkeeping import UpkeepTools
+from sisimpur.cli.wiring.lifetime import Quitting
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.model.research import Findings, Inquiry
+from sisimpur.shared.model.work import PlanAnswer, PlanOrder, Run
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.savings import LedgerSavings
+from sisimpur.shared.system.log import Log
+from sisimpur.shared.system.outgoing import Outgoing
 
 
 @dataclass(frozen=True)

@@ -9,30 +9,30 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.orchestrator.deploys.deploy_book import DeployRepository
-from agents.orchestrator.memory.lesson_book import LessonRepository
-from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
-from agents.orchestrator.upkeep.upkeep import wanted
-from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
-from agents.orchestrator.vision.goal_ids import wordings
-from cli.terminal.arguments import AIDER
-from cli.wiring.forge import open_forge
-from shared.config.settings import Settings, load
-from shared.forge.forge import Forge
-from shared.model.errors import Misconfigured
-from shared.model.lifecycle import State
-from shared.model.work import Question, Vision
-from shared.money.ledger import Ledger, uptime
-from shared.money.ledger_reader import LedgerReader
-from shared.store.database import Database
-from shared.store.gate_book import GateRepository
-from shared.store.journal import Journal
-from shared.store.plan_book import PlanRepository
-from shared.store.research_book import ResearchRepository
-from shared.store.task_store import TaskStore
-from shared.system import lock
-from shared.system.clock import Clock, SystemClock
-from shared.system.paths import Home
+from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
+from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository
+from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
+from sisimpur.agents.orchestrator.upkeep.upkeep import wanted
+from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
+from sisimpur.agents.orchestrator.vision.goal_ids import wordings
+from sisimpur.cli.terminal.arguments import AIDER
+from sisimpur.cli.wiring.forge import open_forge
+from sisimpur.shared.config.settings import Settings, load
+from sisimpur.shared.forge.forge import Forge
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.work import Question, Vision
+from sisimpur.shared.money.ledger import Ledger, uptime
+from sisimpur.shared.money.ledger_reader import LedgerReader
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.gate_book import GateRepository
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.plan_book import PlanRepository
+from sisimpur.shared.store.research_book import ResearchRepository
+from sisimpur.shared.store.task_store import TaskStore
+from sisimpur.shared.system import lock
+from sisimpur.shared.system.clock import Clock, SystemClock
+from sisimpur.shared.system.paths import Home
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from urllib.parse import urlsplit
 
-from agents.researcher.web.library import Library, ReadsPage, Searches
-from agents.researcher.web.search import Search
-from cli.wiring.forge import github_name
-from cli.wiring.records import Records
-from shared.config.settings import LiveCaps, Settings
-from shared.model.research import Inquiry
-from shared.model.work import Run
-from shared.notify.notice import Notifier
-from shared.system.clock import Clock
-from shared.system.outgoing import Outgoing
-from shared.system.paths import Home
+from sisimpur.agents.researcher.web.library import Library, ReadsPage, Searches
+from sisimpur.agents.researcher.web.search import Search
+from sisimpur.cli.wiring.forge import github_name
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.config.settings import LiveCaps, Settings
+from sisimpur.shared.model.research import Inquiry
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.notify.notice import Notifier
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.outgoing import Outgoing
+from sisimpur.shared.system.paths import Home
 
 
 def services(records: Records) -> Sequence[Notifier]:
@@ -31,11 +31,11 @@ def services_of(settings: Settings, clock: Clock) -> Sequence[Notifier]:
 def _services(settings: Settings, clock: Clock) -> Iterator[Notifier]:
     secrets, hosts = settings.secrets, _hosts(settings)
     if url := secrets.get("DISCORD_WEBHOOK_URL"):
-        from shared.notify.discord_notifier import DiscordNotifier
+        from sisimpur.shared.notify.discord_notifier import DiscordNotifier
 
         yield DiscordNotifier(url, clock, hosts=hosts)
     if urls := secrets.get("APPRISE_URLS").split():
-        from shared.notify.apprise_notifier import AppriseNotifier
+        from sisimpur.shared.notify.apprise_notifier import AppriseNotifier
 
         yield AppriseNotifier(urls, hosts=hosts)
 
@@ -56,7 +56,7 @@ def make_library(
 
     @cache
     def searches() -> Searches:
-        from agents.researcher.web.library import BookedSearch
+        from sisimpur.agents.researcher.web.library import BookedSearch
 
         caps = LiveCaps(records.home, records.settings.policy.caps)
         search = make_search(records.home, records.settings)
@@ -74,23 +74,23 @@ def make_search(home: Home, settings: Settings) -> Search:
     """Open recorded answers if the owner names some; else Tavily with a key, DuckDuckGo without. Misconfigured."""
     rules, key = settings.policy.research, settings.secrets.get("TAVILY_API_KEY")
     if rules.recorded:
-        from agents.researcher.web.recorded import read_recordings
+        from sisimpur.agents.researcher.web.recorded import read_recordings
 
         return read_recordings(home.root / rules.recorded / "searches.yaml")
     if key:
-        from agents.researcher.web.tavily_search import TavilySearch
+        from sisimpur.agents.researcher.web.tavily_search import TavilySearch
 
         return TavilySearch(key, rules.search_price)
-    from agents.researcher.web.duckduckgo_search import DuckDuckGoSearch
+    from sisimpur.agents.researcher.web.duckduckgo_search import DuckDuckGoSearch
 
     return DuckDuckGoSearch()
 
 
 def make_reader(home: Home, settings: Settings, clock: Clock) -> ReadsPage:
     if recorded := settings.policy.research.recorded:
-        from agents.researcher.web.recorded import read_pages
+        from sisimpur.agents.researcher.web.recorded import read_pages
 
         return read_pages(home.root / recorded / "pages.yaml")
-    from agents.researcher.web.web_page import WebReader
+    from sisimpur.agents.researcher.web.web_page import WebReader
 
     return WebReader(clock)

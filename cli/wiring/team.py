@@ -10,49 +10,49 @@ from contextlib import closing, contextmanager, nullcontext
 from functools import cache, partial
 from typing import TYPE_CHECKING, Literal
 
-from agents.coder.agent import Coder, CoderLimits, CoderTickets
-from agents.coder.engine.engine import Engine
-from agents.coder.routes import Routes
-from agents.orchestrator.board.roles import ChangeRoles, ChecksChange, CodesTask
-from agents.orchestrator.board.session import Session
-from agents.orchestrator.day import Orchestrator
-from agents.orchestrator.planning.morning import CodeFacts
-from agents.orchestrator.vision.interpreter import Interpreter
-from agents.planner.agent import Planner
-from agents.planner.codebase_analyzer import CodebaseAnalyzer
-from agents.planner.source import SourceSnapshot
-from agents.qa.agent import Qa, QaPolicy
-from agents.qa.runner.suite import Bench
-from agents.researcher.agent import ResearchBounds, Researcher
-from agents.reviewer.agent import Reviewer
-from cli.terminal.arguments import CHECKOUT
-from cli.terminal.text import command
-from cli.wiring.config_watch import model_key
-from cli.wiring.deployment import make_deployment
-from cli.wiring.forge import TargetCode, open_code
-from cli.wiring.lifetime import Quitting
-from cli.wiring.model import Caching, make_client, make_meter
-from cli.wiring.orchestrator import Assembly
-from cli.wiring.parts import Roles, TeamParts
-from cli.wiring.records import Records
-from cli.wiring.services import make_library, services
-from cli.wiring.workshop import BoxWorkshop, Workshop, make_upkeep
-from shared.llm.llm_client import PATIENCE, LlmClient
-from shared.llm.prompts import Prompts
-from shared.model.errors import Misconfigured, Refused
-from shared.money.pricing import Pricing
-from shared.notify.messenger import Messenger
-from shared.notify.notice import Notifier
-from shared.notify.notice_book import NoticeRepository
-from shared.repo.committer import Author, Committer
-from shared.repo.mirror import Mirror
-from shared.store.activity import Epochs
-from shared.store.gate_book import BaseRuns
-from shared.system import lock
-from shared.system.outgoing import keep_private
+from sisimpur.agents.coder.agent import Coder, CoderLimits, CoderTickets
+from sisimpur.agents.coder.engine.engine import Engine
+from sisimpur.agents.coder.routes import Routes
+from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, CodesTask
+from sisimpur.agents.orchestrator.board.session import Session
+from sisimpur.agents.orchestrator.day import Orchestrator
+from sisimpur.agents.orchestrator.planning.morning import CodeFacts
+from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
+from sisimpur.agents.planner.agent import Planner
+from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.source import SourceSnapshot
+from sisimpur.agents.qa.agent import Qa, QaPolicy
+from sisimpur.agents.qa.runner.suite import Bench
+from sisimpur.agents.researcher.agent import ResearchBounds, Researcher
+from sisimpur.agents.reviewer.agent import Reviewer
+from sisimpur.cli.terminal.arguments import CHECKOUT
+from sisimpur.cli.terminal.text import command
+from sisimpur.cli.wiring.config_watch import model_key
+from sisimpur.cli.wiring.deployment import make_deployment
+from sisimpur.cli.wiring.forge import TargetCode, open_code
+from sisimpur.cli.wiring.lifetime import Quitting
+from sisimpur.cli.wiring.model import Caching, make_client, make_meter
+from sisimpur.cli.wiring.orchestrator import Assembly
+from sisimpur.cli.wiring.parts import Roles, TeamParts
+from sisimpur.cli.wiring.records import Records
+from sisimpur.cli.wiring.services import make_library, services
+from sisimpur.cli.wiring.workshop import BoxWorkshop, Workshop, make_upkeep
+from sisimpur.shared.llm.llm_client import PATIENCE, LlmClient
+from sisimpur.shared.llm.prompts import Prompts
+from sisimpur.shared.model.errors import Misconfigured, Refused
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.notify.messenger import Messenger
+from sisimpur.shared.notify.notice import Notifier
+from sisimpur.shared.notify.notice_book import NoticeRepository
+from sisimpur.shared.repo.committer import Author, Committer
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.store.activity import Epochs
+from sisimpur.shared.store.gate_book import BaseRuns
+from sisimpur.shared.system import lock
+from sisimpur.shared.system.outgoing import keep_private
 
 if TYPE_CHECKING:
-    from shared.money.meter import Meter
+    from sisimpur.shared.money.meter import Meter
 
 AUTHOR = Author("sisimpur-agents", "agents@localhost")
 TRACE_MOST = 7_000  # characters of a bug's trace: its end tells most

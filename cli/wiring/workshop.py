@@ -9,34 +9,34 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from agents.coder.engine.engine import Engine
-from agents.qa.runner.suite import Bench
-from agents.reviewer.rules.lint_rules import Linter
-from cli.wiring.records import Records, aider_python
-from shared.model.errors import Refused
-from shared.repo.mirror import Mirror
-from shared.sandbox.box import Box, JobLimits, Stoppable
-from shared.sandbox.bubblewrap import never
+from sisimpur.agents.coder.engine.engine import Engine
+from sisimpur.agents.qa.runner.suite import Bench
+from sisimpur.agents.reviewer.rules.lint_rules import Linter
+from sisimpur.cli.wiring.records import Records, aider_python
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.sandbox.box import Box, JobLimits, Stoppable
+from sisimpur.shared.sandbox.bubblewrap import never
 
 if TYPE_CHECKING:
-    from agents.coder.engine.aider_runner import AiderEngine
-    from agents.coder.engine.aider_warm import WarmAider
+    from sisimpur.agents.coder.engine.aider_runner import AiderEngine
+    from sisimpur.agents.coder.engine.aider_warm import WarmAider
 import platform
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
-from agents.orchestrator.upkeep.upkeep_pins import Releases
-from agents.orchestrator.upkeep.upkeeping import UpkeepTools
-from shared.model.errors import Misconfigured
-from shared.money.pricing import Pricing
-from shared.money.token_budget import Ask
-from shared.sandbox.linter import MOST_CHARS, MOST_FILES, Lint
-from shared.system.process import run
+from sisimpur.agents.orchestrator.upkeep.upkeep_pins import Releases
+from sisimpur.agents.orchestrator.upkeep.upkeeping import UpkeepTools
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.token_budget import Ask
+from sisimpur.shared.sandbox.linter import MOST_CHARS, MOST_FILES, Lint
+from sisimpur.shared.system.process import run
 
 if TYPE_CHECKING:
-    from agents.reviewer.rules.lint_rules import Linter
+    from sisimpur.agents.reviewer.rules.lint_rules import Linter
 
 
 # Not the one of our own environment: its packages are none of the target's business.
@@ -69,8 +69,8 @@ class BoxWorkshop:
     @cached_property
     def box(self) -> Box:
         """Find and attack it. Misconfigured if this machine has none, or one that an attack gets out of."""
-        from shared.sandbox.box import find_box
-        from shared.sandbox.selftest import attack, require
+        from sisimpur.shared.sandbox.box import find_box
+        from sisimpur.shared.sandbox.selftest import attack, require
 
         box = find_box(self._home.temporary)
         require(attack(box, self._home.temporary))
@@ -82,9 +82,9 @@ class BoxWorkshop:
 
     @cached_property
     def _aider(self) -> AiderEngine | WarmAider:
-        from agents.coder.engine.aider_fence import why_not
-        from agents.coder.engine.aider_runner import AiderEngine
-        from agents.coder.engine.aider_warm import Place, WarmAider
+        from sisimpur.agents.coder.engine.aider_fence import why_not
+        from sisimpur.agents.coder.engine.aider_runner import AiderEngine
+        from sisimpur.agents.coder.engine.aider_warm import Place, WarmAider
 
         home, settings = self._home, self._settings.agents.engine
         python, meter = aider_python(settings.python), home.meter_socket
@@ -96,9 +96,9 @@ class BoxWorkshop:
 
     def bench(self, mirror: Mirror) -> Bench:
         """Return the target's tests, with an environment of their own."""
-        from agents.qa.runner.bench import BoxBench
-        from agents.qa.runner.environment import Environments
-        from agents.qa.runner.environment_build import INSTALL, Setup
+        from sisimpur.agents.qa.runner.bench import BoxBench
+        from sisimpur.agents.qa.runner.environment import Environments
+        from sisimpur.agents.qa.runner.environment_build import INSTALL, Setup
 
         home, target = self._home, self._settings.target
         seconds = target.file.minutes * 60
@@ -115,7 +115,7 @@ class BoxWorkshop:
         return BoxBench(self.box, mirror, environments, home.work, limits)
 
     def linter(self) -> Linter:
-        from shared.sandbox.linter import RuffLinter
+        from sisimpur.shared.sandbox.linter import RuffLinter
 
         return RuffLinter(self.box, self._home.temporary)
 
@@ -167,7 +167,7 @@ def _lint(linter: Linter, files: Mapping[str, str]) -> Sequence[Lint]:
 
 def _releases(records: Records) -> Releases:
     """Open the index that the tests' environment is installed from, for its Python version."""
-    from agents.orchestrator.upkeep.package_index import PackageIndex, WheelFolder
+    from sisimpur.agents.orchestrator.upkeep.package_index import PackageIndex, WheelFolder
 
     target = records.settings.target
     version = _version(target.file.python, f"config/targets/{target.name}.yaml")

@@ -16,15 +16,15 @@ from urllib.parse import urlsplit
 import pydantic
 from pydantic import Field, SecretStr
 
-from shared.config.settings_agents import AgentsFile
-from shared.config.settings_part import PhaseTime, SettingsPart, Zone, checked_name
-from shared.config.settings_policy import PolicyFile
-from shared.config.settings_target import Target, TargetFile
-from shared.model.errors import Misconfigured, TeamError
-from shared.model.schedule import Schedule, Slot
-from shared.money.token_budget import Caps
-from shared.system import strict_yaml
-from shared.system.paths import Home, read_text, stamp
+from sisimpur.shared.config.settings_agents import AgentsFile
+from sisimpur.shared.config.settings_part import PhaseTime, SettingsPart, Zone, checked_name
+from sisimpur.shared.config.settings_policy import PolicyFile
+from sisimpur.shared.config.settings_target import Target, TargetFile
+from sisimpur.shared.model.errors import Misconfigured, TeamError
+from sisimpur.shared.model.schedule import Schedule, Slot
+from sisimpur.shared.money.token_budget import Caps
+from sisimpur.shared.system import strict_yaml
+from sisimpur.shared.system.paths import Home, read_text, stamp
 
 T = TypeVar("T")
 

@@ -8,8 +8,8 @@ from typing import Literal
 import pydantic
 from pydantic import Field
 
-from shared.config.settings_part import Dollars, ModelId, SettingsPart
-from shared.model.work import ModelChoice
+from sisimpur.shared.config.settings_part import Dollars, ModelId, SettingsPart
+from sisimpur.shared.model.work import ModelChoice
 
 
 class EngineModel(SettingsPart):

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 import pydantic
 from pydantic import AfterValidator, Field
 
-from shared.config.settings_part import SettingsPart
-from shared.model.deployment import PLACES, Place, Rule
+from sisimpur.shared.config.settings_part import SettingsPart
+from sisimpur.shared.model.deployment import PLACES, Place, Rule
 
 
 def _expression(value: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from shared.money.token_budget import dollars
+from sisimpur.shared.money.token_budget import dollars
 
 
 class SettingsPart(BaseModel):

@@ -8,10 +8,10 @@ from typing import Literal
 import pydantic
 from pydantic import Field
 
-from shared.config.settings_part import Dollars, SettingsPart
-from shared.model.gate import Policy
-from shared.model.lifecycle import TaskLimits
-from shared.money.token_budget import Caps
+from sisimpur.shared.config.settings_part import Dollars, SettingsPart
+from sisimpur.shared.model.gate import Policy
+from sisimpur.shared.model.lifecycle import TaskLimits
+from sisimpur.shared.money.token_budget import Caps
 
 FINE = 10_000  # a share is counted in so many parts: a float never touches an amount
 

@@ -7,8 +7,8 @@ from typing import Literal
 import pydantic
 from pydantic import Field
 
-from shared.config.settings_deploy import DeploySettings, HealthSettings
-from shared.config.settings_part import Host, Login, Name, Pattern, SettingsPart
+from sisimpur.shared.config.settings_deploy import DeploySettings, HealthSettings
+from sisimpur.shared.config.settings_part import Host, Login, Name, Pattern, SettingsPart
 
 
 class InboxSettings(SettingsPart):

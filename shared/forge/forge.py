@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-from shared.model.errors import Misconfigured, Refused, Stumble, TeamError, Unavailable
+from sisimpur.shared.model.errors import Misconfigured, Refused, Stumble, TeamError, Unavailable
 
 PullState = Literal["open", "closed", "merged"]
 Verdict = Literal["approve", "request_changes", "comment"]

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.forge.forge import ForgeError, ForgeRefused, ForgeUnavailable, NotPermitted, RateLimited
-from shared.model.text import one_line
+from sisimpur.shared.forge.forge import ForgeError, ForgeRefused, ForgeUnavailable, NotPermitted, RateLimited
+from sisimpur.shared.model.text import one_line
 
 LONGEST = 300  # characters of somebody else's words in an error
 WAIT_UNSAID = 60.0  # seconds; GitHub's advice where it gives no number

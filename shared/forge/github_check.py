@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.forge.forge import REVIEW_CONTEXT, ForgeError, ForgeRefused, NotPermitted
-from shared.forge.github_answers import TOKENS
-from shared.forge.github_client import GitHubClient, branch_path
-from shared.forge.github_values import BranchRule, GitHubRepository, GuardedBranch
+from sisimpur.shared.forge.forge import REVIEW_CONTEXT, ForgeError, ForgeRefused, NotPermitted
+from sisimpur.shared.forge.github_answers import TOKENS
+from sisimpur.shared.forge.github_client import GitHubClient, branch_path
+from sisimpur.shared.forge.github_values import BranchRule, GitHubRepository, GuardedBranch
 
 NOWHERE = "agents/doctor-asks-what-it-may-do"  # a branch that nobody has
 NOTHING = "0" * 40  # a commit that nobody has

@@ -21,12 +21,12 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import TypeAdapter, ValidationError
 
-from shared.forge.forge import ForgeRefused, ForgeUnavailable
-from shared.forge.github_answers import GitHubAnswer, Reader
-from shared.forge.github_values import Account
-from shared.model.errors import Misconfigured
-from shared.system.clock import Clock
-from shared.system.outgoing import Outgoing
+from sisimpur.shared.forge.forge import ForgeRefused, ForgeUnavailable
+from sisimpur.shared.forge.github_answers import GitHubAnswer, Reader
+from sisimpur.shared.forge.github_values import Account
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.outgoing import Outgoing
 
 if TYPE_CHECKING:
     from github import Github

@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shared.forge.forge import (
+from sisimpur.shared.forge.forge import (
     MAX_NOTE,
     MAX_TITLE,
     REVIEW_CONTEXT,
@@ -32,10 +32,10 @@ from shared.forge.forge import (
     marked,
     summary,
 )
-from shared.forge.github_check import SetupFinding, findings
-from shared.forge.github_client import AT_GITHUB, GitHubAccess, GitHubClient, branch_path
-from shared.forge.github_pulls import Pulls, sent
-from shared.forge.github_values import (
+from sisimpur.shared.forge.github_check import SetupFinding, findings
+from sisimpur.shared.forge.github_client import AT_GITHUB, GitHubAccess, GitHubClient, branch_path
+from sisimpur.shared.forge.github_pulls import Pulls, sent
+from sisimpur.shared.forge.github_values import (
     EVENT,
     WIP,
     Combined,
@@ -49,9 +49,9 @@ from shared.forge.github_values import (
     review_key,
     worst,
 )
-from shared.model.text import one_line
-from shared.system.clock import Clock
-from shared.system.fault import fault_point
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.fault import fault_point
 
 DIFF = "application/vnd.github.diff"
 INFORMAL = "**{verdict}** (by the account that made this pull request, from which GitHub takes no formal verdict)\n\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from shared.forge.forge import (
+from sisimpur.shared.forge.forge import (
     ForgeRefused,
     ForgeUnavailable,
     HeadMoved,
@@ -14,10 +14,10 @@ from shared.forge.forge import (
     MergeMethod,
     same_base,
 )
-from shared.forge.github_client import GitHubClient, branch_path
-from shared.forge.github_values import Commit, RawPull, Reference
-from shared.system.clock import Clock
-from shared.system.fault import fault_point
+from sisimpur.shared.forge.github_client import GitHubClient, branch_path
+from sisimpur.shared.forge.github_values import Commit, RawPull, Reference
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.fault import fault_point
 
 SETTLING = (0.5, 1.0, 2.0)  # seconds between looks: GitHub finds out in the background whether a branch merges
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import AwareDatetime
 
-from shared.forge.forge import (
+from sisimpur.shared.forge.forge import (
     MARKED,
     CheckResult,
     Comment,

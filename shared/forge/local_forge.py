@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from shared.forge.forge import (
+from sisimpur.shared.forge.forge import (
     MAX_NOTE,
     MAX_TITLE,
     REVIEW_CONTEXT,
@@ -34,13 +34,13 @@ from shared.forge.forge import (
     same_base,
     summary,
 )
-from shared.forge.local_forge_book import LocalForgeRepository, PlannedMerge
-from shared.forge.local_forge_git import ACTOR, Commits, locked
-from shared.model.errors import Misconfigured
-from shared.model.text import one_line
-from shared.repo.objects import Repository
-from shared.system.clock import Clock
-from shared.system.fault import fault_point
+from sisimpur.shared.forge.local_forge_book import LocalForgeRepository, PlannedMerge
+from sisimpur.shared.forge.local_forge_git import ACTOR, Commits, locked
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.repo.objects import Repository
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.fault import fault_point
 
 REVIEWER = "sisimpur-reviewer"
 

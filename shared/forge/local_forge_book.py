@@ -12,8 +12,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from shared.forge.forge import CheckResult, Comment, ForgeRefused, ForgeUnavailable, Issue, Pull, Review, is_ours
-from shared.store.database import Database, row_to, statements
+from sisimpur.shared.forge.forge import (
+    CheckResult,
+    Comment,
+    ForgeRefused,
+    ForgeUnavailable,
+    Issue,
+    Pull,
+    Review,
+    is_ours,
+)
+from sisimpur.shared.store.database import Database, row_to, statements
 
 SCHEMA = Path(__file__).with_name("local_forge.sql")
 SAID = """

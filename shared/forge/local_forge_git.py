@@ -14,15 +14,15 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
-from shared.forge.forge import ForgeRefused, ForgeUnavailable, MergeConflict
-from shared.forge.local_forge_book import LocalForgeRepository
-from shared.model.errors import CommandFailed, Misconfigured
-from shared.repo.git import git, remove_stale_locks
-from shared.repo.mirror import Mirror
-from shared.repo.objects import Repository
-from shared.repo.remote import Remote
-from shared.system.fault import fault_point
-from shared.system.process import Finished
+from sisimpur.shared.forge.forge import ForgeRefused, ForgeUnavailable, MergeConflict
+from sisimpur.shared.forge.local_forge_book import LocalForgeRepository
+from sisimpur.shared.model.errors import CommandFailed, Misconfigured
+from sisimpur.shared.repo.git import git, remove_stale_locks
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.objects import Repository
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.process import Finished
 
 LOCK = "forge.lock"
 ACTOR = "sisimpur"

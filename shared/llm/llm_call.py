@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shared.model.errors import Misconfigured, OutOfBudget, ShareReached, Stumble, TaskCapReached, Unavailable
-from shared.model.text import one_line
+from sisimpur.shared.model.errors import Misconfigured, OutOfBudget, ShareReached, Stumble, TaskCapReached, Unavailable
+from sisimpur.shared.model.text import one_line
 
 if TYPE_CHECKING:
     import anthropic

@@ -27,13 +27,21 @@ from typing import Any, Protocol, TypeVar, assert_never
 from pydantic import TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
-from shared.llm.llm_call import Absent, Cut, Declined, ModelQuestion, Outcome, Said, Unwanted, line, send
-from shared.llm.llm_replies import Replies, key_of
-from shared.model.errors import Misconfigured, ModelAway, Refused, ReplyDeclined, ShareReached, Stumble, TaskCapReached
-from shared.model.work import ModelChoice, Run
-from shared.money.ticket import CallRecord, TicketOrder
-from shared.system.clock import Clock
-from shared.system.fault import fault_point
+from sisimpur.shared.llm.llm_call import Absent, Cut, Declined, ModelQuestion, Outcome, Said, Unwanted, line, send
+from sisimpur.shared.llm.llm_replies import Replies, key_of
+from sisimpur.shared.model.errors import (
+    Misconfigured,
+    ModelAway,
+    Refused,
+    ReplyDeclined,
+    ShareReached,
+    Stumble,
+    TaskCapReached,
+)
+from sisimpur.shared.model.work import ModelChoice, Run
+from sisimpur.shared.money.ticket import CallRecord, TicketOrder
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.fault import fault_point
 
 # --- from an answer's text to a checked value -----------------------------------------------------------------
 

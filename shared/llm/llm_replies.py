@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from shared.model.work import Run
-from shared.store.database import Database
-from shared.system.fault import fault_point
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system.fault import fault_point
 
 
 def key_of(run: Run, question: Mapping[str, Any]) -> str:

@@ -15,9 +15,9 @@ from string import Template
 from typing import Protocol, TypeVar
 from unicodedata import category
 
-from shared.model.errors import Misconfigured
-from shared.model.work import Run
-from shared.system.paths import read_text
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.system.paths import read_text
 
 NAME = re.compile(r"([a-z_]+)/([a-z_]+)")
 LABEL = re.compile(r"[a-z0-9 _-]{0,40}")

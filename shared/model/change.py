@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from shared.model.scope import Scope, is_plain_path, judge, matches
+from sisimpur.shared.model.scope import Scope, is_plain_path, judge, matches
 
 EXECUTABLE, LINK, SUBMODULE = "100755", "120000", "160000"
 MARKERS = ("<<<<<<< ", ">>>>>>> ")  # what a failed edit or merge leaves behind

@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-from shared.model.errors import ImpossibleTransition
+from sisimpur.shared.model.errors import ImpossibleTransition
 
 FEWEST = 7  # digits of a commit that say which one it is
 

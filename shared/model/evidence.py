@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from shared.model.scope import matches
-from shared.model.work import Choice
+from sisimpur.shared.model.scope import matches
+from sisimpur.shared.model.work import Choice
 
 # --- tests ----------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from shared.model.evidence import Approved, ChangesRequested, Escalated, Evidence, Reviewed, signatures
+from sisimpur.shared.model.evidence import Approved, ChangesRequested, Escalated, Evidence, Reviewed, signatures
 
 MOST_RUNS = 3  # of the tests, or of a review, that came to no end
 

@@ -16,11 +16,11 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Literal
 
-from shared.model.errors import ImpossibleTransition
-from shared.model.gate import Policy, ReviewState
-from shared.model.naming import is_upkeep
-from shared.model.schedule import back_off
-from shared.model.work import Goal, TaskSpec
+from sisimpur.shared.model.errors import ImpossibleTransition
+from sisimpur.shared.model.gate import Policy, ReviewState
+from sisimpur.shared.model.naming import is_upkeep
+from sisimpur.shared.model.schedule import back_off
+from sisimpur.shared.model.work import Goal, TaskSpec
 
 FIRST_REST, LONGEST_REST = timedelta(seconds=30), timedelta(minutes=10)  # of a task whose attempts were lost
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from shared.model.errors import Refused
+from sisimpur.shared.model.errors import Refused
 
 BRANCHES = "agent/"
 WHO = "sisimpur-agents <agents@localhost>"  # of the commits that no coder made

@@ -13,12 +13,12 @@ from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection, Row
 
-from shared.model.errors import Misconfigured
-from shared.money import ledger_rows as rows
-from shared.money.ledger_reader import LedgerReader
-from shared.money.ledger_rows import insert, last_day, text
-from shared.money.ticket import CallEnding, CallRecord, Reservation, State, Ticket, TicketOrder
-from shared.money.token_budget import (
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.money import ledger_rows as rows
+from sisimpur.shared.money.ledger_reader import LedgerReader
+from sisimpur.shared.money.ledger_rows import insert, last_day, text
+from sisimpur.shared.money.ticket import CallEnding, CallRecord, Reservation, State, Ticket, TicketOrder
+from sisimpur.shared.money.token_budget import (
     Ask,
     Caps,
     Moment,
@@ -31,8 +31,8 @@ from shared.money.token_budget import (
     raise_forbidden,
     raised,
 )
-from shared.store.database import Database
-from shared.system.fault import fault_point
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system.fault import fault_point
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 NO_SPENDING = {"pause": "meter_paused", "halt": "meter_halted"}

@@ -7,9 +7,9 @@ import sqlite3
 from collections.abc import Iterable
 from datetime import datetime
 
-from shared.money.ticket import BudgetWarning, LostCall, Share, Spending, Used
-from shared.money.token_budget import Totals, budget_day, month_of
-from shared.store.database import Database, Tables
+from sisimpur.shared.money.ticket import BudgetWarning, LostCall, Share, Spending, Used
+from sisimpur.shared.money.token_budget import Totals, budget_day, month_of
+from sisimpur.shared.store.database import Database, Tables
 
 LAST_MINUTE = 24 * 60 - 1
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from sqlite3 import Connection, Row
 
-from shared.model.naming import is_upkeep
-from shared.model.work import Run
-from shared.money.ticket import CallEnding, CallRecord, State, Ticket, TicketOrder
-from shared.money.token_budget import (
+from sisimpur.shared.model.naming import is_upkeep
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.money.ticket import CallEnding, CallRecord, State, Ticket, TicketOrder
+from sisimpur.shared.money.token_budget import (
     Ask,
     Caps,
     CapUsage,
@@ -24,7 +24,7 @@ from shared.money.token_budget import (
     month_of,
     nearly_used,
 )
-from shared.store.database import row_to
+from sisimpur.shared.store.database import row_to
 
 OF_UPKEEP = f"task glob '{'[0-9]' * 8}-u[1-9]*' and substr(task, 11) not glob '*[^0-9]*'"  # naming.is_upkeep
 REFUSED_ROWS = 100  # per ticket: a caller in a loop must not fill the disk

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from shared.model.errors import Refused
-from shared.model.text import one_line
-from shared.money.token_budget import NANO, Rates, TokenUsage
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.money.token_budget import NANO, Rates, TokenUsage
 
 MILLION = 1_000_000
 PROVIDER = "anthropic"

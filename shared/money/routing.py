@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from shared.model.work import Difficulty, ModelChoice
+from sisimpur.shared.model.work import Difficulty, ModelChoice
 
 ENOUGH = 8  # first tries that say something
 NEWEST = 50  # that count, of each model

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from sqlite3 import Row
 
-from shared.model.errors import Refused
-from shared.model.lifecycle import Event
-from shared.money.ledger_rows import as_usage
-from shared.money.pricing import Pricing
-from shared.money.routing import NEWEST, FirstTry, Lane, saved, usual
-from shared.money.token_budget import Rates, TokenUsage, cost
-from shared.store.database import Database
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.lifecycle import Event
+from sisimpur.shared.money.ledger_rows import as_usage
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.routing import NEWEST, FirstTry, Lane, saved, usual
+from sisimpur.shared.money.token_budget import Rates, TokenUsage, cost
+from sisimpur.shared.store.database import Database
 
 KEPT = timedelta(minutes=5)  # since its last use
 ENOUGH = 8  # calls that say something

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from shared.model.work import Run
-from shared.money.token_budget import Ask, Grant, TokenUsage, Totals
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.money.token_budget import Ask, Grant, TokenUsage, Totals
 
 State = Literal["open", "settled", "void", "lost", "refused"]
 

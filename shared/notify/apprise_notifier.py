@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterator
 from types import ModuleType
 from typing import Any
 
-from shared.model.errors import Misconfigured
-from shared.model.text import defuse
-from shared.notify.notice import DeliveryUnknown, Notice, Tone
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.text import defuse
+from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Tone
 
 BUDGET = 20.0  # seconds for each service
 LONGEST = 20_000  # characters

@@ -19,12 +19,12 @@ from datetime import datetime, timedelta
 from typing import Any, NoReturn
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
-from shared.model.errors import Misconfigured, Refused, Unavailable
-from shared.model.text import one_line
-from shared.notify.discord_text import attachment, changed_message, new_message
-from shared.notify.notice import DeliveryUnknown, Notice, Picture, TryLater
-from shared.system.clock import Clock
-from shared.system.http import Http, HttpCall, NoAnswer, is_configured
+from sisimpur.shared.model.errors import Misconfigured, Refused, Unavailable
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.notify.discord_text import attachment, changed_message, new_message
+from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Picture, TryLater
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.http import Http, HttpCall, NoAnswer, is_configured
 
 # --- the line to Discord --------------------------------------------------------------------------------------
 

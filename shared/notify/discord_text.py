@@ -9,8 +9,8 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from shared.model.text import BREAK, defuse, printable
-from shared.notify.notice import Notice, Picture, Section, Tone
+from sisimpur.shared.model.text import BREAK, defuse, printable
+from sisimpur.shared.notify.notice import Notice, Picture, Section, Tone
 
 USERNAME = "sisimpur agents"  # neither "discord" nor "clyde" may be part of it
 TITLE, DESCRIPTION, HEADING, VALUE, ALTERNATIVE = 256, 4096, 256, 1024, 1024

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from shared.model.errors import Misconfigured, Refused, TeamError
-from shared.notify.notice import DeliveryUnknown, Notice, Notifier, TryLater
-from shared.notify.notice_book import NoticeRepository, Slip
+from sisimpur.shared.model.errors import Misconfigured, Refused, TeamError
+from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Notifier, TryLater
+from sisimpur.shared.notify.notice_book import NoticeRepository, Slip
 
 PAUSE = timedelta(minutes=5)  # between two tries of the same words
 AGAIN = "(Perhaps you have this message already: the answer to the first try was lost.)"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from shared.model.errors import Unavailable
+from sisimpur.shared.model.errors import Unavailable
 
 
 class Tone(StrEnum):

@@ -14,9 +14,9 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from shared.notify.notice import Notice
-from shared.store.database import Database, Tables, row_to
-from shared.system.fault import fault_point
+from sisimpur.shared.notify.notice import Notice
+from sisimpur.shared.store.database import Database, Tables, row_to
+from sisimpur.shared.system.fault import fault_point
 
 NOTICE = TypeAdapter(Notice)
 MOST_BLIND = 2  # tries without an answer

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit, urlunsplit
 
-from shared.system.fault import fault_point
-from shared.system.http import Http, HttpCall, NoAnswer, is_configured
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.http import Http, HttpCall, NoAnswer, is_configured
 
 PATIENCE = 5.0
 HEADERS = {"user-agent": "sisimpur-agents/0.1", "accept-encoding": "identity"}

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from shared.model.change import Change, ChangeLimits, needs_owner, refusal
-from shared.model.errors import CommandFailed, Misconfigured, Refused
-from shared.model.scope import Scope
-from shared.model.text import defuse
-from shared.repo.committer_harvest import Harvest, harvest
-from shared.repo.mirror import Mirror, attempt_name
-from shared.repo.remote import telling_line
-from shared.system.fault import fault_point
-from shared.system.outgoing import Outgoing
+from sisimpur.shared.model.change import Change, ChangeLimits, needs_owner, refusal
+from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused
+from sisimpur.shared.model.scope import Scope
+from sisimpur.shared.model.text import defuse
+from sisimpur.shared.repo.committer_harvest import Harvest, harvest
+from sisimpur.shared.repo.mirror import Mirror, attempt_name
+from sisimpur.shared.repo.remote import telling_line
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.outgoing import Outgoing
 
 LONGEST_MESSAGE = 20_000  # characters
 

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.model.change import EXECUTABLE, LINK, SUBMODULE, ChangeLimits
-from shared.model.errors import Refused
-from shared.model.scope import names, reads_as_dot_git
-from shared.repo.mirror_tree import CONTROL, TreeEntry, checked_link, contents
-from shared.repo.objects import Repository
+from sisimpur.shared.model.change import EXECUTABLE, LINK, SUBMODULE, ChangeLimits
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.scope import names, reads_as_dot_git
+from sisimpur.shared.repo.mirror_tree import CONTROL, TreeEntry, checked_link, contents
+from sisimpur.shared.repo.objects import Repository
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shared.model.errors import CommandFailed, Misconfigured, Unavailable
-from shared.repo.remote import Remote, access, telling_line
-from shared.system.process import Finished, RunOptions, run
+from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Unavailable
+from sisimpur.shared.repo.remote import Remote, access, telling_line
+from sisimpur.shared.system.process import Finished, RunOptions, run
 
 LIMIT = 64_000_000  # bytes of one answer
 

@@ -13,17 +13,17 @@ from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
 
-from shared.model.change import Change, ChangeLimits
-from shared.model.errors import CommandFailed, Misconfigured, Refused, Stumble
-from shared.model.naming import is_agent_branch
-from shared.repo import mirror_commits, mirror_difference, mirror_tidy, mirror_tree
-from shared.repo.git import LIMIT, remove_stale_locks, try_git
-from shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
-from shared.repo.mirror_tree import TreeEntry, commit_id
-from shared.repo.objects import Repository
-from shared.repo.remote import WHERE, Remote, explain, telling_line
-from shared.system.fault import fault_point
-from shared.system.process import Finished
+from sisimpur.shared.model.change import Change, ChangeLimits
+from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused, Stumble
+from sisimpur.shared.model.naming import is_agent_branch
+from sisimpur.shared.repo import mirror_commits, mirror_difference, mirror_tidy, mirror_tree
+from sisimpur.shared.repo.git import LIMIT, remove_stale_locks, try_git
+from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
+from sisimpur.shared.repo.mirror_tree import TreeEntry, commit_id
+from sisimpur.shared.repo.objects import Repository
+from sisimpur.shared.repo.remote import WHERE, Remote, explain, telling_line
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.process import Finished
 
 LONG = 600.0  # seconds for what goes over the network
 NO_BRANCH = re.compile(r"[\s~^:?*\[\\\x00-\x20\x7f]|\.\.|@\{|//|/\.|\.lock(/|$)|[./]$|^[-+./]|^refs/|^$")

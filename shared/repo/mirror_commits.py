@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from shared.model.errors import CommandFailed, Refused
-from shared.repo.git import git, try_git
-from shared.repo.mirror_tree import commit_id
-from shared.repo.objects import Repository
-from shared.repo.remote import telling_line
-from shared.system.fault import fault_point
+from sisimpur.shared.model.errors import CommandFailed, Refused
+from sisimpur.shared.repo.git import git, try_git
+from sisimpur.shared.repo.mirror_tree import commit_id
+from sisimpur.shared.repo.objects import Repository
+from sisimpur.shared.repo.remote import telling_line
+from sisimpur.shared.system.fault import fault_point
 
 MOST_PATHS = 50  # of a conflict that are named
 

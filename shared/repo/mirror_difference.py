@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from shared.model.change import SUBMODULE, Change
-from shared.repo.git import LIMIT
-from shared.repo.mirror_tree import TreeEntry, commit_id, contents
-from shared.repo.objects import Repository
+from sisimpur.shared.model.change import SUBMODULE, Change
+from sisimpur.shared.repo.git import LIMIT
+from sisimpur.shared.repo.mirror_tree import TreeEntry, commit_id, contents
+from sisimpur.shared.repo.objects import Repository
 
 SWITCHES = ("-r", "--text", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
 INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")

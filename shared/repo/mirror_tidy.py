@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from shared.repo.objects import Repository
-from shared.system.fault import fault_point
-from shared.system.keeping import is_scattered
+from sisimpur.shared.repo.objects import Repository
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.keeping import is_scattered
 
 LONG = 600.0  # seconds for one step
 GRACE = "2.weeks.ago"  # a commit may be in the making: it has its reference last

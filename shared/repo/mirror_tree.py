@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.model.change import EXECUTABLE, LINK, SUBMODULE, ChangeLimits
-from shared.model.errors import Refused
-from shared.model.scope import reads_as_dot_git
-from shared.repo.objects import Repository
+from sisimpur.shared.model.change import EXECUTABLE, LINK, SUBMODULE, ChangeLimits
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.scope import reads_as_dot_git
+from sisimpur.shared.repo.objects import Repository
 
 AT_ONCE = 32_000_000  # bytes of files that are asked for in one go
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")

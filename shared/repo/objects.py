@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
-from shared.model.errors import CommandFailed, Misconfigured, Refused, Unavailable
-from shared.repo.git import ENVIRONMENT, LIMIT, MISSING, NOWHERE, SWITCHES, try_git
-from shared.repo.remote import Remote, telling_line
-from shared.system.process import Finished, KeptProgram
+from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused, Unavailable
+from sisimpur.shared.repo.git import ENVIRONMENT, LIMIT, MISSING, NOWHERE, SWITCHES, try_git
+from sisimpur.shared.repo.remote import Remote, telling_line
+from sisimpur.shared.system.process import Finished, KeptProgram
 
 SECONDS = 60.0  # for one answer
 FOUND = re.compile(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) (\d+)")

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from shared.model.errors import Misconfigured, TeamError, Unavailable
-from shared.model.text import one_line
+from sisimpur.shared.model.errors import Misconfigured, TeamError, Unavailable
+from sisimpur.shared.model.text import one_line
 
 ASKPASS = Path(__file__).with_name("askpass.sh")
 WHERE = "config/targets"

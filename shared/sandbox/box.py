@@ -10,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, Protocol
 
-from shared.model.errors import Misconfigured, Stopping
-from shared.sandbox.box_job import Job, JobLimits, Mount, python_mounts
-from shared.sandbox.box_root import box_uid, hand_over
-from shared.sandbox.bubblewrap import METER_PORT, PROGRAMS, Bubblewrap, never
-from shared.system.process import Finished
+from sisimpur.shared.model.errors import Misconfigured, Stopping
+from sisimpur.shared.sandbox.box_job import Job, JobLimits, Mount, python_mounts
+from sisimpur.shared.sandbox.box_root import box_uid, hand_over
+from sisimpur.shared.sandbox.bubblewrap import METER_PORT, PROGRAMS, Bubblewrap, never
+from sisimpur.shared.system.process import Finished
 
 __all__ = [
     "METER_PORT",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from shared.model.errors import Misconfigured
+from sisimpur.shared.model.errors import Misconfigured
 
 MB = 1 << 20
 

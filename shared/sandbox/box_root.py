@@ -12,9 +12,9 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from shared.model.errors import Refused
-from shared.sandbox.box_job import MB, Job, Mount
-from shared.sandbox.watchdog import walk
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.sandbox.box_job import MB, Job, Mount
+from sisimpur.shared.sandbox.watchdog import walk
 
 # --- the user -------------------------------------------------------------------------------------------------
 

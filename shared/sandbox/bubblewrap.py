@@ -14,12 +14,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
-from shared.model.errors import Misconfigured, Refused, Unavailable
-from shared.sandbox.box_job import MB, Job, JobLimits, Mount, python_mounts
-from shared.sandbox.box_root import NOBODY, OURS, mount_table, options, staged, write_ours
-from shared.sandbox.watchdog import watchdog
-from shared.system import process
-from shared.system.process import Finished
+from sisimpur.shared.model.errors import Misconfigured, Refused, Unavailable
+from sisimpur.shared.sandbox.box_job import MB, Job, JobLimits, Mount, python_mounts
+from sisimpur.shared.sandbox.box_root import NOBODY, OURS, mount_table, options, staged, write_ours
+from sisimpur.shared.sandbox.watchdog import watchdog
+from sisimpur.shared.system import process
+from sisimpur.shared.system.process import Finished
 
 METER_PORT = 9911  # where a command finds the meter inside its box
 METER_SOCKET = "/run/meter.sock"

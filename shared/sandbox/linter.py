@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shared.model.errors import Misconfigured, Stumble
-from shared.model.text import one_line
-from shared.sandbox.box import Box, Job, JobLimits, Mount, hand_over
-from shared.system.process import Finished
+from sisimpur.shared.model.errors import Misconfigured, Stumble
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.sandbox.box import Box, Job, JobLimits, Mount, hand_over
+from sisimpur.shared.system.process import Finished
 
 SELECTED = "E9,F,B,S"
 NEWEST_PYTHON = "py314"  # what an older one would not read is for the tests to find

@@ -20,10 +20,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from shared.model.errors import Misconfigured
-from shared.sandbox import box_probe
-from shared.sandbox.box import Box, Finished, Job, JobLimits, Mount, box_uid, hand_over, python_mounts
-from shared.system import process
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.sandbox import box_probe
+from sisimpur.shared.sandbox.box import Box, Finished, Job, JobLimits, Mount, box_uid, hand_over, python_mounts
+from sisimpur.shared.system import process
 
 REPORT = TypeAdapter(dict[str, tuple[bool, str]])
 Scene = dict[str, str | int]

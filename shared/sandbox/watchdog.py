@@ -16,9 +16,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.model.errors import Refused
-from shared.sandbox.box_job import MB, JobLimits
-from shared.system.process import End, Watch
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.sandbox.box_job import MB, JobLimits
+from sisimpur.shared.system.process import End, Watch
 
 DEEPEST = 100  # folders within folders
 SPARE = 256 * MB  # memory and disk that the machine keeps for itself

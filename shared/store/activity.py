@@ -15,9 +15,9 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from shared.model.schedule import Wait
-from shared.store.database import Database
-from shared.system.fault import fault_point
+from sisimpur.shared.model.schedule import Wait
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system.fault import fault_point
 
 # --- runs and phases ------------------------------------------------------------------------------------------
 

@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
-from shared.model.errors import Misconfigured, Replaced, Unavailable
-from shared.system.fault import fault_point
+from sisimpur.shared.model.errors import Misconfigured, Replaced, Unavailable
+from sisimpur.shared.system.fault import fault_point
 
 READS = ("select ", "with ")
 MOST_ANSWERS = 500  # that are kept of one book

@@ -13,10 +13,10 @@ from typing import Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from shared.model.evidence import Evidence, Reviewed, SuiteRun
-from shared.store.database import Database, Tables, row_to
-from shared.system.clock import Clock
-from shared.system.fault import fault_point
+from sisimpur.shared.model.evidence import Evidence, Reviewed, SuiteRun
+from sisimpur.shared.store.database import Database, Tables, row_to
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.fault import fault_point
 
 T = TypeVar("T")
 

@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.model.lifecycle import Event, State, after
-from shared.model.naming import attempt_ref, is_landing
-from shared.model.work import Run, TaskSpec
-from shared.store.database import Database, Tables
-from shared.store.task_records import (
+from sisimpur.shared.model.lifecycle import Event, State, after
+from sisimpur.shared.model.naming import attempt_ref, is_landing
+from sisimpur.shared.model.work import Run, TaskSpec
+from sisimpur.shared.store.database import Database, Tables
+from sisimpur.shared.store.task_records import (
     NEWS,
     Attempt,
     Happened,
@@ -28,8 +28,8 @@ from shared.store.task_records import (
     find_records,
     happened,
 )
-from shared.system.clock import Clock
-from shared.system.fault import fault_point
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.fault import fault_point
 
 OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 LAST = "not exists (select 1 from task_events l where l.task = e.task and l.id > e.id)"  # of an event `e`

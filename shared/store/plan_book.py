@@ -10,10 +10,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from shared.model.schedule import Ran
-from shared.model.work import DailyPlan, Goal, Guard, Question, Vision
-from shared.store.database import Database, Tables, row_to
-from shared.system.fault import fault_point
+from sisimpur.shared.model.schedule import Ran
+from sisimpur.shared.model.work import DailyPlan, Goal, Guard, Question, Vision
+from sisimpur.shared.store.database import Database, Tables, row_to
+from sisimpur.shared.system.fault import fault_point
 
 MOST_TOLD = 5_000  # characters of a phase's problems
 MOST_PLANS = 50  # that are looked through for a goal
@@ -45,7 +45,7 @@ class PlanRepository:
         return Accepted(row["digest"], vision, GUARDS.validate_json(row["guards_json"]))
 
     def accept(self, day: str, accepted: Accepted, questions: Sequence[Question], wording: Mapping[str, str]) -> None:
-        """The vision of today, with the questions about it; `wording` by goal id (shared.model.lifecycle)."""
+        """The vision of today, with the questions about it; `wording` by goal id (sisimpur.shared.model.lifecycle)."""
         with self._db.transaction() as db:
             db.execute(
                 "insert into visions (day, digest, vision_json, guards_json) values (?, ?, ?, ?)",

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from pydantic import TypeAdapter
 
-from shared.model.research import Findings, Inquiry, Looked, NotRead, SearchHit, WebSource
-from shared.store.database import Database, Tables, row_to
-from shared.system.fault import fault_point
+from sisimpur.shared.model.research import Findings, Inquiry, Looked, NotRead, SearchHit, WebSource
+from sisimpur.shared.store.database import Database, Tables, row_to
+from sisimpur.shared.system.fault import fault_point
 
 HITS, FINDINGS = TypeAdapter(tuple[SearchHit, ...]), TypeAdapter(Findings)
 

@@ -11,8 +11,8 @@ from datetime import datetime
 from threading import Lock
 from typing import Literal
 
-from shared.model.lifecycle import Event, State, Tried
-from shared.store.database import Tables
+from sisimpur.shared.model.lifecycle import Event, State, Tried
+from sisimpur.shared.store.database import Tables
 
 Outcome = Literal["ok", "failed", "lost", "void", "sent back", "stale"]
 

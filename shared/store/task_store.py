@@ -19,14 +19,14 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from shared.model.errors import Misconfigured, Refused
-from shared.model.lifecycle import FOLDERS, State
-from shared.model.naming import is_task_id
-from shared.model.scope import is_plain_path
-from shared.model.work import Difficulty, Priority, TaskSpec
-from shared.system import strict_yaml
-from shared.system.fault import fault_point
-from shared.system.paths import Home, create_text, move, read_text
+from sisimpur.shared.model.errors import Misconfigured, Refused
+from sisimpur.shared.model.lifecycle import FOLDERS, State
+from sisimpur.shared.model.naming import is_task_id
+from sisimpur.shared.model.scope import is_plain_path
+from sisimpur.shared.model.work import Difficulty, Priority, TaskSpec
+from sisimpur.shared.system import strict_yaml
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.paths import Home, create_text, move, read_text
 
 MAX_TASK = 64 * 1024
 YOUNG = 1.0  # seconds; a file that was just written may be half of one

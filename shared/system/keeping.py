@@ -16,9 +16,9 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from shared.model.lifecycle import State
-from shared.system.fault import fault_point
-from shared.system.paths import move, sync_folder
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.paths import move, sync_folder
 
 FULL_LOG = 10_000_000
 LOG_DAYS = 90

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.model.errors import Misconfigured
+from sisimpur.shared.model.errors import Misconfigured
 
 KERNELS_LIST = Path("/proc/locks")
 LOOKS, BETWEEN_LOOKS = 5, 0.05  # seconds

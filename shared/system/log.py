@@ -14,10 +14,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from shared.model.errors import Misconfigured
-from shared.model.work import Run
-from shared.system.clock import Clock
-from shared.system.fault import fault_point
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.fault import fault_point
 
 Line = dict[str, Any]
 

@@ -13,9 +13,9 @@ from functools import lru_cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from shared.model.errors import Refused
-from shared.model.text import printable
-from shared.model.work import MarkdownLine
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.text import printable
+from sisimpur.shared.model.work import MarkdownLine
 
 MAX_CHARACTERS = 100_000
 MOST_KEPT = 8  # outlines that are remembered: a day looks at the same few files again and again

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.model.errors import Refused, TeamError, Unavailable
-from shared.model.lifecycle import FOLDERS, State
-from shared.system.fault import fault_point
+from sisimpur.shared.model.errors import Refused, TeamError, Unavailable
+from sisimpur.shared.model.lifecycle import FOLDERS, State
+from sisimpur.shared.system.fault import fault_point
 
 MAX_TEXT = 1 << 20
 SOCKET_PATH_LIMIT = 100  # the kernel's is 107 bytes

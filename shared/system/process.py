@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from shared.model.errors import CommandFailed, Misconfigured, Refused, Unavailable
+from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused, Unavailable
 
 End = Literal[
     "exited", "timed out", "not found", "stopped", "stalled", "memory", "processes", "disk", "output", "machine"

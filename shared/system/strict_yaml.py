@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import pydantic
 import yaml
 
-from shared.model.errors import Misconfigured, Refused
+from sisimpur.shared.model.errors import Misconfigured, Refused
 
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 20

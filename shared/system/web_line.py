@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shared.model.errors import Refused, TeamError, Unavailable
-from shared.system.http import USUAL, Http, HttpAddress, HttpAnswer, HttpCall, NoAnswer, Why, is_literal, shown
+from sisimpur.shared.model.errors import Refused, TeamError, Unavailable
+from sisimpur.shared.system.http import USUAL, Http, HttpAddress, HttpAnswer, HttpCall, NoAnswer, Why, is_literal, shown
 
 if TYPE_CHECKING:
     import httpx2

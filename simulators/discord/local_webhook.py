@@ -16,8 +16,8 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
-from simulators.discord.local_webhook_messages import TOKEN, WEBHOOK, Asked, Desk, Message, Reply
-from simulators.model.wire import gone_within, http_server, listener
+from sisimpur.simulators.discord.local_webhook_messages import TOKEN, WEBHOOK, Asked, Desk, Message, Reply
+from sisimpur.simulators.model.wire import gone_within, http_server, listener
 
 LIMITS = {
     "x-ratelimit-limit": "5",

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shared.system.paths import write_text
-from simulators.discord.local_webhook_rules import refusal
+from sisimpur.shared.system.paths import write_text
+from sisimpur.simulators.discord.local_webhook_rules import refusal
 
 ADDRESS = re.compile(r"/api/(?:v\d+/)?webhooks/(\d+)/([^/]+)(?:/messages/([^/]+))?", re.ASCII)
 WEBHOOK, TOKEN = "1300000000000000001", "local-webhook-" + "0" * 54

@@ -12,12 +12,12 @@ from datetime import UTC
 from typing import Any
 from urllib.parse import unquote
 
-from shared.system.clock import Clock
-from simulators.github import graphql, issues, merges, pulls, repositories, reviews, statuses
-from simulators.github.call import Answer, Call, Refusal, Request, Route, not_found, pattern
-from simulators.github.rules import token_allows
-from simulators.github.state import Account, Repository, State
-from simulators.github.views import View
+from sisimpur.shared.system.clock import Clock
+from sisimpur.simulators.github import graphql, issues, merges, pulls, repositories, reviews, statuses
+from sisimpur.simulators.github.call import Answer, Call, Refusal, Request, Route, not_found, pattern
+from sisimpur.simulators.github.rules import token_allows
+from sisimpur.simulators.github.state import Account, Repository, State
+from sisimpur.simulators.github.views import View
 
 Json = Any
 ROOMS = (repositories, pulls, merges, reviews, issues, statuses)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlencode
 
-from simulators.github.state import Account, Repository, State
-from simulators.github.views import View
+from sisimpur.simulators.github.state import Account, Repository, State
+from sisimpur.simulators.github.views import View
 
 Json = Any
 DOCUMENTATION = "https://docs.github.com/rest"

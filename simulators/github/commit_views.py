@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from simulators.github.state import Repository, Rule, Run, Status
-from simulators.github.views import View
+from sisimpur.simulators.github.state import Repository, Rule, Run, Status
+from sisimpur.simulators.github.views import View
 
 Json = Any
 

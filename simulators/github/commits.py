@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from shared.forge.forge import ForgeUnavailable, MergeConflict
-from shared.forge.local_forge_git import Commits
-from shared.repo.git import git
+from sisimpur.shared.forge.forge import ForgeUnavailable, MergeConflict
+from sisimpur.shared.forge.local_forge_git import Commits
+from sisimpur.shared.repo.git import git
 
 Kept = TypeVar("Kept")
 MOST_KEPT = 2_000

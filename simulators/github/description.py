@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shared.system.paths import read_text
+from sisimpur.shared.system.paths import read_text
 
 Json = Any
 FILE = Path(__file__).with_name("github-contract.json")

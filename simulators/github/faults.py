@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from simulators.github.call import Answer, Request, pattern
+from sisimpur.simulators.github.call import Answer, Request, pattern
 
 When = Literal["before", "after"]
 HTML = "<!DOCTYPE html><html><body><h1>We had issues producing the response to your request.</h1></body></html>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from simulators.github.state import Pull, Repository
+from sisimpur.simulators.github.state import Pull, Repository
 
 
 def follow(repository: Repository, now: str, pusher: str = "") -> Mapping[str, str]:

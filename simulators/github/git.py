@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from shared.repo.git import ENVIRONMENT
-from shared.system.process import RunOptions, run
-from simulators.github.call import Answer, Request
-from simulators.github.rules import token_allows
-from simulators.github.state import Account, Repository, State
-from simulators.github.store import WORKFLOW_HOOKS
+from sisimpur.shared.repo.git import ENVIRONMENT
+from sisimpur.shared.system.process import RunOptions, run
+from sisimpur.simulators.github.call import Answer, Request
+from sisimpur.simulators.github.rules import token_allows
+from sisimpur.simulators.github.state import Account, Repository, State
+from sisimpur.simulators.github.store import WORKFLOW_HOOKS
 
 PATH = re.compile(r"/([^/]+/[^/]+)\.git(/info/refs|/git-upload-pack|/git-receive-pack)")
 SETTINGS = ("safe.directory=*", "http.receivepack=true")

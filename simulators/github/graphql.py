@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from simulators.github.call import Answer
-from simulators.github.rules import token_allows
-from simulators.github.state import Account, Pull, Repository, State
+from sisimpur.simulators.github.call import Answer
+from sisimpur.simulators.github.rules import token_allows
+from sisimpur.simulators.github.state import Account, Pull, Repository, State
 
 Json = Any
 MUTATION = "markPullRequestReadyForReview"

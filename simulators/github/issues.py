@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from simulators.github.call import MAX_TITLE, Answer, Call, Refusal, Route, invalid, not_found
-from simulators.github.follow import follow
-from simulators.github.pulls import change_state
-from simulators.github.state import Comment, Issue, Pull
+from sisimpur.simulators.github.call import MAX_TITLE, Answer, Call, Refusal, Route, invalid, not_found
+from sisimpur.simulators.github.follow import follow
+from sisimpur.simulators.github.pulls import change_state
+from sisimpur.simulators.github.state import Comment, Issue, Pull
 
 READ, WRITE = "issues=read;pull_requests=read", "issues=write;pull_requests=write"
 REASONS = ("completed", "reopened", "not_planned", "duplicate")

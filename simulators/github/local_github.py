@@ -17,16 +17,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from shared.model.errors import Misconfigured
-from shared.system.clock import Clock, SystemClock
-from simulators.github import git
-from simulators.github.api import Api, template_of
-from simulators.github.call import Answer, Request
-from simulators.github.faults import Fault, Faults
-from simulators.github.follow import follow
-from simulators.github.state import Account, Kind, Repository, Rule, Run, State
-from simulators.github.store import stored
-from simulators.github.wire import Wire
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.system.clock import Clock, SystemClock
+from sisimpur.simulators.github import git
+from sisimpur.simulators.github.api import Api, template_of
+from sisimpur.simulators.github.call import Answer, Request
+from sisimpur.simulators.github.faults import Fault, Faults
+from sisimpur.simulators.github.follow import follow
+from sisimpur.simulators.github.state import Account, Kind, Repository, Rule, Run, State
+from sisimpur.simulators.github.store import stored
+from sisimpur.simulators.github.wire import Wire
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
@@ -70,7 +70,7 @@ class LocalGitHub:
         clock: Clock | None = None,
         looks_until_known: int = 1,
     ) -> None:
-        from simulators.model.wire import http_server, listener  # loads a web server
+        from sisimpur.simulators.model.wire import http_server, listener  # loads a web server
 
         self.faults = Faults()
         self.exchanges: list[Exchange] = []

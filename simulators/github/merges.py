@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from simulators.github.call import Answer, Call, Refusal, Route, not_found
-from simulators.github.follow import close
-from simulators.github.pulls import pull_of
-from simulators.github.rules import refusal_by_rules
-from simulators.github.state import Pull
+from sisimpur.simulators.github.call import Answer, Call, Refusal, Route, not_found
+from sisimpur.simulators.github.follow import close
+from sisimpur.simulators.github.pulls import pull_of
+from sisimpur.simulators.github.rules import refusal_by_rules
+from sisimpur.simulators.github.state import Pull
 
 NOT_MERGEABLE = "Pull Request is not mergeable"
 

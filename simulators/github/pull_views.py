@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulators.github.commits import ChangedFile
-from simulators.github.rules import missing_checks
-from simulators.github.state import Pull, Remark, Repository, Review, State
-from simulators.github.views import View, comment_count
+from sisimpur.simulators.github.commits import ChangedFile
+from sisimpur.simulators.github.rules import missing_checks
+from sisimpur.simulators.github.state import Pull, Remark, Repository, Review, State
+from sisimpur.simulators.github.views import View, comment_count
 
 Json = Any
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from shared.forge.forge import ForgeRefused
-from simulators.github import commit_views, pull_views
-from simulators.github.call import MAX_TITLE, Answer, Call, Refusal, Route, invalid, not_found
-from simulators.github.follow import close, follow
-from simulators.github.state import Pull
+from sisimpur.shared.forge.forge import ForgeRefused
+from sisimpur.simulators.github import commit_views, pull_views
+from sisimpur.simulators.github.call import MAX_TITLE, Answer, Call, Refusal, Route, invalid, not_found
+from sisimpur.simulators.github.follow import close, follow
+from sisimpur.simulators.github.state import Pull
 
 MOST_LINES = 20_000  # of a diff
 READ, WRITE = "pull_requests=read", "pull_requests=write"

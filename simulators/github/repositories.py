@@ -6,10 +6,10 @@ import base64
 import re
 from collections.abc import Mapping
 
-from shared.model.errors import CommandFailed
-from simulators.github import commit_views
-from simulators.github.call import Answer, Call, Refusal, Route, invalid, not_found
-from simulators.github.follow import follow
+from sisimpur.shared.model.errors import CommandFailed
+from sisimpur.simulators.github import commit_views
+from sisimpur.simulators.github.call import Answer, Call, Refusal, Route, invalid, not_found
+from sisimpur.simulators.github.follow import follow
 
 
 def read(call: Call) -> Answer:

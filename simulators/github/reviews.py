@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from simulators.github import pull_views
-from simulators.github.call import Answer, Call, Refusal, Route, unprocessable
-from simulators.github.pulls import READ, WRITE, pull_of
-from simulators.github.state import Pull, Remark, Review
+from sisimpur.simulators.github import pull_views
+from sisimpur.simulators.github.call import Answer, Call, Refusal, Route, unprocessable
+from sisimpur.simulators.github.pulls import READ, WRITE, pull_of
+from sisimpur.simulators.github.state import Pull, Remark, Review
 
 STATES = {"APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED", "COMMENT": "COMMENTED", None: "PENDING"}
 VERDICTS = {"APPROVE": "approve", "REQUEST_CHANGES": "request changes on"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simulators.github.state import Account, Pull, Repository, Review
+from sisimpur.simulators.github.state import Account, Pull, Repository, Review
 
 # "Checks" does not exist for fine-grained tokens, and nobody should give one "Administration".
 NEVER_GIVEN = frozenset({"checks", "administration"})

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Literal
 
-from simulators.github.commits import HubCommits
+from sisimpur.simulators.github.commits import HubCommits
 
 Kind = Literal["fine-grained", "classic", "app"]
 

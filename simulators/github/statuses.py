@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from simulators.github import commit_views
-from simulators.github.call import Answer, Call, Refusal, Route, invalid
-from simulators.github.follow import follow
-from simulators.github.state import Run, Status
+from sisimpur.simulators.github import commit_views
+from sisimpur.simulators.github.call import Answer, Call, Refusal, Route, invalid
+from sisimpur.simulators.github.follow import follow
+from sisimpur.simulators.github.state import Run, Status
 
 STATES = ("error", "failure", "pending", "success")
 CONCLUSIONS = ("action_required", "cancelled", "failure", "neutral", "success", "skipped", "stale", "timed_out")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shared.repo.git import git, try_git
-from shared.repo.remote import Remote
-from simulators.github.commits import HubCommits
+from sisimpur.shared.repo.git import git, try_git
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.simulators.github.commits import HubCommits
 
 CONFIGURATION = """
 [gc]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from simulators.github.description import Answers
-from simulators.github.state import Account, Comment, Issue, Pull, Repository, State
+from sisimpur.simulators.github.description import Answers
+from sisimpur.simulators.github.state import Account, Comment, Issue, Pull, Repository, State
 
 Json = Any
 

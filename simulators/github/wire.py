@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from simulators.github.api import data_of
-from simulators.github.call import Answer, Request
-from simulators.github.faults import Fault, Faults
-from simulators.github.git import is_git
+from sisimpur.simulators.github.api import data_of
+from sisimpur.simulators.github.call import Answer, Request
+from sisimpur.simulators.github.faults import Fault, Faults
+from sisimpur.simulators.github.git import is_git
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -69,7 +69,7 @@ async def _read(scope: Scope, receive: Receive) -> Request | None:
 
 
 async def _spoil(scope: Scope, receive: Receive, send: Send, fault: Fault, work: Answer | None) -> None:
-    from simulators.model.wire import gone_within
+    from sisimpur.simulators.model.wire import gone_within
 
     gone = await gone_within(receive, fault.delay)
     answer = None if gone else fault.answer(work)

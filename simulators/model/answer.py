@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from simulators.model.rules import Call
-from simulators.model.steps import Block, Step, TextBlock, ThinkingBlock, ToolUseBlock
-from simulators.model.usage import BYTES_PER_TOKEN, tokens
+from sisimpur.simulators.model.rules import Call
+from sisimpur.simulators.model.steps import Block, Step, TextBlock, ThinkingBlock, ToolUseBlock
+from sisimpur.simulators.model.usage import BYTES_PER_TOKEN, tokens
 
 PIECE = 60  # characters of one delta
 SIGNATURE = "c2NyaXB0ZWQ="

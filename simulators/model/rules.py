@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from simulators.model.models import MODELS, Model
-from simulators.model.request import Block, Request
+from sisimpur.simulators.model.models import MODELS, Model
+from sisimpur.simulators.model.request import Block, Request
 
 MAX_BODY = 32 * 1024 * 1024
 VERSIONS = ("2023-06-01", "2026-10-21")

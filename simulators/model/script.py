@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shared.model.errors import Misconfigured
-from shared.system import strict_yaml
-from shared.system.paths import read_text
-from simulators.model.request import Request
-from simulators.model.steps import PlacedStep, Step
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.system import strict_yaml
+from sisimpur.shared.system.paths import read_text
+from sisimpur.simulators.model.request import Request
+from sisimpur.simulators.model.steps import PlacedStep, Step
 
 MAX_STEPS = 2_000
 ENGINE = re.compile(r"SEARCH/REPLACE")  # Aider's system prompt explains its edit blocks

@@ -21,14 +21,14 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from shared.system.clock import Clock, SystemClock
-from simulators.model.answer import message
-from simulators.model.models import MODELS
-from simulators.model.rules import ERROR_TYPES, ApiError, Call, check, check_headers
-from simulators.model.script import Asked, Script, read_script, script_of
-from simulators.model.steps import ErrorBody, PlacedStep
-from simulators.model.usage import PromptCache, price, prompt_tokens
-from simulators.model.wire import Playing, gone_within, http_server, listener
+from sisimpur.shared.system.clock import Clock, SystemClock
+from sisimpur.simulators.model.answer import message
+from sisimpur.simulators.model.models import MODELS
+from sisimpur.simulators.model.rules import ERROR_TYPES, ApiError, Call, check, check_headers
+from sisimpur.simulators.model.script import Asked, Script, read_script, script_of
+from sisimpur.simulators.model.steps import ErrorBody, PlacedStep
+from sisimpur.simulators.model.usage import PromptCache, price, prompt_tokens
+from sisimpur.simulators.model.wire import Playing, gone_within, http_server, listener
 
 
 @dataclass

@@ -15,8 +15,8 @@ from datetime import datetime, timedelta
 from decimal import ROUND_CEILING
 from typing import Any
 
-from simulators.model.request import Block, Tool
-from simulators.model.rules import Call
+from sisimpur.simulators.model.request import Block, Tool
+from sisimpur.simulators.model.rules import Call
 
 BYTES_PER_TOKEN = 4
 LOOK_BACK = 20  # blocks

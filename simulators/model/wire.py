@@ -13,9 +13,9 @@ import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from shared.model.errors import Misconfigured
-from simulators.model.answer import encoded, events
-from simulators.model.steps import Step
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.simulators.model.answer import encoded, events
+from sisimpur.simulators.model.steps import Step
 
 LIMITS = {
     f"anthropic-ratelimit-{kind}-{what}": value

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from agents.qa.runner.bench import BoxBench
-from agents.qa.runner.suite import Environment, RawTestRun, SuiteOrder
-from shared.repo.mirror import Mirror
-from shared.repo.remote import Remote
-from shared.sandbox.box import Box, JobLimits, Mount, find_box, python_mounts
-from shared.system import process
+from sisimpur.agents.qa.runner.bench import BoxBench
+from sisimpur.agents.qa.runner.suite import Environment, RawTestRun, SuiteOrder
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.sandbox.box import Box, JobLimits, Mount, find_box, python_mounts
+from sisimpur.shared.system import process
 from tests.repositories import repository
 
 PACKAGES = ("pytest>=8,<10", "pytest-xdist>=3.6,<4", "pytest-cov>=6,<8", "coverage>=7.6,<8", "Django==5.2.*")

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from agents.devops.drivers.driver import Driver, EngineAway, NotBuilt, NotTouched, Release
-from shared.model.deployment import PLACES, Place, Running
+from sisimpur.agents.devops.drivers.driver import Driver, EngineAway, NotBuilt, NotTouched, Release
+from sisimpur.shared.model.deployment import PLACES, Place, Running
 from tests.docker_scene import COMPLAINT, App, Kind, Releases, client, occupied, page, within
 from tests.killing import at_length, finishes, killed_at, points, snippet
 
@@ -69,7 +69,7 @@ class DriverHome(ABC):
 
     def other_process(self, release: Release, hurry: bool = False) -> list[str]:
         """The arguments of a program that starts it."""
-        words = ("from agents.devops.drivers.driver import Release", self.opening().strip())
+        words = ("from sisimpur.agents.devops.drivers.driver import Release", self.opening().strip())
         call = f"driver.start(Release({release.place!r}, {release.commit!r}), hurry={hurry})"
         return snippet("\n".join((*words, call)))
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.coder.engine.engine import EngineJob
-from shared.model.work import ModelChoice
-from shared.sandbox.box import Box, hand_over
-from shared.sandbox.box_forward import pump
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.shared.model.work import ModelChoice
+from sisimpur.shared.sandbox.box import Box, hand_over
+from sisimpur.shared.sandbox.box_forward import pump
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 
 TICKET = "ticket-of-this-run"
 CALC = "def add(a, b):\n    return a - b\n"

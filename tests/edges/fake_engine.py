@@ -8,8 +8,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from agents.coder.engine.engine import End, EngineJob, EngineRun, named_files, never, nothing_happened
-from shared.sandbox.box import METER_PORT, Box, Job, JobLimits, Mount, hand_over, python_mounts
+from sisimpur.agents.coder.engine.engine import End, EngineJob, EngineRun, named_files, never, nothing_happened
+from sisimpur.shared.sandbox.box import METER_PORT, Box, Job, JobLimits, Mount, hand_over, python_mounts
 
 PYTHON = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
 INSIDE = "/run/engine"

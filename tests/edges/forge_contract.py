@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.forge.forge import (
+from sisimpur.shared.forge.forge import (
     MAX_BODY,
     MAX_TITLE,
     REVIEW_CONTEXT,
@@ -32,7 +32,7 @@ from shared.forge.forge import (
     marker,
     task_of,
 )
-from shared.repo.git import git, try_git
+from sisimpur.shared.repo.git import git, try_git
 from tests.killing import finishes, killed_at, points, snippet
 
 NOBODY = "0" * 40

@@ -19,8 +19,8 @@ from openapi_schema_validator import OAS30Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT4
 
-from simulators.github import description
-from simulators.github.local_github import Exchange
+from sisimpur.simulators.github import description
+from sisimpur.simulators.github.local_github import Exchange
 
 Json = Any
 URI = "urn:github"

@@ -13,8 +13,8 @@ from typing import Any
 
 import httpx2
 
-from simulators.github.graphql import QUERY
-from simulators.github.local_github import LocalGitHub
+from sisimpur.simulators.github.graphql import QUERY
+from sisimpur.simulators.github.local_github import LocalGitHub
 from tests import repositories
 from tests.edges.github_contract import Contract
 

@@ -15,14 +15,14 @@ from typing import Any
 import httpx2
 from anthropic.types import MessageParam
 
-from shared.model.work import Run
-from shared.money.ledger import Ledger
-from shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
-from shared.money.pricing import Pricing
-from shared.money.ticket import CallRecord, TicketOrder
-from shared.money.token_budget import Caps, dollars
-from shared.store.database import Database
-from shared.system.clock import ManualClock
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.money.ledger import Ledger
+from sisimpur.shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.ticket import CallRecord, TicketOrder
+from sisimpur.shared.money.token_budget import Caps, dollars
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system.clock import ManualClock
 from tests.edges.upstream import ScriptedUpstream, Step
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

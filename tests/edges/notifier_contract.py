@@ -13,8 +13,8 @@ from abc import ABC, abstractmethod
 
 import pytest
 
-from shared.model.errors import Misconfigured, TeamError, Unavailable
-from shared.notify.notice import DeliveryUnknown, Notice, Notifier, Section, Tone
+from sisimpur.shared.model.errors import Misconfigured, TeamError, Unavailable
+from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Notifier, Section, Tone
 
 NOTICE = Notice(
     "2026-11-20:day",

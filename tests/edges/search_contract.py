@@ -18,9 +18,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from agents.researcher.web.search import Search
-from shared.model.errors import Unavailable
-from shared.model.research import SearchHit
+from sisimpur.agents.researcher.web.search import Search
+from sisimpur.shared.model.errors import Unavailable
+from sisimpur.shared.model.research import SearchHit
 
 QUERY = "python dates"  # a service that answers from a file knows it
 DATES = SearchHit("Dates in Python", "https://dates.example/guide?page=2", "How to count days")

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.errors import Stopping, Unavailable
-from shared.store.activity import Activity, BadEnd, OpenRun, Phase, locked_since
-from shared.store.database import Database
-from shared.store.journal import Journal
-from shared.store.plan_book import PlanRepository
-from shared.system import lock
-from shared.system.clock import ManualClock
+from sisimpur.shared.model.errors import Stopping, Unavailable
+from sisimpur.shared.store.activity import Activity, BadEnd, OpenRun, Phase, locked_since
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.plan_book import PlanRepository
+from sisimpur.shared.system import lock
+from sisimpur.shared.system.clock import ManualClock
 
 DAY = "2026-11-20"
 MORNING = datetime(2026, 11, 20, 8, tzinfo=UTC)

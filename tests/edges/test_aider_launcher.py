@@ -15,13 +15,13 @@ from typing import Literal
 
 import pytest
 
-from agents.coder.engine import aider_command
-from agents.coder.engine.aider_launcher import VERSION, Record, exit_code, may_touch
-from agents.coder.engine.aider_runner import GIVEN, AiderEngine
-from agents.coder.engine.engine import Engine, EngineRun, never
-from shared.model.errors import Refused
-from shared.model.work import ModelChoice
-from shared.sandbox.box import Box, Finished, Job, find_box
+from sisimpur.agents.coder.engine import aider_command
+from sisimpur.agents.coder.engine.aider_launcher import VERSION, Record, exit_code, may_touch
+from sisimpur.agents.coder.engine.aider_runner import GIVEN, AiderEngine
+from sisimpur.agents.coder.engine.engine import Engine, EngineRun, never
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.work import ModelChoice
+from sisimpur.shared.sandbox.box import Box, Finished, Job, find_box
 from tests.edges.engine_bench import CALC, FILES, FIX, FIXED, TICKET, Bench, bench, block, tree
 from tests.edges.warm_scene import Warm, warm
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from agents.devops.drivers.backup import Backups
-from shared.config.settings_deploy import DeploySettings
-from shared.model.errors import Misconfigured, Stopping, Stumble
-from shared.system.clock import ManualClock
+from sisimpur.agents.devops.drivers.backup import Backups
+from sisimpur.shared.config.settings_deploy import DeploySettings
+from sisimpur.shared.model.errors import Misconfigured, Stopping, Stumble
+from sisimpur.shared.system.clock import ManualClock
 from tests.killing import killed_at, points, snippet
 
 pytestmark = pytest.mark.disk
@@ -245,9 +245,9 @@ def test_wherever_it_dies_nothing_half_is_left_for_whole(scene: Scene) -> None:
         import sys
         from datetime import UTC, datetime
         from pathlib import Path
-        from shared.system.clock import ManualClock
-        from agents.devops.drivers.backup import Backups
-        from shared.config.settings_deploy import DeploySettings
+        from sisimpur.shared.system.clock import ManualClock
+        from sisimpur.agents.devops.drivers.backup import Backups
+        from sisimpur.shared.config.settings_deploy import DeploySettings
 
         keys = {"backup": ("/bin/sh", "-c", "echo data > $0", "{backup}"), "verify": ("true",), "port": 1}
         settings = DeploySettings.model_validate({"driver": "dockerfile", "staging": keys})

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.orchestrator.integration.partial_goals import (
+from sisimpur.agents.orchestrator.integration.partial_goals import (
     branches_for,
     finished,
     is_planned_whole,
@@ -18,12 +18,12 @@ from agents.orchestrator.integration.partial_goals import (
     unfinished,
     worded,
 )
-from shared.model.lifecycle import Event, State
-from shared.model.naming import goal_branch
-from shared.model.work import DailyPlan, Goal, PlanAnswer, TaskSpec
-from shared.store.database import Database
-from shared.store.journal import Journal, MoveReason
-from shared.store.plan_book import MOST_PLANS, PlanRepository
+from sisimpur.shared.model.lifecycle import Event, State
+from sisimpur.shared.model.naming import goal_branch
+from sisimpur.shared.model.work import DailyPlan, Goal, PlanAnswer, TaskSpec
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.journal import Journal, MoveReason
+from sisimpur.shared.store.plan_book import MOST_PLANS, PlanRepository
 
 GOAL = Goal("g-1", "Number all rooms")
 OTHER = Goal("g-2", "Light the lamp")

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from agents.qa.runner.bench import lay
-from agents.qa.runner.suite import RawTestRun
-from shared.model.errors import Refused
+from sisimpur.agents.qa.runner.bench import lay
+from sisimpur.agents.qa.runner.suite import RawTestRun
+from sisimpur.shared.model.errors import Refused
 from tests.edges.bench_scene import (
     DJANGO,
     DJANGO_FILES,

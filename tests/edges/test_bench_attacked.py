@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.qa.runner.suite import RawTestRun, SuiteOrder
+from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
 from tests.edges.bench_scene import DJANGO, PYTEST, SMALL, UNITTEST, Files, Scene, frame, lines, make_scene, outcomes
 
 

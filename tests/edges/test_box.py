@@ -19,9 +19,9 @@ from typing import Literal
 
 import pytest
 
-from shared.model.errors import Misconfigured, Refused
-from shared.sandbox import box_probe
-from shared.sandbox.box import (
+from sisimpur.shared.model.errors import Misconfigured, Refused
+from sisimpur.shared.sandbox import box_probe
+from sisimpur.shared.sandbox.box import (
     METER_PORT,
     Box,
     Finished,
@@ -34,10 +34,10 @@ from shared.sandbox.box import (
     python_mounts,
     refusal,
 )
-from shared.sandbox.bubblewrap import GUARD
-from shared.sandbox.selftest import STARTS, SandboxCheck, attack, require
-from shared.sandbox.watchdog import SPARE, BoxUsage, verdict, walk
-from shared.system import process
+from sisimpur.shared.sandbox.bubblewrap import GUARD
+from sisimpur.shared.sandbox.selftest import STARTS, SandboxCheck, attack, require
+from sisimpur.shared.sandbox.watchdog import SPARE, BoxUsage, verdict, walk
+from sisimpur.shared.system import process
 
 ROOT = os.geteuid() == 0
 REPOSITORY = Path(__file__).parents[2]
@@ -475,7 +475,7 @@ def test_a_daemonised_child_is_gone_when_the_run_is_over(box: Box, work: Path, t
 STARTER = """
 import sys; sys.path.insert(0, {repository!r})
 from pathlib import Path
-from shared.sandbox.box import *
+from sisimpur.shared.sandbox.box import *
 job = Job(({python!r}, "-I", "-c", {script!r}), (*python_mounts(Path({python!r})),
           Mount(Path({work!r}), "/work", True)), cwd="/work")
 find_box(Path({scratch!r})).run(job)
@@ -502,7 +502,7 @@ def test_everything_ends_with_its_starter_also_when_that_is_killed(box: Box, hom
 KILLER = """
 import os, sys, time; sys.path.insert(0, {repository!r})
 from pathlib import Path
-from shared.sandbox.box import Job, find_box
+from sisimpur.shared.sandbox.box import Job, find_box
 box = find_box(Path({scratch!r}))
 for number in range(60):
     if (child := os.fork()) == 0:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.devops.drivers.build_context import DockerIgnore, labelled, pack
-from agents.devops.drivers.driver import NotBuilt
-from shared.model.errors import Refused
+from sisimpur.agents.devops.drivers.build_context import DockerIgnore, labelled, pack
+from sisimpur.agents.devops.drivers.driver import NotBuilt
+from sisimpur.shared.model.errors import Refused
 
 LABELS = {"who": "us"}
 

@@ -9,10 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from agents.planner.codebase_analyzer import CodebaseAnalyzer, named_in, terms
-from agents.planner.source import MAX_FILE, SourceHit, SourceSnapshot, SourceTree, hits, lines_of, may_be_read, outlined
-from shared.repo.mirror import Mirror
-from shared.repo.remote import Remote
+from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer, named_in, terms
+from sisimpur.agents.planner.source import (
+    MAX_FILE,
+    SourceHit,
+    SourceSnapshot,
+    SourceTree,
+    hits,
+    lines_of,
+    may_be_read,
+    outlined,
+)
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import Remote
 from tests.repositories import repository, write
 
 SITE: dict[str, str | bytes] = {

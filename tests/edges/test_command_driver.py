@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from agents.devops.drivers.command_driver import COMES_UP, CommandDriver
-from agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release
-from shared.config.settings_deploy import DeploySettings
-from shared.model.deployment import PLACES, Place, Running
-from shared.model.errors import Misconfigured, Stopping
-from shared.system.clock import ManualClock
+from sisimpur.agents.devops.drivers.command_driver import COMES_UP, CommandDriver
+from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release
+from sisimpur.shared.config.settings_deploy import DeploySettings
+from sisimpur.shared.model.deployment import PLACES, Place, Running
+from sisimpur.shared.model.errors import Misconfigured, Stopping
+from sisimpur.shared.system.clock import ManualClock
 from tests.docker_scene import SERVER, App, Kind, Releases, free_port, within
 from tests.edges.deploy_contract import PATIENCE, DriverContract, DriverHome
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from agents.orchestrator.vision import vision_parser
-from cli.app import main
-from cli.setup.environments import BUILT, DATA, go_on
-from cli.terminal.arguments import CHECKOUT, nearest_home, parse
-from cli.terminal.completion import bash, fish, zsh
-from cli.terminal.parser import GROUPS, VERSION, make_parser
-from shared.system import markdown
-from shared.system.process import run
+from sisimpur.agents.orchestrator.vision import vision_parser
+from sisimpur.cli.app import main
+from sisimpur.cli.setup.environments import BUILT, DATA, go_on
+from sisimpur.cli.terminal.arguments import CHECKOUT, nearest_home, parse
+from sisimpur.cli.terminal.completion import bash, fish, zsh
+from sisimpur.cli.terminal.parser import GROUPS, VERSION, make_parser
+from sisimpur.shared.system import markdown
+from sisimpur.shared.system.process import run
 from tests.repositories import repository
 
 COMMANDS = make_parser().commands

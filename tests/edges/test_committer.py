@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.change import ChangeLimits
-from shared.model.errors import Misconfigured, Refused
-from shared.model.scope import Scope
-from shared.repo.committer import Author, Committed, Committer, NothingChanged
-from shared.repo.committer_harvest import walk
-from shared.repo.mirror import Mirror
-from shared.repo.remote import Remote
-from shared.system.outgoing import Outgoing
+from sisimpur.shared.model.change import ChangeLimits
+from sisimpur.shared.model.errors import Misconfigured, Refused
+from sisimpur.shared.model.scope import Scope
+from sisimpur.shared.repo.committer import Author, Committed, Committer, NothingChanged
+from sisimpur.shared.repo.committer_harvest import walk
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.system.outgoing import Outgoing
 from tests.killing import killed_at, points, snippet
 from tests.repositories import repository, shell, write
 
@@ -503,11 +503,11 @@ COMMIT = """
     import sys
     from datetime import UTC, datetime
     from pathlib import Path
-    from shared.model.scope import Scope
-    from shared.repo.committer import Author, Committer
-    from shared.repo.mirror import Mirror
-    from shared.system.outgoing import Outgoing
-    from shared.repo.remote import Remote
+    from sisimpur.shared.model.scope import Scope
+    from sisimpur.shared.repo.committer import Author, Committer
+    from sisimpur.shared.repo.mirror import Mirror
+    from sisimpur.shared.system.outgoing import Outgoing
+    from sisimpur.shared.repo.remote import Remote
 
     mirror = Mirror(Path(sys.argv[1]), Remote(sys.argv[2]))
     committer = Committer(mirror, Outgoing({}), Author("Team", "t@localhost"))

@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from agents.devops.compose.compose_command import ComposeCommand
-from agents.devops.compose.compose_driver import ComposeDriver
-from agents.devops.compose.compose_values import MOST_TOLD
-from agents.devops.docker.docker_manager import DockerManager
-from agents.devops.drivers.driver import Driver, EngineAway, NotBuilt, NotStarted, NotTouched, Release
-from shared.config.settings_deploy import DeploySettings
-from shared.model.deployment import PLACES, Running
-from shared.model.errors import Misconfigured
+from sisimpur.agents.devops.compose.compose_command import ComposeCommand
+from sisimpur.agents.devops.compose.compose_driver import ComposeDriver
+from sisimpur.agents.devops.compose.compose_values import MOST_TOLD
+from sisimpur.agents.devops.docker.docker_manager import DockerManager
+from sisimpur.agents.devops.drivers.driver import Driver, EngineAway, NotBuilt, NotStarted, NotTouched, Release
+from sisimpur.shared.config.settings_deploy import DeploySettings
+from sisimpur.shared.model.deployment import PLACES, Running
+from sisimpur.shared.model.errors import Misconfigured
 from tests.docker_scene import (
     App,
     Kind,
@@ -48,10 +48,10 @@ FILE = "services: {web: {build: .}}\n"
 OPENING = """
 import os
 from pathlib import Path
-from agents.devops.compose.compose_command import ComposeCommand
-from agents.devops.compose.compose_driver import ComposeDriver
-from agents.devops.docker.docker_manager import DockerManager
-from shared.config.settings_deploy import DeploySettings
+from sisimpur.agents.devops.compose.compose_command import ComposeCommand
+from sisimpur.agents.devops.compose.compose_driver import ComposeDriver
+from sisimpur.agents.devops.docker.docker_manager import DockerManager
+from sisimpur.shared.config.settings_deploy import DeploySettings
 settings = DeploySettings.model_validate_json({settings!r})
 manager, command = DockerManager({home!r}), ComposeCommand({{"PATH": os.environ["PATH"]}})
 driver = ComposeDriver(manager, command, settings, Path({releases!r}).joinpath, Path({folder!r}))

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.wiring.config_watch import ConfigWatch, usable
-from shared.model.errors import Misconfigured
-from shared.system.paths import Home
+from sisimpur.cli.wiring.config_watch import ConfigWatch, usable
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.system.paths import Home
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 CONFIG = Path(__file__).parents[2] / "config"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cli.terminal.text import command
-from cli.views.daemon_state import daemon_facts, go_on, what_it_waits_for, who_works
-from shared.model.schedule import Wait
-from shared.store.activity import STOPPED, Epochs
-from shared.store.database import Database
+from sisimpur.cli.terminal.text import command
+from sisimpur.cli.views.daemon_state import daemon_facts, go_on, what_it_waits_for, who_works
+from sisimpur.shared.model.schedule import Wait
+from sisimpur.shared.store.activity import STOPPED, Epochs
+from sisimpur.shared.store.database import Database
 
 NOW = datetime(2026, 11, 20, 10, 32, 5, tzinfo=UTC)
 HOME = Path("/team")

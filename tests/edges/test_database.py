@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from shared.store.database import SCHEMA, Database, row_to
+from sisimpur.shared.store.database import SCHEMA, Database, row_to
 
 pytestmark = pytest.mark.disk
 

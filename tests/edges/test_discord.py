@@ -19,9 +19,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
-from shared.notify.discord_notifier import DiscordNotifier
-from shared.notify.discord_text import (
+from sisimpur.shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
+from sisimpur.shared.notify.discord_notifier import DiscordNotifier
+from sisimpur.shared.notify.discord_text import (
     MAX_PICTURE,
     attachment,
     changed_message,
@@ -30,11 +30,11 @@ from shared.notify.discord_text import (
     new_message,
     units,
 )
-from shared.notify.notice import DeliveryUnknown, Notice, Notifier, Picture, Section, Tone, TryLater
-from shared.system.clock import ManualClock, SystemClock
-from simulators.discord.local_webhook import Fault, LocalWebhook, page, too_many
-from simulators.discord.local_webhook_messages import TOKEN
-from simulators.discord.local_webhook_rules import refusal
+from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Notifier, Picture, Section, Tone, TryLater
+from sisimpur.shared.system.clock import ManualClock, SystemClock
+from sisimpur.simulators.discord.local_webhook import Fault, LocalWebhook, page, too_many
+from sisimpur.simulators.discord.local_webhook_messages import TOKEN
+from sisimpur.simulators.discord.local_webhook_rules import refusal
 from tests.edges.notifier_contract import CHANGED, NOTICE, NotifierContract, NotifierHome, everything_said
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "discord" / "webhook.schema.json").read_text("utf-8"))

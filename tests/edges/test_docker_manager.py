@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from agents.devops.docker.docker_engine import EngineRefused, connected
-from agents.devops.docker.docker_manager import DockerManager
-from agents.devops.docker.docker_words import Container, Names, plain, summed_up, why_away
-from agents.devops.drivers.driver import EngineAway, NotBuilt, Release
-from shared.model.deployment import Running
-from shared.model.errors import Misconfigured, TeamError
+from sisimpur.agents.devops.docker.docker_engine import EngineRefused, connected
+from sisimpur.agents.devops.docker.docker_manager import DockerManager
+from sisimpur.agents.devops.docker.docker_words import Container, Names, plain, summed_up, why_away
+from sisimpur.agents.devops.drivers.driver import EngineAway, NotBuilt, Release
+from sisimpur.shared.model.deployment import Running
+from sisimpur.shared.model.errors import Misconfigured, TeamError
 from tests.killing import finishes, snippet
 
 HOME = "0123456789ab"
@@ -205,8 +205,8 @@ def test_who_may_not_use_it_is_told_how_to(engine: Make) -> None:
         one.path.chmod(0)
     code = """
         import os, docker, sys
-        from shared.model.errors import Misconfigured
-        from agents.devops.docker.docker_manager import DockerManager
+        from sisimpur.shared.model.errors import Misconfigured
+        from sisimpur.agents.devops.docker.docker_manager import DockerManager
         manager = DockerManager(sys.argv[1], {"DOCKER_HOST": "unix://" + sys.argv[2]})
         if os.getuid() == 0:
             os.setuid(65534)
@@ -224,9 +224,9 @@ def test_passwords_that_cannot_be_had_are_the_owners_to_mend(engine: Make, tmp_p
     (tmp_path / "config.json").write_text('{"credsStore": "gone"}')
     code = """
         import io, sys
-        from shared.model.errors import Misconfigured
-        from agents.devops.docker.docker_manager import DockerManager
-        from agents.devops.drivers.driver import Release
+        from sisimpur.shared.model.errors import Misconfigured
+        from sisimpur.agents.devops.docker.docker_manager import DockerManager
+        from sisimpur.agents.devops.drivers.driver import Release
         manager = DockerManager(sys.argv[1], {"DOCKER_HOST": "unix://" + sys.argv[2]})
         try:
             manager.build(io.BytesIO(), Release("staging", "c" * 40), "Dockerfile", 20)

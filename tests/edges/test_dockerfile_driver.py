@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from agents.devops.docker.docker_manager import DockerManager
-from agents.devops.docker.dockerfile_driver import DockerfileDriver
-from agents.devops.drivers.driver import Cleaned, Driver, HasPorts, NotBuilt, NotStarted, NotTouched, Release
-from shared.config.settings_deploy import DeploySettings
-from shared.model.deployment import PLACES, Place, Running
-from shared.model.errors import Misconfigured
+from sisimpur.agents.devops.docker.docker_manager import DockerManager
+from sisimpur.agents.devops.docker.dockerfile_driver import DockerfileDriver
+from sisimpur.agents.devops.drivers.driver import Cleaned, Driver, HasPorts, NotBuilt, NotStarted, NotTouched, Release
+from sisimpur.shared.config.settings_deploy import DeploySettings
+from sisimpur.shared.model.deployment import PLACES, Place, Running
+from sisimpur.shared.model.errors import Misconfigured
 from tests.docker_scene import (
     App,
     Releases,
@@ -37,9 +37,9 @@ NOWHERE = {"DOCKER_HOST": "unix:///nowhere/docker.sock"}
 OPENING = """
 import json, sys
 from pathlib import Path
-from agents.devops.docker.docker_manager import DockerManager
-from agents.devops.docker.dockerfile_driver import DockerfileDriver
-from shared.config.settings_deploy import DeploySettings
+from sisimpur.agents.devops.docker.docker_manager import DockerManager
+from sisimpur.agents.devops.docker.dockerfile_driver import DockerfileDriver
+from sisimpur.shared.config.settings_deploy import DeploySettings
 settings = DeploySettings.model_validate_json({settings!r})
 driver = DockerfileDriver(DockerManager({home!r}), settings, Path({folder!r}).joinpath)
 """

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from agents.coder.engine.aider_runner import AiderEngine
-from agents.coder.engine.engine import MOST_BYTES, MOST_MESSAGE, Engine, EngineJob
-from shared.model.errors import Refused
-from shared.sandbox.box import Box, find_box
+from sisimpur.agents.coder.engine.aider_runner import AiderEngine
+from sisimpur.agents.coder.engine.engine import MOST_BYTES, MOST_MESSAGE, Engine, EngineJob
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.sandbox.box import Box, find_box
 from tests.edges.engine_bench import CALC, FILES, FIX, FIXED, TICKET, Bench, bench, block, tree
 from tests.edges.fake_engine import FakeEngine
 from tests.edges.warm_scene import Warm, warm

@@ -15,15 +15,15 @@ from typing import Literal
 
 import pytest
 
-from agents.qa.runner.environment import INSTALL, Environments, Setup
-from agents.qa.runner.environment_store import KEPT, EnvironmentStore, default_setup
-from agents.qa.runner.suite import Environment
-from shared.model.errors import BrokenSetup, Misconfigured, Unavailable
-from shared.repo.mirror import Mirror
-from shared.repo.remote import Remote
-from shared.sandbox.box import METER_PORT, Box, Finished, Job, Mount, find_box
-from shared.system import process
-from shared.system.process import End
+from sisimpur.agents.qa.runner.environment import INSTALL, Environments, Setup
+from sisimpur.agents.qa.runner.environment_store import KEPT, EnvironmentStore, default_setup
+from sisimpur.agents.qa.runner.suite import Environment
+from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Unavailable
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.sandbox.box import METER_PORT, Box, Finished, Job, Mount, find_box
+from sisimpur.shared.system import process
+from sisimpur.shared.system.process import End
 from tests import repositories
 from tests.killing import finishes, killed_at, points, snippet
 
@@ -254,10 +254,10 @@ def test_an_environment_that_nobody_could_use_is_refused_and_removed(
 FROM_THE_INDEX = """
 import sys
 from pathlib import Path
-from shared.sandbox.box import Job, find_box
-from shared.repo.mirror import Mirror
-from shared.repo.remote import Remote
-from agents.qa.runner.environment import Environments, Setup
+from sisimpur.shared.sandbox.box import Job, find_box
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.agents.qa.runner.environment import Environments, Setup
 
 folder, commit = Path(sys.argv[1]), sys.argv[2]
 box, mirror = find_box(folder / "box"), Mirror(folder / "mirror.git", Remote(str(folder / "forge")))
@@ -521,7 +521,7 @@ def test_a_setting_that_leads_nowhere_is_named(
 ADD = """
 import sys, time
 from pathlib import Path
-from agents.qa.runner.environment_store import EnvironmentStore
+from sisimpur.agents.qa.runner.environment_store import EnvironmentStore
 
 folder, key, seconds = sys.argv[1:]
 store = EnvironmentStore(Path(folder))

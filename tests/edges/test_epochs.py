@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.errors import Replaced
-from shared.store.activity import STOPPED, Activity, Epoch, Epochs
-from shared.store.database import Database
-from shared.store.journal import Journal
-from shared.system.clock import ManualClock
+from sisimpur.shared.model.errors import Replaced
+from sisimpur.shared.store.activity import STOPPED, Activity, Epoch, Epochs
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.system.clock import ManualClock
 from tests.killing import finishes, killed_at, points, snippet
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -23,8 +23,8 @@ ONE_LIFE = """
     import sys
     from datetime import datetime, UTC
     from pathlib import Path
-    from shared.store.database import Database
-    from shared.store.activity import Epochs
+    from sisimpur.shared.store.database import Database
+    from sisimpur.shared.store.activity import Epochs
 
     db = Database(Path(sys.argv[1]))
     epochs, now = Epochs(db), datetime(2026, 11, 20, 8, tzinfo=UTC)

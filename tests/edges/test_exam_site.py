@@ -13,16 +13,16 @@ from typing import Any, TypeVar
 import pytest
 from pydantic import TypeAdapter
 
-from agents.orchestrator.vision import vision_parser
-from agents.orchestrator.vision.interpreter import Interpreter
-from agents.planner.agent import Planner
-from agents.planner.codebase_analyzer import CodebaseAnalyzer
-from shared.llm.prompts import Prompts
-from shared.model.scope import matches
-from shared.model.work import Guard, PlanAnswer, PlanOrder, Question, Run, TaskSpec
-from shared.system import markdown
-from simulators.model.script import Asked, read_script
-from simulators.model.steps import PlacedStep
+from sisimpur.agents.orchestrator.vision import vision_parser
+from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
+from sisimpur.agents.planner.agent import Planner
+from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.shared.llm.prompts import Prompts
+from sisimpur.shared.model.scope import matches
+from sisimpur.shared.model.work import Guard, PlanAnswer, PlanOrder, Question, Run, TaskSpec
+from sisimpur.shared.system import markdown
+from sisimpur.simulators.model.script import Asked, read_script
+from sisimpur.simulators.model.steps import PlacedStep
 
 T = TypeVar("T")
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.devops.drivers.health_checker import PageLine
-from shared.system.http import HttpAnswer
-from shared.system.process import Finished, run
+from sisimpur.agents.devops.drivers.health_checker import PageLine
+from sisimpur.shared.system.http import HttpAnswer
+from sisimpur.shared.system.process import Finished, run
 
 SERVE = Path(__file__).parents[2] / "examples" / "exam_site_day" / "serve.py"
 OLD, NEW = "a" * 40, "b" * 40

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.forge.forge import (
+from sisimpur.shared.forge.forge import (
     MAX_BODY,
     MAX_TITLE,
     Forge,
@@ -36,15 +36,15 @@ from shared.forge.forge import (
     summary,
     task_of,
 )
-from shared.forge.local_forge import LocalForge
-from shared.forge.local_forge_book import LocalForgeRepository
-from shared.forge.local_forge_git import BranchesDiverged, Commits, create, follow
-from shared.model.errors import Misconfigured, Refused, Stumble, TeamError, Unavailable
-from shared.model.text import one_line
-from shared.repo.git import git
-from shared.repo.remote import Remote
-from shared.system.clock import ManualClock
-from shared.system.process import run
+from sisimpur.shared.forge.local_forge import LocalForge
+from sisimpur.shared.forge.local_forge_book import LocalForgeRepository
+from sisimpur.shared.forge.local_forge_git import BranchesDiverged, Commits, create, follow
+from sisimpur.shared.model.errors import Misconfigured, Refused, Stumble, TeamError, Unavailable
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.repo.git import git
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.shared.system.process import run
 from tests import repositories
 from tests.killing import finishes, killed_at, points, snippet
 
@@ -56,8 +56,8 @@ NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 OPENING = """
 from datetime import UTC, datetime
 from pathlib import Path
-from shared.system.clock import ManualClock
-from shared.forge.local_forge import LocalForge
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.shared.forge.local_forge import LocalForge
 forge = LocalForge(Path({path!r}), ManualClock(datetime(2026, 11, 20, 8, 30, tzinfo=UTC)))
 """
 
@@ -133,7 +133,7 @@ def test_a_creation_that_was_killed_is_repeated(tmp_path: Path) -> None:
     first = commit(source, "main", {"a": "1\n"})
 
     def program(path: Path) -> list[str]:
-        code = "import sys; from pathlib import Path; from shared.forge.local_forge_git import create"
+        code = "import sys; from pathlib import Path; from sisimpur.shared.forge.local_forge_git import create"
         return snippet(f"{code}; create(Path(sys.argv[1]), Path(sys.argv[2]), 'main')", str(path), str(source))
 
     for number, _ in enumerate(points(program(tmp_path / "clean.git")), 1):
@@ -582,8 +582,8 @@ def test_histories_without_a_common_commit_are_the_owners_to_join(tmp_path: Path
 FOLLOW = """
     import sys
     from pathlib import Path
-    from shared.forge.local_forge_git import follow
-    from shared.repo.remote import Remote
+    from sisimpur.shared.forge.local_forge_git import follow
+    from sisimpur.shared.repo.remote import Remote
 
     follow(Path(sys.argv[1]), Remote(sys.argv[2]), "main")
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.evidence import (
+from sisimpur.shared.model.evidence import (
     Approved,
     ChangesRequested,
     Escalated,
@@ -22,11 +22,11 @@ from shared.model.evidence import (
     SuiteRun,
     Verdict,
 )
-from shared.model.lifecycle import State
-from shared.model.work import TaskSpec
-from shared.store.database import SCHEMA, Database, statements
-from shared.store.gate_book import AwaitingOwner, GateRepository, Ruling
-from shared.store.journal import Journal
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.work import TaskSpec
+from sisimpur.shared.store.database import SCHEMA, Database, statements
+from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository, Ruling
+from sisimpur.shared.store.journal import Journal
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 EVIDENCE = Evidence(

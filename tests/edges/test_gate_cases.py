@@ -11,9 +11,9 @@ import pytest
 from bench.gate_case import CASES, OUR_KEY, SAMPLES, SOME_KEY, GateCase, cases, filled, sample
 from bench.gate_place import Place, wheels
 from bench.gates import judged
-from shared.model.evidence import is_test_file
-from shared.sandbox.box import find_box
-from shared.system.outgoing import Outgoing
+from sisimpur.shared.model.evidence import is_test_file
+from sisimpur.shared.sandbox.box import find_box
+from sisimpur.shared.system.outgoing import Outgoing
 
 ALL = list(cases())
 NAMED = [pytest.param(case, id=case.id) for case in ALL]

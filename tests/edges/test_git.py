@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.errors import CommandFailed, Misconfigured, Unavailable
-from shared.repo.git import git, try_git
-from shared.repo.mirror import Mirror, default_branch
-from shared.repo.remote import ASKPASS, Remote
+from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Unavailable
+from sisimpur.shared.repo.git import git, try_git
+from sisimpur.shared.repo.mirror import Mirror, default_branch
+from sisimpur.shared.repo.remote import ASKPASS, Remote
 from tests.git_over_http import serving
 from tests.repositories import bare, repository, shell, write
 

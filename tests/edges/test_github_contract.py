@@ -11,8 +11,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from simulators.github import description
-from simulators.github.local_github import Exchange, LocalGitHub
+from sisimpur.simulators.github import description
+from sisimpur.simulators.github.local_github import Exchange, LocalGitHub
 from tests.edges.github_contract import complaints
 from tests.github import trim_github_contract
 

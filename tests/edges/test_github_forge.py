@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from shared.forge.forge import (
+from sisimpur.shared.forge.forge import (
     REVIEW_CONTEXT,
     CheckResult,
     Forge,
@@ -28,15 +28,15 @@ from shared.forge.forge import (
     key_of,
     marker,
 )
-from shared.forge.github_answers import GitHubAnswer
-from shared.forge.github_client import MOST_KEPT, AnswerCache, GitHubAccess
-from shared.forge.github_forge import GitHubForge
-from shared.forge.github_values import WIP
-from shared.model.errors import Misconfigured
-from shared.repo.git import git
-from shared.system.clock import ManualClock
-from simulators.github.faults import Fault
-from simulators.github.local_github import LocalGitHub
+from sisimpur.shared.forge.github_answers import GitHubAnswer
+from sisimpur.shared.forge.github_client import MOST_KEPT, AnswerCache, GitHubAccess
+from sisimpur.shared.forge.github_forge import GitHubForge
+from sisimpur.shared.forge.github_values import WIP
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.repo.git import git
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.simulators.github.faults import Fault
+from sisimpur.simulators.github.local_github import LocalGitHub
 from tests.edges.github_contract import Contract
 
 pytest.register_assert_rewrite("tests.edges.forge_contract")
@@ -48,9 +48,9 @@ NAME = "team/app"
 OPENING = """
 import os
 from datetime import UTC, datetime
-from shared.system.clock import ManualClock
-from shared.forge.github_client import GitHubAccess
-from shared.forge.github_forge import GitHubForge
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.shared.forge.github_client import GitHubAccess
+from sisimpur.shared.forge.github_forge import GitHubForge
 forge = GitHubForge(
     {name!r}, os.environ["TOKEN_OF_TEAM"], ManualClock(datetime(2026, 11, 20, 8, 30, tzinfo=UTC)),
     reviewer_token=os.environ["TOKEN_OF_REVIEWER"], access=GitHubAccess({url!r}, 20.0, 0.0),

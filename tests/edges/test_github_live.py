@@ -18,13 +18,13 @@ from typing import Any
 
 import pytest
 
-from shared.forge.forge import Issue, Pull
-from shared.forge.github_client import GITHUB, GitHubAccess
-from shared.forge.github_forge import GitHubForge
-from shared.repo.git import git
-from shared.repo.remote import Remote
-from shared.system.clock import SystemClock
-from simulators.github.local_github import LocalGitHub
+from sisimpur.shared.forge.forge import Issue, Pull
+from sisimpur.shared.forge.github_client import GITHUB, GitHubAccess
+from sisimpur.shared.forge.github_forge import GitHubForge
+from sisimpur.shared.repo.git import git
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.system.clock import SystemClock
+from sisimpur.simulators.github.local_github import LocalGitHub
 
 pytest.register_assert_rewrite("tests.edges.forge_contract")
 

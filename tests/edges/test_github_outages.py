@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.forge.forge import (
+from sisimpur.shared.forge.forge import (
     REVIEW_CONTEXT,
     Forge,
     ForgeError,
@@ -23,9 +23,9 @@ from shared.forge.forge import (
     NotPermitted,
     RateLimited,
 )
-from shared.repo.git import git
-from simulators.github.faults import Fault, closed, cut, html, silence
-from simulators.github.local_github import LocalGitHub
+from sisimpur.shared.repo.git import git
+from sisimpur.simulators.github.faults import Fault, closed, cut, html, silence
+from sisimpur.simulators.github.local_github import LocalGitHub
 from tests.edges.github_contract import Contract
 from tests.edges.test_github_forge import NOW, GitHubHome
 

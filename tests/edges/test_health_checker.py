@@ -14,12 +14,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agents.devops.drivers.driver import Cleaned, EngineAway, Release
-from agents.devops.drivers.health_checker import HealthChecker, SiteChecks, base_url
-from shared.config.settings_deploy import Page, PlaceSettings
-from shared.model.deployment import HealthLook, Place, Running
-from shared.system.clock import ManualClock
-from shared.system.outgoing import Outgoing
+from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, Release
+from sisimpur.agents.devops.drivers.health_checker import HealthChecker, SiteChecks, base_url
+from sisimpur.shared.config.settings_deploy import Page, PlaceSettings
+from sisimpur.shared.model.deployment import HealthLook, Place, Running
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.shared.system.outgoing import Outgoing
 
 COMMIT, OTHER = "a" * 40, "b" * 40
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from cli.wiring.model import reporting_outages
-from shared.llm.llm_client import LlmClient, MeterAccess
-from shared.llm.llm_replies import Replies
-from shared.model.errors import Unavailable
-from shared.model.work import ModelChoice
-from shared.money.ledger import Ledger
-from shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
-from shared.money.pricing import Pricing
-from shared.money.token_budget import Caps
-from shared.store.database import Database
-from shared.system.clock import ManualClock
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.cli.wiring.model import reporting_outages
+from sisimpur.shared.llm.llm_client import LlmClient, MeterAccess
+from sisimpur.shared.llm.llm_replies import Replies
+from sisimpur.shared.model.errors import Unavailable
+from sisimpur.shared.model.work import ModelChoice
+from sisimpur.shared.money.ledger import Ledger
+from sisimpur.shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.token_budget import Caps
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.edges.test_llm_client import MORNING, SONNET, ask, good
 
 PATIENCE = MeterTimeouts(first=0.01, longest=0.01, tries=3)

@@ -15,24 +15,24 @@ from pathlib import Path
 
 import pytest
 
-from agents.qa.runner.environment_store import EnvironmentStore
-from cli.wiring.housekeeping import prune, tidy
-from shared.llm.llm_replies import Replies
-from shared.model.errors import Replaced
-from shared.model.lifecycle import Event
-from shared.model.research import SearchHit, WebSource, inquiry
-from shared.model.work import Run
-from shared.money.ledger import Ledger
-from shared.money.ticket import CallEnding, Reservation, TicketOrder
-from shared.money.token_budget import Ask, Caps, Rates
-from shared.repo.git import git
-from shared.repo.mirror import Mirror
-from shared.repo.remote import Remote
-from shared.store.activity import Epochs
-from shared.store.database import Database
-from shared.store.research_book import ResearchRepository
-from shared.system.clock import ManualClock
-from shared.system.keeping import (
+from sisimpur.agents.qa.runner.environment_store import EnvironmentStore
+from sisimpur.cli.wiring.housekeeping import prune, tidy
+from sisimpur.shared.llm.llm_replies import Replies
+from sisimpur.shared.model.errors import Replaced
+from sisimpur.shared.model.lifecycle import Event
+from sisimpur.shared.model.research import SearchHit, WebSource, inquiry
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.money.ledger import Ledger
+from sisimpur.shared.money.ticket import CallEnding, Reservation, TicketOrder
+from sisimpur.shared.money.token_budget import Ask, Caps, Rates
+from sisimpur.shared.repo.git import git
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.store.activity import Epochs
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.research_book import ResearchRepository
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.shared.system.keeping import (
     ENVIRONMENT_AGE,
     FULL_LOG,
     FULL_OUTPUT,
@@ -42,8 +42,8 @@ from shared.system.keeping import (
     cut,
     rotate,
 )
-from shared.system.log import Log, Tail
-from shared.system.paths import Home
+from sisimpur.shared.system.log import Log, Tail
+from sisimpur.shared.system.paths import Home
 from tests.killing import REPOSITORY, at_length, killed_at, points, snippet
 from tests.repositories import shell
 
@@ -54,11 +54,11 @@ TIDY = """
     import sys
     from datetime import UTC, datetime
     from pathlib import Path
-    from shared.store.database import Database
-    from cli.wiring.housekeeping import tidy
-    from shared.system.paths import Home
-    from shared.repo.mirror import Mirror
-    from shared.repo.remote import Remote
+    from sisimpur.shared.store.database import Database
+    from sisimpur.cli.wiring.housekeeping import tidy
+    from sisimpur.shared.system.paths import Home
+    from sisimpur.shared.repo.mirror import Mirror
+    from sisimpur.shared.repo.remote import Remote
     home = Home(Path(sys.argv[1]))
     now = datetime(2026, 11, 20, 23, tzinfo=UTC)
     tidy(home, Database(home.database), Mirror(home.mirror("t"), Remote("/nowhere")), now)
@@ -382,7 +382,7 @@ ROTATE = """
     import sys
     from datetime import date
     from pathlib import Path
-    from shared.system.keeping import rotate
+    from sisimpur.shared.system.keeping import rotate
     list(rotate(Path(sys.argv[1]), date(2026, 11, 20)))
 """
 

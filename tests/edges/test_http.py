@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from shared.system.http import Http, HttpAnswer, HttpCall, NoAnswer, http_address, is_configured
+from sisimpur.shared.system.http import Http, HttpAnswer, HttpCall, NoAnswer, http_address, is_configured
 from tests.edges.web_scene import HERE, Reply, endless, hangs, leads, says, sends, web
 
 PAGE = f"{HERE}/page"

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.qa.runner.index_proxy import MOST_TOLD, IndexProxy, ProxyBounds, named_host
-from shared.system.http import is_outside
+from sisimpur.agents.qa.runner.index_proxy import MOST_TOLD, IndexProxy, ProxyBounds, named_host
+from sisimpur.shared.system.http import is_outside
 
 INDEX = "index.example"
 ASK = f"CONNECT {INDEX}:443 HTTP/1.1\r\nHost: {INDEX}:443\r\n\r\n".encode()

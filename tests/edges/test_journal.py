@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.errors import ImpossibleTransition, Misconfigured
-from shared.model.lifecycle import Event, State, Tried
-from shared.model.work import TaskSpec
-from shared.store.database import Database
-from shared.store.journal import Journal, MoveReason
-from shared.store.task_records import Outcome
+from sisimpur.shared.model.errors import ImpossibleTransition, Misconfigured
+from sisimpur.shared.model.lifecycle import Event, State, Tried
+from sisimpur.shared.model.work import TaskSpec
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.journal import Journal, MoveReason
+from sisimpur.shared.store.task_records import Outcome
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 SPEC = TaskSpec("t", "Fix it", "do it", goal_id="g-1", files=("a.py",))

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.system.process import Finished, other
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.shared.system.process import Finished, other
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads
 from tests.killing import REPOSITORY, WARM, at_length, finishes, forked, killed_at, plainly, points, snippet
@@ -20,7 +20,7 @@ from tests.warm_start import WarmStart
 
 PROGRAM = """
     import sys
-    from shared.system.fault import fault_point
+    from sisimpur.shared.system.fault import fault_point
 
     for name in ("push.planned", "push.sent", "push.sent", "push.done"):
         fault_point(name)
@@ -66,7 +66,7 @@ def test_it_dies_at_the_point_and_nothing_after_it_happens(trace: Path, point: s
         pytest.param("raise SystemExit('no')", "ended with 1", id="fails before"),
         pytest.param("import os; os.kill(os.getpid(), 15)", "ended with -15", id="ends by another signal"),
         pytest.param(
-            "import os; from shared.system.fault import fault_point; fault_point('a.b'); os.kill(os.getpid(), 9)",
+            "import os; from sisimpur.shared.system.fault import fault_point; fault_point('a.b'); os.kill(os.getpid(), 9)",  # noqa: E501
             "died after",
             id="is killed elsewhere",
         ),
@@ -94,7 +94,7 @@ LEAVES_A_CHILD = """
 HOLDS = """
     import os, sys, time
     from pathlib import Path
-    from shared.system import lock
+    from sisimpur.shared.system import lock
     with lock.hold(Path(sys.argv[1])):
         print("held", flush=True)
         Path(sys.argv[1] + ".held").touch()
@@ -104,8 +104,8 @@ HOLDS = """
 REFUSED = """
     import sys, time
     from pathlib import Path
-    from shared.model.errors import Misconfigured
-    from shared.system import lock
+    from sisimpur.shared.model.errors import Misconfigured
+    from sisimpur.shared.system import lock
     while not Path(sys.argv[1] + ".held").exists():
         time.sleep(0.01)
     try:
@@ -166,7 +166,9 @@ def test_a_forked_program_is_and_ends_as_a_plain_one(code: str) -> None:
     )
 
 
-@pytest.mark.parametrize("code", ["1 / 0", "import shared.nothing", "import shared.system.lock as a; a.nothing", "if"])
+@pytest.mark.parametrize(
+    "code", ["1 / 0", "import sisimpur.shared.nothing", "import sisimpur.shared.system.lock as a; a.nothing", "if"]
+)
 def test_what_it_does_not_survive_is_said_as_by_a_plain_one(code: str) -> None:
     plain, warm = plainly(snippet(code), {}), forked(snippet(code), {})
     assert warm.code == plain.code == 1
@@ -174,14 +176,14 @@ def test_what_it_does_not_survive_is_said_as_by_a_plain_one(code: str) -> None:
 
 
 def test_a_module_that_is_run_is_not_the_one_that_is_imported() -> None:
-    argv = [sys.executable, "-m", "cli.commands.reference", "--no-such-thing"]
+    argv = [sys.executable, "-m", "sisimpur.cli.commands.reference", "--no-such-thing"]
     plain, warm = plainly(argv, {}), forked(argv, {})
     assert (warm.code, warm.output, warm.errors) == (plain.code, plain.output, plain.errors)
 
 
 def test_nothing_of_one_program_is_seen_by_the_next() -> None:
-    leaves = "import os, sys; from shared.system import fault; fault.left = 1; os.environ['LEFT'] = '1'; os.chdir('/')"
-    looks = "import os; from shared.system import fault; print(hasattr(fault, 'left'), os.environ.get('LEFT'))"
+    leaves = "import os, sys; from sisimpur.shared.system import fault; fault.left = 1; os.environ['LEFT'] = '1'; os.chdir('/')"  # noqa: E501
+    looks = "import os; from sisimpur.shared.system import fault; print(hasattr(fault, 'left'), os.environ.get('LEFT'))"
     finishes(snippet(leaves))
     assert finishes(snippet(looks + "; print(os.getcwd())")).text.split() == ["False", "None", str(REPOSITORY)]
     one, two = (finishes(snippet("import random, uuid; print(random.random(), uuid.uuid4())")).text for _ in range(2))

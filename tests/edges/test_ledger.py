@@ -16,14 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
-from shared.model.errors import Misconfigured
-from shared.model.naming import is_upkeep
-from shared.model.work import Run
-from shared.money.ledger import Ledger, OwnerAdjustments, uptime
-from shared.money.ledger_rows import OF_UPKEEP, REFUSED_ROWS
-from shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
-from shared.money.token_budget import NANO, Ask, Caps, Rates, Refusal, TokenUsage, Totals, Uptime
-from shared.store.database import Database
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.naming import is_upkeep
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.money.ledger import Ledger, OwnerAdjustments, uptime
+from sisimpur.shared.money.ledger_rows import OF_UPKEEP, REFUSED_ROWS
+from sisimpur.shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
+from sisimpur.shared.money.token_budget import NANO, Ask, Caps, Rates, Refusal, TokenUsage, Totals, Uptime
+from sisimpur.shared.store.database import Database
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 RATES = Rates(input=1, write_5m=1, write_1h=2, read=1, output=1)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from shared.money.ledger import Ledger
-from shared.money.ticket import CallEnding, Spending
-from shared.store.database import Database
+from sisimpur.shared.money.ledger import Ledger
+from sisimpur.shared.money.ticket import CallEnding, Spending
+from sisimpur.shared.store.database import Database
 from tests.edges.test_ledger import NOON, opened, refusal, taken
 
 DAY = "2026-11-20"

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.lifecycle import Event, State
-from shared.model.work import Run, TaskSpec
-from shared.money.ledger import Ledger
-from shared.money.pricing import Pricing
-from shared.money.routing import FirstTry
-from shared.money.savings import LedgerSavings, Saved
-from shared.money.ticket import CallEnding, Reservation, TicketOrder
-from shared.money.token_budget import Ask, Caps, TokenUsage, cost
-from shared.store.database import Database
-from shared.store.journal import Journal, MoveReason
+from sisimpur.shared.model.lifecycle import Event, State
+from sisimpur.shared.model.work import Run, TaskSpec
+from sisimpur.shared.money.ledger import Ledger
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.routing import FirstTry
+from sisimpur.shared.money.savings import LedgerSavings, Saved
+from sisimpur.shared.money.ticket import CallEnding, Reservation, TicketOrder
+from sisimpur.shared.money.token_budget import Ask, Caps, TokenUsage, cost
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.journal import Journal, MoveReason
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAY = "2026-11-20"

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agents.orchestrator.memory.lesson import MOST_KEPT, Lesson, Situation
-from agents.orchestrator.memory.lesson_book import LessonRepository, as_markdown
 from bench import lessons as bench
-from shared.model.errors import Refused
-from shared.store.database import Database
+from sisimpur.agents.orchestrator.memory.lesson import MOST_KEPT, Lesson, Situation
+from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository, as_markdown
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.store.database import Database
 from tests.killing import EVERY_POINT, killed_at, points, snippet
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)

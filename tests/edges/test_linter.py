@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.errors import Misconfigured, Stumble
-from shared.sandbox.box import Box, find_box
-from shared.sandbox.linter import MOST_FILES, MOST_PER_FILE, Lint, RuffLinter
+from sisimpur.shared.model.errors import Misconfigured, Stumble
+from sisimpur.shared.sandbox.box import Box, find_box
+from sisimpur.shared.sandbox.linter import MOST_FILES, MOST_PER_FILE, Lint, RuffLinter
 
 
 @pytest.fixture(scope="module")

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.llm import llm_client
-from shared.llm.llm_client import LlmClient, MeterAccess, repair
-from shared.llm.llm_replies import Replies
-from shared.model.errors import (
+from sisimpur.shared.llm import llm_client
+from sisimpur.shared.llm.llm_client import LlmClient, MeterAccess, repair
+from sisimpur.shared.llm.llm_replies import Replies
+from sisimpur.shared.model.errors import (
     Misconfigured,
     ModelAway,
     OutOfBudget,
@@ -31,15 +31,15 @@ from shared.model.errors import (
     TeamError,
     Unavailable,
 )
-from shared.model.work import ModelChoice, Run
-from shared.money.ledger import Ledger
-from shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
-from shared.money.pricing import Pricing
-from shared.money.ticket import CallRecord, TicketOrder
-from shared.money.token_budget import Caps
-from shared.store.database import Database
-from shared.system.clock import ManualClock
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.shared.model.work import ModelChoice, Run
+from sisimpur.shared.money.ledger import Ledger
+from sisimpur.shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.ticket import CallRecord, TicketOrder
+from sisimpur.shared.money.token_budget import Caps
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.killing import finishes, killed_at, snippet
 
 MORNING = datetime(2026, 11, 20, 7, tzinfo=UTC)
@@ -609,11 +609,11 @@ ASKING = """
     import sys
     from datetime import UTC, datetime
     from pathlib import Path
-    from shared.model.work import ModelChoice
-    from shared.system.clock import ManualClock
-    from shared.store.database import Database
-    from shared.llm.llm_client import LlmClient, MeterAccess, repair
-    from shared.llm.llm_replies import Replies
+    from sisimpur.shared.model.work import ModelChoice
+    from sisimpur.shared.system.clock import ManualClock
+    from sisimpur.shared.store.database import Database
+    from sisimpur.shared.llm.llm_client import LlmClient, MeterAccess, repair
+    from sisimpur.shared.llm.llm_replies import Replies
     from tests.edges.test_llm_client import BUDGET, PLAN, RUN, SYSTEM, Plan, TicketBox
     url, home = sys.argv[1:]
     models = {"planner": ModelChoice("claude-sonnet-5-5")}

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from simulators.github.graphql import MUTATION
+from sisimpur.simulators.github.graphql import MUTATION
 from tests import repositories
 from tests.edges.local_github_scene import Scene, World, says, serving
 

@@ -12,9 +12,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from shared.model.errors import Misconfigured
-from simulators.github.faults import Fault, closed, cut, html, silence
-from simulators.github.local_github import LocalGitHub
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.simulators.github.faults import Fault, closed, cut, html, silence
+from sisimpur.simulators.github.local_github import LocalGitHub
 from tests import repositories
 from tests.edges.local_github_scene import Scene, World, client, serving
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.errors import Misconfigured
-from shared.system.lock import hold, holder, is_held_by
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.system.lock import hold, holder, is_held_by
 
 pytestmark = pytest.mark.disk
 
 HOLDER = (
-    "import sys, time, pathlib; from shared.system.lock import hold\n"
+    "import sys, time, pathlib; from sisimpur.shared.system.lock import hold\n"
     "with hold(pathlib.Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
 )
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.work import Run
-from shared.system.clock import ManualClock
-from shared.system.log import LONGEST, Line, Log, Tail, newest
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.shared.system.log import LONGEST, Line, Log, Tail, newest
 
 pytestmark = pytest.mark.disk
 

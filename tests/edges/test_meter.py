@@ -20,16 +20,16 @@ import httpx2
 import pytest
 from anthropic.types import Message
 
-from shared.model.errors import Misconfigured
-from shared.model.work import Run
-from shared.money.ledger import Ledger
-from shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
-from shared.money.meter.sse import MAX_EVENT, ArrivingMessage, Splitter, StreamBroken
-from shared.money.pricing import Pricing
-from shared.money.ticket import Reservation, TicketOrder
-from shared.money.token_budget import Ask, Caps, dollars
-from shared.store.database import Database
-from shared.system.clock import ManualClock
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.money.ledger import Ledger
+from sisimpur.shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
+from sisimpur.shared.money.meter.sse import MAX_EVENT, ArrivingMessage, Splitter, StreamBroken
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.ticket import Reservation, TicketOrder
+from sisimpur.shared.money.token_budget import Ask, Caps, dollars
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system.clock import ManualClock
 from tests.edges.meter_scene import DAY, GENEROUS, HAIKU, HI, KEY, NOW, OPUS, SONNET, Scene, body, code, scene
 from tests.edges.upstream import Request, Step, events
 

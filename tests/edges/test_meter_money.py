@@ -18,12 +18,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from shared.model.work import Run
-from shared.money.ledger import Ledger
-from shared.money.ticket import TicketOrder
-from shared.money.token_budget import Caps, Totals, dollars
-from shared.store.database import Database
-from shared.system.clock import SystemClock
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.money.ledger import Ledger
+from sisimpur.shared.money.ticket import TicketOrder
+from sisimpur.shared.money.token_budget import Caps, Totals, dollars
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system.clock import SystemClock
 from tests.edges.meter_scene import DAY, HAIKU, SONNET, body, code, scene
 from tests.edges.upstream import Request, ScriptedUpstream, Step
 from tests.killing import killed_at, snippet
@@ -117,12 +117,12 @@ def test_parallel_tasks_of_upkeep_use_their_share_and_never_more_and_others_have
 METER = """
     import json, sys
     from pathlib import Path
-    from shared.money.token_budget import Caps
-    from shared.system.clock import SystemClock
-    from shared.store.database import Database
-    from shared.money.ledger import Ledger
-    from shared.money.meter import Meter, MeterSetup, Upstream
-    from shared.money.pricing import Pricing
+    from sisimpur.shared.money.token_budget import Caps
+    from sisimpur.shared.system.clock import SystemClock
+    from sisimpur.shared.store.database import Database
+    from sisimpur.shared.money.ledger import Ledger
+    from sisimpur.shared.money.meter import Meter, MeterSetup, Upstream
+    from sisimpur.shared.money.pricing import Pricing
     folder, url, cap, token, asked = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5]
     book, caps = Ledger(Database(folder / "agents.db")), Caps(cap, cap, cap)
     setup = MeterSetup(folder / "meter.sock", Upstream(url, "key"))

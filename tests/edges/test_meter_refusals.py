@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from shared.money.meter.server import CONNECTIONS
+from sisimpur.shared.money.meter.server import CONNECTIONS
 from tests.edges.meter_scene import HI, NOW, Scene, body, code, scene
 from tests.edges.upstream import Step
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.change import Change, ChangeLimits
-from shared.model.errors import CommandFailed, Misconfigured, Refused
-from shared.repo.mirror import BranchMoved, Match, Mirror, default_branch
-from shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
-from shared.repo.mirror_tree import TreeEntry
-from shared.repo.remote import Remote
+from sisimpur.shared.model.change import Change, ChangeLimits
+from sisimpur.shared.model.errors import CommandFailed, Misconfigured, Refused
+from sisimpur.shared.repo.mirror import BranchMoved, Match, Mirror, default_branch
+from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
+from sisimpur.shared.repo.mirror_tree import TreeEntry
+from sisimpur.shared.repo.remote import Remote
 from tests.killing import killed_at, points, snippet
 from tests.repositories import bare, commit, repository, shell, write
 
@@ -442,8 +442,8 @@ def test_a_tag_of_the_same_name_does_not_stand_in_the_way(tmp_path: Path, forge:
 PUSH = """
     import sys
     from pathlib import Path
-    from shared.repo.mirror import Mirror
-    from shared.repo.remote import Remote
+    from sisimpur.shared.repo.mirror import Mirror
+    from sisimpur.shared.repo.remote import Remote
 
     Mirror(Path(sys.argv[1]), Remote(sys.argv[2])).push(sys.argv[3], "agent/x")
 """
@@ -670,8 +670,8 @@ REBASE = """
     import sys
     from datetime import UTC, datetime
     from pathlib import Path
-    from shared.repo.mirror import Mirror
-    from shared.repo.remote import Remote
+    from sisimpur.shared.repo.mirror import Mirror
+    from sisimpur.shared.repo.remote import Remote
 
     path, ours, onto, ref, hour = sys.argv[1:]
     now = datetime(2026, 11, 20, int(hour), tzinfo=UTC)

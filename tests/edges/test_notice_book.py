@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
-from shared.notify.messenger import AGAIN, PAUSE, Messenger
-from shared.notify.notice import DeliveryUnknown, Notice, Picture, Section, TryLater
-from shared.notify.notice_book import NoticeRepository
-from shared.store.database import Database
+from sisimpur.shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
+from sisimpur.shared.notify.messenger import AGAIN, PAUSE, Messenger
+from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Picture, Section, TryLater
+from sisimpur.shared.notify.notice_book import NoticeRepository
+from sisimpur.shared.store.database import Database
 from tests.killing import finishes, killed_at, points, snippet
 from tests.mailbox import Mailbox
 
@@ -231,9 +231,9 @@ SEND = """
     import sys
     from datetime import UTC, datetime
     from pathlib import Path
-    from shared.notify.messenger import Messenger
-    from shared.store.database import Database
-    from shared.notify.notice_book import NoticeRepository
+    from sisimpur.shared.notify.messenger import Messenger
+    from sisimpur.shared.store.database import Database
+    from sisimpur.shared.notify.notice_book import NoticeRepository
     from tests.edges.test_notice_book import NOTE, NOW
     from tests.mailbox import Mailbox
     place = Path(sys.argv[1])

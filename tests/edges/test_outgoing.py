@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.system.outgoing import Outgoing, SecretHit
+from sisimpur.shared.system.outgoing import Outgoing, SecretHit
 
 KEY = 'sk-demo-7Qz/9+aB3cD5eF"8gH1iJ2kL4mN6oP0rS_tUvWxYz-AbCdEfGhIjKlMn'
 SHORT = "hunter2-and"

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agents.orchestrator.upkeep.package_index import (
+from sisimpur.agents.orchestrator.upkeep.package_index import (
     JSON,
     MOST_BYTES,
     NewerVersion,
@@ -22,8 +22,8 @@ from agents.orchestrator.upkeep.package_index import (
     WheelFolder,
     newest,
 )
-from shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
-from shared.system.http import Http
+from sisimpur.shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
+from sisimpur.shared.system.http import Http
 from tests.edges.test_web_page import Authority
 from tests.edges.web_scene import OTHER, SITE, Names, Reply, Web, hangs, leads, may_reach, says, web
 

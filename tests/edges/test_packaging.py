@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from cli.commands.daemon import StopTimeouts
-from cli.terminal.arguments import Arguments, parse
-from shared.sandbox.box import CONTAINER, INSTALL
-from shared.system import strict_yaml
-from shared.system.process import Finished, RunOptions, run
+from sisimpur.cli.commands.daemon import StopTimeouts
+from sisimpur.cli.terminal.arguments import Arguments, parse
+from sisimpur.shared.sandbox.box import CONTAINER, INSTALL
+from sisimpur.shared.system import strict_yaml
+from sisimpur.shared.system.process import Finished, RunOptions, run
 
 ROOT = Path(__file__).parents[2]
 PACKAGING = ROOT / "packaging"

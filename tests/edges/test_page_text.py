@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from agents.researcher.web.web_page import PageText, page_text
-from shared.model.errors import Refused
+from sisimpur.agents.researcher.web.web_page import PageText, page_text
+from sisimpur.shared.model.errors import Refused
 from tests.edges.web_scene import worked
 
 PARAGRAPHS = "".join(
@@ -129,8 +129,8 @@ def test_a_page_that_keeps_a_parser_busy_is_refused_in_time(page: bytes, why: st
 
 def test_a_parser_that_wants_all_the_memory_does_not_get_it() -> None:
     """The limits hold in the process that reads: it is asked itself."""
-    from agents.researcher.web.web_page import PROGRAM
-    from shared.system.process import run
+    from sisimpur.agents.researcher.web.web_page import PROGRAM
+    from sisimpur.shared.system.process import run
 
     code = (
         f"import runpy, resource; ours = runpy.run_path({str(PROGRAM)!r}); ours['_limit'](3)\n"

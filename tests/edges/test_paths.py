@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.errors import Refused, TeamError
-from shared.system.paths import Home, create_text, move, read_text, remove_folder, write_text
+from sisimpur.shared.model.errors import Refused, TeamError
+from sisimpur.shared.system.paths import Home, create_text, move, read_text, remove_folder, write_text
 
 pytestmark = pytest.mark.disk
 

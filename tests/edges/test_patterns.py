@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shared.model.naming import attempt_ref, branch_name, is_task_id
-from shared.model.scope import matches
-from shared.repo.committer_harvest import GitIgnore
+from sisimpur.shared.model.naming import attempt_ref, branch_name, is_task_id
+from sisimpur.shared.model.scope import matches
+from sisimpur.shared.repo.committer_harvest import GitIgnore
 from tests.repositories import ENVIRONMENT, shell, write
 
 WORD = st.text("abA*?", min_size=1, max_size=4) | st.sampled_from(["**", "[ab]", "[!a]", "[b-a]", "\\*", "\\a"])

@@ -7,7 +7,7 @@ import io
 import pytest
 from PIL import Image
 
-from agents.orchestrator.reports.picture import (
+from sisimpur.agents.orchestrator.reports.picture import (
     BAR,
     BOARD,
     BOTTOM,

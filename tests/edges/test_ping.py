@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from shared.notify.ping import PATIENCE, Ping
+from sisimpur.shared.notify.ping import PATIENCE, Ping
 from tests.killing import killed_at, points, snippet
 
 TOKEN = "5f1c6c3e-uuid-of-a-switch"
@@ -152,7 +152,7 @@ def test_the_address_stands_in_no_log_and_no_text(switch: Switch) -> None:
 
 
 def test_a_kill_after_the_call_leaves_the_call_made(switch: Switch) -> None:
-    code = "import sys; from shared.notify.ping import Ping; Ping(sys.argv[1]).phase_ended('morning', ok=True)"
+    code = "import sys; from sisimpur.shared.notify.ping import Ping; Ping(sys.argv[1]).phase_ended('morning', ok=True)"
     assert points(snippet(code, switch.url)) == ["ping.sent"]
     killed_at("ping.sent", snippet(code, switch.url))
     assert len(switch.asked) == 2

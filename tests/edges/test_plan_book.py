@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.schedule import Ran
-from shared.store.database import Database
-from shared.store.plan_book import PlanRepository, Trouble
+from sisimpur.shared.model.schedule import Ran
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.store.plan_book import PlanRepository, Trouble
 from tests.killing import killed_at, snippet
 
 DAY = "2026-11-20"
@@ -21,8 +21,8 @@ MISSED = """
     import sys
     from datetime import datetime
     from pathlib import Path
-    from shared.store.database import Database
-    from shared.store.plan_book import PlanRepository
+    from sisimpur.shared.store.database import Database
+    from sisimpur.shared.store.plan_book import PlanRepository
     now = datetime.now().astimezone()
     PlanRepository(Database(Path(sys.argv[1]))).phase_missed("2026-11-20", "morning", now, "was off")
 """

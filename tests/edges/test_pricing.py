@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from genai_prices import extract_usage
 
-from shared.model.errors import Refused
-from shared.money.pricing import MOST, Pricing, usage_of
-from shared.money.token_budget import NANO, Rates, TokenUsage, cost
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.money.pricing import MOST, Pricing, usage_of
+from sisimpur.shared.money.token_budget import NANO, Rates, TokenUsage, cost
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 MODELS = ["claude-haiku-5-5", "claude-sonnet-5-5", "claude-opus-5-5", "claude-sonnet-4-6", "claude-haiku-4-5-20251001"]

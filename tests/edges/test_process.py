@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.model.errors import Refused, Unavailable
-from shared.system import process
-from shared.system.process import End, RunOptions, detached, other, run
+from sisimpur.shared.model.errors import Refused, Unavailable
+from sisimpur.shared.system import process
+from sisimpur.shared.system.process import End, RunOptions, detached, other, run
 
 ENV = {"PATH": "/usr/bin:/bin"}
 ROOT = Path(__file__).parents[2]
@@ -252,7 +252,7 @@ def ended(pid: int) -> bool:
 
 def test_a_detached_program_outlives_who_started_it(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from shared.system.process import detached\n"
+        "import sys; from pathlib import Path; from sisimpur.shared.system.process import detached\n"
         "print(detached(['sleep', '60'], env={'PATH': '/usr/bin:/bin'}, output=Path(sys.argv[1])))"
     )
     starter = run((sys.executable, "-W", "error", "-c", code, str(tmp_path / "out")), cwd=ROOT, env=ENV, timeout=20)

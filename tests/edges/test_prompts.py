@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from shared.llm.prompts import Prompt, Prompts, quoted
-from shared.model.errors import Misconfigured
+from sisimpur.shared.llm.prompts import Prompt, Prompts, quoted
+from sisimpur.shared.model.errors import Misconfigured
 
 AGENTS = Path(__file__).parents[2] / "agents"
 OURS = sorted(AGENTS.glob("*/prompts/*.system.md"))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.devops.drivers.release_files import read_env_file, release_env
-from shared.config.settings_deploy import PlaceSettings
-from shared.model.errors import Misconfigured
+from sisimpur.agents.devops.drivers.release_files import read_env_file, release_env
+from sisimpur.shared.config.settings_deploy import PlaceSettings
+from sisimpur.shared.model.errors import Misconfigured
 
 
 @pytest.mark.parametrize(

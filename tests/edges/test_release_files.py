@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from agents.devops.drivers.driver import EngineAway, NotBuilt
-from agents.devops.drivers.release_files import ReleaseFiles
-from shared.model.deployment import PLACES
-from shared.model.errors import Refused
-from shared.repo.mirror import Mirror
-from shared.repo.remote import Remote
-from shared.system.paths import remove_folder
+from sisimpur.agents.devops.drivers.driver import EngineAway, NotBuilt
+from sisimpur.agents.devops.drivers.release_files import ReleaseFiles
+from sisimpur.shared.model.deployment import PLACES
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.system.paths import remove_folder
 from tests.killing import killed_at, points, snippet
 from tests.repositories import bare, commit, shell
 
 PROGRAM = """
     import sys
     from pathlib import Path
-    from agents.devops.drivers.release_files import ReleaseFiles
-    from shared.repo.mirror import Mirror
-    from shared.repo.remote import Remote
+    from sisimpur.agents.devops.drivers.release_files import ReleaseFiles
+    from sisimpur.shared.repo.mirror import Mirror
+    from sisimpur.shared.repo.remote import Remote
 
     files = ReleaseFiles(Mirror(Path(sys.argv[1]), Remote(sys.argv[2])), Path(sys.argv[3]))
 """

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.orchestrator.roadmap.roadmap import DONE, FREE, LATER, GoalPin, Need
-from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository, RoadmapText
-from shared.model.work import Priority
-from shared.store.database import Database
+from sisimpur.agents.orchestrator.roadmap.roadmap import DONE, FREE, LATER, GoalPin, Need
+from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository, RoadmapText
+from sisimpur.shared.model.work import Priority
+from sisimpur.shared.store.database import Database
 from tests.killing import killed_at, points, snippet
 
 TODAY = "2026-11-20"

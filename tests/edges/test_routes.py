@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from agents.coder.routes import Routes
-from cli.wiring.model import Caching
-from shared.model.lifecycle import Event, State
-from shared.model.work import Correction, Difficulty, ModelChoice, Run, TaskSpec
-from shared.money.routing import ENOUGH, Route
-from shared.money.ticket import TicketOrder
-from shared.store.database import Database
-from shared.system.clock import ManualClock
+from sisimpur.agents.coder.routes import Routes
+from sisimpur.cli.wiring.model import Caching
+from sisimpur.shared.model.lifecycle import Event, State
+from sisimpur.shared.model.work import Correction, Difficulty, ModelChoice, Run, TaskSpec
+from sisimpur.shared.money.routing import ENOUGH, Route
+from sisimpur.shared.money.ticket import TicketOrder
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system.clock import ManualClock
 from tests.edges.test_ledger_savings import DAY, HAIKU, NOON, SONNET, USAGE, Books, order
 
 USUAL = ModelChoice(SONNET, effort="low", max_tokens=16_000)

@@ -19,11 +19,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.model.errors import Misconfigured, TeamError
-from shared.system.clock import ManualClock
-from simulators.model.request import Request
-from simulators.model.script import Asked, Script, read_script, script_of
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.shared.model.errors import Misconfigured, TeamError
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.simulators.model.request import Request
+from sisimpur.simulators.model.script import Asked, Script, read_script, script_of
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 
 ROOT = Path(__file__).parents[2]
 MORNING = datetime(2026, 11, 20, 7, tzinfo=UTC)
@@ -689,7 +689,7 @@ def test_a_port_that_is_taken_is_named(model: ScriptedModel) -> None:
 PROGRAM = """
 import sys
 from pathlib import Path
-from simulators.model.scripted_model import serve
+from sisimpur.simulators.model.scripted_model import serve
 say = lambda line: print(line, flush=True)
 serve(Path(sys.argv[1]), 0, say, say)
 """

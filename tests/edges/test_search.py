@@ -24,23 +24,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.researcher.web.duckduckgo_search import DuckDuckGoSearch
-from agents.researcher.web.library import BookedSearch
-from agents.researcher.web.recorded import RecordedHit, RecordedSearch, Recording, read_recordings
-from agents.researcher.web.search import Search, asked, bounded, leads_to_a_host
-from agents.researcher.web.tavily_search import MAX_ANSWER, PRICE, TavilySearch
-from cli.app import main
-from cli.commands.owner_commands import init
-from cli.terminal.arguments import Arguments
-from shared.model.errors import Misconfigured, OutOfBudget, Refused, TaskCapReached, Unavailable
-from shared.model.research import SearchHit
-from shared.model.work import Run
-from shared.money.ledger import Ledger
-from shared.money.ticket import Share
-from shared.money.token_budget import Caps, Totals
-from shared.store.database import Database
-from shared.system.clock import ManualClock, SystemClock
-from shared.system.paths import Home
+from sisimpur.agents.researcher.web.duckduckgo_search import DuckDuckGoSearch
+from sisimpur.agents.researcher.web.library import BookedSearch
+from sisimpur.agents.researcher.web.recorded import RecordedHit, RecordedSearch, Recording, read_recordings
+from sisimpur.agents.researcher.web.search import Search, asked, bounded, leads_to_a_host
+from sisimpur.agents.researcher.web.tavily_search import MAX_ANSWER, PRICE, TavilySearch
+from sisimpur.cli.app import main
+from sisimpur.cli.commands.owner_commands import init
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.shared.model.errors import Misconfigured, OutOfBudget, Refused, TaskCapReached, Unavailable
+from sisimpur.shared.model.research import SearchHit
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.money.ledger import Ledger
+from sisimpur.shared.money.ticket import Share
+from sisimpur.shared.money.token_budget import Caps, Totals
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system.clock import ManualClock, SystemClock
+from sisimpur.shared.system.paths import Home
 from tests.edges.notifier_contract import everything_said
 from tests.edges.search_contract import (
     DATES,
@@ -283,7 +283,7 @@ def test_a_redirect_is_not_followed_with_the_key(tavily: TavilyHome) -> None:
 
 HONEST = """
     import sys
-    from agents.researcher.web.tavily_search import TavilySearch
+    from sisimpur.agents.researcher.web.tavily_search import TavilySearch
 
     TavilySearch("tvly-ours", address=sys.argv[1]).search("q", 5)
 """
@@ -526,12 +526,12 @@ SEARCHES = """
     import sys
     from datetime import UTC, datetime
     from pathlib import Path
-    from shared.money.token_budget import Caps
-    from shared.model.work import Run
-    from shared.system.clock import ManualClock
-    from shared.store.database import Database
-    from shared.money.ledger import Ledger
-    from agents.researcher.web.library import BookedSearch
+    from sisimpur.shared.money.token_budget import Caps
+    from sisimpur.shared.model.work import Run
+    from sisimpur.shared.system.clock import ManualClock
+    from sisimpur.shared.store.database import Database
+    from sisimpur.shared.money.ledger import Ledger
+    from sisimpur.agents.researcher.web.library import BookedSearch
 
     folder, noon = Path(sys.argv[1]), datetime(2026, 11, 20, 12, tzinfo=UTC)
 

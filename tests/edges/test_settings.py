@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands.reference import FILES, reference
-from shared.config.settings import LiveCaps, Secrets, load, read_secrets
-from shared.model.errors import Misconfigured, TeamError
-from shared.money.token_budget import dollars
-from shared.system.paths import Home
+from sisimpur.cli.commands.reference import FILES, reference
+from sisimpur.shared.config.settings import LiveCaps, Secrets, load, read_secrets
+from sisimpur.shared.model.errors import Misconfigured, TeamError
+from sisimpur.shared.money.token_budget import dollars
+from sisimpur.shared.system.paths import Home
 
 ROOT = Path(__file__).parents[2]
 NOTHING: dict[str, str] = {}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from shared.config.settings_target import TargetFile
-from shared.model.errors import Misconfigured
-from shared.system.strict_yaml import parse
+from sisimpur.shared.config.settings_target import TargetFile
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.system.strict_yaml import parse
 
 PLACE = {
     "command": "start: [go], running: [see], url: 'http://127.0.0.1:1'",

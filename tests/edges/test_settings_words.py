@@ -9,14 +9,14 @@ from typing import Any, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 
-from cli.commands.reference import FILES
-from shared.config.settings import SchedulesFile
-from shared.config.settings_agents import AgentsFile
-from shared.config.settings_policy import PolicyFile
-from shared.config.settings_target import TargetFile
-from shared.model.errors import Misconfigured
-from shared.store.task_store import FrontMatter
-from shared.system.strict_yaml import Document, parse
+from sisimpur.cli.commands.reference import FILES
+from sisimpur.shared.config.settings import SchedulesFile
+from sisimpur.shared.config.settings_agents import AgentsFile
+from sisimpur.shared.config.settings_policy import PolicyFile
+from sisimpur.shared.config.settings_target import TargetFile
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.store.task_store import FrontMatter
+from sisimpur.shared.system.strict_yaml import Document, parse
 
 ROOT = Path(__file__).parents[2]
 MONEY = "budget: {task: 1, day: 5, month: 9}\n"

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from cli.wiring.lifetime import SIGNALS, Stop, stopping
+from sisimpur.cli.wiring.lifetime import SIGNALS, Stop, stopping
 from tests.killing import REPOSITORY
 
 WAITING = """
 import threading, time
-from cli.wiring.lifetime import stopping
+from sisimpur.cli.wiring.lifetime import stopping
 woken = threading.Condition(threading.Lock())
 
 def wake():
@@ -38,7 +38,7 @@ time.sleep(20)
 
 BUSY = """
 import threading
-from cli.wiring.lifetime import stopping
+from sisimpur.cli.wiring.lifetime import stopping
 chair = threading.Lock()
 woken = threading.Event()
 

@@ -10,24 +10,24 @@ from pathlib import Path
 
 import pytest
 
-from agents.coder.agent import Coder, CoderLimits, CoderTickets
-from agents.coder.engine.engine import EngineJob, EngineRun, never, nothing_happened
-from shared.llm.prompts import Prompts
-from shared.model.errors import Stopping
-from shared.model.work import CodeAnswer, ModelChoice, NotCoded, Run, TaskSpec
-from shared.money.ledger import Ledger
-from shared.money.routing import Route
-from shared.money.ticket import CallEnding, Reservation
-from shared.money.token_budget import NANO, Ask, Caps, Rates
-from shared.repo.committer import Author, Committer
-from shared.repo.mirror import Mirror
-from shared.repo.remote import Remote
-from shared.sandbox.box import Box, Finished, Job, JobLimits, Mount, find_box, hand_over, python_mounts
-from shared.sandbox.watchdog import PULSE, Stillness
-from shared.store.database import Database
-from shared.system.clock import ManualClock
-from shared.system.log import Log
-from shared.system.outgoing import Outgoing
+from sisimpur.agents.coder.agent import Coder, CoderLimits, CoderTickets
+from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, never, nothing_happened
+from sisimpur.shared.llm.prompts import Prompts
+from sisimpur.shared.model.errors import Stopping
+from sisimpur.shared.model.work import CodeAnswer, ModelChoice, NotCoded, Run, TaskSpec
+from sisimpur.shared.money.ledger import Ledger
+from sisimpur.shared.money.routing import Route
+from sisimpur.shared.money.ticket import CallEnding, Reservation
+from sisimpur.shared.money.token_budget import NANO, Ask, Caps, Rates
+from sisimpur.shared.repo.committer import Author, Committer
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.sandbox.box import Box, Finished, Job, JobLimits, Mount, find_box, hand_over, python_mounts
+from sisimpur.shared.sandbox.watchdog import PULSE, Stillness
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.shared.system.log import Log
+from sisimpur.shared.system.outgoing import Outgoing
 from tests.edges.engine_bench import FIX, bench
 from tests.edges.fake_engine import FakeEngine
 from tests.repositories import repository

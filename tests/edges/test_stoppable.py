@@ -11,19 +11,29 @@ from typing import Literal
 
 import pytest
 
-from agents.coder.engine.aider_runner import AiderEngine
-from agents.coder.engine.engine import EngineJob
-from agents.qa.runner.bench import BoxBench
-from agents.qa.runner.environment import Environments, Setup
-from agents.qa.runner.suite import Environment, SuiteOrder
-from shared.model.errors import Stopping
-from shared.model.work import ModelChoice
-from shared.repo.mirror import Mirror
-from shared.repo.remote import Remote
-from shared.sandbox.box import Box, Finished, Job, JobLimits, Mount, Stoppable, find_box, hand_over, python_mounts
-from shared.sandbox.linter import RuffLinter
-from shared.sandbox.selftest import attack
-from shared.system.process import End
+from sisimpur.agents.coder.engine.aider_runner import AiderEngine
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.agents.qa.runner.bench import BoxBench
+from sisimpur.agents.qa.runner.environment import Environments, Setup
+from sisimpur.agents.qa.runner.suite import Environment, SuiteOrder
+from sisimpur.shared.model.errors import Stopping
+from sisimpur.shared.model.work import ModelChoice
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.sandbox.box import (
+    Box,
+    Finished,
+    Job,
+    JobLimits,
+    Mount,
+    Stoppable,
+    find_box,
+    hand_over,
+    python_mounts,
+)
+from sisimpur.shared.sandbox.linter import RuffLinter
+from sisimpur.shared.sandbox.selftest import attack
+from sisimpur.shared.system.process import End
 from tests.repositories import repository
 
 PYTHON = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")

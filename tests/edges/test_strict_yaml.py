@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from shared.model.errors import Misconfigured, Refused
-from shared.system.strict_yaml import parse
+from sisimpur.shared.model.errors import Misconfigured, Refused
+from sisimpur.shared.system.strict_yaml import parse
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b,*b,*b,*b,*b,*b]\n"
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.model.lifecycle import FOLDERS, State
-from shared.model.work import Difficulty, Priority, TaskSpec
-from shared.store.task_store import YOUNG, TaskStore, UnreadableFile, parse, render
-from shared.system.paths import Home
+from sisimpur.shared.model.lifecycle import FOLDERS, State
+from sisimpur.shared.model.work import Difficulty, Priority, TaskSpec
+from sisimpur.shared.store.task_store import YOUNG, TaskStore, UnreadableFile, parse, render
+from sisimpur.shared.system.paths import Home
 
 pytestmark = pytest.mark.disk
 

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from apscheduler.schedulers.background import BackgroundScheduler  # type: ignore[import-untyped]
 
-from cli.wiring.lifetime import patient_store, ticking
-from shared.system.process import run
+from sisimpur.cli.wiring.lifetime import patient_store, ticking
+from sisimpur.shared.system.process import run
 from tests.killing import REPOSITORY, snippet
 
 SOON = 5.0  # seconds, for what takes milliseconds
@@ -107,7 +107,7 @@ def test_the_end_waits_for_a_tick_that_is_under_way() -> None:
 def test_a_tick_that_hangs_holds_up_nobodys_end() -> None:
     code = """
         import threading, time
-        from cli.wiring.lifetime import ticking
+        from sisimpur.cli.wiring.lifetime import ticking
         began = threading.Event()
         def tick():
             began.set()
@@ -150,5 +150,5 @@ def test_a_clock_that_is_set_costs_no_tick(moved: timedelta) -> None:
 
 
 def test_it_is_not_loaded_before_it_is_needed() -> None:
-    code = "import sys, cli.wiring.lifetime; print('apscheduler' in sys.modules)"
+    code = "import sys, sisimpur.cli.wiring.lifetime; print('apscheduler' in sys.modules)"
     assert run((sys.executable, "-c", code), cwd=REPOSITORY, env={}, timeout=20).text == "False\n"

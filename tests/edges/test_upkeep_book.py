@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agents.orchestrator.upkeep.upkeep import KINDS, UpkeepFinding, UpkeepLook, proposal
-from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
-from shared.store.database import Database
+from sisimpur.agents.orchestrator.upkeep.upkeep import KINDS, UpkeepFinding, UpkeepLook, proposal
+from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
+from sisimpur.shared.store.database import Database
 from tests.killing import finishes, killed_at, snippet
 
 DAY, NEXT = "2026-11-20", "2026-11-21"
@@ -89,8 +89,8 @@ def test_any_words_survive(tmp_path: Path, kind: str, subject: str, seen: str, n
 KEEPS = """
     import sys
     from pathlib import Path
-    from shared.store.database import Database
-    from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
+    from sisimpur.shared.store.database import Database
+    from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
     from tests.edges.test_upkeep_book import DAY, FOUND, UpkeepLook, proposal
     UpkeepRepository(Database(Path(sys.argv[1]))).keep(UpkeepLook(DAY, (), (proposal(FOUND, DAY, 1),)))
 """

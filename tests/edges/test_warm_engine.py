@@ -17,14 +17,14 @@ from typing import Any, Literal
 
 import pytest
 
-from agents.coder.engine import aider_command, aider_fence
-from agents.coder.engine.aider_runner import DISK, MEMORY, PROCESSES, AiderEngine
-from agents.coder.engine.aider_warm import Place, WarmAider
-from agents.coder.engine.engine import EngineJob, EngineRun, never
-from agents.coder.engine.warm_box import WarmBox
-from shared.model.errors import Stopping
-from shared.sandbox.box import Box, Finished, Job, Mount, Stoppable, find_box
-from shared.system import process
+from sisimpur.agents.coder.engine import aider_command, aider_fence
+from sisimpur.agents.coder.engine.aider_runner import DISK, MEMORY, PROCESSES, AiderEngine
+from sisimpur.agents.coder.engine.aider_warm import Place, WarmAider
+from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, never
+from sisimpur.agents.coder.engine.warm_box import WarmBox
+from sisimpur.shared.model.errors import Stopping
+from sisimpur.shared.sandbox.box import Box, Finished, Job, Mount, Stoppable, find_box
+from sisimpur.shared.system import process
 from tests.edges.engine_bench import FILES, TICKET, Bench, tree
 from tests.edges.warm_scene import PYTHON, Warm, obedient_aider, warm
 
@@ -528,7 +528,7 @@ class Silent:
 STARTER = """
 import sys; sys.path = {path!r}
 from pathlib import Path
-from shared.sandbox.box import find_box
+from sisimpur.shared.sandbox.box import find_box
 from tests.edges.warm_scene import warm
 with warm(find_box(Path({scratch!r})), Path({python!r})) as found, found.bench(None, []) as desk:
     found.engine.run(desk.job(message={code!r}))

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.model.errors import Refused
-from shared.system.http import is_public, resolved
-from shared.system.web_line import redirected, web_address
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.system.http import is_public, resolved
+from sisimpur.shared.system.web_line import redirected, web_address
 
 
 @pytest.mark.parametrize(

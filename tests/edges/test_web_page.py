@@ -21,10 +21,10 @@ from cryptography.x509.oid import NameOID
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shared.model.errors import Refused, TeamError, Unavailable
-from shared.model.research import WebSource
-from shared.system.clock import ManualClock
-from shared.system.web_line import AGENT
+from sisimpur.shared.model.errors import Refused, TeamError, Unavailable
+from sisimpur.shared.model.research import WebSource
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.shared.system.web_line import AGENT
 from tests.edges.web_scene import (
     DAY,
     HERE,
@@ -90,7 +90,7 @@ def test_no_proxy_of_the_environment_is_asked() -> None:
     """In a process of its own, whose environment names one where nobody listens."""
     import sys
 
-    from shared.system.process import run
+    from sisimpur.shared.system.process import run
 
     code = (
         "import sys; sys.path.insert(0, '.'); from tests.edges.web_scene import *\n"

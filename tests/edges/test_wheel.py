@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.setup.environments import UV
-from shared.system.process import Finished, run
+from sisimpur.cli.setup.environments import UV
+from sisimpur.shared.system.process import Finished, run
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {name: os.environ[name] for name in ("PATH", "SSL_CERT_FILE", "HTTPS_PROXY") if name in os.environ}

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agents.coder.engine.aider_launcher import VERSION
-from agents.coder.engine.aider_runner import AiderEngine
-from agents.coder.engine.aider_warm import Place, WarmAider
-from shared.sandbox.box import Box, hand_over
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.aider_launcher import VERSION
+from sisimpur.agents.coder.engine.aider_runner import AiderEngine
+from sisimpur.agents.coder.engine.aider_warm import Place, WarmAider
+from sisimpur.shared.sandbox.box import Box, hand_over
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.edges.engine_bench import Bench, connect
 
 PYTHON = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from agents.researcher.web.web_page import PageBounds, WebReader
-from shared.system.clock import ManualClock
-from shared.system.http import Http, is_public
+from sisimpur.agents.researcher.web.web_page import PageBounds, WebReader
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.shared.system.http import Http, is_public
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAY = "2026-11-20"

@@ -12,9 +12,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from shared.repo.objects import Answer, Found, Repository
-from shared.repo.remote import Remote
-from shared.system.process import Finished
+from sisimpur.shared.repo.objects import Answer, Found, Repository
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.system.process import Finished
 from tests.flow.memory_objects import EMPTY_TREE, Objects
 from tests.flow.memory_patch import LINK, NOBODY, changes, patch
 

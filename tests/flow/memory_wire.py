@@ -17,19 +17,19 @@ from typing import Any
 import anthropic
 import httpx2
 
-from cli.wiring.model import reporting_outages
-from cli.wiring.records import Records
-from shared.config.settings import LiveCaps
-from shared.llm.llm_call import ModelQuestion, Outcome, send
-from shared.llm.llm_client import TICKET_LIFE, LlmClient
-from shared.model.work import ModelChoice, Run
-from shared.money.meter.app import MeterApp
-from shared.money.meter.call import LedgerThread, MeterParts, MeterTimeouts
-from shared.money.meter.sse import StreamBroken
-from shared.money.meter.upstream import Response, Upstream, UpstreamClient
-from shared.money.pricing import Pricing
-from shared.money.ticket import TicketOrder
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.cli.wiring.model import reporting_outages
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.config.settings import LiveCaps
+from sisimpur.shared.llm.llm_call import ModelQuestion, Outcome, send
+from sisimpur.shared.llm.llm_client import TICKET_LIFE, LlmClient
+from sisimpur.shared.model.work import ModelChoice, Run
+from sisimpur.shared.money.meter.app import MeterApp
+from sisimpur.shared.money.meter.call import LedgerThread, MeterParts, MeterTimeouts
+from sisimpur.shared.money.meter.sse import StreamBroken
+from sisimpur.shared.money.meter.upstream import Response, Upstream, UpstreamClient
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.ticket import TicketOrder
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 
 Note = Callable[[str, dict[str, Any]], None]
 App = Callable[[Any, Any, Any], Awaitable[None]]

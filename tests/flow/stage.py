@@ -15,33 +15,33 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
-from agents.orchestrator.board.orchestrator_lock import OrchestratorLock
-from agents.orchestrator.board.session import Session
-from agents.orchestrator.day import Orchestrator
-from agents.orchestrator.vision.interpreter import Interpreter
-from agents.planner.agent import Planner
-from agents.planner.codebase_analyzer import CodebaseAnalyzer
-from agents.planner.source import SourceSnapshot
-from agents.reviewer.agent import Reviewer
-from cli.commands.owner_commands import make_home
-from cli.terminal.arguments import CHECKOUT
-from cli.wiring import team as wiring
-from cli.wiring.config_watch import model_key
-from cli.wiring.forge import TargetCode, at_home, local_forge
-from cli.wiring.lifetime import Quitting
-from cli.wiring.model import Caching, make_client
-from cli.wiring.orchestrator import Assembly
-from cli.wiring.parts import Roles, TeamParts
-from cli.wiring.records import Records, open_records
-from cli.wiring.services import make_library, services
-from cli.wiring.workshop import BoxWorkshop, Workshop
-from shared.forge.forge import Forge
-from shared.forge.local_forge import LocalForge
-from shared.llm.llm_client import PATIENCE
-from shared.llm.prompts import Prompts
-from shared.notify.notice import Notifier
-from shared.system.clock import Clock
-from shared.system.paths import Home
+from sisimpur.agents.orchestrator.board.orchestrator_lock import OrchestratorLock
+from sisimpur.agents.orchestrator.board.session import Session
+from sisimpur.agents.orchestrator.day import Orchestrator
+from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
+from sisimpur.agents.planner.agent import Planner
+from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.source import SourceSnapshot
+from sisimpur.agents.reviewer.agent import Reviewer
+from sisimpur.cli.commands.owner_commands import make_home
+from sisimpur.cli.terminal.arguments import CHECKOUT
+from sisimpur.cli.wiring import team as wiring
+from sisimpur.cli.wiring.config_watch import model_key
+from sisimpur.cli.wiring.forge import TargetCode, at_home, local_forge
+from sisimpur.cli.wiring.lifetime import Quitting
+from sisimpur.cli.wiring.model import Caching, make_client
+from sisimpur.cli.wiring.orchestrator import Assembly
+from sisimpur.cli.wiring.parts import Roles, TeamParts
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.cli.wiring.services import make_library, services
+from sisimpur.cli.wiring.workshop import BoxWorkshop, Workshop
+from sisimpur.shared.forge.forge import Forge
+from sisimpur.shared.forge.local_forge import LocalForge
+from sisimpur.shared.llm.llm_client import PATIENCE
+from sisimpur.shared.llm.prompts import Prompts
+from sisimpur.shared.notify.notice import Notifier
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.paths import Home
 from tests.flow.memory_git import DISK, MemoryRepository, Store
 from tests.flow.memory_wire import MemoryClient, MemoryMeter, MemoryTransport
 from tests.journey.stage import FILES, VISION, Stage, repository

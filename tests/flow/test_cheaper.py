@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from agents.coder.engine.engine import EngineJob
-from cli.app import main
-from shared.model.lifecycle import State
-from shared.money.pricing import Pricing
-from shared.money.routing import ENOUGH, ONE_IN, number_of
-from shared.money.savings import cached
-from shared.money.token_budget import TokenUsage
-from shared.system.clock import ManualClock
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.cli.app import main
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.routing import ENOUGH, ONE_IN, number_of
+from sisimpur.shared.money.savings import cached
+from sisimpur.shared.money.token_budget import TokenUsage
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.days import MIDNIGHT, days

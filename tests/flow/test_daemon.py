@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from agents.coder.engine.engine import EngineJob
-from agents.orchestrator.daemon import End
-from cli.commands.owner_commands import cancel, raise_cap, resume
-from cli.terminal.arguments import Arguments
-from shared.model.errors import Misconfigured, Stopping
-from shared.model.lifecycle import State
-from shared.model.work import TaskSpec
-from shared.store.task_store import render
-from shared.system.clock import ManualClock
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.agents.orchestrator.daemon import End
+from sisimpur.cli.commands.owner_commands import cancel, raise_cap, resume
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.shared.model.errors import Misconfigured, Stopping
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.work import TaskSpec
+from sisimpur.shared.store.task_store import render
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.days import MIDNIGHT, Days, days

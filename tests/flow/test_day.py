@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.coder.engine.engine import EngineJob
-from shared.model.lifecycle import State
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.stage import APPROVES, CODES, VISION, Stage, goals_of, mends, plans, reads, task

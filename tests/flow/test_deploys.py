@@ -9,11 +9,11 @@ from threading import Event
 
 import pytest
 
-from cli.commands import owner_commands
-from cli.terminal.arguments import Arguments
-from shared.forge.forge import REVIEW_CONTEXT
-from shared.system.clock import ManualClock
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.cli.commands import owner_commands
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.shared.forge.forge import REVIEW_CONTEXT
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.days import MIDNIGHT, days

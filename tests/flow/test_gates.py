@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from agents.coder.engine.engine import EngineJob
-from cli.commands import owner_commands
-from cli.terminal.arguments import Arguments
-from cli.views.status import status
-from cli.views.tasks import show
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.cli.commands import owner_commands
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.views.status import status
+from sisimpur.cli.views.tasks import show
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.gated import (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.stage import APPROVES, CODES, VISION, Stage, goals_of, plans, reads, task

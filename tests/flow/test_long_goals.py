@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from agents.coder.engine.engine import EngineJob
-from shared.forge.forge import REVIEW_CONTEXT
-from shared.model.lifecycle import State
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.shared.forge.forge import REVIEW_CONTEXT
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.long_goal import (

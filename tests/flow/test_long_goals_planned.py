@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.long_goal import (

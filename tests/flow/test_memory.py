@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 
-from agents.orchestrator.board.events import Evening, GivenUp, Merged, TaskRejected
-from agents.orchestrator.day import Orchestrator
-from agents.orchestrator.memory.lesson import Lesson
-from agents.orchestrator.vision.goal_ids import ISSUE
-from cli.app import main
-from cli.wiring.records import Records
-from shared.model.evidence import Approved, ChangesRequested, Reviewed
-from shared.model.lifecycle import State
-from shared.model.work import Goal, TaskSpec
-from shared.store.gate_book import Ruling
-from shared.store.task_records import TaskRecord
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.orchestrator.board.events import Evening, GivenUp, Merged, TaskRejected
+from sisimpur.agents.orchestrator.day import Orchestrator
+from sisimpur.agents.orchestrator.memory.lesson import Lesson
+from sisimpur.agents.orchestrator.vision.goal_ids import ISSUE
+from sisimpur.cli.app import main
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.model.evidence import Approved, ChangesRequested, Reviewed
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.work import Goal, TaskSpec
+from sisimpur.shared.store.gate_book import Ruling
+from sisimpur.shared.store.task_records import TaskRecord
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.gated import BAD, FILES, GOOD, ID, LAST, VISION, WORSE, WORST, Coder, fix, suite

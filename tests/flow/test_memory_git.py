@@ -10,16 +10,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shared.model.change import Change
-from shared.model.errors import CommandFailed, Refused
-from shared.model.scope import Scope
-from shared.repo.committer import Author, Committed, Committer
-from shared.repo.mirror import BranchMoved, Mirror
-from shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
-from shared.repo.objects import Repository
-from shared.repo.remote import Remote
-from shared.system.outgoing import Outgoing
-from shared.system.process import Finished
+from sisimpur.shared.model.change import Change
+from sisimpur.shared.model.errors import CommandFailed, Refused
+from sisimpur.shared.model.scope import Scope
+from sisimpur.shared.repo.committer import Author, Committed, Committer
+from sisimpur.shared.repo.mirror import BranchMoved, Mirror
+from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
+from sisimpur.shared.repo.objects import Repository
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.system.outgoing import Outgoing
+from sisimpur.shared.system.process import Finished
 from tests.flow.memory_git import MemoryRepository
 
 KINDS = (Repository, MemoryRepository)

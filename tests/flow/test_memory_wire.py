@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from cli.wiring.model import Caching, make_client, make_meter
-from cli.wiring.records import Records
-from shared.llm.llm_client import LlmClient
-from shared.model.errors import TeamError
-from shared.model.work import Run
-from shared.money.pricing import Pricing
-from shared.money.savings import LedgerSavings
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.cli.wiring.model import Caching, make_client, make_meter
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.llm.llm_client import LlmClient
+from sisimpur.shared.model.errors import TeamError
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.savings import LedgerSavings
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import MemoryClient, MemoryMeter, PlayedModel
 from tests.journey.stage import Stage
 

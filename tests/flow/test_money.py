@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from cli.app import main
-from cli.commands.progress import Glance
-from cli.wiring.records import Records, open_records
-from shared.model.work import Run
-from shared.money.ledger import OwnerAdjustments
-from shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
-from shared.money.token_budget import NANO, Ask, Rates, Refusal, as_dollars, dollars
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.cli.app import main
+from sisimpur.cli.commands.progress import Glance
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.money.ledger import OwnerAdjustments
+from sisimpur.shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
+from sisimpur.shared.money.token_budget import NANO, Ask, Rates, Refusal, as_dollars, dollars
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite

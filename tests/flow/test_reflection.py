@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from agents.coder.engine.engine import EngineJob, EngineRun, never
-from cli.commands import owner_commands
-from cli.terminal.arguments import Arguments
-from cli.wiring.records import Records
-from shared.model.errors import BrokenSetup, Misconfigured
-from shared.sandbox.box import refusal
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, never
+from sisimpur.cli.commands import owner_commands
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.model.errors import BrokenSetup, Misconfigured
+from sisimpur.shared.sandbox.box import refusal
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.gated import BAD, FILES, GOOD, ID, VISION, Coder, fix, suite

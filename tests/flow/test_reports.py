@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands import owner_commands
-from cli.terminal.arguments import Arguments
-from shared.model.errors import Misconfigured, Unavailable
-from shared.model.lifecycle import State
-from shared.notify.discord_notifier import DiscordNotifier
-from shared.notify.notice import DeliveryUnknown
-from shared.store.gate_book import Ruling
-from shared.store.task_store import Survey, TaskStore
-from simulators.discord.local_webhook import LocalWebhook
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.cli.commands import owner_commands
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.shared.model.errors import Misconfigured, Unavailable
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.notify.discord_notifier import DiscordNotifier
+from sisimpur.shared.notify.notice import DeliveryUnknown
+from sisimpur.shared.store.gate_book import Ruling
+from sisimpur.shared.store.task_store import Survey, TaskStore
+from sisimpur.simulators.discord.local_webhook import LocalWebhook
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.gated import BAD, FILES, GOOD, ID, LAST, VISION, WORSE, WORST, Coder, fix, suite

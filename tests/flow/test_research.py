@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cli.wiring.lifetime import Stop
-from shared.model.research import SearchHit
-from shared.system.clock import ManualClock
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.cli.wiring.lifetime import Stop
+from sisimpur.shared.model.research import SearchHit
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.days import MIDNIGHT, days

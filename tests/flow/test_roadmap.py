@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from agents.coder.engine.engine import EngineJob
-from agents.orchestrator.roadmap.roadmap import MOST, Room
-from agents.orchestrator.roadmap.roadmap_needs import Sources, laid_out
-from cli.app import main
-from cli.wiring.records import Records
-from shared.model.lifecycle import Event, State
-from shared.model.work import TaskSpec, Vision
-from shared.store.journal import MoveReason
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.agents.orchestrator.roadmap.roadmap import MOST, Room
+from sisimpur.agents.orchestrator.roadmap.roadmap_needs import Sources, laid_out
+from sisimpur.cli.app import main
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.model.lifecycle import Event, State
+from sisimpur.shared.model.work import TaskSpec, Vision
+from sisimpur.shared.store.journal import MoveReason
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.stage import APPROVES, CODES, KEY, ScriptedWorkshop, Stage, goals_of, plans, reads, task

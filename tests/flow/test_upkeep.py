@@ -15,22 +15,22 @@ from typing import Any
 
 import pytest
 
-from agents.coder.engine.engine import EngineJob
-from agents.orchestrator.day import Orchestrator
-from agents.orchestrator.vision.vision_parser import parse
-from cli.commands import owner_commands
-from cli.terminal.arguments import Arguments
-from cli.views.status import status
-from cli.views.tasks import show
-from cli.wiring.records import Records
-from shared.model.errors import Misconfigured, Stumble
-from shared.model.work import Goal, Run, TaskSpec, Vision
-from shared.money.ticket import TicketOrder
-from shared.money.token_budget import Ask, Rates, Refusal, dollars
-from shared.sandbox.linter import Lint
-from shared.store.plan_book import Accepted
-from shared.system.markdown import outline
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.agents.orchestrator.day import Orchestrator
+from sisimpur.agents.orchestrator.vision.vision_parser import parse
+from sisimpur.cli.commands import owner_commands
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.views.status import status
+from sisimpur.cli.views.tasks import show
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.model.errors import Misconfigured, Stumble
+from sisimpur.shared.model.work import Goal, Run, TaskSpec, Vision
+from sisimpur.shared.money.ticket import TicketOrder
+from sisimpur.shared.money.token_budget import Ask, Rates, Refusal, dollars
+from sisimpur.shared.sandbox.linter import Lint
+from sisimpur.shared.store.plan_book import Accepted
+from sisimpur.shared.system.markdown import outline
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.journey.gated import Coder

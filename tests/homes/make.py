@@ -11,9 +11,9 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from shared.money.ledger import OwnerAdjustments
-from shared.money.token_budget import dollars
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.shared.money.ledger import OwnerAdjustments
+from sisimpur.shared.money.token_budget import dollars
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.homes.frozen import freeze
 from tests.homes.story import GREETING, LAMP, begun, script, staged
 from tests.journey.stage import Stage

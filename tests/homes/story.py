@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agents.coder.engine.engine import EngineJob
-from shared.sandbox.linter import Lint
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.shared.sandbox.linter import Lint
 from tests.journey.gated import BAD, GOOD, NEW_TEST, RIGHT, WRONG
 from tests.journey.looked_up import QUESTION, answers, looks, with_web
 from tests.journey.stage import CODES, Stage, goals_of, plans, reads, task

@@ -11,9 +11,9 @@ from typing import Any
 
 import httpx2
 
-from cli.commands.owner_commands import init
-from cli.terminal.arguments import Arguments
-from simulators.github.local_github import LocalGitHub
+from sisimpur.cli.commands.owner_commands import init
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.simulators.github.local_github import LocalGitHub
 from tests.journey.gated import FILES, VISION
 from tests.journey.stage import KEY, Stage, git, repository
 

@@ -13,16 +13,16 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from agents.coder.engine.engine import EngineJob
-from agents.orchestrator.day import Orchestrator
-from cli.commands.serving import Life
-from cli.wiring.config_watch import ConfigWatch
-from cli.wiring.lifetime import Quitting, quitting
-from cli.wiring.records import Records, open_records
-from cli.wiring.team import open_team
-from shared.model.lifecycle import State
-from shared.model.work import TaskSpec
-from shared.system import lock
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.agents.orchestrator.day import Orchestrator
+from sisimpur.cli.commands.serving import Life
+from sisimpur.cli.wiring.config_watch import ConfigWatch
+from sisimpur.cli.wiring.lifetime import Quitting, quitting
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.cli.wiring.team import open_team
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.work import TaskSpec
+from sisimpur.shared.system import lock
 from tests.journey.gated import BAD, GOOD, Coder, suite
 from tests.journey.stage import ScriptedWorkshop, Stage, mends
 from tests.mailbox import Mailbox

@@ -7,11 +7,11 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from agents.orchestrator.daemon import Daemon, End, Outside
-from cli.wiring.lifetime import Quitting, Stop
-from cli.wiring.records import Records
-from shared.model.schedule import Wait
-from shared.system.clock import ManualClock
+from sisimpur.agents.orchestrator.daemon import Daemon, End, Outside
+from sisimpur.cli.wiring.lifetime import Quitting, Stop
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.model.schedule import Wait
+from sisimpur.shared.system.clock import ManualClock
 from tests.journey.stage import ScriptedWorkshop, Stage
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)

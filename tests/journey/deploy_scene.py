@@ -8,10 +8,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from cli.app import main
-from cli.wiring.forge import open_code
-from cli.wiring.records import Records
-from shared.model.deployment import Deploy, DeployEvent, NewDeploy, Place
+from sisimpur.cli.app import main
+from sisimpur.cli.wiring.forge import open_code
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.model.deployment import Deploy, DeployEvent, NewDeploy, Place
 from tests.journey.stage import Stage, git
 
 PLACES: tuple[Place, ...] = ("staging", "production")

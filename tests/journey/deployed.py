@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-from shared.model.deployment import Deploy
+from sisimpur.shared.model.deployment import Deploy
 from tests.journey.stage import Stage
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
 
-from shared.model.deployment import Deploy
-from shared.system.clock import SystemClock
-from shared.system.process import Finished, run
+from sisimpur.shared.model.deployment import Deploy
+from sisimpur.shared.system.clock import SystemClock
+from sisimpur.shared.system.process import Finished, run
 from tests.docker_scene import base_image, clean_up, client, free_port
 from tests.journey.gated import Coder, suite
 from tests.journey.stage import Stage, git

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agents.coder.engine.engine import EngineJob
+from sisimpur.agents.coder.engine.engine import EngineJob
 from tests.journey.stage import goals_of, task
 
 VISION = "# Vision\n\n## Priority: HIGH\n- Fix the sum in app.py\n"

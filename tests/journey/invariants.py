@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from cli.wiring.records import Records
-from shared.forge.forge import Forge, Pull
-from shared.model.errors import Replaced
-from shared.model.lifecycle import State
-from shared.store.activity import Epochs
-from shared.store.database import Database
-from shared.system import lock
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.cli.wiring.records import Records
+from sisimpur.shared.forge.forge import Forge, Pull
+from sisimpur.shared.model.errors import Replaced
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.store.activity import Epochs
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system import lock
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import KEY, Stage
 from tests.mailbox import Mailbox
 

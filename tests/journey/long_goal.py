@@ -9,9 +9,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from agents.coder.engine.engine import EngineJob
-from cli.app import main
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.cli.app import main
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, Stage, goals_of, reads, task
 
 VISION = "# Vision\n\n## Priority: HIGH\n- Number all rooms of the house\n- Light the lamp\n"

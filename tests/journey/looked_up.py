@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from shared.model.research import inquiry
+from sisimpur.shared.model.research import inquiry
 from tests.journey.gated import VISION as GOALS
 from tests.journey.stage import Stage
 

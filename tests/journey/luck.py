@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from agents.coder.engine.engine import EngineJob
-from agents.orchestrator.inbox.answers import OwnerAnswers
-from shared.model.errors import Misconfigured, Unavailable
-from shared.model.lifecycle import FOLDERS, State
-from shared.notify.notice import Notice
-from shared.system.paths import Home
-from simulators.model.script import Asked, Script, script_of
-from simulators.model.steps import PlacedStep
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers
+from sisimpur.shared.model.errors import Misconfigured, Unavailable
+from sisimpur.shared.model.lifecycle import FOLDERS, State
+from sisimpur.shared.notify.notice import Notice
+from sisimpur.shared.system.paths import Home
+from sisimpur.simulators.model.script import Asked, Script, script_of
+from sisimpur.simulators.model.steps import PlacedStep
 from tests.journey.days import Days
 from tests.journey.stage import APPROVES, CODES, Stage, mends, reads, task
 from tests.mailbox import Mailbox

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from agents.coder.engine.engine import EngineJob
+from sisimpur.agents.coder.engine.engine import EngineJob
 from tests.journey.gated import BAD, GOOD, Coder, suite
 from tests.journey.stage import Stage
 from tests.mailbox import Mailbox

@@ -19,19 +19,19 @@ from typing import Any
 
 import httpx2
 
-from agents.coder.engine.engine import EngineJob, EngineRun, named_files, never
-from agents.orchestrator.vision.vision_parser import parse
-from agents.qa.runner.suite import Bench, RawTestRun, SuiteOrder
-from cli.commands.owner_commands import init
-from cli.terminal.arguments import Arguments
-from cli.wiring.records import Records, open_records
-from cli.wiring.team import open_team
-from shared.notify.notice import Notifier
-from shared.repo.mirror import Mirror
-from shared.sandbox.linter import Lint
-from shared.system.clock import Clock
-from shared.system.markdown import outline
-from shared.system.paths import Home
+from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, named_files, never
+from sisimpur.agents.orchestrator.vision.vision_parser import parse
+from sisimpur.agents.qa.runner.suite import Bench, RawTestRun, SuiteOrder
+from sisimpur.cli.commands.owner_commands import init
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.cli.wiring.team import open_team
+from sisimpur.shared.notify.notice import Notifier
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.sandbox.linter import Lint
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.markdown import outline
+from sisimpur.shared.system.paths import Home
 
 GIT = {
     "PATH": "/usr/bin:/bin:/usr/local/bin",

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from agents.coder.engine.engine import EngineJob
-from cli.app import main
-from shared.money.pricing import Pricing
-from shared.money.savings import LedgerSavings
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.cli.app import main
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.savings import LedgerSavings
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES as SUM_FILES
 from tests.journey.gated import GOOD, ID, Coder, fix, suite
 from tests.journey.gated import VISION as SUM

@@ -18,13 +18,13 @@ from typing import Any
 
 import pytest
 
-from cli.app import main
-from cli.commands.day import failed_today
-from cli.terminal.arguments import CHECKOUT, parse
-from cli.terminal.text import command, pasteable
-from shared.model.lifecycle import State
-from shared.system.process import Finished, run
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.cli.app import main
+from sisimpur.cli.commands.day import failed_today
+from sisimpur.cli.terminal.arguments import CHECKOUT, parse
+from sisimpur.cli.terminal.text import command, pasteable
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.system.process import Finished, run
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.accepted import GOLDEN
 from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, goals_of, plans, reads, repository, task
 
@@ -142,7 +142,7 @@ def test_interrupted_is_130_and_the_next_start_goes_on(stage: Stage) -> None:
 
 
 def test_two_days_at_once_on_one_home_are_refused(stage: Stage) -> None:
-    from shared.system.lock import hold
+    from sisimpur.shared.system.lock import hold
 
     with hold(stage.home.lock):
         done = main_py("--home", str(stage.home.root), "run-day")
@@ -444,7 +444,7 @@ def test_a_hint_in_an_error_names_the_home_too(stage: Stage, tmp_path: Path) -> 
 def test_each_command_names_a_function_that_is_there(usage: str) -> None:
     required = re.sub(r"\{(\w+).*?\}", r"\1", re.sub(r"\[.*?\]", "", usage)).split()
     arguments = parse(["1" if word.isupper() else word for word in required])
-    assert callable(resolve_name(f"cli.{arguments.run}"))
+    assert callable(resolve_name(f"sisimpur.cli.{arguments.run}"))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, RIGHT, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads
 from tests.killing import EVERY_POINT, finishes, killed_at, points

@@ -13,22 +13,22 @@ from pathlib import Path
 
 import pytest
 
-from agents.coder.engine.engine import EngineJob
-from agents.orchestrator.board.breaker import Service
-from agents.orchestrator.day import Orchestrator
-from cli.commands.serving import Life
-from cli.terminal.arguments import Arguments
-from cli.views.status import status
-from cli.wiring.config_watch import ConfigWatch
-from cli.wiring.lifetime import Quitting, Stop
-from cli.wiring.records import Records, open_records
-from cli.wiring.team import open_team
-from shared.forge.forge import ForgeUnavailable
-from shared.model.errors import Replaced
-from shared.model.schedule import Wait
-from shared.system import lock
-from shared.system.clock import ManualClock
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.agents.orchestrator.board.breaker import Service
+from sisimpur.agents.orchestrator.day import Orchestrator
+from sisimpur.cli.commands.serving import Life
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.views.status import status
+from sisimpur.cli.wiring.config_watch import ConfigWatch
+from sisimpur.cli.wiring.lifetime import Quitting, Stop
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.cli.wiring.team import open_team
+from sisimpur.shared.forge.forge import ForgeUnavailable
+from sisimpur.shared.model.errors import Replaced
+from sisimpur.shared.model.schedule import Wait
+from sisimpur.shared.system import lock
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, Days, days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import (

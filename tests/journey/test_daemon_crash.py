@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.lifecycle import State
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, suite
 from tests.journey.stage import APPROVES, CODES, Stage, goals_of, plans, reads, task
 from tests.killing import EVERY_POINT, finishes, killed_at, killed_if_reached, occurrences, points

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.coder.engine.engine import EngineJob
-from shared.model.errors import Refused
-from shared.sandbox.box import find_box
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.sandbox.box import find_box
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, goals_of, mends, plans, reads, task
 
 

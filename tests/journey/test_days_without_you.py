@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from agents.coder.engine.engine import EngineJob
-from shared.money.token_budget import dollars
-from shared.system.clock import ManualClock
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.shared.money.token_budget import dollars
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.looked_up import NOTE, PAGE, QUESTION, answers, looks, with_web
 from tests.journey.stage import APPROVES, CODES, Stage, goals_of, reads, task

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from agents.devops.drivers.health_checker import PageLine
 from bench.demo import GOAL_SHARE, arranging, on_tasks
-from cli.wiring.records import open_records
-from shared.system.http import HttpAnswer
-from shared.system.process import Finished, run, running
+from sisimpur.agents.devops.drivers.health_checker import PageLine
+from sisimpur.cli.wiring.records import open_records
+from sisimpur.shared.system.http import HttpAnswer
+from sisimpur.shared.system.process import Finished, run, running
 from tests.journey.stage import git
 
 ROOT = Path(__file__).parents[2]

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from agents.devops.drivers.backup import Backups
-from cli.commands.day import run_day
-from cli.commands.deploys import before, deploy, rollback
-from cli.terminal.arguments import CHECKOUT, Arguments
-from cli.views.deploys import make_driver
-from shared.model.deployment import Deploy, DeployEvent, DeployStage, Place
-from shared.model.errors import Misconfigured
-from shared.store.activity import Epochs
-from shared.system import lock
+from sisimpur.agents.devops.drivers.backup import Backups
+from sisimpur.cli.commands.day import run_day
+from sisimpur.cli.commands.deploys import before, deploy, rollback
+from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
+from sisimpur.cli.views.deploys import make_driver
+from sisimpur.shared.model.deployment import Deploy, DeployEvent, DeployStage, Place
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.store.activity import Epochs
+from sisimpur.shared.system import lock
 from tests.journey.deploy_scene import GOOD, SICK, DeployHome
 
 A, B, C = "a" * 40, "b" * 40, "c" * 40

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.deployment import DeployStage as At
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.shared.model.deployment import DeployStage as At
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.deployed import Site, book, site
 from tests.journey.gated import FILES, ID, VISION, Coder, fix, suite
 from tests.journey.one_deploy import WELL

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from agents.devops.drivers.driver import Driver, EngineAway
-from agents.orchestrator.day import Orchestrator
-from agents.orchestrator.reports.reporting import Reporting
-from cli.commands.deploy_check import deploy_findings
-from cli.wiring.records import Records
-from cli.wiring.team import open_team
-from shared.model.deployment import Deploy, DeployEvent, Place, Running
-from shared.model.errors import Misconfigured, TeamError, Unavailable
-from shared.model.lifecycle import Event as TaskEvent
-from shared.model.lifecycle import State
-from shared.model.work import TaskSpec
-from shared.store.journal import MoveReason
+from sisimpur.agents.devops.drivers.driver import Driver, EngineAway
+from sisimpur.agents.orchestrator.day import Orchestrator
+from sisimpur.agents.orchestrator.reports.reporting import Reporting
+from sisimpur.cli.commands.deploy_check import deploy_findings
+from sisimpur.cli.wiring.records import Records
+from sisimpur.cli.wiring.team import open_team
+from sisimpur.shared.model.deployment import Deploy, DeployEvent, Place, Running
+from sisimpur.shared.model.errors import Misconfigured, TeamError, Unavailable
+from sisimpur.shared.model.lifecycle import Event as TaskEvent
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.work import TaskSpec
+from sisimpur.shared.store.journal import MoveReason
 from tests.journey.deploy_scene import PLACES, SICK, DeployHome, booked
 from tests.mailbox import Mailbox
 

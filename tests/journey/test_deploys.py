@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.terminal.arguments import CHECKOUT
-from shared.system.clock import ManualClock
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.cli.terminal.arguments import CHECKOUT
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.deployed import Site, book, ends, sick, site
 from tests.journey.gated import FILES, GOOD, ID, RIGHT, VISION, Coder, fix, suite

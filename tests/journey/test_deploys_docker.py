@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.model.deployment import DeployStage as At
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.shared.model.deployment import DeployStage as At
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.docker_scene import base_image, engine_or_skip, occupied, page
 from tests.journey.deployed_docker import Containers, containers
 from tests.killing import at_length, finishes, killed_at, points

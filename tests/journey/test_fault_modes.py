@@ -19,25 +19,25 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from agents.coder.engine.engine import EngineJob
-from agents.orchestrator.daemon import Daemon, Outside
-from cli.wiring.lifetime import Quitting, Stop
-from cli.wiring.records import Records, open_records
-from cli.wiring.team import open_team
-from shared.model.errors import TeamError
-from shared.model.lifecycle import FOLDERS
-from shared.model.work import Run
-from shared.money.ledger import Ledger
-from shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
-from shared.money.pricing import Pricing
-from shared.money.ticket import TicketOrder
-from shared.money.token_budget import Caps, dollars
-from shared.store.activity import STOPPED, Epochs
-from shared.store.database import Database
-from shared.system import lock
-from shared.system.clock import ManualClock
-from shared.system.process import run
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.agents.orchestrator.daemon import Daemon, Outside
+from sisimpur.cli.wiring.lifetime import Quitting, Stop
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.cli.wiring.team import open_team
+from sisimpur.shared.model.errors import TeamError
+from sisimpur.shared.model.lifecycle import FOLDERS
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.money.ledger import Ledger
+from sisimpur.shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.ticket import TicketOrder
+from sisimpur.shared.money.token_budget import Caps, dollars
+from sisimpur.shared.store.activity import STOPPED, Epochs
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system import lock
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.shared.system.process import run
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, Days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, ScriptedWorkshop, Stage, plans, reads

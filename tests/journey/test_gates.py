@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from cli.commands import owner_commands
-from cli.terminal.arguments import Arguments
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.cli.commands import owner_commands
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import (
     FILES,
     GOOD,

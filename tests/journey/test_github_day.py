@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from cli.app import main
-from simulators.github.faults import Fault
-from simulators.github.local_github import LocalGitHub
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.cli.app import main
+from sisimpur.simulators.github.faults import Fault
+from sisimpur.simulators.github.local_github import LocalGitHub
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.edges.forge_contract import commit
 from tests.edges.github_contract import Contract
 from tests.journey import long_goal

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.coder.engine.engine import EngineJob
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, KEY, VISION, Stage, goals_of, plans, reads, task
 
 SUM = goals_of(VISION)[0]

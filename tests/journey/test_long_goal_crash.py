@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.long_goal import LAMP, ROOMS, house, planned
 from tests.journey.stage import APPROVES, CODES, Stage, reads
 from tests.killing import EVERY_POINT, at_length, finishes, killed_at, points

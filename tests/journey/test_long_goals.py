@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.system.clock import ManualClock
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, days
 from tests.journey.long_goal import (
     ALL_OF_IT,

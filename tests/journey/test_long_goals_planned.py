@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.long_goal import (
     ALL_OF_IT,
     VISION,

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from agents.orchestrator.memory.lesson import Lesson
-from cli.app import main
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.orchestrator.memory.lesson import Lesson
+from sisimpur.cli.app import main
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.deployed import sick, site
 from tests.journey.gated import BAD, FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Stage, goals_of, plans, reads, task

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from cli.app import main
-from cli.wiring.records import Records, open_records
-from shared.model.work import Run
-from shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
-from shared.money.token_budget import NANO, Ask, Rates, Refusal, dollars
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.cli.app import main
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
+from sisimpur.shared.money.token_budget import NANO, Ask, Rates, Refusal, dollars
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads
 

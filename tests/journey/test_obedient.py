@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from agents.coder.engine.engine import EngineJob
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, NEW_TEST, RIGHT, SUM, VISION, WRONG, suite
 from tests.journey.stage import APPROVES, CODES, KEY, Stage, reads, task
 from tests.journey.stage import plans as plan

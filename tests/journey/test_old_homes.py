@@ -20,9 +20,9 @@ from typing import Any
 
 import pytest
 
-from cli.app import main
-from shared.sandbox.linter import Lint
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.cli.app import main
+from sisimpur.shared.sandbox.linter import Lint
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.accepted import is_accepted
 from tests.homes.frozen import thaw
 from tests.homes.story import GREETING, TASKS, VISION, script, staged

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from simulators.github.local_github import LocalGitHub
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.simulators.github.local_github import LocalGitHub
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.at_github import GitHubStage
 from tests.journey.gated import FILES, GOOD, ID, SUM, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, plans, reads, task

@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 import yaml
 
-from agents.devops.ci.workflow_lint import Linted, WorkflowFinding
-from cli.commands.ci import BRANCH, PULL, PUSH, WorkflowProposal, propose_ci
-from cli.terminal.arguments import Arguments
-from cli.wiring.forge import open_code
-from shared.forge.forge import REVIEW_CONTEXT, task_of
-from shared.model.errors import Misconfigured, Refused
-from shared.system import lock
-from shared.system.outgoing import Outgoing
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.devops.ci.workflow_lint import Linted, WorkflowFinding
+from sisimpur.cli.commands.ci import BRANCH, PULL, PUSH, WorkflowProposal, propose_ci
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.wiring.forge import open_code
+from sisimpur.shared.forge.forge import REVIEW_CONTEXT, task_of
+from sisimpur.shared.model.errors import Misconfigured, Refused
+from sisimpur.shared.system import lock
+from sisimpur.shared.system.outgoing import Outgoing
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, GIT, Stage, git, plans, reads
 from tests.killing import EVERY_POINT, finishes, killed_at, points

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads
 from tests.mailbox import Mailbox

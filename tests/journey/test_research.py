@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from cli.app import main
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.cli.app import main
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, GOOD, Coder, fix, suite
 from tests.journey.looked_up import ADDRESS, ASKED, NOTE, QUESTION, QUOTE, VISION, answers, looks, with_web
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from agents.coder.engine.engine import EngineJob
-from cli.wiring.records import Records
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.agents.coder.engine.engine import EngineJob
+from sisimpur.cli.wiring.records import Records
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.stage import APPROVES, CODES, ScriptedWorkshop, Stage, goals_of, plans, reads, task
 from tests.killing import EVERY_POINT, finishes, killed_at, points, snippet
 

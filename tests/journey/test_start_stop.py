@@ -20,25 +20,25 @@ from typing import Any
 
 import pytest
 
-from agents.orchestrator.day import Orchestrator
-from cli.commands.daemon import StopTimeouts, start, stopped
-from cli.commands.serving import Life
-from cli.terminal.arguments import Arguments
-from cli.terminal.text import command
-from cli.views import status as view
-from cli.views.daemon_state import problems
-from cli.wiring.config_watch import ConfigWatch
-from cli.wiring.lifetime import Quitting, Stop
-from cli.wiring.records import Records, open_records
-from shared.model.errors import Misconfigured, Replaced, Stumble
-from shared.model.schedule import Wait
-from shared.store.activity import STOPPED, Epoch, Epochs
-from shared.store.database import Database
-from shared.system import lock
-from shared.system.clock import ManualClock
-from shared.system.keeping import FULL_OUTPUT
-from shared.system.paths import Home
-from shared.system.process import Finished, other, run
+from sisimpur.agents.orchestrator.day import Orchestrator
+from sisimpur.cli.commands.daemon import StopTimeouts, start, stopped
+from sisimpur.cli.commands.serving import Life
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.cli.terminal.text import command
+from sisimpur.cli.views import status as view
+from sisimpur.cli.views.daemon_state import problems
+from sisimpur.cli.wiring.config_watch import ConfigWatch
+from sisimpur.cli.wiring.lifetime import Quitting, Stop
+from sisimpur.cli.wiring.records import Records, open_records
+from sisimpur.shared.model.errors import Misconfigured, Replaced, Stumble
+from sisimpur.shared.model.schedule import Wait
+from sisimpur.shared.store.activity import STOPPED, Epoch, Epochs
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system import lock
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.shared.system.keeping import FULL_OUTPUT
+from sisimpur.shared.system.paths import Home
+from sisimpur.shared.system.process import Finished, other, run
 from tests.journey.stage import KEY, Stage
 
 NEXT = r"(?:now: [a-z' ]+; )?next: [a-z' ]+ at \d\d:\d\d(?: tomorrow)?"
@@ -47,11 +47,11 @@ ENVIRONMENT = {"PATH": os.environ["PATH"]}
 NOBODY = "http://127.0.0.1:9"  # the model's address: without goals nobody asks there
 QUICK = """
 import sys; from pathlib import Path
-from cli.terminal.arguments import Arguments; from cli.commands.serving import serve
+from sisimpur.cli.terminal.arguments import Arguments; from sisimpur.cli.commands.serving import serve
 sys.exit(serve(Arguments("start", Path(sys.argv[1])), {}, beat=0.2))
 """
 STUBBORN = """
-import signal, sys, time; from pathlib import Path; from shared.system.lock import hold
+import signal, sys, time; from pathlib import Path; from sisimpur.shared.system.lock import hold
 signal.signal(signal.SIGTERM, lambda *_: print("asked", flush=True))
 with hold(Path(sys.argv[1])):
     print("held", flush=True)

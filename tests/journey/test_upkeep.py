@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from cli.commands import owner_commands
-from cli.terminal.arguments import Arguments
-from shared.model.naming import is_upkeep
-from simulators.model.scripted_model import ScriptedModel
+from sisimpur.cli.commands import owner_commands
+from sisimpur.cli.terminal.arguments import Arguments
+from sisimpur.shared.model.naming import is_upkeep
+from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import Coder
 from tests.journey.stage import APPROVES, CODES, Stage, reads
 from tests.killing import at_length, finishes, killed_at, points

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from agents.reviewer.answer import Decision, FindingReply, ReviewReply
-from agents.reviewer.rules import rules
-from agents.reviewer.rules.case import Case, ChangedFile
-from shared.model.change import Change
-from shared.model.errors import TeamError
-from shared.model.evidence import Finding, Severity
-from shared.model.work import Run
-from shared.system.outgoing import Outgoing
+from sisimpur.agents.reviewer.answer import Decision, FindingReply, ReviewReply
+from sisimpur.agents.reviewer.rules import rules
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile
+from sisimpur.shared.model.change import Change
+from sisimpur.shared.model.errors import TeamError
+from sisimpur.shared.model.evidence import Finding, Severity
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.system.outgoing import Outgoing
 
 T = TypeVar("T")
 Texts = Mapping[str, str]

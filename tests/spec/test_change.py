@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.model.change import Change, ChangeLimits, refusal
-from shared.model.scope import Scope
+from sisimpur.shared.model.change import Change, ChangeLimits, refusal
+from sisimpur.shared.model.scope import Scope
 
 SCOPE = Scope(files=("a.py", "old.py"), new_files=("new.py",))
 EDIT = Change("a.py", "modified", "100644", "100644", added_lines=((3, "x = 1"),))

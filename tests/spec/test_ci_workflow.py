@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.devops.ci.ci_workflow import (
+from sisimpur.agents.devops.ci.ci_workflow import (
     CHECKOUT,
     PLAIN_ERRORS,
     SETUP_PYTHON,
@@ -25,8 +25,8 @@ from agents.devops.ci.ci_workflow import (
     render,
     runs_on_pulls,
 )
-from agents.qa.runner.environment_store import default_setup
-from shared.model.errors import Misconfigured
+from sisimpur.agents.qa.runner.environment_store import default_setup
+from sisimpur.shared.model.errors import Misconfigured
 
 
 def order(**more: Any) -> CiOrder:

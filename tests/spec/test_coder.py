@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from agents.coder.agent import LONGEST_SUBJECT, commit_message
-from agents.coder.engine.engine import End, EngineRun
-from agents.coder.judge import Away, Broke, Disturbed, NoMoney, NoShare, Worked, judge, pulse
-from shared.model.work import TaskSpec
-from shared.money.ticket import CallRecord
-from shared.money.ticket import State as CallState
-from shared.money.token_budget import TokenUsage
+from sisimpur.agents.coder.agent import LONGEST_SUBJECT, commit_message
+from sisimpur.agents.coder.engine.engine import End, EngineRun
+from sisimpur.agents.coder.judge import Away, Broke, Disturbed, NoMoney, NoShare, Worked, judge, pulse
+from sisimpur.shared.model.work import TaskSpec
+from sisimpur.shared.money.ticket import CallRecord
+from sisimpur.shared.money.ticket import State as CallState
+from sisimpur.shared.money.token_budget import TokenUsage
 
 TASK = TaskSpec("20261120-01", "Fix the sum", "It subtracts.", files=("a.py",))
 

@@ -13,11 +13,11 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agents.devops.compose import compose_service
-from agents.devops.compose.compose_parts import BUILD_OURS, BUILD_REFUSED, ComposeSite
-from agents.devops.compose.compose_rules import TOP, Composed, Forbidden, checked, env_files
-from agents.devops.compose.compose_values import MOST_TOLD, Problems, filled, substituted
-from shared.system import strict_yaml
+from sisimpur.agents.devops.compose import compose_service
+from sisimpur.agents.devops.compose.compose_parts import BUILD_OURS, BUILD_REFUSED, ComposeSite
+from sisimpur.agents.devops.compose.compose_rules import TOP, Composed, Forbidden, checked, env_files
+from sisimpur.agents.devops.compose.compose_values import MOST_TOLD, Problems, filled, substituted
+from sisimpur.shared.system import strict_yaml
 
 COMMIT = "c0ffee" + "0" * 34
 OURS = {"sisimpur.home": "0123456789ab", "sisimpur.place": "staging"}

@@ -6,15 +6,26 @@ from dataclasses import replace
 
 import pytest
 
-from agents.orchestrator.planning import daily_planner
-from agents.orchestrator.planning.daily_planner import Beside, goals_to_plan, merged
-from agents.orchestrator.publishing import pull_text
-from agents.orchestrator.reports import progress_tracker
-from agents.orchestrator.roadmap.roadmap import PROFILE, forecast
-from agents.orchestrator.vision.goal_ids import note_id, unwanted, wordings
-from shared.model.lifecycle import Board, Card, State, wording
-from shared.model.work import Branch, DailyPlan, Difficulty, Goal, Guard, Priority, Question, Remark, TaskSpec, Vision
-from shared.money.token_budget import Totals, cents, dollars
+from sisimpur.agents.orchestrator.planning import daily_planner
+from sisimpur.agents.orchestrator.planning.daily_planner import Beside, goals_to_plan, merged
+from sisimpur.agents.orchestrator.publishing import pull_text
+from sisimpur.agents.orchestrator.reports import progress_tracker
+from sisimpur.agents.orchestrator.roadmap.roadmap import PROFILE, forecast
+from sisimpur.agents.orchestrator.vision.goal_ids import note_id, unwanted, wordings
+from sisimpur.shared.model.lifecycle import Board, Card, State, wording
+from sisimpur.shared.model.work import (
+    Branch,
+    DailyPlan,
+    Difficulty,
+    Goal,
+    Guard,
+    Priority,
+    Question,
+    Remark,
+    TaskSpec,
+    Vision,
+)
+from sisimpur.shared.money.token_budget import Totals, cents, dollars
 
 LOW = Goal("g-1", "Tidy up", priority=Priority.LOW, line=9)
 HIGH = Goal("g-2", "Fix it", priority=Priority.HIGH, line=5)

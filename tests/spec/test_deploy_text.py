@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agents.orchestrator.reports import deploy_text, report_notice, report_text
-from agents.orchestrator.reports.account import DayAccount, DeployAccount, Live
-from agents.orchestrator.reports.report_text import morning
-from shared.model.deployment import OVER, Deploy, DeployStage, Place
-from shared.money.token_budget import NANO, Totals
-from shared.notify.notice import Notice, Tone
+from sisimpur.agents.orchestrator.reports import deploy_text, report_notice, report_text
+from sisimpur.agents.orchestrator.reports.account import DayAccount, DeployAccount, Live
+from sisimpur.agents.orchestrator.reports.report_text import morning
+from sisimpur.shared.model.deployment import OVER, Deploy, DeployStage, Place
+from sisimpur.shared.money.token_budget import NANO, Totals
+from sisimpur.shared.notify.notice import Notice, Tone
 
 DAY, CALL = "2026-11-20", "python main.py"
 THEN = datetime(2026, 11, 20, 14, 2, tzinfo=UTC)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.model.deployment import (
+from sisimpur.shared.model.deployment import (
     BROKE,
     OVER,
     PLACES,
@@ -38,7 +38,7 @@ from shared.model.deployment import (
     next_step,
     unwatched,
 )
-from shared.model.errors import ImpossibleTransition
+from sisimpur.shared.model.errors import ImpossibleTransition
 
 # --- the table -----------------------------------------------------------------------------------------------
 

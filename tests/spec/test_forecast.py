@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from cli.views.budget import Forecast, forecast
+from sisimpur.cli.views.budget import Forecast, forecast
 
 TODAY = "2026-11-20"  # ten days of November are left
 

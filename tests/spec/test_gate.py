@@ -8,8 +8,17 @@ from itertools import product
 
 import pytest
 
-from shared.model.evidence import Approved, ChangesRequested, Escalated, Evidence, Finding, Problem, Reviewed, Severity
-from shared.model.gate import (
+from sisimpur.shared.model.evidence import (
+    Approved,
+    ChangesRequested,
+    Escalated,
+    Evidence,
+    Finding,
+    Problem,
+    Reviewed,
+    Severity,
+)
+from sisimpur.shared.model.gate import (
     MOST_RUNS,
     AskOwner,
     Cancel,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.model.deployment import HealthLook, Healthy, Rule, Sick, Unsure, judge
-from shared.model.text import seen_before
+from sisimpur.shared.model.deployment import HealthLook, Healthy, Rule, Sick, Unsure, judge
+from sisimpur.shared.model.text import seen_before
 
 RULE = Rule(grace=30, watch=100, flaps=2, restarts=1)
 WRONG, DEAD, LOGGED = "GET / answered 500, not 200", "it exited with 3", "Traceback"

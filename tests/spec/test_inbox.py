@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.orchestrator.inbox.owner_words import LONGEST, OwnerAnswer, answer_in, answers_in, last_word
-from agents.orchestrator.vision.issue_goals import MOST, InboxRules, goals_in, number_of, with_issues
-from agents.orchestrator.vision.vision_parser import difference, parse
-from shared.forge.forge import Comment, Issue, Verdict
-from shared.model.work import Goal, MarkdownLine, Priority, Vision
+from sisimpur.agents.orchestrator.inbox.owner_words import LONGEST, OwnerAnswer, answer_in, answers_in, last_word
+from sisimpur.agents.orchestrator.vision.issue_goals import MOST, InboxRules, goals_in, number_of, with_issues
+from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse
+from sisimpur.shared.forge.forge import Comment, Issue, Verdict
+from sisimpur.shared.model.work import Goal, MarkdownLine, Priority, Vision
 
 AT = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
 OWNERS = InboxRules(owners=("Alice",))

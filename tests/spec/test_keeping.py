@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from shared.model.lifecycle import State
-from shared.system.keeping import (
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.system.keeping import (
     FULL_LOG,
     HOLES,
     SCATTERED_OBJECTS,

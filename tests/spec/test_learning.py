@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.orchestrator.memory.lesson import Lesson, Situation, bounded
-from agents.orchestrator.memory.lesson_text import (
+from sisimpur.agents.orchestrator.memory.lesson import Lesson, Situation, bounded
+from sisimpur.agents.orchestrator.memory.lesson_text import (
     LONGEST_LINE,
     ReviewComplaint,
     TaskSetback,
@@ -27,8 +27,17 @@ from agents.orchestrator.memory.lesson_text import (
     sick,
     title_words,
 )
-from agents.orchestrator.memory.signature import signature
-from shared.model.evidence import Approved, ChangesRequested, Evidence, Failure, Finding, Problem, Reviewed, Severity
+from sisimpur.agents.orchestrator.memory.signature import signature
+from sisimpur.shared.model.evidence import (
+    Approved,
+    ChangesRequested,
+    Evidence,
+    Failure,
+    Finding,
+    Problem,
+    Reviewed,
+    Severity,
+)
 
 KIND = "NameError: name 'total' is not defined"
 FAILS = Problem("a test fails", "tests/test_a.py::test_sum fails at a.py:3", "correct")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.orchestrator.memory.lesson import (
+from sisimpur.agents.orchestrator.memory.lesson import (
     MOST_IN_A_PROMPT,
     Lesson,
     bounded,
@@ -18,7 +18,7 @@ from agents.orchestrator.memory.lesson import (
     helps,
     is_kept,
 )
-from agents.orchestrator.memory.synonyms import GROUPS, kindred
+from sisimpur.agents.orchestrator.memory.synonyms import GROUPS, kindred
 
 DAY = "2026-11-20"
 LESSON = Lesson(1, "coder", "Read the file again.", expires=expiry(DAY))

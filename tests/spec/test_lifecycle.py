@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-from shared.model.errors import ImpossibleTransition
-from shared.model.lifecycle import (
+from sisimpur.shared.model.errors import ImpossibleTransition
+from sisimpur.shared.model.lifecycle import (
     FOLDERS,
     OWNERS,
     TRANSITIONS,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.model.errors import Refused
-from shared.model.naming import (
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.naming import (
     attempt_ref,
     branch_name,
     goal_branch,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agents.orchestrator.decide import (
+from sisimpur.agents.orchestrator.decide import (
     AbandonAttempt,
     AdoptTask,
     ApplyOwnerMove,
@@ -21,10 +21,10 @@ from agents.orchestrator.decide import (
     Rest,
     next_move,
 )
-from shared.model.evidence import Escalated, Evidence, Reviewed
-from shared.model.gate import AskOwner, Judge, ReviewState, RunTests
-from shared.model.lifecycle import Board, Card, Event, State, TaskLimits, Tried, pause_after, waits_for
-from shared.model.work import Priority, TaskSpec
+from sisimpur.shared.model.evidence import Escalated, Evidence, Reviewed
+from sisimpur.shared.model.gate import AskOwner, Judge, ReviewState, RunTests
+from sisimpur.shared.model.lifecycle import Board, Card, Event, State, TaskLimits, Tried, pause_after, waits_for
+from sisimpur.shared.model.work import Priority, TaskSpec
 
 UNKNOWN = "no task is ready: a depends on x, which does not exist"
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.planner.plan_rules import Tree, faults
-from agents.planner.settling import settled
-from agents.planner.task_spec import Draft, GoalReply, GoalVerdict, PlanReply, body, headline
-from shared.model.naming import is_task_id
-from shared.model.work import Difficulty, Goal, Guard, PlanAnswer, PlanOrder, Priority, TaskSpec
+from sisimpur.agents.planner.plan_rules import Tree, faults
+from sisimpur.agents.planner.settling import settled
+from sisimpur.agents.planner.task_spec import Draft, GoalReply, GoalVerdict, PlanReply, body, headline
+from sisimpur.shared.model.naming import is_task_id
+from sisimpur.shared.model.work import Difficulty, Goal, Guard, PlanAnswer, PlanOrder, Priority, TaskSpec
 
 DAY = "2026-11-20"
 FILES = ("README.md", "app/__init__.py", "app/views.py", "app/urls.py", "hooks/n8n.py", "tests/test_app.py")

@@ -10,14 +10,14 @@ from typing import TypeVar
 
 import pytest
 
-from agents.planner.agent import Planner
-from agents.planner.codebase_analyzer import CodebaseAnalyzer
-from agents.planner.source import SourceHit
-from agents.planner.task_spec import ClaimedEvidence, Draft, GoalReply, GoalVerdict, PlanReply, Proof
-from shared.llm import llm_client
-from shared.llm.prompts import Prompts
-from shared.model.errors import OutOfBudget, Refused, Stumble, TeamError
-from shared.model.work import Difficulty, Goal, Guard, PlanAnswer, PlanOrder, Priority, Remark, Run, TaskSpec
+from sisimpur.agents.planner.agent import Planner
+from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.source import SourceHit
+from sisimpur.agents.planner.task_spec import ClaimedEvidence, Draft, GoalReply, GoalVerdict, PlanReply, Proof
+from sisimpur.shared.llm import llm_client
+from sisimpur.shared.llm.prompts import Prompts
+from sisimpur.shared.model.errors import OutOfBudget, Refused, Stumble, TeamError
+from sisimpur.shared.model.work import Difficulty, Goal, Guard, PlanAnswer, PlanOrder, Priority, Remark, Run, TaskSpec
 
 T = TypeVar("T")
 AGENTS = Path(__file__).parents[2] / "agents"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shared.model.change import PROTECTED, Change, needs_owner, usually_holds_keys
-from shared.model.scope import matches
+from sisimpur.shared.model.change import PROTECTED, Change, needs_owner, usually_holds_keys
+from sisimpur.shared.model.scope import matches
 
 HARMLESS = Change("src/a.py", "modified", "100644", "100644")
 

@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 
-from agents.qa.agent import Qa, QaPolicy
-from agents.qa.runner.suite import RawTestRun, SuiteOrder
-from shared.model.errors import BrokenSetup, Unavailable
-from shared.model.evidence import Evidence, SuiteRun, is_test_file, rules
-from shared.model.work import Branch, Run, TaskSpec
-from shared.repo.mirror import Mirror
-from shared.repo.remote import Remote
-from shared.sandbox.bubblewrap import never
-from shared.system.clock import ManualClock
-from shared.system.log import Log
+from sisimpur.agents.qa.agent import Qa, QaPolicy
+from sisimpur.agents.qa.runner.suite import RawTestRun, SuiteOrder
+from sisimpur.shared.model.errors import BrokenSetup, Unavailable
+from sisimpur.shared.model.evidence import Evidence, SuiteRun, is_test_file, rules
+from sisimpur.shared.model.work import Branch, Run, TaskSpec
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import Remote
+from sisimpur.shared.sandbox.bubblewrap import never
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.shared.system.log import Log
 from tests.repositories import commit, repository, shell
 
 RUN = Run(1, "qa", "2026-11-21", "t1", 1)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.qa.analysis.test_changes import EMPTY, GONE, WEAKER, weakenings
+from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, WEAKER, weakenings
 
 PATH = "tests/test_shop.py"
 OLD = dedent('''\

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.qa.analysis.equivalence import is_same_code
-from agents.qa.analysis.mutants import unnoticed
-from agents.qa.analysis.task_words import asks_for_behaviour, bare_name, is_declared
-from agents.qa.analysis.test_changes import EMPTY, GONE, WEAKER, Weakening
-from agents.qa.analysis.touched import SuiteFiles, Touched
-from agents.qa.evidence_rule import UNCHANGED, Runs, Texts, gone, problems, proving
-from shared.model.change import Change
-from shared.model.evidence import Failure, Outcome, SuiteRun
-from shared.model.work import TaskSpec
+from sisimpur.agents.qa.analysis.equivalence import is_same_code
+from sisimpur.agents.qa.analysis.mutants import unnoticed
+from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour, bare_name, is_declared
+from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, WEAKER, Weakening
+from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
+from sisimpur.agents.qa.evidence_rule import UNCHANGED, Runs, Texts, gone, problems, proving
+from sisimpur.shared.model.change import Change
+from sisimpur.shared.model.evidence import Failure, Outcome, SuiteRun
+from sisimpur.shared.model.work import TaskSpec
 
 A, B, C, NEW = (f"tests/test_shop.py::test_{name}" for name in ("a", "b", "c", "new"))
 OTHER = "tests/test_other.py::test_o"

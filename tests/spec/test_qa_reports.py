@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.qa.coverage_checker import drop, read_coverage, uncovered_changes
-from agents.qa.runner.suite import RawTestRun
-from agents.qa.test_runner import command_for, read_run
-from shared.model.change import Change
-from shared.model.evidence import SuiteRun
+from sisimpur.agents.qa.coverage_checker import drop, read_coverage, uncovered_changes
+from sisimpur.agents.qa.runner.suite import RawTestRun
+from sisimpur.agents.qa.test_runner import command_for, read_run
+from sisimpur.shared.model.change import Change
+from sisimpur.shared.model.evidence import SuiteRun
 
 PASSED = {"test": "tests/test_a.py::test_b", "outcome": "passed"}
 FAILED = {"test": "tests/test_a.py::test_c", "outcome": "failed", "where": "tests/test_a.py:7", "text": "boom"}

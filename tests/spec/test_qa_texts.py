@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping
 
 import pytest
 
-from agents.qa.analysis.task_words import names_to_remove, obsolete
-from agents.qa.analysis.test_support import SourceTexts, relied_on
-from agents.qa.analysis.touched import Touched
-from agents.qa.analysis.uncovered import Pair, unrun
-from shared.model.change import Change
-from shared.model.work import TaskSpec
+from sisimpur.agents.qa.analysis.task_words import names_to_remove, obsolete
+from sisimpur.agents.qa.analysis.test_support import SourceTexts, relied_on
+from sisimpur.agents.qa.analysis.touched import Touched
+from sisimpur.agents.qa.analysis.uncovered import Pair, unrun
+from sisimpur.shared.model.change import Change
+from sisimpur.shared.model.work import TaskSpec
 
 TASK = TaskSpec("t1", "Remove the late fee", "Remove `to_pay` and LATE_FEE, with their two tests.")
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.qa.analysis.mutants import MOST, Mutant, mutants
-from agents.qa.test_writer import Sample, new_file, order, sample_of
-from shared.model.evidence import Evidence
-from shared.model.scope import is_plain_path
-from shared.model.work import Branch, TaskSpec
+from sisimpur.agents.qa.analysis.mutants import MOST, Mutant, mutants
+from sisimpur.agents.qa.test_writer import Sample, new_file, order, sample_of
+from sisimpur.shared.model.evidence import Evidence
+from sisimpur.shared.model.scope import is_plain_path
+from sisimpur.shared.model.work import Branch, TaskSpec
 
 TASK = TaskSpec("t7", "Round the total", "Prices are {rounded}.", files=("shop/prices.py",), guards=("secret/",))
 BRANCH = Branch("agent/t7", "b", "c", ("shop/prices.py", "shop/gone.py"))

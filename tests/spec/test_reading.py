@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import pytest
 
-from agents.orchestrator.vision.interpreter import Interpreter, needs_reading
-from agents.orchestrator.vision.reading import (
+from sisimpur.agents.orchestrator.vision.interpreter import Interpreter, needs_reading
+from sisimpur.agents.orchestrator.vision.reading import (
     MAX_PATTERNS,
     GoalReading,
     GuardAnswer,
@@ -22,12 +22,12 @@ from agents.orchestrator.vision.reading import (
     says_no,
     unread,
 )
-from agents.orchestrator.vision.vision_parser import difference, parse, with_found
-from shared.llm import llm_client
-from shared.llm.prompts import Prompts
-from shared.model.errors import Refused
-from shared.model.work import Goal, Guard, Priority, Remark, Run, Vision
-from shared.system.markdown import outline
+from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse, with_found
+from sisimpur.shared.llm import llm_client
+from sisimpur.shared.llm.prompts import Prompts
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.work import Goal, Guard, Priority, Remark, Run, Vision
+from sisimpur.shared.system.markdown import outline
 
 T = TypeVar("T")
 AGENTS = Path(__file__).parents[2] / "agents"

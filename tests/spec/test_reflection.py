@@ -17,14 +17,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.coder.agent import Coder, CoderLimits, CoderTickets
-from agents.coder.engine import aider_launcher
-from agents.coder.engine.aider_runner import answer
-from agents.coder.engine.engine import EngineJob, EngineRun, named_files
-from agents.coder.judge import Broke, Disturbed, judge
-from agents.orchestrator.publishing.delivery import Delivery, PullFacts
-from agents.orchestrator.publishing.gate_text import verdict_line
-from agents.orchestrator.reports.reflection import (
+from sisimpur.agents.coder.agent import Coder, CoderLimits, CoderTickets
+from sisimpur.agents.coder.engine import aider_launcher
+from sisimpur.agents.coder.engine.aider_runner import answer
+from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, named_files
+from sisimpur.agents.coder.judge import Broke, Disturbed, judge
+from sisimpur.agents.orchestrator.publishing.delivery import Delivery, PullFacts
+from sisimpur.agents.orchestrator.publishing.gate_text import verdict_line
+from sisimpur.agents.orchestrator.reports.reflection import (
     KNOWN,
     MOST_LINES,
     STOPPED,
@@ -42,31 +42,31 @@ from agents.orchestrator.reports.reflection import (
     reflected,
     undecided,
 )
-from agents.orchestrator.roadmap.weeks import Burnt, TaskEnding, Week, ends_by_week, monday_of, weeks
-from agents.qa.analysis.touched import SuiteFiles, Touched
-from agents.qa.evidence_rule import Runs, problems
-from agents.qa.gathering import Gathering, Subject
-from agents.qa.runner.environment_build import Builder, Setup
-from agents.qa.runner.index_proxy import IndexProxy
-from cli.wiring.records import aider_python
-from shared.model.change import Change, ChangeLimits, refusal
-from shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
-from shared.model.evidence import ChangesRequested, Evidence, Finding, Outcome, Problem, Severity, SuiteRun
-from shared.model.gate import AskOwner, Fail, Policy, ReviewState, fingerprint, next_step
-from shared.model.lifecycle import TRANSITIONS, Event, State, TaskLimits, Tried
-from shared.model.scope import Scope
-from shared.model.work import Branch, ModelChoice, NotCoded, Run, TaskSpec
-from shared.money.routing import Route
-from shared.money.ticket import CallRecord
-from shared.money.token_budget import NANO, TokenUsage
-from shared.repo.committer import Committed, NothingChanged
-from shared.repo.mirror import BranchMoved
-from shared.sandbox.box import Finished, Job, find_box
-from shared.sandbox.bubblewrap import PROGRAMS, Bubblewrap
-from shared.sandbox.selftest import SandboxCheck, require
-from shared.store.database import Database
-from shared.system.clock import ManualClock
-from shared.system.process import End
+from sisimpur.agents.orchestrator.roadmap.weeks import Burnt, TaskEnding, Week, ends_by_week, monday_of, weeks
+from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
+from sisimpur.agents.qa.evidence_rule import Runs, problems
+from sisimpur.agents.qa.gathering import Gathering, Subject
+from sisimpur.agents.qa.runner.environment_build import Builder, Setup
+from sisimpur.agents.qa.runner.index_proxy import IndexProxy
+from sisimpur.cli.wiring.records import aider_python
+from sisimpur.shared.model.change import Change, ChangeLimits, refusal
+from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
+from sisimpur.shared.model.evidence import ChangesRequested, Evidence, Finding, Outcome, Problem, Severity, SuiteRun
+from sisimpur.shared.model.gate import AskOwner, Fail, Policy, ReviewState, fingerprint, next_step
+from sisimpur.shared.model.lifecycle import TRANSITIONS, Event, State, TaskLimits, Tried
+from sisimpur.shared.model.scope import Scope
+from sisimpur.shared.model.work import Branch, ModelChoice, NotCoded, Run, TaskSpec
+from sisimpur.shared.money.routing import Route
+from sisimpur.shared.money.ticket import CallRecord
+from sisimpur.shared.money.token_budget import NANO, TokenUsage
+from sisimpur.shared.repo.committer import Committed, NothingChanged
+from sisimpur.shared.repo.mirror import BranchMoved
+from sisimpur.shared.sandbox.box import Finished, Job, find_box
+from sisimpur.shared.sandbox.bubblewrap import PROGRAMS, Bubblewrap
+from sisimpur.shared.sandbox.selftest import SandboxCheck, require
+from sisimpur.shared.store.database import Database
+from sisimpur.shared.system.clock import ManualClock
+from sisimpur.shared.system.process import End
 
 TASK = TaskSpec("20261120-01", "Fix the sum", "It subtracts.", files=("app.py", "tests/test_app.py"))
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

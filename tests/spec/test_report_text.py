@@ -9,18 +9,18 @@ from datetime import UTC, datetime
 import pytest
 from PIL import Image
 
-from agents.orchestrator.reports import report_notice
-from agents.orchestrator.reports.account import DayAccount, GoalAccount, PlanAccount, TaskAccount
-from agents.orchestrator.reports.picture import BAR, BOTTOM, LEFT, PLENTY, picture
-from agents.orchestrator.reports.report_text import evening, morning
-from agents.orchestrator.reports.report_words import few, left_by_hour
-from shared.model.lifecycle import Event, State
-from shared.model.text import harmless
-from shared.model.work import Priority
-from shared.money.ticket import Spending
-from shared.money.token_budget import NANO, Totals
-from shared.notify.notice import Tone
-from shared.store.plan_book import Trouble
+from sisimpur.agents.orchestrator.reports import report_notice
+from sisimpur.agents.orchestrator.reports.account import DayAccount, GoalAccount, PlanAccount, TaskAccount
+from sisimpur.agents.orchestrator.reports.picture import BAR, BOTTOM, LEFT, PLENTY, picture
+from sisimpur.agents.orchestrator.reports.report_text import evening, morning
+from sisimpur.agents.orchestrator.reports.report_words import few, left_by_hour
+from sisimpur.shared.model.lifecycle import Event, State
+from sisimpur.shared.model.text import harmless
+from sisimpur.shared.model.work import Priority
+from sisimpur.shared.money.ticket import Spending
+from sisimpur.shared.money.token_budget import NANO, Totals
+from sisimpur.shared.notify.notice import Tone
+from sisimpur.shared.store.plan_book import Trouble
 
 DAY, CALL = "2026-11-20", "python main.py"
 MERGED = TaskAccount(

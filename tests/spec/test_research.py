@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.orchestrator.research.research_note import name_of, note
-from agents.orchestrator.research.researching import MOST_TRIES, due
-from agents.researcher.agent import LAST, LEAST, ROOM, ResearchBounds, Researcher
-from agents.researcher.answer import ClaimReply, OptionReply, ResearchReply, passages, settled
-from cli.terminal.arguments import CHECKOUT
-from shared.llm.prompts import Prompts
-from shared.model.errors import Stumble
-from shared.model.research import (
+from sisimpur.agents.orchestrator.research.research_note import name_of, note
+from sisimpur.agents.orchestrator.research.researching import MOST_TRIES, due
+from sisimpur.agents.researcher.agent import LAST, LEAST, ROOM, ResearchBounds, Researcher
+from sisimpur.agents.researcher.answer import ClaimReply, OptionReply, ResearchReply, passages, settled
+from sisimpur.cli.terminal.arguments import CHECKOUT
+from sisimpur.shared.llm.prompts import Prompts
+from sisimpur.shared.model.errors import Stumble
+from sisimpur.shared.model.research import (
     Claim,
     Findings,
     Inquiry,
@@ -30,7 +30,7 @@ from shared.model.research import (
     inquiry,
     supported,
 )
-from shared.model.work import Run
+from sisimpur.shared.model.work import Run
 
 T = TypeVar("T")
 DAY = "2026-11-20"

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.reviewer.agent import case_of
-from agents.reviewer.diff_analyzer import MARGIN, WHOLE_FILE, chunks, read_patch
-from shared.model.errors import Refused
-from shared.model.work import Branch, TaskSpec
-from shared.repo.mirror import Mirror
-from shared.repo.remote import Remote
+from sisimpur.agents.reviewer.agent import case_of
+from sisimpur.agents.reviewer.diff_analyzer import MARGIN, WHOLE_FILE, chunks, read_patch
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.work import Branch, TaskSpec
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.remote import Remote
 from tests.repositories import commit, repository
 from tests.spec.reviewing import Commits, file, patch
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.reviewer.rules import rules
-from agents.reviewer.rules.dependency_rules import close_to_well_known
-from shared.model.evidence import Severity
+from sisimpur.agents.reviewer.rules import rules
+from sisimpur.agents.reviewer.rules.dependency_rules import close_to_well_known
+from sisimpur.shared.model.evidence import Severity
 from tests.spec.reviewing import OUTGOING, case, file, found
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW

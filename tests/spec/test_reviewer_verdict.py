@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.reviewer.agent import Reviewer, ReviewLimits
-from agents.reviewer.answer import MOST_FINDINGS, Decision, FindingReply, ReviewReply, history
-from agents.reviewer.rules.lint_rules import BEFORE
-from shared.llm import llm_client
-from shared.llm.prompts import Prompts
-from shared.model.errors import OutOfBudget, Refused, ReplyDeclined, Stumble, TeamError
-from shared.model.evidence import (
+from sisimpur.agents.reviewer.agent import Reviewer, ReviewLimits
+from sisimpur.agents.reviewer.answer import MOST_FINDINGS, Decision, FindingReply, ReviewReply, history
+from sisimpur.agents.reviewer.rules.lint_rules import BEFORE
+from sisimpur.shared.llm import llm_client
+from sisimpur.shared.llm.prompts import Prompts
+from sisimpur.shared.model.errors import OutOfBudget, Refused, ReplyDeclined, Stumble, TeamError
+from sisimpur.shared.model.evidence import (
     Approved,
     ChangesRequested,
     Escalated,
@@ -28,7 +28,7 @@ from shared.model.evidence import (
     Verdict,
     signatures,
 )
-from shared.model.work import Branch, Run, TaskSpec
+from sisimpur.shared.model.work import Branch, Run, TaskSpec
 from tests.spec.reviewing import OUTGOING, Commits, ScriptedModel, approve, complaint, file, patch, reject
 
 AGENTS = Path(__file__).parents[2] / "agents"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.orchestrator.roadmap.roadmap import (
+from sisimpur.agents.orchestrator.roadmap.roadmap import (
     DONE,
     ENOUGH,
     FARTHEST,
@@ -30,8 +30,8 @@ from agents.orchestrator.roadmap.roadmap import (
     next_goals,
     pace,
 )
-from agents.orchestrator.roadmap.weeks import monday_of
-from shared.model.work import Priority
+from sisimpur.agents.orchestrator.roadmap.weeks import monday_of
+from sisimpur.shared.model.work import Priority
 
 TODAY = "2026-11-20"  # a Friday
 MONDAY = date(2026, 11, 16)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.orchestrator.reports.report_text import roadmap
-from agents.orchestrator.roadmap.roadmap import (
+from sisimpur.agents.orchestrator.reports.report_text import roadmap
+from sisimpur.agents.orchestrator.roadmap.roadmap import (
     DONE,
     FREE,
     LATER,
@@ -24,12 +24,12 @@ from agents.orchestrator.roadmap.roadmap import (
     applied,
     lay_out,
 )
-from agents.orchestrator.roadmap.roadmap_file import NOTHING, TOP, Sheet, edits, likeness, read, recognised
-from agents.orchestrator.roadmap.roadmap_text import day_words, pace_words, render
-from shared.model.errors import Refused
-from shared.model.work import Priority
-from shared.money.token_budget import NANO
-from shared.system.markdown import outline
+from sisimpur.agents.orchestrator.roadmap.roadmap_file import NOTHING, TOP, Sheet, edits, likeness, read, recognised
+from sisimpur.agents.orchestrator.roadmap.roadmap_text import day_words, pace_words, render
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.work import Priority
+from sisimpur.shared.money.token_budget import NANO
+from sisimpur.shared.system.markdown import outline
 from tests.spec.test_roadmap import DAYS, FIVE, NEEDS, PACES, PINS, TODAY, monday, need, weeks
 
 A, B, C, D = (f"g-{letter * 6}" for letter in "abcd")

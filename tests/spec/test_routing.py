@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.model.work import Difficulty
-from shared.money.routing import ENOUGH, NEWEST, ONE_IN, FirstTry, Lane, balance, choose, number_of, saved
-from shared.money.savings import Saved, cached, is_long_enough, pays
-from shared.money.token_budget import Rates, TokenUsage, cost
+from sisimpur.shared.model.work import Difficulty
+from sisimpur.shared.money.routing import ENOUGH, NEWEST, ONE_IN, FirstTry, Lane, balance, choose, number_of, saved
+from sisimpur.shared.money.savings import Saved, cached, is_long_enough, pays
+from sisimpur.shared.money.token_budget import Rates, TokenUsage, cost
 
 GOOD = FirstTry("cheap", good=True, cost=10, checks=40, worth=200)
 BAD = replace(GOOD, good=False)

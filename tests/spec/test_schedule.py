@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.model.schedule import (
+from sisimpur.shared.model.schedule import (
     WORK,
     Due,
     Outlook,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.model.scope import Scope, is_plain_path, judge, matches, reads_as_dot_git
+from sisimpur.shared.model.scope import Scope, is_plain_path, judge, matches, reads_as_dot_git
 
 NAMES = st.text("abAB.-_ é*?[]!", min_size=1, max_size=6)
 PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.model.text import defuse, one_line, printable
+from sisimpur.shared.model.text import defuse, one_line, printable
 
 HOSTS = ("github.com",)
 ACTS = re.compile(

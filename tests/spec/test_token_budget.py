@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.money.token_budget import (
+from sisimpur.shared.money.token_budget import (
     HIDDEN_TOKENS,
     NANO,
     Ask,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.orchestrator.upkeep.upkeep import (
+from sisimpur.agents.orchestrator.upkeep.upkeep import (
     AGAIN,
     KINDS,
     LONGEST_LINE,
@@ -32,11 +32,11 @@ from agents.orchestrator.upkeep.upkeep import (
     task,
     wanted,
 )
-from shared.config.settings_policy import UpkeepRules
-from shared.model.lifecycle import Board, Card, State, waits_for, wording
-from shared.model.naming import is_task_id, is_upkeep, upkeep_task
-from shared.model.work import Goal, Priority, TaskSpec, Vision
-from shared.money.token_budget import dollars
+from sisimpur.shared.config.settings_policy import UpkeepRules
+from sisimpur.shared.model.lifecycle import Board, Card, State, waits_for, wording
+from sisimpur.shared.model.naming import is_task_id, is_upkeep, upkeep_task
+from sisimpur.shared.model.work import Goal, Priority, TaskSpec, Vision
+from sisimpur.shared.money.token_budget import dollars
 
 TODAY = "2026-11-20"
 RULES = UpkeepRules(tasks=1, open=2)

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.orchestrator.upkeep.package_index import NewerVersion
-from agents.orchestrator.upkeep.upkeep import UpkeepFinding, task
-from agents.orchestrator.upkeep.upkeep_findings import Reach, failing, texts, uncovered, untidy
-from agents.orchestrator.upkeep.upkeep_pins import MOST_PINS, RequirementPin, outdated, pins
-from agents.qa.analysis.task_words import asks_for_behaviour, mends
-from agents.qa.analysis.touched import Touched
-from shared.model.change import Change
-from shared.model.errors import Refused
-from shared.model.evidence import Failure, SuiteRun
-from shared.model.scope import is_plain_path
-from shared.sandbox.linter import Lint
+from sisimpur.agents.orchestrator.upkeep.package_index import NewerVersion
+from sisimpur.agents.orchestrator.upkeep.upkeep import UpkeepFinding, task
+from sisimpur.agents.orchestrator.upkeep.upkeep_findings import Reach, failing, texts, uncovered, untidy
+from sisimpur.agents.orchestrator.upkeep.upkeep_pins import MOST_PINS, RequirementPin, outdated, pins
+from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour, mends
+from sisimpur.agents.qa.analysis.touched import Touched
+from sisimpur.shared.model.change import Change
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.evidence import Failure, SuiteRun
+from sisimpur.shared.model.scope import is_plain_path
+from sisimpur.shared.sandbox.linter import Lint
 
 DAY = "2026-11-20"
 FILES = {

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from agents.orchestrator.vision.vision_parser import MAX_GOALS, difference, parse
-from shared.model.errors import Refused
-from shared.model.work import Priority, Remark, Vision
-from shared.system.markdown import MAX_CHARACTERS, outline
+from sisimpur.agents.orchestrator.vision.vision_parser import MAX_GOALS, difference, parse
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.work import Priority, Remark, Vision
+from sisimpur.shared.system.markdown import MAX_CHARACTERS, outline
 
 MORNING = """\
 # Sisimpur Vision — Updated 2026-02-17

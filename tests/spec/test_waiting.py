@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from shared.model.schedule import back_off
+from sisimpur.shared.model.schedule import back_off
 
 MINUTE = timedelta(minutes=1)
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from agents.coder.engine.engine import End, EngineJob
-from shared.model.errors import Refused
-from shared.model.work import ModelChoice
+from sisimpur.agents.coder.engine.engine import End, EngineJob
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.work import ModelChoice
 
 CALL_TIMEOUT = 300  # seconds for one model call; the meter gives up earlier
 CONTEXT = 1_000_000  # tokens; whether a prompt is too long is for the API to say

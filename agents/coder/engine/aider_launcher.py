@@ -22,7 +22,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
-from shared.model.scope import is_plain_path, matches
+from sisimpur.shared.model.scope import is_plain_path, matches
 
 VERSION = "0.86.2"  # whose inside the replacements fit
 LONGEST, MOST = 2_000, 50  # characters of one text, entries of one list in the result

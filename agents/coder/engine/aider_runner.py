@@ -17,13 +17,13 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agents.coder.engine import aider_command, aider_launcher
-from agents.coder.engine.engine import End, EngineJob, EngineRun, named_files, never, nothing_happened
-from shared.model.errors import Refused
-from shared.model.text import one_line
-from shared.sandbox.box import METER_PORT, Box, Finished, Job, JobLimits, Mount, hand_over, python_mounts
-from shared.system.fault import fault_point
-from shared.system.paths import read_bytes, remove_folder
+from sisimpur.agents.coder.engine import aider_command, aider_launcher
+from sisimpur.agents.coder.engine.engine import End, EngineJob, EngineRun, named_files, never, nothing_happened
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.sandbox.box import METER_PORT, Box, Finished, Job, JobLimits, Mount, hand_over, python_mounts
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.paths import read_bytes, remove_folder
 
 LAUNCHER = Path(aider_launcher.__file__)
 GIVEN, RESULT, TASK = "/run/engine/given", "/run/engine/result", "/run/engine/task"  # as the box sees them
@@ -127,8 +127,8 @@ def lay_out(place: Path, job: EngineJob) -> Given:
 
 def code_mounts(program: Path, *modules: Path) -> tuple[Mount, ...]:
     """A program of ours at CODE, and beside it what it imports, under the names that it has here."""
-    root = Path(__file__).parents[3]
-    imported = (root / "shared" / "model", *modules)
+    root = Path(__file__).parents[4]
+    imported = (root / "sisimpur" / "shared" / "model", *modules)
     beside = (Mount(path, f"{CODE}/{path.relative_to(root)}") for path in imported)
     return Mount(program, f"{CODE}/{program.name}"), *beside
 

@@ -25,7 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from agents.coder.engine import aider_fence, aider_launcher
+from sisimpur.agents.coder.engine import aider_fence, aider_launcher
 
 PRELOADED = (
     *("litellm", "networkx", "numpy", "httpx", "httpcore", "h11", "requests", "diskcache"),

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agents.coder.engine import aider_command, aider_fence, aider_launcher, aider_server
-from agents.coder.engine.aider_runner import (
+from sisimpur.agents.coder.engine import aider_command, aider_fence, aider_launcher, aider_server
+from sisimpur.agents.coder.engine.aider_runner import (
     ADDRESSES,
     BASE_URL,
     CODE,
@@ -33,14 +33,14 @@ from agents.coder.engine.aider_runner import (
     line_ends,
     moved_away,
 )
-from agents.coder.engine.engine import EngineJob, EngineRun, never
-from agents.coder.engine.warm_box import WarmBox
-from shared.model.errors import TeamError
-from shared.sandbox.box import METER_PORT, Box, Finished, Job, JobLimits, Mount, hand_over, python_mounts
-from shared.sandbox.watchdog import watchdog
-from shared.system.fault import fault_point
-from shared.system.paths import remove_folder
-from shared.system.process import Watch
+from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, never
+from sisimpur.agents.coder.engine.warm_box import WarmBox
+from sisimpur.shared.model.errors import TeamError
+from sisimpur.shared.sandbox.box import METER_PORT, Box, Finished, Job, JobLimits, Mount, hand_over, python_mounts
+from sisimpur.shared.sandbox.watchdog import watchdog
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.paths import remove_folder
+from sisimpur.shared.system.process import Watch
 
 WORK = "/run/engine/work"  # as the box sees it
 SERVER, MODULES = Path(aider_server.__file__), (Path(aider_fence.__file__), Path(aider_launcher.__file__))

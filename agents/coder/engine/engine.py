@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from shared.model.change import usually_holds_keys
-from shared.model.errors import Refused
-from shared.model.scope import is_plain_path
-from shared.model.work import ModelChoice
-from shared.system.paths import MAX_TEXT, read_bytes
+from sisimpur.shared.model.change import usually_holds_keys
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.scope import is_plain_path
+from sisimpur.shared.model.work import ModelChoice
+from sisimpur.shared.system.paths import MAX_TEXT, read_bytes
 
 MOST_MESSAGE = 200_000  # characters
 MOST_BYTES = 2_000_000  # of all files that a task names; each may have MAX_TEXT

@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from shared.model.errors import Stopping, TeamError, Unavailable
-from shared.sandbox.box import Box, Finished, Job
-from shared.system.process import LOOK, End, Watch, head_and_tail
+from sisimpur.shared.model.errors import Stopping, TeamError, Unavailable
+from sisimpur.shared.sandbox.box import Box, Finished, Job
+from sisimpur.shared.system.process import LOOK, End, Watch, head_and_tail
 
 READY_WITHIN, BEGUN_WITHIN = 30.0, 10.0  # seconds, for the server and for one task
 LAST_BREATH = 10.0  # seconds for the box to end a task

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shared.model.errors import Misconfigured
+from sisimpur.shared.model.errors import Misconfigured
 
 RUNNER = "ubuntu-24.04"
 LOOKED_UP = "2026-11-21"  # docs/ci.md says where

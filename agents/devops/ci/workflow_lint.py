@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shared.model.text import one_line
-from shared.system.process import Finished, RunOptions, run
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.system.process import Finished, RunOptions, run
 
 SCHEMA, AUDIT = "check-jsonschema", "zizmor"
 TOOLS = {

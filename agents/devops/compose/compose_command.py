@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.devops.drivers.driver import EngineAway
-from shared.model.errors import Misconfigured, Stopping
-from shared.system import process
-from shared.system.fault import fault_point
-from shared.system.paths import write_text
-from shared.system.process import Finished
+from sisimpur.agents.devops.drivers.driver import EngineAway
+from sisimpur.shared.model.errors import Misconfigured, Stopping
+from sisimpur.shared.system import process
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.paths import write_text
+from sisimpur.shared.system.process import Finished
 
 PASSED = ("DOCKER_HOST", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "DOCKER_CONFIG", "HOME", "LANG")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

@@ -16,25 +16,33 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agents.devops.compose import compose_rules
-from agents.devops.compose.compose_command import ComposeCommand
-from agents.devops.compose.compose_parts import ComposeSite, Inside
-from agents.devops.compose.compose_rules import Composed, Forbidden
-from agents.devops.compose.compose_values import Problems, escaped, plain
-from agents.devops.docker.docker_engine import GONE, connected, unless
-from agents.devops.docker.docker_manager import DockerManager
-from agents.devops.docker.docker_words import COMMIT, HOME, PORT_TAKEN, Container, summed_up, why_away, without_noise
-from agents.devops.drivers import build_context, ports
-from agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release
-from agents.devops.drivers.owner_command import tail
-from agents.devops.drivers.release_files import read_env_file, release_env
-from shared.config.settings_deploy import DeploySettings
-from shared.model.deployment import Place, Running
-from shared.model.errors import Misconfigured, Refused
-from shared.system import strict_yaml
-from shared.system.fault import fault_point
-from shared.system.paths import read_text, write_text
-from shared.system.process import Finished
+from sisimpur.agents.devops.compose import compose_rules
+from sisimpur.agents.devops.compose.compose_command import ComposeCommand
+from sisimpur.agents.devops.compose.compose_parts import ComposeSite, Inside
+from sisimpur.agents.devops.compose.compose_rules import Composed, Forbidden
+from sisimpur.agents.devops.compose.compose_values import Problems, escaped, plain
+from sisimpur.agents.devops.docker.docker_engine import GONE, connected, unless
+from sisimpur.agents.devops.docker.docker_manager import DockerManager
+from sisimpur.agents.devops.docker.docker_words import (
+    COMMIT,
+    HOME,
+    PORT_TAKEN,
+    Container,
+    summed_up,
+    why_away,
+    without_noise,
+)
+from sisimpur.agents.devops.drivers import build_context, ports
+from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release
+from sisimpur.agents.devops.drivers.owner_command import tail
+from sisimpur.agents.devops.drivers.release_files import read_env_file, release_env
+from sisimpur.shared.config.settings_deploy import DeploySettings
+from sisimpur.shared.model.deployment import Place, Running
+from sisimpur.shared.model.errors import Misconfigured, Refused
+from sisimpur.shared.system import strict_yaml
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.paths import read_text, write_text
+from sisimpur.shared.system.process import Finished
 
 POLITE, HURRIED = 10, 1  # seconds between TERM and KILL
 RUNS, BUILDS = "compose.json", "build.json"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from agents.devops.compose.compose_values import (
+from sisimpur.agents.devops.compose.compose_values import (
     Problems,
     boolean,
     filled,
@@ -20,7 +20,7 @@ from agents.devops.compose.compose_values import (
     shown,
     text,
 )
-from shared.model.deployment import Place
+from sisimpur.shared.model.deployment import Place
 
 SERVICE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 PART_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}")

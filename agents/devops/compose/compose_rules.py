@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.devops.compose import compose_service, compose_values
-from agents.devops.compose.compose_parts import (
+from sisimpur.agents.devops.compose import compose_service, compose_values
+from sisimpur.agents.devops.compose.compose_parts import (
     SERVICE_NAME,
     ComposeParts,
     ComposeSite,
@@ -21,7 +21,7 @@ from agents.devops.compose.compose_parts import (
     env_file_entries,
     named_parts,
 )
-from agents.devops.compose.compose_values import UNPRINTED, Problems, inside, is_absent, shown
+from sisimpur.agents.devops.compose.compose_values import UNPRINTED, Problems, inside, is_absent, shown
 
 MOST_SERVICES = 50
 TOP = frozenset({"services", "volumes", "networks", "version", "name"})

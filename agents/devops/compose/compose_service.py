@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.devops.compose.compose_parts import (
+from sisimpur.agents.devops.compose.compose_parts import (
     ComposeParts,
     ComposeService,
     ComposeSite,
@@ -20,7 +20,7 @@ from agents.devops.compose.compose_parts import (
     add_environment,
     add_image,
 )
-from agents.devops.compose.compose_values import (
+from sisimpur.agents.devops.compose.compose_values import (
     Problems,
     Shape,
     boolean,

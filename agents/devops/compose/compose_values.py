@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from shared.model.text import printable
+from sisimpur.shared.model.text import printable
 
 MOST_TOLD = 40  # problems of one file
 LONGEST_VALUE = 64_000  # characters of one text, with what was put in

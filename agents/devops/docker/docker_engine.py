@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from agents.devops.docker.docker_words import plain, plain_line, why_away, without_noise
-from agents.devops.drivers.driver import EngineAway, NotBuilt
-from shared.model.errors import Misconfigured, Stumble
+from sisimpur.agents.devops.docker.docker_words import plain, plain_line, why_away, without_noise
+from sisimpur.agents.devops.drivers.driver import EngineAway, NotBuilt
+from sisimpur.shared.model.errors import Misconfigured, Stumble
 
 if TYPE_CHECKING:
     import docker

@@ -8,12 +8,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from agents.devops.docker.docker_engine import GONE, IN_USE, build, connected, streamed, unless
-from agents.devops.docker.docker_words import COMMIT, HOME, PLACE, SHORT, Container, Image, Names, summed_up
-from agents.devops.drivers.driver import Cleaned, Release
-from shared.model.deployment import PLACES, Place, Running
-from shared.model.errors import Misconfigured
-from shared.system.fault import fault_point
+from sisimpur.agents.devops.docker.docker_engine import GONE, IN_USE, build, connected, streamed, unless
+from sisimpur.agents.devops.docker.docker_words import COMMIT, HOME, PLACE, SHORT, Container, Image, Names, summed_up
+from sisimpur.agents.devops.drivers.driver import Cleaned, Release
+from sisimpur.shared.model.deployment import PLACES, Place, Running
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.system.fault import fault_point
 
 if TYPE_CHECKING:
     import docker

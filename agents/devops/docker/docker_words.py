@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agents.devops.drivers.driver import Release
-from shared.model.deployment import PLACES, Place, Running
-from shared.model.text import HIDDEN, one_line
+from sisimpur.agents.devops.drivers.driver import Release
+from sisimpur.shared.model.deployment import PLACES, Place, Running
+from sisimpur.shared.model.text import HIDDEN, one_line
 
 HOME, PLACE, COMMIT = "sisimpur.home", "sisimpur.place", "sisimpur.commit"  # labels
 SHORT = 12  # digits of a commit in the name of an image

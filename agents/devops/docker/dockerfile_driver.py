@@ -13,17 +13,17 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import IO, NoReturn
 
-from agents.devops.docker.docker_engine import IN_USE, EngineRefused
-from agents.devops.docker.docker_manager import DockerManager, Wanted
-from agents.devops.docker.docker_words import HOME, PORT_TAKEN, Container, Image
-from agents.devops.drivers import ports
-from agents.devops.drivers.build_context import pack
-from agents.devops.drivers.driver import Cleaned, EngineAway, NotStarted, NotTouched, Release
-from agents.devops.drivers.release_files import release_env
-from shared.config.settings_deploy import DeploySettings, PlaceSettings
-from shared.model.deployment import PLACES, Place, Running
-from shared.model.errors import Misconfigured
-from shared.system.fault import fault_point
+from sisimpur.agents.devops.docker.docker_engine import IN_USE, EngineRefused
+from sisimpur.agents.devops.docker.docker_manager import DockerManager, Wanted
+from sisimpur.agents.devops.docker.docker_words import HOME, PORT_TAKEN, Container, Image
+from sisimpur.agents.devops.drivers import ports
+from sisimpur.agents.devops.drivers.build_context import pack
+from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotStarted, NotTouched, Release
+from sisimpur.agents.devops.drivers.release_files import release_env
+from sisimpur.shared.config.settings_deploy import DeploySettings, PlaceSettings
+from sisimpur.shared.model.deployment import PLACES, Place, Running
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.system.fault import fault_point
 
 LIMITS = {"CPUs": "deploy.cpus", "memory limit": "deploy.memory"}  # what an engine complains of -> the owner's word
 

@@ -17,14 +17,14 @@ from datetime import UTC
 from pathlib import Path
 from urllib.parse import quote
 
-from agents.devops.drivers.owner_command import OwnerCommand, surroundings
-from shared.config.settings_deploy import DeploySettings
-from shared.model.deployment import PLACES, Place
-from shared.model.errors import Misconfigured, Stumble
-from shared.model.text import HIDDEN
-from shared.system.clock import Clock
-from shared.system.fault import fault_point
-from shared.system.paths import move, remove_folder, sync_folder
+from sisimpur.agents.devops.drivers.owner_command import OwnerCommand, surroundings
+from sisimpur.shared.config.settings_deploy import DeploySettings
+from sisimpur.shared.model.deployment import PLACES, Place
+from sisimpur.shared.model.errors import Misconfigured, Stumble
+from sisimpur.shared.model.text import HIDDEN
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.paths import move, remove_folder, sync_folder
 
 LEAST_KEPT = 3
 NAME = re.compile(r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{12}(\.[0-9]+)?")

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
-from agents.devops.drivers.driver import NotBuilt
-from shared.system.paths import read_text
+from sisimpur.agents.devops.drivers.driver import NotBuilt
+from sisimpur.shared.system.paths import read_text
 
 IGNORE = ".dockerignore"
 FROM = re.compile(r"\s*FROM\s", re.IGNORECASE)

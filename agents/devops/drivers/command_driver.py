@@ -27,16 +27,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release
-from agents.devops.drivers.owner_command import OwnerCommand, Surroundings, surroundings
-from shared.config.settings_deploy import DeploySettings
-from shared.model.deployment import FEWEST, Place, Running
-from shared.model.errors import Misconfigured
-from shared.model.text import seen_before
-from shared.system.clock import Clock
-from shared.system.fault import fault_point
-from shared.system.paths import read_text, write_text
-from shared.system.process import Finished
+from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release
+from sisimpur.agents.devops.drivers.owner_command import OwnerCommand, Surroundings, surroundings
+from sisimpur.shared.config.settings_deploy import DeploySettings
+from sisimpur.shared.model.deployment import FEWEST, Place, Running
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.text import seen_before
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.paths import read_text, write_text
+from sisimpur.shared.system.process import Finished
 
 MOST_LINES = 1_000  # of a log
 QUICK = 0.5  # minutes for what only tells us something

@@ -10,8 +10,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from shared.model.deployment import Place, Running
-from shared.model.errors import Stumble, Unavailable
+from sisimpur.shared.model.deployment import Place, Running
+from sisimpur.shared.model.errors import Stumble, Unavailable
 
 
 class NotBuilt(Stumble):

@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agents.devops.drivers.driver import Driver
-from shared.config.settings_deploy import Page, PlaceSettings
-from shared.model.deployment import HealthLook, Place, Running
-from shared.model.errors import Stopping
-from shared.model.text import defuse, one_line, seen_before
-from shared.system.clock import Clock
-from shared.system.http import Http, HttpAnswer, HttpCall, NoAnswer, Why, is_configured
+from sisimpur.agents.devops.drivers.driver import Driver
+from sisimpur.shared.config.settings_deploy import Page, PlaceSettings
+from sisimpur.shared.model.deployment import HealthLook, Place, Running
+from sisimpur.shared.model.errors import Stopping
+from sisimpur.shared.model.text import defuse, one_line, seen_before
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.http import Http, HttpAnswer, HttpCall, NoAnswer, Why, is_configured
 
 # --- a page ---------------------------------------------------------------------------------------------------
 

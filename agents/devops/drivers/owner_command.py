@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.devops.drivers.release_files import release_env
-from shared.config.settings_deploy import PlaceSettings
-from shared.model.errors import Misconfigured, Stopping
-from shared.model.text import HIDDEN
-from shared.system import process
-from shared.system.outgoing import Outgoing
-from shared.system.process import Finished
+from sisimpur.agents.devops.drivers.release_files import release_env
+from sisimpur.shared.config.settings_deploy import PlaceSettings
+from sisimpur.shared.model.errors import Misconfigured, Stopping
+from sisimpur.shared.model.text import HIDDEN
+from sisimpur.shared.system import process
+from sisimpur.shared.system.outgoing import Outgoing
+from sisimpur.shared.system.process import Finished
 
 HOLE = re.compile(r"(?<!\$)\{([a-z_]+)\}")  # ${name} is a shell's
 TAIL_LINES, TAIL_CHARS = 30, 4_000

@@ -12,14 +12,14 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.devops.drivers.driver import EngineAway, NotBuilt
-from shared.config.settings_deploy import PlaceSettings
-from shared.model.deployment import PLACES, Place
-from shared.model.errors import Misconfigured, Refused
-from shared.repo.mirror import Mirror
-from shared.repo.mirror_tree import commit_id
-from shared.system.fault import fault_point
-from shared.system.paths import move, read_text, remove_folder, write_text
+from sisimpur.agents.devops.drivers.driver import EngineAway, NotBuilt
+from sisimpur.shared.config.settings_deploy import PlaceSettings
+from sisimpur.shared.model.deployment import PLACES, Place
+from sisimpur.shared.model.errors import Misconfigured, Refused
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.mirror_tree import commit_id
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.paths import move, read_text, remove_folder, write_text
 
 COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 HALF = re.compile(rf"\.({COMMIT.pattern})\.(half|gone)")  # half written, half removed

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from shared.forge.forge import ForgeUnavailable, RateLimited
-from shared.model.errors import TeamError
-from shared.model.schedule import Wait
-from shared.money.ledger_reader import LedgerReader
-from shared.repo.remote import RemoteAway
-from shared.system.clock import Clock
+from sisimpur.shared.forge.forge import ForgeUnavailable, RateLimited
+from sisimpur.shared.model.errors import TeamError
+from sisimpur.shared.model.schedule import Wait
+from sisimpur.shared.money.ledger_reader import LedgerReader
+from sisimpur.shared.repo.remote import RemoteAway
+from sisimpur.shared.system.clock import Clock
 
 MODEL_RESTS = timedelta(minutes=10)  # before a model that did not answer is asked again
 FORGE_RESTS = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 4, 8, 10))  # the last one from then on

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from shared.model.work import TaskSpec
-from shared.store.task_records import TaskRecord
+from sisimpur.shared.model.work import TaskSpec
+from sisimpur.shared.store.task_records import TaskRecord
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agents.orchestrator.integration.feature_branches import FeatureBranches
-from shared.forge.forge import Forge, ForgeRefused, Pull
-from shared.model.change import needs_owner
-from shared.model.gate import ReviewState, Wish, fingerprint
-from shared.model.lifecycle import wording
-from shared.model.naming import attempt_ref, branch_name, is_upkeep
-from shared.model.scope import matches
-from shared.model.work import Branch, Vision
-from shared.money.ledger_reader import LedgerReader
-from shared.repo.mirror import Mirror
-from shared.store.gate_book import GateRepository
-from shared.store.journal import Journal
-from shared.store.task_records import Attempt, TaskRecord
+from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches
+from sisimpur.shared.forge.forge import Forge, ForgeRefused, Pull
+from sisimpur.shared.model.change import needs_owner
+from sisimpur.shared.model.gate import ReviewState, Wish, fingerprint
+from sisimpur.shared.model.lifecycle import wording
+from sisimpur.shared.model.naming import attempt_ref, branch_name, is_upkeep
+from sisimpur.shared.model.scope import matches
+from sisimpur.shared.model.work import Branch, Vision
+from sisimpur.shared.money.ledger_reader import LedgerReader
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.store.gate_book import GateRepository
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.task_records import Attempt, TaskRecord
 
 
 @dataclass(frozen=True)

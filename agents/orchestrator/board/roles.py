@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from shared.model.evidence import Evidence, Reviewed, SuiteRun
-from shared.model.work import Branch, CodeAnswer, Correction, Run, TaskSpec
+from sisimpur.shared.model.evidence import Evidence, Reviewed, SuiteRun
+from sisimpur.shared.model.work import Branch, CodeAnswer, Correction, Run, TaskSpec
 
 
 class CodesTask(Protocol):

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Event
 
-from agents.orchestrator.board.orchestrator_lock import OrchestratorLock
-from shared.model.work import Run
-from shared.store.journal import Journal
-from shared.system.clock import Clock
-from shared.system.log import Log
+from sisimpur.agents.orchestrator.board.orchestrator_lock import OrchestratorLock
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.log import Log
 
 
 @dataclass(frozen=True)

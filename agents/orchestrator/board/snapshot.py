@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from agents.orchestrator.integration.feature_branches import has_landed, too_early
-from agents.orchestrator.vision.goal_ids import unwanted
-from shared.model.gate import Policy, ReviewState
-from shared.model.lifecycle import FOLDERS, Board, Card, State, TaskLimits, is_lost_for_us, pause_after
-from shared.model.naming import attempt_ref, is_upkeep
-from shared.model.work import TaskSpec, Vision
-from shared.money.ticket import Used
-from shared.store.journal import Journal
-from shared.store.task_records import TaskRecord
-from shared.store.task_store import Filed, Survey, TaskStore, UnreadableFile
+from sisimpur.agents.orchestrator.integration.feature_branches import has_landed, too_early
+from sisimpur.agents.orchestrator.vision.goal_ids import unwanted
+from sisimpur.shared.model.gate import Policy, ReviewState
+from sisimpur.shared.model.lifecycle import FOLDERS, Board, Card, State, TaskLimits, is_lost_for_us, pause_after
+from sisimpur.shared.model.naming import attempt_ref, is_upkeep
+from sisimpur.shared.model.work import TaskSpec, Vision
+from sisimpur.shared.money.ticket import Used
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.task_records import TaskRecord
+from sisimpur.shared.store.task_store import Filed, Survey, TaskStore, UnreadableFile
 
 POLICY = Policy()
 CLOSED = (State.COMPLETED, State.FAILED)

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from agents.orchestrator.board.events import Events
-from agents.orchestrator.board.session import AgentRuns, Session
-from shared.model.errors import Unavailable
-from shared.model.lifecycle import Event, State
-from shared.model.schedule import back_off
-from shared.model.work import TaskSpec
-from shared.store.journal import Journal, MoveReason
-from shared.store.task_records import Outcome
-from shared.store.task_store import TaskStore
-from shared.system.clock import Clock
+from sisimpur.agents.orchestrator.board.events import Events
+from sisimpur.agents.orchestrator.board.session import AgentRuns, Session
+from sisimpur.shared.model.errors import Unavailable
+from sisimpur.shared.model.lifecycle import Event, State
+from sisimpur.shared.model.schedule import back_off
+from sisimpur.shared.model.work import TaskSpec
+from sisimpur.shared.store.journal import Journal, MoveReason
+from sisimpur.shared.store.task_records import Outcome
+from sisimpur.shared.store.task_store import TaskStore
+from sisimpur.shared.system.clock import Clock
 
 FIRST, LONGEST = timedelta(minutes=10), timedelta(hours=6)  # that a task is backed off, twice as long each time
 

@@ -10,9 +10,19 @@ import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.model.deployment import OVER, PLACES, Deploy, DeployEvent, DeployStage, NewDeploy, Order, Place, after
-from shared.store.database import Database, Tables
-from shared.system.fault import fault_point
+from sisimpur.shared.model.deployment import (
+    OVER,
+    PLACES,
+    Deploy,
+    DeployEvent,
+    DeployStage,
+    NewDeploy,
+    Order,
+    Place,
+    after,
+)
+from sisimpur.shared.store.database import Database, Tables
+from sisimpur.shared.system.fault import fault_point
 
 DEPLOYS = (
     "select *, not exists (select 1 from deploys e where e.place = d.place and e.number < d.number"

@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from agents.orchestrator.board.breaker import CircuitBreaker, Service
-from agents.orchestrator.board.events import Events, RolledBack
-from agents.orchestrator.board.session import AgentRuns
-from agents.orchestrator.board.transitions import Transitions
-from agents.orchestrator.deploys.deploy_book import DeployRepository
-from agents.orchestrator.deploys.taking_back import NotTakenBack, TakingBack
-from agents.orchestrator.memory.lesson_text import sick
-from shared.model.deployment import (
+from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
+from sisimpur.agents.orchestrator.board.events import Events, RolledBack
+from sisimpur.agents.orchestrator.board.session import AgentRuns
+from sisimpur.agents.orchestrator.board.transitions import Transitions
+from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
+from sisimpur.agents.orchestrator.deploys.taking_back import NotTakenBack, TakingBack
+from sisimpur.agents.orchestrator.memory.lesson_text import sick
+from sisimpur.shared.model.deployment import (
     ByHand,
     Deploy,
     DeployFacts,
@@ -36,10 +36,10 @@ from shared.model.deployment import (
     unwatched,
     waiting_for_revert,
 )
-from shared.model.errors import Replaced, Stopping, TeamError
-from shared.model.lifecycle import Event, State
-from shared.store.journal import Journal
-from shared.store.task_store import TaskStore
+from sisimpur.shared.model.errors import Replaced, Stopping, TeamError
+from sisimpur.shared.model.lifecycle import Event, State
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.task_store import TaskStore
 
 
 class Deploys(Protocol):

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from agents.orchestrator.board.session import Session
-from agents.orchestrator.integration.feature_branches import TargetBranch
-from agents.orchestrator.publishing.pull_text import LABELS
-from shared.forge.forge import REVIEW_CONTEXT, Forge, HeadMoved, MergeBlocked, MergeConflict, Pull, marked
-from shared.model.change import Change
-from shared.model.deployment import Deploy
-from shared.model.naming import WHO
-from shared.model.text import defuse
-from shared.repo.mirror import Mirror
-from shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
-from shared.store.journal import Journal
-from shared.system.fault import fault_point
+from sisimpur.agents.orchestrator.board.session import Session
+from sisimpur.agents.orchestrator.integration.feature_branches import TargetBranch
+from sisimpur.agents.orchestrator.publishing.pull_text import LABELS
+from sisimpur.shared.forge.forge import REVIEW_CONTEXT, Forge, HeadMoved, MergeBlocked, MergeConflict, Pull, marked
+from sisimpur.shared.model.change import Change
+from sisimpur.shared.model.deployment import Deploy
+from sisimpur.shared.model.naming import WHO
+from sisimpur.shared.model.text import defuse
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.system.fault import fault_point
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from shared.model.errors import Misconfigured
-from shared.model.lifecycle import Event, State, owner_moved
-from shared.store.gate_book import AwaitingOwner, GateRepository, Ruling, Said
-from shared.store.task_store import TaskStore
-from shared.system.clock import Clock
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.lifecycle import Event, State, owner_moved
+from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository, Ruling, Said
+from sisimpur.shared.store.task_store import TaskStore
+from sisimpur.shared.system.clock import Clock
 
 Word = Literal["approve", "reject", "retry", "cancel"]
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from agents.orchestrator.board.review_facts import AttemptCommits, PullRequests
-from agents.orchestrator.board.session import Session
-from agents.orchestrator.inbox.answers import MEANINGS, OwnerAnswers
-from agents.orchestrator.inbox.owner_words import OwnerAnswer, answers_in, last_word
-from agents.orchestrator.publishing.publishing import Address, Publishing
-from agents.orchestrator.vision.issue_goals import InboxRules
-from shared.forge.forge import Comment, Forge, ForgeError, Pull, RateLimited
-from shared.model.errors import Misconfigured, TeamError
-from shared.model.lifecycle import State
-from shared.store.task_records import TaskRecord
-from shared.system.fault import fault_point
+from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits, PullRequests
+from sisimpur.agents.orchestrator.board.session import Session
+from sisimpur.agents.orchestrator.inbox.answers import MEANINGS, OwnerAnswers
+from sisimpur.agents.orchestrator.inbox.owner_words import OwnerAnswer, answers_in, last_word
+from sisimpur.agents.orchestrator.publishing.publishing import Address, Publishing
+from sisimpur.agents.orchestrator.vision.issue_goals import InboxRules
+from sisimpur.shared.forge.forge import Comment, Forge, ForgeError, Pull, RateLimited
+from sisimpur.shared.model.errors import Misconfigured, TeamError
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.store.task_records import TaskRecord
+from sisimpur.shared.system.fault import fault_point
 
 SHORTEST = 7  # digits of a commit's name
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from agents.orchestrator.inbox.answers import Word
-from shared.forge.forge import Comment
+from sisimpur.agents.orchestrator.inbox.answers import Word
+from sisimpur.shared.forge.forge import Comment
 
 COMMAND = re.compile(r"/(approve|retry|reject|cancel)\b[ \t]*(.*)", re.DOTALL | re.IGNORECASE)
 COMMIT = re.compile(r"(?=.*\d)[0-9a-f]{4,40}|[0-9a-f]{7,40}")  # or what is meant to be one

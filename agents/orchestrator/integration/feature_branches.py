@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import count, takewhile
 
-from shared.model.errors import Stumble, TeamError
-from shared.model.lifecycle import State
-from shared.model.naming import WHO, goal_branch, is_landing
-from shared.repo.mirror import Mirror
-from shared.repo.mirror_commits import Conflict
-from shared.store.journal import Journal
-from shared.store.task_records import TaskRecord
-from shared.system.clock import Clock
+from sisimpur.shared.model.errors import Stumble, TeamError
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.naming import WHO, goal_branch, is_landing
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.mirror_commits import Conflict
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.task_records import TaskRecord
+from sisimpur.shared.system.clock import Clock
 
 MOST_NAMED = 5  # files of a conflict, tasks that are missing
 OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)

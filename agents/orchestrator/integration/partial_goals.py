@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from agents.orchestrator.integration.feature_branches import lands, new_branch, open_branches
-from shared.model.lifecycle import wording
-from shared.model.work import DailyPlan, Goal, PlanAnswer
-from shared.store.journal import Journal
-from shared.store.plan_book import PlanRepository
+from sisimpur.agents.orchestrator.integration.feature_branches import lands, new_branch, open_branches
+from sisimpur.shared.model.lifecycle import wording
+from sisimpur.shared.model.work import DailyPlan, Goal, PlanAnswer
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.plan_book import PlanRepository
 
 Worded = tuple[str, str]  # a goal's id and its wording
 

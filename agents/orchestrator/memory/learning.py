@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
-from agents.orchestrator.board.events import (
+from sisimpur.agents.orchestrator.board.events import (
     AttemptEnded,
     DayPlanned,
     Evening,
@@ -22,18 +22,18 @@ from agents.orchestrator.board.events import (
     TaskRejected,
     TeamEvent,
 )
-from agents.orchestrator.memory import lesson_text
-from agents.orchestrator.memory.lesson import LEARNERS, Learner, Lesson
-from agents.orchestrator.memory.lesson_book import LessonRepository, as_markdown
-from agents.orchestrator.memory.lesson_text import TaskSetback
-from agents.orchestrator.memory.setbacks import Setbacks
-from agents.orchestrator.vision.issue_goals import number_of
-from shared.model.errors import Replaced, Stopping, TeamError
-from shared.store.plan_book import PlanRepository
-from shared.store.task_records import Attempt, TaskRecord
-from shared.system.clock import Clock
-from shared.system.fault import fault_point
-from shared.system.paths import Home, write_text
+from sisimpur.agents.orchestrator.memory import lesson_text
+from sisimpur.agents.orchestrator.memory.lesson import LEARNERS, Learner, Lesson
+from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository, as_markdown
+from sisimpur.agents.orchestrator.memory.lesson_text import TaskSetback
+from sisimpur.agents.orchestrator.memory.setbacks import Setbacks
+from sisimpur.agents.orchestrator.vision.issue_goals import number_of
+from sisimpur.shared.model.errors import Replaced, Stopping, TeamError
+from sisimpur.shared.store.plan_book import PlanRepository
+from sisimpur.shared.store.task_records import Attempt, TaskRecord
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.paths import Home, write_text
 
 MOST_AT_ONCE = 3  # that one merge teaches
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Literal
 
-from shared.model.text import one_line
+from sisimpur.shared.model.text import one_line
 
 Learner = Literal["planner", "coder", "qa", "reviewer"]
 LEARNERS: tuple[Learner, ...] = ("planner", "coder", "qa", "reviewer")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 
-from agents.orchestrator.memory.lesson import (
+from sisimpur.agents.orchestrator.memory.lesson import (
     LEARNERS,
     MOST_IN_A_PROMPT,
     Learner,
@@ -23,11 +23,11 @@ from agents.orchestrator.memory.lesson import (
     fading,
     is_kept,
 )
-from agents.orchestrator.memory.synonyms import kindred, telling
-from shared.model.errors import Refused
-from shared.model.text import defuse
-from shared.store.database import Database, Tables, row_to
-from shared.system.fault import fault_point
+from sisimpur.agents.orchestrator.memory.synonyms import kindred, telling
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.text import defuse
+from sisimpur.shared.store.database import Database, Tables, row_to
+from sisimpur.shared.system.fault import fault_point
 
 LESSONS = (
     "select l.*, count(u.passed) used, coalesce(sum(u.passed), 0) went_well"

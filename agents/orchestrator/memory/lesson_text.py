@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from agents.orchestrator.memory.lesson import Learner, Lesson, Situation, for_prompt
-from agents.orchestrator.memory.signature import signature
-from agents.orchestrator.memory.synonyms import telling
-from shared.model.evidence import MOST_KEYWORDS, ChangesRequested, Evidence, Finding, Reviewed, Severity, rules
-from shared.model.text import one_line
+from sisimpur.agents.orchestrator.memory.lesson import Learner, Lesson, Situation, for_prompt
+from sisimpur.agents.orchestrator.memory.signature import signature
+from sisimpur.agents.orchestrator.memory.synonyms import telling
+from sisimpur.shared.model.evidence import MOST_KEYWORDS, ChangesRequested, Evidence, Finding, Reviewed, Severity, rules
+from sisimpur.shared.model.text import one_line
 
 WINDOW = timedelta(days=30)  # in which a finding has to come back
 ENOUGH_TASKS = 2  # that it comes back in

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.orchestrator.memory import lesson_text
-from agents.orchestrator.memory.learning import Lessons
-from agents.orchestrator.memory.lesson import MOST_IN_A_PROMPT, Lesson, Situation
-from agents.orchestrator.memory.lesson_text import chosen, named_files
-from agents.orchestrator.memory.setbacks import Setbacks
-from shared.model.work import Goal, TaskSpec
+from sisimpur.agents.orchestrator.memory import lesson_text
+from sisimpur.agents.orchestrator.memory.learning import Lessons
+from sisimpur.agents.orchestrator.memory.lesson import MOST_IN_A_PROMPT, Lesson, Situation
+from sisimpur.agents.orchestrator.memory.lesson_text import chosen, named_files
+from sisimpur.agents.orchestrator.memory.setbacks import Setbacks
+from sisimpur.shared.model.work import Goal, TaskSpec
 
 MOST_FOUND = 20  # that are looked at, the best first
 FRESH = 1  # for what was not tried yet: what it has in common with earlier work is weak

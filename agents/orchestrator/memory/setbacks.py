@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from agents.orchestrator.memory import lesson_text
-from agents.orchestrator.memory.lesson_text import ReviewComplaint, TaskSetback
-from shared.model.evidence import ChangesRequested
-from shared.model.lifecycle import Event
-from shared.model.naming import attempt_ref
-from shared.repo.mirror import Mirror
-from shared.store.gate_book import GateRepository
-from shared.store.journal import Journal
-from shared.store.task_records import Attempt
+from sisimpur.agents.orchestrator.memory import lesson_text
+from sisimpur.agents.orchestrator.memory.lesson_text import ReviewComplaint, TaskSetback
+from sisimpur.shared.model.evidence import ChangesRequested
+from sisimpur.shared.model.lifecycle import Event
+from sisimpur.shared.model.naming import attempt_ref
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.store.gate_book import GateRepository
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.task_records import Attempt
 
 
 @dataclass(frozen=True)

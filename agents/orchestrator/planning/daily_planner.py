@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from shared.model.lifecycle import Board, Card, State, wording
-from shared.model.research import inquiry
-from shared.model.work import DailyPlan, Goal, Question, Remark, Vision
-from shared.money.token_budget import cents
+from sisimpur.shared.model.lifecycle import Board, Card, State, wording
+from sisimpur.shared.model.research import inquiry
+from sisimpur.shared.model.work import DailyPlan, Goal, Question, Remark, Vision
+from sisimpur.shared.money.token_budget import cents
 
 
 def goals_to_plan(

@@ -6,23 +6,23 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from agents.orchestrator.board.session import Session
-from agents.orchestrator.board.transitions import Transitions
-from agents.orchestrator.integration.feature_branches import OPEN, lands, open_branches
-from agents.orchestrator.integration.partial_goals import is_planned_whole
-from agents.orchestrator.roadmap.roadmap import DONE
-from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
-from agents.orchestrator.roadmap.roadmap_needs import wanted
-from shared.model.evidence import is_test_file
-from shared.model.lifecycle import Event, State, wording
-from shared.model.naming import WHO, attempt_ref, landing_task
-from shared.model.work import Goal, TaskSpec, Vision
-from shared.repo.mirror import Mirror
-from shared.repo.mirror_commits import AlreadyThere, Rebased
-from shared.store.journal import Journal
-from shared.store.plan_book import PlanRepository
-from shared.store.task_records import TaskRecord
-from shared.store.task_store import TaskStore
+from sisimpur.agents.orchestrator.board.session import Session
+from sisimpur.agents.orchestrator.board.transitions import Transitions
+from sisimpur.agents.orchestrator.integration.feature_branches import OPEN, lands, open_branches
+from sisimpur.agents.orchestrator.integration.partial_goals import is_planned_whole
+from sisimpur.agents.orchestrator.roadmap.roadmap import DONE
+from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
+from sisimpur.agents.orchestrator.roadmap.roadmap_needs import wanted
+from sisimpur.shared.model.evidence import is_test_file
+from sisimpur.shared.model.lifecycle import Event, State, wording
+from sisimpur.shared.model.naming import WHO, attempt_ref, landing_task
+from sisimpur.shared.model.work import Goal, TaskSpec, Vision
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.repo.mirror_commits import AlreadyThere, Rebased
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.plan_book import PlanRepository
+from sisimpur.shared.store.task_records import TaskRecord
+from sisimpur.shared.store.task_store import TaskStore
 
 MOST_CRITERIA = 30
 MOST_FILES = 50  # that a task's file may name; the gates look at the change itself

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from agents.orchestrator.board.session import AgentRuns
-from agents.orchestrator.vision.goal_ids import wordings
-from agents.orchestrator.vision.interpreter import needs_reading
-from agents.orchestrator.vision.issue_goals import (
+from sisimpur.agents.orchestrator.board.session import AgentRuns
+from sisimpur.agents.orchestrator.vision.goal_ids import wordings
+from sisimpur.agents.orchestrator.vision.interpreter import needs_reading
+from sisimpur.agents.orchestrator.vision.issue_goals import (
     InboxRules,
     goals_in,
     is_from_issue,
@@ -20,14 +20,14 @@ from agents.orchestrator.vision.issue_goals import (
     own_words,
     with_issues,
 )
-from agents.orchestrator.vision.reading import Interpretation, standing
-from agents.orchestrator.vision.vision_parser import difference, parse, with_found
-from shared.forge.forge import Forge, ForgeError
-from shared.model.errors import Misconfigured, Stumble
-from shared.model.work import Goal, Guard, Run, Vision, VisionChange
-from shared.store.plan_book import Accepted, PlanRepository
-from shared.system.markdown import outline
-from shared.system.paths import read_text
+from sisimpur.agents.orchestrator.vision.reading import Interpretation, standing
+from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse, with_found
+from sisimpur.shared.forge.forge import Forge, ForgeError
+from sisimpur.shared.model.errors import Misconfigured, Stumble
+from sisimpur.shared.model.work import Goal, Guard, Run, Vision, VisionChange
+from sisimpur.shared.store.plan_book import Accepted, PlanRepository
+from sisimpur.shared.system.markdown import outline
+from sisimpur.shared.system.paths import read_text
 
 MOST_READINGS = 12  # by a model, per day: an owner who edits all day, or answers that are never any good
 

@@ -6,22 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.orchestrator.board.events import DayPlanned, Evening, TeamEvent
-from agents.orchestrator.board.transitions import Transitions
-from agents.orchestrator.integration.partial_goals import finished, left_before, planned
-from agents.orchestrator.planning import daily_planner
-from agents.orchestrator.planning.daily_planner import goals_to_plan
-from agents.orchestrator.research.research_note import note_path
-from agents.orchestrator.roadmap.roadmapping import Roadmapping
-from agents.orchestrator.upkeep import upkeep
-from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
-from agents.orchestrator.vision.goal_ids import wordings
-from shared.model.lifecycle import Board, wording
-from shared.model.work import Goal, Vision
-from shared.store.journal import Journal
-from shared.store.plan_book import PlanRepository
-from shared.store.research_book import ResearchRepository
-from shared.system.paths import write_text
+from sisimpur.agents.orchestrator.board.events import DayPlanned, Evening, TeamEvent
+from sisimpur.agents.orchestrator.board.transitions import Transitions
+from sisimpur.agents.orchestrator.integration.partial_goals import finished, left_before, planned
+from sisimpur.agents.orchestrator.planning import daily_planner
+from sisimpur.agents.orchestrator.planning.daily_planner import goals_to_plan
+from sisimpur.agents.orchestrator.research.research_note import note_path
+from sisimpur.agents.orchestrator.roadmap.roadmapping import Roadmapping
+from sisimpur.agents.orchestrator.upkeep import upkeep
+from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
+from sisimpur.agents.orchestrator.vision.goal_ids import wordings
+from sisimpur.shared.model.lifecycle import Board, wording
+from sisimpur.shared.model.work import Goal, Vision
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.plan_book import PlanRepository
+from sisimpur.shared.store.research_book import ResearchRepository
+from sisimpur.shared.system.paths import write_text
 
 
 @dataclass(frozen=True)

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agents.orchestrator.board.session import AgentRuns
-from agents.orchestrator.integration.feature_branches import BranchConflict, FeatureBranches, open_branches
-from agents.orchestrator.integration.partial_goals import branches_for, planned, worded
-from agents.orchestrator.memory.recall import Recall
-from agents.orchestrator.planning.daily_planner import merged
-from agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles, open_goals
-from agents.orchestrator.roadmap.roadmap import forecast
-from agents.orchestrator.vision.goal_ids import wordings
-from shared.model.errors import Refused, Stumble, TeamError, Unavailable
-from shared.model.lifecycle import State
-from shared.model.research import inquiry
-from shared.model.text import counted
-from shared.model.work import DailyPlan, Goal, PlanAnswer, PlanOrder, Run, TaskSpec
-from shared.money.ledger_reader import LedgerReader
-from shared.store.journal import Journal
-from shared.store.plan_book import Accepted, PlanRepository
-from shared.store.research_book import ResearchRepository
-from shared.store.task_store import TaskStore
+from sisimpur.agents.orchestrator.board.session import AgentRuns
+from sisimpur.agents.orchestrator.integration.feature_branches import BranchConflict, FeatureBranches, open_branches
+from sisimpur.agents.orchestrator.integration.partial_goals import branches_for, planned, worded
+from sisimpur.agents.orchestrator.memory.recall import Recall
+from sisimpur.agents.orchestrator.planning.daily_planner import merged
+from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles, open_goals
+from sisimpur.agents.orchestrator.roadmap.roadmap import forecast
+from sisimpur.agents.orchestrator.vision.goal_ids import wordings
+from sisimpur.shared.model.errors import Refused, Stumble, TeamError, Unavailable
+from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.research import inquiry
+from sisimpur.shared.model.text import counted
+from sisimpur.shared.model.work import DailyPlan, Goal, PlanAnswer, PlanOrder, Run, TaskSpec
+from sisimpur.shared.money.ledger_reader import LedgerReader
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.plan_book import Accepted, PlanRepository
+from sisimpur.shared.store.research_book import ResearchRepository
+from sisimpur.shared.store.task_store import TaskStore
 
 Goals = Sequence[Goal]
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from agents.orchestrator.publishing import pull_text
-from shared.forge.forge import Forge, Pull, marked
-from shared.model.errors import Refused
-from shared.model.text import defuse
-from shared.model.work import Branch, TaskSpec
-from shared.repo.mirror import Mirror
-from shared.store.journal import Journal
+from sisimpur.agents.orchestrator.publishing import pull_text
+from sisimpur.shared.forge.forge import Forge, Pull, marked
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.text import defuse
+from sisimpur.shared.model.work import Branch, TaskSpec
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.store.journal import Journal
 
 
 @dataclass(frozen=True)

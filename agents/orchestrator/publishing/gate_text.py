@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from shared.forge.forge import CheckResult
-from shared.llm.prompts import quoted
-from shared.model.evidence import (
+from sisimpur.shared.forge.forge import CheckResult
+from sisimpur.shared.llm.prompts import quoted
+from sisimpur.shared.model.evidence import (
     Approved,
     ChangesRequested,
     Escalated,
@@ -21,7 +21,7 @@ from shared.model.evidence import (
     Reviewed,
     Verdict,
 )
-from shared.model.text import bullets
+from sisimpur.shared.model.text import bullets
 
 MOST = 10  # failures or findings that are shown one by one
 TRACE = 1_500  # characters of one trace for the coder

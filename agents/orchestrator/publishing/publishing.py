@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from agents.orchestrator.publishing import gate_text
-from shared.forge.forge import REVIEW_CONTEXT, Forge, Verdict
-from shared.model.evidence import Approved, ChangesRequested, Evidence, Reviewed
-from shared.model.text import defuse
-from shared.store.journal import Journal
-from shared.system.fault import fault_point
+from sisimpur.agents.orchestrator.publishing import gate_text
+from sisimpur.shared.forge.forge import REVIEW_CONTEXT, Forge, Verdict
+from sisimpur.shared.model.evidence import Approved, ChangesRequested, Evidence, Reviewed
+from sisimpur.shared.model.text import defuse
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.system.fault import fault_point
 
 TESTS_CONTEXT = "agents/tests"  # the commit status that says what the tests said
 

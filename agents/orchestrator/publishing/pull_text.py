@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shared.model.work import Branch, TaskSpec
-from shared.money.token_budget import cents
+from sisimpur.shared.model.work import Branch, TaskSpec
+from sisimpur.shared.money.token_budget import cents
 
 LABELS = ("agents",)
 

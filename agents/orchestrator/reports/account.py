@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from agents.orchestrator.reports.reflection import Reflection
-from agents.orchestrator.roadmap.roadmap import RoadmapAccount
-from shared.model.deployment import Deploy, DeployStage, Place
-from shared.model.lifecycle import Event, State
-from shared.model.work import Priority
-from shared.money.savings import Saved
-from shared.money.ticket import Spending
-from shared.money.token_budget import Totals
-from shared.store.plan_book import Trouble
+from sisimpur.agents.orchestrator.reports.reflection import Reflection
+from sisimpur.agents.orchestrator.roadmap.roadmap import RoadmapAccount
+from sisimpur.shared.model.deployment import Deploy, DeployStage, Place
+from sisimpur.shared.model.lifecycle import Event, State
+from sisimpur.shared.model.work import Priority
+from sisimpur.shared.money.savings import Saved
+from sisimpur.shared.money.ticket import Spending
+from sisimpur.shared.money.token_budget import Totals
+from sisimpur.shared.store.plan_book import Trouble
 
 # How a day went. "cut off": it has no evening, somebody or something stopped it; "missed": nobody was there at all.
 Kind = Literal["worked", "idle", "failed", "cut off", "missed"]

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from agents.orchestrator.board.snapshot import Snapshot
-from agents.orchestrator.memory.lesson_book import LessonRepository
-from agents.orchestrator.roadmap.roadmapping import Roadmapping
-from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
-from shared.forge.forge import Forge, task_of
-from shared.model.errors import TeamError
-from shared.model.evidence import Evidence
-from shared.model.naming import attempt_ref
-from shared.money.ledger_reader import LedgerReader
-from shared.money.savings import LedgerSavings
-from shared.money.token_budget import Caps
-from shared.notify.messenger import Messenger
-from shared.repo.mirror import Mirror
-from shared.store.gate_book import AwaitingOwner, GateRepository
-from shared.store.journal import Journal
-from shared.store.plan_book import PlanRepository
-from shared.store.research_book import ResearchRepository
-from shared.store.task_records import Attempt, TaskRecord
-from shared.store.task_store import TaskStore
+from sisimpur.agents.orchestrator.board.snapshot import Snapshot
+from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository
+from sisimpur.agents.orchestrator.roadmap.roadmapping import Roadmapping
+from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
+from sisimpur.shared.forge.forge import Forge, task_of
+from sisimpur.shared.model.errors import TeamError
+from sisimpur.shared.model.evidence import Evidence
+from sisimpur.shared.model.naming import attempt_ref
+from sisimpur.shared.money.ledger_reader import LedgerReader
+from sisimpur.shared.money.savings import LedgerSavings
+from sisimpur.shared.money.token_budget import Caps
+from sisimpur.shared.notify.messenger import Messenger
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.plan_book import PlanRepository
+from sisimpur.shared.store.research_book import ResearchRepository
+from sisimpur.shared.store.task_records import Attempt, TaskRecord
+from sisimpur.shared.store.task_store import TaskStore
 
 
 @dataclass(frozen=True)

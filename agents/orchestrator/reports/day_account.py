@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 
-from agents.orchestrator.deploys.deploy_book import DeployRepository
-from agents.orchestrator.integration.feature_branches import open_branches, own_target
-from agents.orchestrator.planning.daily_planner import question_line
-from agents.orchestrator.reports.account import (
+from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
+from sisimpur.agents.orchestrator.integration.feature_branches import open_branches, own_target
+from sisimpur.agents.orchestrator.planning.daily_planner import question_line
+from sisimpur.agents.orchestrator.reports.account import (
     DayAccount,
     DeployAccount,
     GoalAccount,
@@ -20,23 +20,23 @@ from agents.orchestrator.reports.account import (
     ResearchAccount,
     TaskAccount,
 )
-from agents.orchestrator.reports.books import ReportBooks
-from agents.orchestrator.reports.reflecting import Lately, reflect
-from agents.orchestrator.reports.reflection import Reflection
-from agents.orchestrator.reports.report_notice import key_of_day
-from agents.orchestrator.research.research_note import note_path
-from agents.orchestrator.roadmap.weeks import first_monday
-from agents.orchestrator.upkeep import upkeep
-from agents.orchestrator.vision.goal_ids import wordings
-from shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, unwatched
-from shared.model.lifecycle import Card, Event, State, is_over, wording
-from shared.model.work import DailyPlan, Goal, Question, TaskSpec, Vision
-from shared.money.ticket import Share, totals
-from shared.money.token_budget import Totals, month_of, next_cap
-from shared.notify.notice_book import Slip
-from shared.store.journal import Journal
-from shared.store.plan_book import Trouble
-from shared.store.task_records import Happened, TaskRecord
+from sisimpur.agents.orchestrator.reports.books import ReportBooks
+from sisimpur.agents.orchestrator.reports.reflecting import Lately, reflect
+from sisimpur.agents.orchestrator.reports.reflection import Reflection
+from sisimpur.agents.orchestrator.reports.report_notice import key_of_day
+from sisimpur.agents.orchestrator.research.research_note import note_path
+from sisimpur.agents.orchestrator.roadmap.weeks import first_monday
+from sisimpur.agents.orchestrator.upkeep import upkeep
+from sisimpur.agents.orchestrator.vision.goal_ids import wordings
+from sisimpur.shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, unwatched
+from sisimpur.shared.model.lifecycle import Card, Event, State, is_over, wording
+from sisimpur.shared.model.work import DailyPlan, Goal, Question, TaskSpec, Vision
+from sisimpur.shared.money.ticket import Share, totals
+from sisimpur.shared.money.token_budget import Totals, month_of, next_cap
+from sisimpur.shared.notify.notice_book import Slip
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.plan_book import Trouble
+from sisimpur.shared.store.task_records import Happened, TaskRecord
 
 
 @dataclass(frozen=True)

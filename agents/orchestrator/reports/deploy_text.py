@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from agents.orchestrator.reports.account import DayAccount, DeployAccount, Live
-from shared.model.deployment import Deploy, DeployStage
-from shared.model.text import NOTE, TITLE, bullets, harmless
-from shared.notify.notice import Notice, Tone
+from sisimpur.agents.orchestrator.reports.account import DayAccount, DeployAccount, Live
+from sisimpur.shared.model.deployment import Deploy, DeployStage
+from sisimpur.shared.model.text import NOTE, TITLE, bullets, harmless
+from sisimpur.shared.notify.notice import Notice, Tone
 
 HEAD = 120  # characters of the begin of a long reason; the rest is its end, where programs say what was wrong
 SAID = 900  # characters of a reason in a message of its own

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont
 from datetime import datetime
 
-from agents.orchestrator.reports.account import DayAccount
-from agents.orchestrator.reports.report_words import COLUMNS, HOURS, left_by_hour, on_board
-from shared.money.token_budget import in_dollars
+from sisimpur.agents.orchestrator.reports.account import DayAccount
+from sisimpur.agents.orchestrator.reports.report_words import COLUMNS, HOURS, left_by_hour, on_board
+from sisimpur.shared.money.token_budget import in_dollars
 
 WIDTH = 800  # pixels
 LEFT, TOP, BAR, HEIGHT = 64, 64, 30, 150  # of the chart: where it begins, a bar with its gap, the longest bar

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from shared.model.lifecycle import FOLDERS, Board, Card, State, waits_for
-from shared.money.token_budget import Totals, cents
+from sisimpur.shared.model.lifecycle import FOLDERS, Board, Card, State, waits_for
+from sisimpur.shared.money.token_budget import Totals, cents
 
 HEADINGS: Mapping[State, str] = {
     State.IN_REVIEW: "At the gates",

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from agents.orchestrator.integration.feature_branches import lands
-from agents.orchestrator.reports.books import TaskBooks
-from agents.orchestrator.reports.reflection import (
+from sisimpur.agents.orchestrator.integration.feature_branches import lands
+from sisimpur.agents.orchestrator.reports.books import TaskBooks
+from sisimpur.agents.orchestrator.reports.reflection import (
     STOPPED,
     Cause,
     ClassifiedFailure,
@@ -20,10 +20,10 @@ from agents.orchestrator.reports.reflection import (
     reflected,
     undecided,
 )
-from agents.orchestrator.roadmap.weeks import Burnt, TaskEnding, ends_by_week, first_monday, weeks
-from shared.model.lifecycle import Event, is_over
-from shared.money.ticket import Share, Used
-from shared.store.task_records import Attempt, Happened, TaskRecord
+from sisimpur.agents.orchestrator.roadmap.weeks import Burnt, TaskEnding, ends_by_week, first_monday, weeks
+from sisimpur.shared.model.lifecycle import Event, is_over
+from sisimpur.shared.money.ticket import Share, Used
+from sisimpur.shared.store.task_records import Attempt, Happened, TaskRecord
 
 STANDINGS: Mapping[Event, Standing] = {
     Event.MERGED: "mended",

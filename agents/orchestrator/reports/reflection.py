@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from agents.orchestrator.memory.signature import signature
-from agents.orchestrator.roadmap.weeks import Figure, Week, monday_of
-from shared.model.evidence import Evidence
-from shared.money.token_budget import in_dollars
+from sisimpur.agents.orchestrator.memory.signature import signature
+from sisimpur.agents.orchestrator.roadmap.weeks import Figure, Week, monday_of
+from sisimpur.shared.model.evidence import Evidence
+from sisimpur.shared.money.token_budget import in_dollars
 
 Turn = Literal["coder", "planner", "planner or owner", "QA", "owner"]
 Standing = Literal["open", "mended", "given up", "rejected", "over"]  # of its task, when the day was over

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agents.orchestrator.publishing.gate_text import digest
-from agents.orchestrator.reports import report_text
-from agents.orchestrator.reports.account import DayAccount, TaskAccount
-from agents.orchestrator.reports.deploy_text import deployed
-from agents.orchestrator.reports.reflection import in_one_line
-from agents.orchestrator.reports.report_text import morning_sections
-from agents.orchestrator.reports.report_words import SHORT, brief, headline, named, section
-from shared.model.deployment import DeployStage
-from shared.model.text import bullets, harmless
-from shared.notify.notice import Notice, Picture, Section, Tone
-from shared.store.plan_book import Trouble
+from sisimpur.agents.orchestrator.publishing.gate_text import digest
+from sisimpur.agents.orchestrator.reports import report_text
+from sisimpur.agents.orchestrator.reports.account import DayAccount, TaskAccount
+from sisimpur.agents.orchestrator.reports.deploy_text import deployed
+from sisimpur.agents.orchestrator.reports.reflection import in_one_line
+from sisimpur.agents.orchestrator.reports.report_text import morning_sections
+from sisimpur.agents.orchestrator.reports.report_words import SHORT, brief, headline, named, section
+from sisimpur.shared.model.deployment import DeployStage
+from sisimpur.shared.model.text import bullets, harmless
+from sisimpur.shared.notify.notice import Notice, Picture, Section, Tone
+from sisimpur.shared.store.plan_book import Trouble
 
 
 def key_of_day(day: str) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from agents.orchestrator.reports.account import DayAccount, GoalAccount, TaskAccount
-from agents.orchestrator.reports.deploy_text import deployed
-from agents.orchestrator.reports.reflection import how_it_goes
-from agents.orchestrator.reports.report_words import (
+from sisimpur.agents.orchestrator.reports.account import DayAccount, GoalAccount, TaskAccount
+from sisimpur.agents.orchestrator.reports.deploy_text import deployed
+from sisimpur.agents.orchestrator.reports.reflection import how_it_goes
+from sisimpur.agents.orchestrator.reports.report_words import (
     COLUMNS,
     MOST,
     SHORT,
@@ -28,11 +28,11 @@ from agents.orchestrator.reports.report_words import (
     savings,
     section,
 )
-from agents.orchestrator.roadmap.roadmap import RoadmapAccount
-from shared.model.naming import is_upkeep
-from shared.model.text import NOTE, TITLE, bullets, counted, harmless
-from shared.money.token_budget import in_dollars
-from shared.notify.notice import Section
+from sisimpur.agents.orchestrator.roadmap.roadmap import RoadmapAccount
+from sisimpur.shared.model.naming import is_upkeep
+from sisimpur.shared.model.text import NOTE, TITLE, bullets, counted, harmless
+from sisimpur.shared.money.token_budget import in_dollars
+from sisimpur.shared.notify.notice import Section
 
 BAR = 40  # characters of a full bar
 NOBODY = "No task was touched and nothing was spent. What was to be done waits as it was."

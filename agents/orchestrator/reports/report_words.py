@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agents.orchestrator.reports.account import DayAccount, GoalAccount, TaskAccount
-from shared.model.deployment import DeployStage
-from shared.model.lifecycle import Event, State
-from shared.model.text import TITLE, bullets, counted, harmless
-from shared.money.savings import Saved
-from shared.money.token_budget import amount, in_dollars
-from shared.notify.notice import Section
+from sisimpur.agents.orchestrator.reports.account import DayAccount, GoalAccount, TaskAccount
+from sisimpur.shared.model.deployment import DeployStage
+from sisimpur.shared.model.lifecycle import Event, State
+from sisimpur.shared.model.text import TITLE, bullets, counted, harmless
+from sisimpur.shared.money.savings import Saved
+from sisimpur.shared.money.token_budget import amount, in_dollars
+from sisimpur.shared.notify.notice import Section
 
 HOURS = 24
 SHORT = 100  # characters of a reason in a message, and on the morning's screen: it was told in one of its own

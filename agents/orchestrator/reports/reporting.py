@@ -10,25 +10,25 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
-from agents.orchestrator.board.events import Evening, TeamEvent
-from agents.orchestrator.board.session import Session
-from agents.orchestrator.reports import progress_tracker, report_notice, report_text
-from agents.orchestrator.reports.account import DayAccount
-from agents.orchestrator.reports.books import MoneyBooks, ReportBooks, TaskBooks
-from agents.orchestrator.reports.day_account import NOTHING, DayBooks, DeployDays
-from agents.orchestrator.reports.deploy_text import is_told, message
-from agents.orchestrator.reports.picture import picture
-from agents.orchestrator.reports.report_text import morning
-from agents.orchestrator.reports.report_words import answers
-from shared.model.deployment import Deploy
-from shared.model.lifecycle import Card, State, is_over
-from shared.money.ticket import BudgetWarning
-from shared.money.token_budget import cents, month_of
-from shared.notify.notice import Notice
-from shared.store.plan_book import Trouble
-from shared.store.task_records import TaskRecord
-from shared.system.fault import fault_point
-from shared.system.paths import write_bytes, write_text
+from sisimpur.agents.orchestrator.board.events import Evening, TeamEvent
+from sisimpur.agents.orchestrator.board.session import Session
+from sisimpur.agents.orchestrator.reports import progress_tracker, report_notice, report_text
+from sisimpur.agents.orchestrator.reports.account import DayAccount
+from sisimpur.agents.orchestrator.reports.books import MoneyBooks, ReportBooks, TaskBooks
+from sisimpur.agents.orchestrator.reports.day_account import NOTHING, DayBooks, DeployDays
+from sisimpur.agents.orchestrator.reports.deploy_text import is_told, message
+from sisimpur.agents.orchestrator.reports.picture import picture
+from sisimpur.agents.orchestrator.reports.report_text import morning
+from sisimpur.agents.orchestrator.reports.report_words import answers
+from sisimpur.shared.model.deployment import Deploy
+from sisimpur.shared.model.lifecycle import Card, State, is_over
+from sisimpur.shared.money.ticket import BudgetWarning
+from sisimpur.shared.money.token_budget import cents, month_of
+from sisimpur.shared.notify.notice import Notice
+from sisimpur.shared.store.plan_book import Trouble
+from sisimpur.shared.store.task_records import TaskRecord
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.paths import write_bytes, write_text
 
 
 @dataclass(frozen=True)

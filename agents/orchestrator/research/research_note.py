@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from shared.model.naming import slug
-from shared.model.research import Claim, Findings, Inquiry, Looked, NotRead, Option, WebSource
-from shared.model.text import counted, harmless
-from shared.money.token_budget import in_dollars
+from sisimpur.shared.model.naming import slug
+from sisimpur.shared.model.research import Claim, Findings, Inquiry, Looked, NotRead, Option, WebSource
+from sisimpur.shared.model.text import counted, harmless
+from sisimpur.shared.money.token_budget import in_dollars
 
 LONG = 1_500  # characters
 UNFIT = re.compile(r"[^A-Za-z0-9/:?#@!$&'*+,;=%._~-]")  # ends a link, or is no part of an address

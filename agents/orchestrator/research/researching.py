@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.orchestrator.board.session import AgentRuns
-from agents.orchestrator.research.research_note import name_of, note
-from agents.orchestrator.vision.goal_ids import wordings
-from shared.model.errors import (
+from sisimpur.agents.orchestrator.board.session import AgentRuns
+from sisimpur.agents.orchestrator.research.research_note import name_of, note
+from sisimpur.agents.orchestrator.vision.goal_ids import wordings
+from sisimpur.shared.model.errors import (
     Misconfigured,
     ModelAway,
     OutOfBudget,
@@ -19,13 +19,13 @@ from shared.model.errors import (
     TeamError,
     Unavailable,
 )
-from shared.model.research import Findings, Inquiry, Looked, NotRead, WebSource, inquiry
-from shared.model.work import Run
-from shared.money.ledger_reader import LedgerReader
-from shared.store.plan_book import PlanRepository
-from shared.store.research_book import ResearchRepository
-from shared.system.fault import fault_point
-from shared.system.paths import write_text
+from sisimpur.shared.model.research import Findings, Inquiry, Looked, NotRead, WebSource, inquiry
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.money.ledger_reader import LedgerReader
+from sisimpur.shared.store.plan_book import PlanRepository
+from sisimpur.shared.store.research_book import ResearchRepository
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.paths import write_text
 
 MOST_TRIES = 3  # days on which a question is tried
 LONGEST = 100  # characters of a question in a line

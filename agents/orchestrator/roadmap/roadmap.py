@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
 
-from agents.orchestrator.roadmap.weeks import monday_of
-from shared.model.work import Difficulty, Priority, TaskSpec
+from sisimpur.agents.orchestrator.roadmap.weeks import monday_of
+from sisimpur.shared.model.work import Difficulty, Priority, TaskSpec
 
 # Tokens of one task, sent and received, over all its model calls: what a forecast rests on until there is experience.
 PROFILE: Mapping[Difficulty, tuple[int, int]] = {

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from agents.orchestrator.roadmap.roadmap import DONE, FREE, SHOWN, GoalPin, Need
-from agents.orchestrator.roadmap.weeks import monday_of
-from shared.model.work import Priority
-from shared.store.database import Database, Tables
-from shared.system.fault import fault_point
+from sisimpur.agents.orchestrator.roadmap.roadmap import DONE, FREE, SHOWN, GoalPin, Need
+from sisimpur.agents.orchestrator.roadmap.weeks import monday_of
+from sisimpur.shared.model.work import Priority
+from sisimpur.shared.store.database import Database, Tables
+from sisimpur.shared.system.fault import fault_point
 
 PINS = "select * from roadmap_pins order by rowid"
 TEXTS = "select * from roadmap_texts order by number desc limit 2"  # of more than these all stand

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from agents.orchestrator.roadmap.roadmap import DONE, FREE, LATER, GoalPin
-from agents.orchestrator.roadmap.weeks import monday_of
-from agents.orchestrator.vision.goal_ids import normalised
-from shared.model.work import MarkdownLine
+from sisimpur.agents.orchestrator.roadmap.roadmap import DONE, FREE, LATER, GoalPin
+from sisimpur.agents.orchestrator.roadmap.weeks import monday_of
+from sisimpur.agents.orchestrator.vision.goal_ids import normalised
+from sisimpur.shared.model.work import MarkdownLine
 
 MONTHS = (
     "January",

@@ -6,18 +6,28 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from agents.orchestrator.integration.feature_branches import lands, open_branches
-from agents.orchestrator.integration.partial_goals import Worded, finished, unfinished
-from agents.orchestrator.roadmap.roadmap import DONE, MOST, PROFILE, GoalPin, Need, Roadmap, Room, lay_out, pace
-from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
-from agents.orchestrator.vision.goal_ids import BULLET, ISSUE, PROSE, wordings
-from shared.model.lifecycle import Event, State, wording
-from shared.model.text import counted
-from shared.model.work import Difficulty, Goal, Vision
-from shared.money.ledger_reader import LedgerReader
-from shared.store.journal import Journal
-from shared.store.plan_book import PlanRepository
-from shared.store.task_records import TaskRecord
+from sisimpur.agents.orchestrator.integration.feature_branches import lands, open_branches
+from sisimpur.agents.orchestrator.integration.partial_goals import Worded, finished, unfinished
+from sisimpur.agents.orchestrator.roadmap.roadmap import (
+    DONE,
+    MOST,
+    PROFILE,
+    GoalPin,
+    Need,
+    Roadmap,
+    Room,
+    lay_out,
+    pace,
+)
+from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
+from sisimpur.agents.orchestrator.vision.goal_ids import BULLET, ISSUE, PROSE, wordings
+from sisimpur.shared.model.lifecycle import Event, State, wording
+from sisimpur.shared.model.text import counted
+from sisimpur.shared.model.work import Difficulty, Goal, Vision
+from sisimpur.shared.money.ledger_reader import LedgerReader
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.plan_book import PlanRepository
+from sisimpur.shared.store.task_records import TaskRecord
 
 MOST_FINISHED = 100  # goals that have left the vision: what we write has to be read again
 OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
-from agents.orchestrator.roadmap.roadmap import LATER, Milestone, Need, Pace, Roadmap, RoadmapEntry
-from agents.orchestrator.roadmap.roadmap_file import ID, MONTHS, NOTHING, OTHER, TOP, Bullet, Sheet
-from shared.model.text import TITLE, counted, harmless
-from shared.money.token_budget import in_dollars
+from sisimpur.agents.orchestrator.roadmap.roadmap import LATER, Milestone, Need, Pace, Roadmap, RoadmapEntry
+from sisimpur.agents.orchestrator.roadmap.roadmap_file import ID, MONTHS, NOTHING, OTHER, TOP, Bullet, Sheet
+from sisimpur.shared.model.text import TITLE, counted, harmless
+from sisimpur.shared.money.token_budget import in_dollars
 
 HEAD = """\
 VISION.md says what is wanted, this file when; a goal that you do not want any more ends there: remove it in VISION.md.

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.orchestrator.board.events import DayPlanned, Evening, Morning, TeamEvent
-from agents.orchestrator.roadmap.roadmap import (
+from sisimpur.agents.orchestrator.board.events import DayPlanned, Evening, Morning, TeamEvent
+from sisimpur.agents.orchestrator.roadmap.roadmap import (
     DONE,
     FREE,
     LATER,
@@ -18,17 +18,17 @@ from agents.orchestrator.roadmap.roadmap import (
     applied,
     next_goals,
 )
-from agents.orchestrator.roadmap.roadmap_book import RoadmapRepository, RoadmapText
-from agents.orchestrator.roadmap.roadmap_file import NOTHING, Sheet, edits, likeness, read, recognised
-from agents.orchestrator.roadmap.roadmap_needs import Sources, laid_out, wanted
-from agents.orchestrator.roadmap.roadmap_text import day_words, pace_words, render
-from agents.orchestrator.roadmap.weeks import monday_of
-from shared.model.errors import Refused
-from shared.model.text import counted
-from shared.model.work import Vision
-from shared.system.fault import fault_point
-from shared.system.markdown import outline
-from shared.system.paths import read_text, write_text
+from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository, RoadmapText
+from sisimpur.agents.orchestrator.roadmap.roadmap_file import NOTHING, Sheet, edits, likeness, read, recognised
+from sisimpur.agents.orchestrator.roadmap.roadmap_needs import Sources, laid_out, wanted
+from sisimpur.agents.orchestrator.roadmap.roadmap_text import day_words, pace_words, render
+from sisimpur.agents.orchestrator.roadmap.weeks import monday_of
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.text import counted
+from sisimpur.shared.model.work import Vision
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.markdown import outline
+from sisimpur.shared.system.paths import read_text, write_text
 
 MOST_TRIES = 3  # to write while the owner saves again and again
 MOST_NEXT, MOST_OWN = 3, 5  # that a report names

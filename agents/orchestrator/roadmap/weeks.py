@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
-from shared.model.lifecycle import Event
+from sisimpur.shared.model.lifecycle import Event
 
 Figure = Literal["sent_back", "cost", "minutes", "tokens"]  # of a merged task
 

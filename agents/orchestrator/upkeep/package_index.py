@@ -28,9 +28,9 @@ from packaging.utils import (
 )
 from packaging.version import InvalidVersion, Version
 
-from shared.model.errors import Misconfigured, Refused, Unavailable
-from shared.system.http import Http, HttpAddress, HttpAnswer, shown
-from shared.system.web_line import WebLine, followed, web_address
+from sisimpur.shared.model.errors import Misconfigured, Refused, Unavailable
+from sisimpur.shared.system.http import Http, HttpAddress, HttpAnswer, shown
+from sisimpur.shared.system.web_line import WebLine, followed, web_address
 
 HTTPS = 443
 JSON = "application/vnd.pypi.simple.v1+json"

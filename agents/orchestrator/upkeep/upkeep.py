@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Literal
 
-from shared.config.settings_policy import UpkeepRules
-from shared.model.naming import upkeep_task
-from shared.model.text import defuse, printable, shortened
-from shared.model.work import Difficulty, Goal, Priority, TaskSpec, Vision
-from shared.money.token_budget import amount
+from sisimpur.shared.config.settings_policy import UpkeepRules
+from sisimpur.shared.model.naming import upkeep_task
+from sisimpur.shared.model.text import defuse, printable, shortened
+from sisimpur.shared.model.work import Difficulty, Goal, Priority, TaskSpec, Vision
+from sisimpur.shared.money.token_budget import amount
 
 Kind = Literal["failing test", "uncovered code", "outdated pin", "lint"]
 

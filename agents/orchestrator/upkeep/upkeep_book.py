@@ -6,10 +6,10 @@ import sqlite3
 
 from pydantic import TypeAdapter
 
-from agents.orchestrator.upkeep.upkeep import UpkeepLook, UpkeepProposal
-from shared.model.work import Goal, TaskSpec
-from shared.store.database import Database, Tables
-from shared.system.fault import fault_point
+from sisimpur.agents.orchestrator.upkeep.upkeep import UpkeepLook, UpkeepProposal
+from sisimpur.shared.model.work import Goal, TaskSpec
+from sisimpur.shared.store.database import Database, Tables
+from sisimpur.shared.system.fault import fault_point
 
 GOAL, TASK = TypeAdapter(Goal), TypeAdapter(TaskSpec)
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 
-from agents.orchestrator.upkeep.upkeep import UpkeepFinding
-from shared.model.change import PROTECTED, usually_holds_keys
-from shared.model.evidence import Failure, SuiteRun, is_test_file
-from shared.model.scope import Scope, judge, matches
-from shared.sandbox.linter import Lint
+from sisimpur.agents.orchestrator.upkeep.upkeep import UpkeepFinding
+from sisimpur.shared.model.change import PROTECTED, usually_holds_keys
+from sisimpur.shared.model.evidence import Failure, SuiteRun, is_test_file
+from sisimpur.shared.model.scope import Scope, judge, matches
+from sisimpur.shared.sandbox.linter import Lint
 
 FEW_LINES = 5  # that no test runs: not worth a task
 MOST_EDITED = 4  # files of one task

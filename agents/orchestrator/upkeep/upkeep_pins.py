@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from agents.orchestrator.upkeep.upkeep import UpkeepFinding
-from agents.orchestrator.upkeep.upkeep_findings import SAME, Reach, Read
-from shared.model.errors import Refused
-from shared.model.scope import matches
+from sisimpur.agents.orchestrator.upkeep.upkeep import UpkeepFinding
+from sisimpur.agents.orchestrator.upkeep.upkeep_findings import SAME, Reach, Read
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.scope import matches
 
 FILES = ("requirements*.txt", "*-requirements.txt", "requirements/*.txt", "requirements/**/*.txt")
 PIN = re.compile(  # name[extra]==1.2 ; marker  # remark

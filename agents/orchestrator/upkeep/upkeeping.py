@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from agents.orchestrator.board.roles import ChecksChange
-from agents.orchestrator.board.session import AgentRuns
-from agents.orchestrator.board.transitions import Transitions
-from agents.orchestrator.integration.feature_branches import TargetBranch
-from agents.orchestrator.upkeep.upkeep import (
+from sisimpur.agents.orchestrator.board.roles import ChecksChange
+from sisimpur.agents.orchestrator.board.session import AgentRuns
+from sisimpur.agents.orchestrator.board.transitions import Transitions
+from sisimpur.agents.orchestrator.integration.feature_branches import TargetBranch
+from sisimpur.agents.orchestrator.upkeep.upkeep import (
     KINDS,
     Kind,
     Past,
@@ -22,19 +22,19 @@ from agents.orchestrator.upkeep.upkeep import (
     proposal,
     room,
 )
-from agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
-from agents.orchestrator.upkeep.upkeep_findings import Reach, failing, texts, uncovered, untidy
-from agents.orchestrator.upkeep.upkeep_pins import Releases, outdated
-from shared.config.settings_policy import UpkeepRules
-from shared.model.errors import Refused, Replaced, Stopping, TeamError
-from shared.model.evidence import SuiteRun
-from shared.model.lifecycle import Event, State, wording
-from shared.model.naming import upkeep_task
-from shared.repo.mirror import Mirror
-from shared.sandbox.linter import Lint
-from shared.store.journal import Journal
-from shared.store.plan_book import PlanRepository
-from shared.store.task_records import TaskRecord
+from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
+from sisimpur.agents.orchestrator.upkeep.upkeep_findings import Reach, failing, texts, uncovered, untidy
+from sisimpur.agents.orchestrator.upkeep.upkeep_pins import Releases, outdated
+from sisimpur.shared.config.settings_policy import UpkeepRules
+from sisimpur.shared.model.errors import Refused, Replaced, Stopping, TeamError
+from sisimpur.shared.model.evidence import SuiteRun
+from sisimpur.shared.model.lifecycle import Event, State, wording
+from sisimpur.shared.model.naming import upkeep_task
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.sandbox.linter import Lint
+from sisimpur.shared.store.journal import Journal
+from sisimpur.shared.store.plan_book import PlanRepository
+from sisimpur.shared.store.task_records import TaskRecord
 
 OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 NO_MEANS_NO = (Event.CANCELLED, Event.DELETED)

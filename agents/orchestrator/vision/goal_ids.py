@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 
-from shared.model.lifecycle import wording
-from shared.model.work import Goal, Remark, Vision
+from sisimpur.shared.model.lifecycle import wording
+from sisimpur.shared.model.work import Goal, Remark, Vision
 
 BULLET, PROSE, NOTE, ISSUE = "g-", "p-", "n-", "i-"  # where the thing was found that an id stands for
 SAME_GOAL = 0.6  # of the words of two titles

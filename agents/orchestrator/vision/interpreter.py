@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from agents.orchestrator.vision.goal_ids import note_id
-from agents.orchestrator.vision.reading import Interpretation, Unread, VisionReading, interpreted, standing, unread
-from shared.llm.prompts import Asker, Prompt, Prompts, quoted
-from shared.model.work import Guard, Question, Remark, Run, Vision, VisionChange
+from sisimpur.agents.orchestrator.vision.goal_ids import note_id
+from sisimpur.agents.orchestrator.vision.reading import (
+    Interpretation,
+    Unread,
+    VisionReading,
+    interpreted,
+    standing,
+    unread,
+)
+from sisimpur.shared.llm.prompts import Asker, Prompt, Prompts, quoted
+from sisimpur.shared.model.work import Guard, Question, Remark, Run, Vision, VisionChange
 
 MAX_BLOCK = 20_000  # characters of one block of the prompt
 LONGEST_LINE = 2_000

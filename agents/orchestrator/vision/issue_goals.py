@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from agents.orchestrator.vision.goal_ids import ISSUE
-from shared.forge.forge import Issue
-from shared.model.text import one_line
-from shared.model.work import Goal, Priority, Vision, VisionChange
+from sisimpur.agents.orchestrator.vision.goal_ids import ISSUE
+from sisimpur.shared.forge.forge import Issue
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.work import Goal, Priority, Vision, VisionChange
 
 MOST = 20  # issues that are looked at
 MOST_LINES, LONGEST_LINE = 40, 300

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from agents.orchestrator.vision.goal_ids import PROSE, identified, normalised, note_id
-from shared.model.scope import is_plain_path, matches
-from shared.model.text import one_line
-from shared.model.work import Goal, Guard, Priority, Question, Remark, Vision, VisionChange
+from sisimpur.agents.orchestrator.vision.goal_ids import PROSE, identified, normalised, note_id
+from sisimpur.shared.model.scope import is_plain_path, matches
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.model.work import Goal, Guard, Priority, Question, Remark, Vision, VisionChange
 
 MAX_PATTERNS = 50  # of all guards together
 MAX_FOUND = 20  # goals in prose

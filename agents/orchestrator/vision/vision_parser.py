@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from agents.orchestrator.vision.goal_ids import ISSUE, PROSE, identified, normalised
-from shared.model.errors import Refused
-from shared.model.work import Goal, MarkdownLine, Priority, Remark, Vision, VisionChange
+from sisimpur.agents.orchestrator.vision.goal_ids import ISSUE, PROSE, identified, normalised
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.work import Goal, MarkdownLine, Priority, Remark, Vision, VisionChange
 
 MAX_GOALS = 200
 LONGEST_TITLE = 200

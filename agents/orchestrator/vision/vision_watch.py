@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from shared.system.clock import Clock
-from shared.system.paths import Stamp, stamp
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.paths import Stamp, stamp
 
 REST = timedelta(seconds=30)  # editors write a file in several steps, and people save before they have finished
 

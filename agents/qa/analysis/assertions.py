@@ -11,7 +11,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from agents.qa.analysis.expressions import Function, always, is_exact, is_same, is_switch, is_vague, last_name, pairs
+from sisimpur.agents.qa.analysis.expressions import (
+    Function,
+    always,
+    is_exact,
+    is_same,
+    is_switch,
+    is_vague,
+    last_name,
+    pairs,
+)
 
 CHECKS = re.compile(r"_?(assert|check|verify|expect|ensure|should|must)")  # what a helper of another file is called
 MORE_CHECKS = ("raises", "warns", "deprecated_call", "fail")

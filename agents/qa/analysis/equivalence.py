@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from agents.qa.analysis.expressions import Function, module_of, parsed
+from sisimpur.agents.qa.analysis.expressions import Function, module_of, parsed
 
 FOR_ANNOTATIONS = ("typing", "collections.abc", "__future__")
 PRIVATE = re.compile(r"_[a-z]\w*")

@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from agents.qa.analysis.expressions import Function, last_name
-from shared.model.evidence import Problem
+from sisimpur.agents.qa.analysis.expressions import Function, last_name
+from sisimpur.shared.model.evidence import Problem
 
 MOST = 12
 LEAST_KILLED = 0.6  # of the planted faults

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from agents.qa.analysis.expressions import Function, module_of
-from agents.qa.analysis.test_changes import Weakening
-from agents.qa.analysis.touched import SuiteFiles, Touched
-from shared.model.work import TaskSpec
+from sisimpur.agents.qa.analysis.expressions import Function, module_of
+from sisimpur.agents.qa.analysis.test_changes import Weakening
+from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
+from sisimpur.shared.model.work import TaskSpec
 
 MENDS = re.compile(r"\b(fix(es)?|bugs?|crash(es)?|broken|wrong|repair|error)\b")
 QUIET = (  # kinds of work after which the target does what it did before; a word alone may be a thing of the product

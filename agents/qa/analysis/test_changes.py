@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from agents.qa.analysis.assertions import SKIPS, AssertionMeter, Strength
-from agents.qa.analysis.expressions import Function, compared, last_name, only_true, own_nodes
+from sisimpur.agents.qa.analysis.assertions import SKIPS, AssertionMeter, Strength
+from sisimpur.agents.qa.analysis.expressions import Function, compared, last_name, only_true, own_nodes
 
 LONGEST = 400_000  # characters of a file that is read
 GONE, WEAKER, EMPTY = "a test is gone", "tests are weaker", "a new test asserts nothing"

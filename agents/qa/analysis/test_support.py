@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from agents.qa.analysis.expressions import module_of
-from agents.qa.analysis.touched import WORDS
-from shared.model.evidence import configures_tests, is_test_file
-from shared.model.scope import matches
+from sisimpur.agents.qa.analysis.expressions import module_of
+from sisimpur.agents.qa.analysis.touched import WORDS
+from sisimpur.shared.model.evidence import configures_tests, is_test_file
+from sisimpur.shared.model.scope import matches
 
 SHOWN = ("templates/", "static/", "locale/", *WORDS)  # what people read: named by tests, and still no part of them
 HELPER = re.compile(

@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from shared.model.change import LINK, SUBMODULE, Change
-from shared.model.evidence import SuiteRun, configures_tests, is_test_file
-from shared.model.scope import matches
+from sisimpur.shared.model.change import LINK, SUBMODULE, Change
+from sisimpur.shared.model.evidence import SuiteRun, configures_tests, is_test_file
+from sisimpur.shared.model.scope import matches
 
 DOCUMENTS = ("README", "CHANGES", "HISTORY", "NEWS", "COPYING", "NOTICE", "AUTHORS", "CONTRIBUTORS", "CONTRIBUTING")
 WORDS = (  # documentation; a text elsewhere may be what the product says

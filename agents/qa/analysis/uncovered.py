@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from agents.qa.analysis.equivalence import head, is_foreign
-from agents.qa.analysis.expressions import module_of
+from sisimpur.agents.qa.analysis.equivalence import head, is_foreign
+from sisimpur.agents.qa.analysis.expressions import module_of
 
 Known = tuple[str, str]  # a definition: its name and text
 

@@ -20,15 +20,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from agents.qa.runner.suite import GATE, JOB, MAX_REPORT, Environment, RawTestRun, SuiteOrder
-from shared.model import change
-from shared.model.errors import Refused
-from shared.model.scope import reads_as_dot_git
-from shared.repo.mirror import Mirror
-from shared.sandbox.box import Box, Job, JobLimits, Mount, hand_over
-from shared.sandbox.box_job import MB
-from shared.sandbox.bubblewrap import never
-from shared.system.paths import read_bytes, remove_folder
+from sisimpur.agents.qa.runner.suite import GATE, JOB, MAX_REPORT, Environment, RawTestRun, SuiteOrder
+from sisimpur.shared.model import change
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.scope import reads_as_dot_git
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.sandbox.box import Box, Job, JobLimits, Mount, hand_over
+from sisimpur.shared.sandbox.box_job import MB
+from sisimpur.shared.sandbox.bubblewrap import never
+from sisimpur.shared.system.paths import read_bytes, remove_folder
 
 # --- files laid over a commit's -------------------------------------------------------------------------------
 

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.qa.runner.environment_build import ENV, INSTALL, SEEN, Builder, Setup
-from agents.qa.runner.environment_store import EnvironmentStore, default_setup, dependency_files, key_of
-from agents.qa.runner.suite import Environment
-from shared.model.errors import BrokenSetup, CommandFailed
-from shared.repo.mirror import Mirror
-from shared.sandbox.box import Box, Mount
-from shared.sandbox.bubblewrap import never
+from sisimpur.agents.qa.runner.environment_build import ENV, INSTALL, SEEN, Builder, Setup
+from sisimpur.agents.qa.runner.environment_store import EnvironmentStore, default_setup, dependency_files, key_of
+from sisimpur.agents.qa.runner.suite import Environment
+from sisimpur.shared.model.errors import BrokenSetup, CommandFailed
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.sandbox.box import Box, Mount
+from sisimpur.shared.sandbox.bubblewrap import never
 
 __all__ = ["INSTALL", "Environments", "Setup"]
 

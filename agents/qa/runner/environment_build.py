@@ -17,16 +17,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agents.qa.runner.index_proxy import HOSTS, IndexProxy
-from agents.qa.runner.suite import GATE, JOB
-from shared.model import change
-from shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
-from shared.model.text import one_line
-from shared.repo.mirror import Mirror
-from shared.sandbox.box import METER_PORT, Box, Finished, Job, JobLimits, Mount, hand_over, python_mounts
-from shared.sandbox.bubblewrap import never
-from shared.sandbox.watchdog import walk
-from shared.system.paths import remove_folder
+from sisimpur.agents.qa.runner.index_proxy import HOSTS, IndexProxy
+from sisimpur.agents.qa.runner.suite import GATE, JOB
+from sisimpur.shared.model import change
+from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.repo.mirror import Mirror
+from sisimpur.shared.sandbox.box import METER_PORT, Box, Finished, Job, JobLimits, Mount, hand_over, python_mounts
+from sisimpur.shared.sandbox.bubblewrap import never
+from sisimpur.shared.sandbox.watchdog import walk
+from sisimpur.shared.system.paths import remove_folder
 
 ENV, PACKAGES = "/env", "/packages"
 PLACES = {"env": ENV, "job": JOB, "tmp": "/tmp", "home": "/home/sandbox"}  # noqa: S108  the box's own

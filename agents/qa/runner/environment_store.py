@@ -21,10 +21,10 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from shared.model.scope import matches
-from shared.repo.mirror_tree import TreeEntry
-from shared.system.fault import fault_point
-from shared.system.paths import move, remove_folder, write_text
+from sisimpur.shared.model.scope import matches
+from sisimpur.shared.repo.mirror_tree import TreeEntry
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.paths import move, remove_folder, write_text
 
 KEPT = 5  # environments
 MADE = "made"

@@ -16,9 +16,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.model.errors import Refused
-from shared.sandbox.box import hand_over
-from shared.system.http import is_outside, resolved
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.sandbox.box import hand_over
+from sisimpur.shared.system.http import is_outside, resolved
 
 HTTPS = 443
 HOSTS = ("pypi.org", "files.pythonhosted.org")

@@ -17,8 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from shared.sandbox.box import Mount
-from shared.sandbox.bubblewrap import never
+from sisimpur.shared.sandbox.box import Mount
+from sisimpur.shared.sandbox.bubblewrap import never
 
 MAX_REPORT = 50_000_000  # bytes; a report or a coverage file beyond that is none
 JOB = "/job"  # where the target's files lie in the box, at setup and at test time

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agents.researcher.web.search import asked, bounded
-from shared.model.errors import Unavailable
-from shared.model.research import SearchHit
+from sisimpur.agents.researcher.web.search import asked, bounded
+from sisimpur.shared.model.errors import Unavailable
+from sisimpur.shared.model.research import SearchHit
 
 if TYPE_CHECKING:
     from ddgs.results import TextResult

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-from agents.researcher.web.search import Search, asked
-from shared.model.errors import Misconfigured, OutOfBudget, Refused, Stopping, TaskCapReached, Unavailable
-from shared.model.research import Inquiry, NotRead, SearchHit, WebSource
-from shared.model.work import Run
-from shared.money.ledger import Ledger
-from shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
-from shared.money.token_budget import Ask, Caps, Rates, Refusal
-from shared.store.research_book import ResearchRepository
-from shared.system.clock import Clock
-from shared.system.fault import fault_point
+from sisimpur.agents.researcher.web.search import Search, asked
+from sisimpur.shared.model.errors import Misconfigured, OutOfBudget, Refused, Stopping, TaskCapReached, Unavailable
+from sisimpur.shared.model.research import Inquiry, NotRead, SearchHit, WebSource
+from sisimpur.shared.model.work import Run
+from sisimpur.shared.money.ledger import Ledger
+from sisimpur.shared.money.ticket import CallEnding, Reservation, Ticket, TicketOrder
+from sisimpur.shared.money.token_budget import Ask, Caps, Rates, Refusal
+from sisimpur.shared.store.research_book import ResearchRepository
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.fault import fault_point
 
 MOST_HITS = 8  # of one search
 

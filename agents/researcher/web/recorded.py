@@ -17,11 +17,11 @@ from typing import ClassVar
 
 from pydantic import ConfigDict
 
-from agents.researcher.web.search import asked, bounded
-from shared.model.errors import Misconfigured, Refused
-from shared.model.research import SearchHit, WebSource
-from shared.system import strict_yaml
-from shared.system.paths import read_text
+from sisimpur.agents.researcher.web.search import asked, bounded
+from sisimpur.shared.model.errors import Misconfigured, Refused
+from sisimpur.shared.model.research import SearchHit, WebSource
+from sisimpur.shared.system import strict_yaml
+from sisimpur.shared.system.paths import read_text
 
 # --- searches -------------------------------------------------------------------------------------------------
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from shared.model.research import SearchHit
-from shared.model.text import one_line
+from sisimpur.shared.model.research import SearchHit
+from sisimpur.shared.model.text import one_line
 
 MOST_HITS = 10
 LONGEST_QUERY, LONGEST_TITLE, LONGEST_EXCERPT = 200, 200, 600  # characters

@@ -10,10 +10,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from agents.researcher.web.search import MOST_HITS, asked, bounded
-from shared.model.errors import Misconfigured, Unavailable
-from shared.model.research import SearchHit
-from shared.system.http import Http, HttpAnswer, HttpCall, NoAnswer, is_configured
+from sisimpur.agents.researcher.web.search import MOST_HITS, asked, bounded
+from sisimpur.shared.model.errors import Misconfigured, Unavailable
+from sisimpur.shared.model.research import SearchHit
+from sisimpur.shared.system.http import Http, HttpAnswer, HttpCall, NoAnswer, is_configured
 
 ADDRESS = "https://api.tavily.com"
 PRICE = 8_000_000  # nano-dollars of one credit, which is what a basic search takes

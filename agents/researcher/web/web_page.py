@@ -18,13 +18,13 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from shared.model.errors import Misconfigured, Refused, Unavailable
-from shared.model.research import WebSource
-from shared.model.text import HIDDEN
-from shared.system.clock import Clock
-from shared.system.http import Http, HttpAddress, HttpAnswer, shown
-from shared.system.process import RunOptions, run
-from shared.system.web_line import PORTS, WebLine, followed, web_address
+from sisimpur.shared.model.errors import Misconfigured, Refused, Unavailable
+from sisimpur.shared.model.research import WebSource
+from sisimpur.shared.model.text import HIDDEN
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.http import Http, HttpAddress, HttpAnswer, shown
+from sisimpur.shared.system.process import RunOptions, run
+from sisimpur.shared.system.web_line import PORTS, WebLine, followed, web_address
 
 # --- read in a process of its own -----------------------------------------------------------------------------
 

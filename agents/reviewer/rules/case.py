@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from shared.model.change import Change
-from shared.model.evidence import Finding, Severity, is_test_file
+from sisimpur.shared.model.change import Change
+from sisimpur.shared.model.evidence import Finding, Severity, is_test_file
 
 LONGEST_QUOTE = 200
 

@@ -8,9 +8,9 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
-from agents.reviewer.rules.case import Case, ChangedFile
-from shared.model.evidence import Finding, Severity
-from shared.model.scope import matches
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile
+from sisimpur.shared.model.evidence import Finding, Severity
+from sisimpur.shared.model.scope import matches
 
 RULE = "new dependency"
 REQUIREMENTS = ("requirements*.txt", "requirements*.in", "requirements/", "constraints*.txt")

@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from agents.reviewer.rules.case import (
+from sisimpur.agents.reviewer.rules.case import (
     Case,
     ChangedFile,
     Function,
@@ -20,8 +20,8 @@ from agents.reviewer.rules.case import (
     target_names,
     text_of,
 )
-from shared.model.evidence import Finding, Severity
-from shared.model.scope import matches
+from sisimpur.shared.model.evidence import Finding, Severity
+from sisimpur.shared.model.scope import matches
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, span, text_of
-from shared.model.evidence import Finding, Severity, is_test_file
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, span, text_of
+from sisimpur.shared.model.evidence import Finding, Severity, is_test_file
 
 HIGH, MEDIUM = Severity.HIGH, Severity.MEDIUM
 RULE = "knows it is tested"

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from agents.reviewer.rules.case import Case, ChangedFile
-from shared.model.evidence import Finding, Severity
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile
+from sisimpur.shared.model.evidence import Finding, Severity
 
 BEFORE, AFTER = "before/", "after/"
 HIGH = re.compile(r"invalid-syntax|E9|F7|F82[123]|S(?:102|201|30[127]|323|501|50[67]|602|605|609|701)$")

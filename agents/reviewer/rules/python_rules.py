@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from agents.reviewer.rules.case import Case, ChangedFile, PythonTree, is_constant, keyword, span, text_of
-from shared.model.evidence import Finding, Severity
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, PythonTree, is_constant, keyword, span, text_of
+from sisimpur.shared.model.evidence import Finding, Severity
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 

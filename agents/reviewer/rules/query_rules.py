@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from agents.reviewer.rules.case import Case, ChangedFile, PythonTree, span, target_names, text_of
-from shared.model.evidence import Finding, Severity
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, PythonTree, span, target_names, text_of
+from sisimpur.shared.model.evidence import Finding, Severity
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 

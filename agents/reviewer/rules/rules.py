@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from agents.reviewer.rules import (
+from sisimpur.agents.reviewer.rules import (
     dependency_rules,
     django_rules,
     honesty_rules,
@@ -18,9 +18,9 @@ from agents.reviewer.rules import (
     query_rules,
     text_rules,
 )
-from agents.reviewer.rules.case import Case
-from shared.model.evidence import Finding, Severity
-from shared.system.outgoing import Outgoing
+from sisimpur.agents.reviewer.rules.case import Case
+from sisimpur.shared.model.evidence import Finding, Severity
+from sisimpur.shared.system.outgoing import Outgoing
 
 # Not for the coder to mend: a person decides.
 FOR_THE_OWNER = frozenset({"new dependency", "unusual file", "unreadable line", "too big"})

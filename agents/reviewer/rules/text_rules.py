@@ -8,11 +8,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 
-from agents.reviewer.rules.case import Case, ChangedFile
-from shared.model.change import usually_holds_keys
-from shared.model.evidence import Finding, Severity
-from shared.model.scope import is_plain_path, matches
-from shared.system.outgoing import Outgoing
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile
+from sisimpur.shared.model.change import usually_holds_keys
+from sisimpur.shared.model.evidence import Finding, Severity
+from sisimpur.shared.model.scope import is_plain_path, matches
+from sisimpur.shared.system.outgoing import Outgoing
 
 MOST_FILES, MOST_LINES = 60, 3_000  # of one review
 LONGEST_CODE, LONGEST_LINE = 500, 2_000  # characters of a line of code, of any line

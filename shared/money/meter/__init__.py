@@ -3,8 +3,8 @@
 It loads the web server: import it where it is used.
 """
 
-from shared.money.meter.call import MeterTimeouts
-from shared.money.meter.server import Meter, MeterSetup
-from shared.money.meter.upstream import Upstream
+from sisimpur.shared.money.meter.call import MeterTimeouts
+from sisimpur.shared.money.meter.server import Meter, MeterSetup
+from sisimpur.shared.money.meter.upstream import Upstream
 
 __all__ = ["Meter", "MeterSetup", "MeterTimeouts", "Upstream"]

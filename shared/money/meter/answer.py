@@ -15,9 +15,9 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
-from shared.model.errors import Refused
-from shared.model.text import one_line
-from shared.money.token_budget import Refusal
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.text import one_line
+from sisimpur.shared.money.token_budget import Refusal
 
 Then = Literal["retry", "pause", "answer"]
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]

@@ -14,13 +14,13 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from shared.model.errors import Refused
-from shared.money.meter.answer import STOPPING, HttpReply, Rejected, Send, judge, no_answer, read_complaint
-from shared.money.meter.call import MeteredCall, MeterParts
-from shared.money.meter.request import MAX_BODY, Asked, read_call, read_headers, read_prompt
-from shared.money.meter.sse import StreamBroken
-from shared.money.ticket import Ticket
-from shared.money.token_budget import Ask, Refusal
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.money.meter.answer import STOPPING, HttpReply, Rejected, Send, judge, no_answer, read_complaint
+from sisimpur.shared.money.meter.call import MeteredCall, MeterParts
+from sisimpur.shared.money.meter.request import MAX_BODY, Asked, read_call, read_headers, read_prompt
+from sisimpur.shared.money.meter.sse import StreamBroken
+from sisimpur.shared.money.ticket import Ticket
+from sisimpur.shared.money.token_budget import Ask, Refusal
 
 Scope = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]

@@ -14,18 +14,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, ParamSpec, TypeVar
 
-from shared.model.errors import Refused
-from shared.model.schedule import back_off
-from shared.money.ledger import Ledger
-from shared.money.meter.answer import STOPPING, HttpReply, Rejected, Then, judge, no_answer, read_complaint
-from shared.money.meter.request import Asked
-from shared.money.meter.sse import ArrivingMessage, Splitter, StreamBroken
-from shared.money.meter.upstream import Response, UpstreamClient
-from shared.money.pricing import Pricing, usage_of
-from shared.money.ticket import CallEnding, Reservation, Ticket
-from shared.money.token_budget import Ask, Caps, Refusal, TokenUsage, cost
-from shared.system.clock import Clock
-from shared.system.fault import fault_point
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.schedule import back_off
+from sisimpur.shared.money.ledger import Ledger
+from sisimpur.shared.money.meter.answer import STOPPING, HttpReply, Rejected, Then, judge, no_answer, read_complaint
+from sisimpur.shared.money.meter.request import Asked
+from sisimpur.shared.money.meter.sse import ArrivingMessage, Splitter, StreamBroken
+from sisimpur.shared.money.meter.upstream import Response, UpstreamClient
+from sisimpur.shared.money.pricing import Pricing, usage_of
+from sisimpur.shared.money.ticket import CallEnding, Reservation, Ticket
+from sisimpur.shared.money.token_budget import Ask, Caps, Refusal, TokenUsage, cost
+from sisimpur.shared.system.clock import Clock
+from sisimpur.shared.system.fault import fault_point
 
 BUSY = ("overloaded_error", "api_error")  # error events in a stream after which a new try makes sense
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
-from shared.money.meter.answer import Rejected
-from shared.money.token_budget import Refusal, most_tokens
+from sisimpur.shared.money.meter.answer import Rejected
+from sisimpur.shared.money.token_budget import Refusal, most_tokens
 
 MAX_BODY = 8 * 1024 * 1024  # bytes
 MAX_PAIRS = 200_000  # names in one body

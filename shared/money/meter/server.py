@@ -21,14 +21,14 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from shared.model.errors import Misconfigured
-from shared.money.ledger import Ledger
-from shared.money.meter.app import MeterApp
-from shared.money.meter.call import LedgerThread, MeterParts, MeterTimeouts
-from shared.money.meter.upstream import Upstream, UpstreamClient
-from shared.money.pricing import Pricing
-from shared.money.token_budget import Caps
-from shared.system.clock import Clock
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.money.ledger import Ledger
+from sisimpur.shared.money.meter.app import MeterApp
+from sisimpur.shared.money.meter.call import LedgerThread, MeterParts, MeterTimeouts
+from sisimpur.shared.money.meter.upstream import Upstream, UpstreamClient
+from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.token_budget import Caps
+from sisimpur.shared.system.clock import Clock
 
 LONGEST_PATH = 107  # bytes of a unix socket's path
 WAITING = 256  # connections that may wait to be accepted

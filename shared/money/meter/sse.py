@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from shared.model.errors import Unavailable
-from shared.model.text import one_line
+from sisimpur.shared.model.errors import Unavailable
+from sisimpur.shared.model.text import one_line
 
 MAX_EVENT = 4 * 1024 * 1024  # bytes
 MAX_MESSAGE = 64 * 1024 * 1024  # bytes of a whole stream

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from shared.money.meter.sse import StreamBroken
+from sisimpur.shared.money.meter.sse import StreamBroken
 
 MAX_ERROR = 64 * 1024  # bytes of an error answer
 BEARER_SINCE = "2026-10-21"  # the API version that takes the key as a bearer
