@@ -11,7 +11,7 @@ RULES, RESULT = "/run/gate/coverage.ini", "/out/coverage.json"
 def main() -> None:
     if os.path.exists(os.environ["SISIMPUR_UNCOUNTED"]):
         return  # the target counts by itself, and ours saw only a part
-    from coverage import Coverage  # type: ignore[import-not-found]
+    from coverage import Coverage
 
     counted = Coverage(config_file=RULES)
     counted.combine()

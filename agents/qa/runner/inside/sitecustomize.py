@@ -44,7 +44,7 @@ def _pytest(_module):  # type: ignore[no-untyped-def]
 
 
 def _unittest(module):  # type: ignore[no-untyped-def]
-    import gate_unittest  # type: ignore[import-not-found]
+    import gate_unittest
 
     gate_unittest.install(module)
 
@@ -53,7 +53,7 @@ def _count_lines():  # type: ignore[no-untyped-def]
     """Give up counting where the target counts by itself: one of the two would see only a part."""
     import multiprocessing.process  # which coverage does too
 
-    import coverage  # type: ignore[import-not-found]
+    import coverage
 
     coverage.process_startup()
     ours, start = coverage.process_startup.coverage, coverage.Coverage.start
