@@ -44,7 +44,7 @@ def _pytest(_module):  # type: ignore[no-untyped-def]
 
 
 def _unittest(module):  # type: ignore[no-untyped-def]
-    import gate_unittest
+    import gate_unittest  # type: ignore[import-not-found]
 
     gate_unittest.install(module)
 
