@@ -205,12 +205,19 @@ class Gatekeeper:
         self._compare(known, found, merged)
         self._books.tell(f"{known.id}: merged #{to.number} into {into} ({merged[:8]})")
         self._tell_issue(known, to)
-        self._review.publishing.delete_branch(to, self._commit(known, found).branch.name, self._books.now())
-        self._clear_goal_branch(known, to)
+        self._tidy_up(known, to, self._commit(known, found).branch.name)
         self._books.events.happened(Merged(known, found.commit))
         where = "" if into == self._review.branches.main.name else f" into {into}"
         note = f"merged{where} as {merged[:12]}, pull request #{to.number}"
         self._books.transitions.move(known.id, State.IN_REVIEW, Event.MERGED, note)
+
+    def _tidy_up(self, known: TaskRecord, to: Address, branch: str) -> None:
+        """A branch that the forge keeps, a protected one for example, costs a word and nothing else."""
+        try:
+            self._review.publishing.delete_branch(to, branch, self._books.now())
+            self._clear_goal_branch(known, to)
+        except (NotPermitted, ForgeRefused) as problem:
+            self._books.tell(f"{known.id}: its branch stays: {problem}")
 
     def _into(self, known: TaskRecord) -> str:
         return self._review.branches.target(known)

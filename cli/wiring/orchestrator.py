@@ -132,7 +132,7 @@ class Assembly:
         facts = BoardFacts(self._records.wanted(), self._policy.attempts.limits)
         return load_snapshot(self._records.store, self._records.journal, facts)
 
-    @property
+    @cached_property
     def _protected(self) -> tuple[str, ...]:
         return (*self._target.protected, *named_files(f"{self._target.setup} {self._target.test}"))
 
@@ -188,24 +188,24 @@ class Assembly:
 
     # -- phases -----------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def _inbox_rules(self) -> InboxRules:
         return InboxRules(self._target.inbox.owners, self._target.inbox.label)
 
-    @property
+    @cached_property
     def _reading(self) -> MorningReading:
         requested = RequestedGoals(self._code.forge, self._inbox_rules, self._session.tell)
         roles = self._roles
         return MorningReading(self._home.vision, self._records.plans, requested, roles.reader, roles.look, self._runs)
 
-    @property
+    @cached_property
     def _research(self) -> Researching:
         records = self._records
         notes = Notes(self._home.research, records.spending, self._clean)
         questions = self._policy.research.questions
         return Researching(self._roles.research, records.research, records.plans, self._runs, notes, questions)
 
-    @property
+    @cached_property
     def _planning(self) -> Planning:
         records, capacity = self._records, self._policy.capacity
         books = PlanBooks(records.plans, records.journal, records.store, records.spending, records.research)
@@ -231,7 +231,7 @@ class Assembly:
     def _proposals(self) -> Proposals:
         return Proposals(self._records.upkeep, self._records.journal, self._transitions)
 
-    @property
+    @cached_property
     def _upkeep(self) -> Upkeep:
         eyes = CodeEyes(
             self._code.mirror,
@@ -279,7 +279,7 @@ class Assembly:
         look = Look(rules, self._facts, self._transitions, self._breaker, self._pool, lambda: self._deploys.waits)
         return Work(look, self._acts, self._integrating, self._books, self._telling.stepped)
 
-    @property
+    @cached_property
     def _acts(self) -> Acts:
         facts, records, code = self._facts, self._records, self._code
         owners = bool(self._inbox_rules.owners)
@@ -290,7 +290,7 @@ class Assembly:
         deliveries = Deliveries(delivery, records.spending, records.wanted)
         return Acts(gates, review, coding, deliveries, self._guards, self._books)
 
-    @property
+    @cached_property
     def _hearing(self) -> Hearing:
         facts, records = self._facts, self._records
         answers = OwnerAnswers(records.store, records.gates, self._session.clock)

@@ -68,6 +68,7 @@ def open_core(
     make_services: Callable[[Records], Sequence[Notifier]] = services,
     quit_: Quitting | None = None,
     mode: wiring.Mode = "day",
+    forge: type[LocalForge] = MemoryForge,
 ) -> Iterator[Orchestrator]:
     """As `open_team`, but for where git keeps things. The one place of this shelf that puts the core together."""
     is_daemon, quit_ = mode == "daemon", quit_ or Quitting()
@@ -76,7 +77,7 @@ def open_core(
     parts = TeamParts.of(records, print_line, quit_)
     with (
         nullcontext() if is_daemon else wiring.alone(records),
-        closing(at_home(records.home, records.settings, records.clock, parts.print_line, MemoryForge)) as code,
+        closing(at_home(records.home, records.settings, records.clock, parts.print_line, forge)) as code,
         MemoryMeter(records, parts.pricing, key, parts.log.of("meter"), parts.print_line) as meter,
     ):
         session = wiring.make_session(parts, is_daemon)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stdout
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ from sisimpur.cli.commands import owner_commands
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.views.status import status
 from sisimpur.cli.views.tasks import show
+from sisimpur.shared.forge.forge import ForgeRefused
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
-from tests.flow.stage import FlowStage
+from tests.flow.stage import FlowStage, MemoryForge, open_core
 from tests.journey.gated import (
     BAD,
     FILES,
@@ -52,6 +54,21 @@ def stage(tmp_path: Path, model: ScriptedModel) -> Callable[..., Stage]:
         return FlowStage(tmp_path, model.url, coder, suite).set_up(VISION, FILES)
 
     return make
+
+
+class KeepsBranches(MemoryForge):
+    """A forge whose branches are protected."""
+
+    def delete_branch(self, name: str) -> None:
+        raise ForgeRefused(f"{name} is protected")
+
+
+def test_what_is_merged_is_done_also_where_the_forge_keeps_its_branch(stage: Callable[..., Stage]) -> None:
+    merged = stage()
+    merged.open_team = partial(open_core, forge=KeepsBranches)
+    assert merged.run_day() == []
+    assert merged.states() == {ID: "completed"}
+    assert any(f"{ID}: its branch stays" in line and "is protected" in line for line in merged.said)
 
 
 def typed(stage: Stage, command: Callable[[Arguments], int], **more: Any) -> str:

@@ -1,4 +1,4 @@
-"""What happened, told once by the core to whoever wants to hear of it: memory, the roadmap, the plan, the reports."""
+"""What happened, told by the core to whoever wants to hear of it: memory, the roadmap, the plan, the reports."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RolledBack:
 
 @dataclass(frozen=True)
 class Morning:
-    """VISION.md was read."""
+    """VISION.md was read, or is about to be planned: what the owner has edited since counts."""
 
     day: str
 

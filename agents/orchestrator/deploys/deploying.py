@@ -266,9 +266,9 @@ class Deploying:
                 self._session.tell(
                     f"{deploy.place} {deploy.commit[:8]}: taken back by pull request #{pull.number} ({pull.state})"
                 )
+        self.hear()  # before the task may be begun: on what it waits is known then
         if self._sick_tasks.again(deploy, task):
             self._session.lock.wake()  # a worker may be free for it, while this one deploys what takes the commit back
-        self.hear()
         return deploy
 
     def _pause_if_needed(self, deploy: Deploy, task: str) -> None:

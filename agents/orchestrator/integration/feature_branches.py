@@ -126,7 +126,7 @@ class FeatureBranches:
     # -- at the forge -----------------------------------------------------------------------------------------
 
     def base(self, task: TaskRecord) -> str:
-        """What its change begins on: of a goal's branch with the target's brought in. Diverged: it cannot be."""
+        """What its change begins on: of a goal's branch with the target's brought in. BranchConflict: it cannot be."""
         tip, branch = self.main.sync(), self.target(task)
         return tip if branch == self.main.name else self.fresh(branch, tip)
 
