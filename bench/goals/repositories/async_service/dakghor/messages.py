@@ -77,6 +77,19 @@ class OrderLate:
         return f"Dear {self.name},\nyour order {self.order}: it comes later than we said.\n\nPonno"
 
 
+@kind("order_closed")
+@dataclass
+class OrderClosed:
+    name: str
+    order: int
+    language: str = "en"
+
+    def text(self):
+        if self.language == "bn":
+            return f"প্রিয় {self.name}, order {self.order}: closed"
+        return f"Dear {self.name},\nyour order {self.order}: it is closed. Write to us if that is wrong.\n\nPonno"
+
+
 @kind("parcel_made")
 @dataclass
 class ParcelMade:
@@ -140,6 +153,19 @@ class ParcelLate:
         if self.language == "bn":
             return f"প্রিয় {self.name}, parcel {self.parcel}: late"
         return f"Dear {self.name},\nyour parcel {self.parcel}: it comes later than we said.\n\nPonno"
+
+
+@kind("parcel_closed")
+@dataclass
+class ParcelClosed:
+    name: str
+    parcel: int
+    language: str = "en"
+
+    def text(self):
+        if self.language == "bn":
+            return f"প্রিয় {self.name}, parcel {self.parcel}: closed"
+        return f"Dear {self.name},\nyour parcel {self.parcel}: it is closed. Write to us if that is wrong.\n\nPonno"
 
 
 @kind("invoice_made")
@@ -207,6 +233,19 @@ class InvoiceLate:
         return f"Dear {self.name},\nyour invoice {self.invoice}: it comes later than we said.\n\nPonno"
 
 
+@kind("invoice_closed")
+@dataclass
+class InvoiceClosed:
+    name: str
+    invoice: int
+    language: str = "en"
+
+    def text(self):
+        if self.language == "bn":
+            return f"প্রিয় {self.name}, invoice {self.invoice}: closed"
+        return f"Dear {self.name},\nyour invoice {self.invoice}: it is closed. Write to us if that is wrong.\n\nPonno"
+
+
 @kind("refund_made")
 @dataclass
 class RefundMade:
@@ -270,6 +309,19 @@ class RefundLate:
         if self.language == "bn":
             return f"প্রিয় {self.name}, refund {self.refund}: late"
         return f"Dear {self.name},\nyour refund {self.refund}: it comes later than we said.\n\nPonno"
+
+
+@kind("refund_closed")
+@dataclass
+class RefundClosed:
+    name: str
+    refund: int
+    language: str = "en"
+
+    def text(self):
+        if self.language == "bn":
+            return f"প্রিয় {self.name}, refund {self.refund}: closed"
+        return f"Dear {self.name},\nyour refund {self.refund}: it is closed. Write to us if that is wrong.\n\nPonno"
 
 
 @kind("ticket_made")
@@ -337,6 +389,19 @@ class TicketLate:
         return f"Dear {self.name},\nyour ticket {self.ticket}: it comes later than we said.\n\nPonno"
 
 
+@kind("ticket_closed")
+@dataclass
+class TicketClosed:
+    name: str
+    ticket: int
+    language: str = "en"
+
+    def text(self):
+        if self.language == "bn":
+            return f"প্রিয় {self.name}, ticket {self.ticket}: closed"
+        return f"Dear {self.name},\nyour ticket {self.ticket}: it is closed. Write to us if that is wrong.\n\nPonno"
+
+
 @kind("account_made")
 @dataclass
 class AccountMade:
@@ -400,6 +465,19 @@ class AccountLate:
         if self.language == "bn":
             return f"প্রিয় {self.name}, account {self.account}: late"
         return f"Dear {self.name},\nyour account {self.account}: it comes later than we said.\n\nPonno"
+
+
+@kind("account_closed")
+@dataclass
+class AccountClosed:
+    name: str
+    account: int
+    language: str = "en"
+
+    def text(self):
+        if self.language == "bn":
+            return f"প্রিয় {self.name}, account {self.account}: closed"
+        return f"Dear {self.name},\nyour account {self.account}: it is closed. Write to us if that is wrong.\n\nPonno"
 
 
 @kind("address_made")
@@ -467,6 +545,19 @@ class AddressLate:
         return f"Dear {self.name},\nyour address {self.address}: it comes later than we said.\n\nPonno"
 
 
+@kind("address_closed")
+@dataclass
+class AddressClosed:
+    name: str
+    address: int
+    language: str = "en"
+
+    def text(self):
+        if self.language == "bn":
+            return f"প্রিয় {self.name}, address {self.address}: closed"
+        return f"Dear {self.name},\nyour address {self.address}: it is closed. Write to us if that is wrong.\n\nPonno"
+
+
 @kind("wallet_made")
 @dataclass
 class WalletMade:
@@ -530,6 +621,19 @@ class WalletLate:
         if self.language == "bn":
             return f"প্রিয় {self.name}, wallet {self.wallet}: late"
         return f"Dear {self.name},\nyour wallet {self.wallet}: it comes later than we said.\n\nPonno"
+
+
+@kind("wallet_closed")
+@dataclass
+class WalletClosed:
+    name: str
+    wallet: int
+    language: str = "en"
+
+    def text(self):
+        if self.language == "bn":
+            return f"প্রিয় {self.name}, wallet {self.wallet}: closed"
+        return f"Dear {self.name},\nyour wallet {self.wallet}: it is closed. Write to us if that is wrong.\n\nPonno"
 
 
 @kind("coupon_made")
@@ -597,6 +701,19 @@ class CouponLate:
         return f"Dear {self.name},\nyour coupon {self.coupon}: it comes later than we said.\n\nPonno"
 
 
+@kind("coupon_closed")
+@dataclass
+class CouponClosed:
+    name: str
+    coupon: int
+    language: str = "en"
+
+    def text(self):
+        if self.language == "bn":
+            return f"প্রিয় {self.name}, coupon {self.coupon}: closed"
+        return f"Dear {self.name},\nyour coupon {self.coupon}: it is closed. Write to us if that is wrong.\n\nPonno"
+
+
 @kind("product_made")
 @dataclass
 class ProductMade:
@@ -660,6 +777,19 @@ class ProductLate:
         if self.language == "bn":
             return f"প্রিয় {self.name}, product {self.product}: late"
         return f"Dear {self.name},\nyour product {self.product}: it comes later than we said.\n\nPonno"
+
+
+@kind("product_closed")
+@dataclass
+class ProductClosed:
+    name: str
+    product: int
+    language: str = "en"
+
+    def text(self):
+        if self.language == "bn":
+            return f"প্রিয় {self.name}, product {self.product}: closed"
+        return f"Dear {self.name},\nyour product {self.product}: it is closed. Write to us if that is wrong.\n\nPonno"
 
 
 @kind("review_made")
@@ -727,66 +857,92 @@ class ReviewLate:
         return f"Dear {self.name},\nyour review {self.review}: it comes later than we said.\n\nPonno"
 
 
-@kind("return_made")
+@kind("review_closed")
 @dataclass
-class ReturnMade:
+class ReviewClosed:
     name: str
-    return: int
+    review: int
     language: str = "en"
 
     def text(self):
         if self.language == "bn":
-            return f"প্রিয় {self.name}, return {self.return}: made"
-        return f"Dear {self.name},\nyour return {self.return}: we have it now.\n\nPonno"
+            return f"প্রিয় {self.name}, review {self.review}: closed"
+        return f"Dear {self.name},\nyour review {self.review}: it is closed. Write to us if that is wrong.\n\nPonno"
 
 
-@kind("return_paid")
+@kind("transfer_made")
 @dataclass
-class ReturnPaid:
+class TransferMade:
     name: str
-    return: int
+    transfer: int
     language: str = "en"
 
     def text(self):
         if self.language == "bn":
-            return f"প্রিয় {self.name}, return {self.return}: paid"
-        return f"Dear {self.name},\nyour return {self.return}: it is paid, thank you.\n\nPonno"
+            return f"প্রিয় {self.name}, transfer {self.transfer}: made"
+        return f"Dear {self.name},\nyour transfer {self.transfer}: we have it now.\n\nPonno"
 
 
-@kind("return_changed")
+@kind("transfer_paid")
 @dataclass
-class ReturnChanged:
+class TransferPaid:
     name: str
-    return: int
+    transfer: int
     language: str = "en"
 
     def text(self):
         if self.language == "bn":
-            return f"প্রিয় {self.name}, return {self.return}: changed"
-        return f"Dear {self.name},\nyour return {self.return}: it was changed.\n\nPonno"
+            return f"প্রিয় {self.name}, transfer {self.transfer}: paid"
+        return f"Dear {self.name},\nyour transfer {self.transfer}: it is paid, thank you.\n\nPonno"
 
 
-@kind("return_lost")
+@kind("transfer_changed")
 @dataclass
-class ReturnLost:
+class TransferChanged:
     name: str
-    return: int
+    transfer: int
     language: str = "en"
 
     def text(self):
         if self.language == "bn":
-            return f"প্রিয় {self.name}, return {self.return}: lost"
-        return f"Dear {self.name},\nyour return {self.return}: it got lost, we are sorry. We call you today.\n\nPonno"
+            return f"প্রিয় {self.name}, transfer {self.transfer}: changed"
+        return f"Dear {self.name},\nyour transfer {self.transfer}: it was changed.\n\nPonno"
 
 
-@kind("return_late")
+@kind("transfer_lost")
 @dataclass
-class ReturnLate:
+class TransferLost:
     name: str
-    return: int
+    transfer: int
     language: str = "en"
 
     def text(self):
         if self.language == "bn":
-            return f"প্রিয় {self.name}, return {self.return}: late"
-        return f"Dear {self.name},\nyour return {self.return}: it comes later than we said.\n\nPonno"
+            return f"প্রিয় {self.name}, transfer {self.transfer}: lost"
+        return f"Dear {self.name},\nyour transfer {self.transfer}: it got lost, we are sorry. We call you today.\n\nPonno"
+
+
+@kind("transfer_late")
+@dataclass
+class TransferLate:
+    name: str
+    transfer: int
+    language: str = "en"
+
+    def text(self):
+        if self.language == "bn":
+            return f"প্রিয় {self.name}, transfer {self.transfer}: late"
+        return f"Dear {self.name},\nyour transfer {self.transfer}: it comes later than we said.\n\nPonno"
+
+
+@kind("transfer_closed")
+@dataclass
+class TransferClosed:
+    name: str
+    transfer: int
+    language: str = "en"
+
+    def text(self):
+        if self.language == "bn":
+            return f"প্রিয় {self.name}, transfer {self.transfer}: closed"
+        return f"Dear {self.name},\nyour transfer {self.transfer}: it is closed. Write to us if that is wrong.\n\nPonno"

@@ -1,0 +1,123 @@
+"""Shows that the bench itself is right: `python -m bench.goals.verify [--only ID] [FOLDER]`. Exit 1 if a law fails.
+
+The laws of a goal: its needed lines stand in the repository once; its check fails on the untouched repository, holds
+with the right edits, and fails with the distractor. For a false premise the untouched repository is the right one.
+The repository's own tests pass before and after the right edits. Django, pytest and coverage come from the packages
+of the demo, into an environment that is thrown away.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bench.goals import goals
+from bench.goals.goals import Broken, Files, Goal
+
+PACKAGES = Path(__file__).parents[2] / ".demo" / "packages"
+NEEDED = ("Django", "pytest", "coverage")
+SECONDS = 120  # for one program
+RUBBISH = shutil.ignore_patterns("__pycache__", "*.pyc", ".pytest_cache", "*.sqlite3")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print a row for each goal, and what is wrong with it."""
+    parser = argparse.ArgumentParser(prog="python -m bench.goals.verify")
+    parser.add_argument("folder", nargs="?", type=Path, default=goals.HERE)
+    parser.add_argument("--only", metavar="ID")
+    args = parser.parse_args(argv)
+    found = [goal for goal in goals.read(args.folder.absolute()) if args.only in (None, goal.id)]
+    if not found:
+        print("no such goal")
+        return 1
+    with tempfile.TemporaryDirectory(prefix="goals-") as folder:
+        python = environment(Path(folder))
+        broken = [wrong for goal in found for wrong in judged(goal, python, Path(folder))]
+        broken += [wrong for name in sorted({g.tree for g in found}) for wrong in untested(name, python, Path(folder))]
+    print(f"{len(found)} goals, {len(broken)} laws broken")
+    return 1 if broken else 0
+
+
+def environment(folder: Path) -> str:
+    """Make a Python that has what the repositories import, without a network; its path."""
+    made = folder / "environment"
+    subprocess.run([sys.executable, "-m", "venv", made], check=True)
+    pip = [made / "bin" / "pip", "install", "--quiet", "--no-index", "--find-links", PACKAGES, *NEEDED]
+    subprocess.run(pip, check=True, env={**os.environ, "PIP_CONFIG_FILE": os.devnull})
+    return str(made / "bin" / "python")
+
+
+def judged(goal: Goal, python: str, folder: Path) -> list[str]:
+    """The laws that a goal breaks; prints its row."""
+    begun = time.monotonic()
+    broken = list(_broken(goal, python, folder))
+    print(
+        f"{goal.id:<18}{goal.kind:<12}{goal.outcome:<15}{time.monotonic() - begun:5.1f} s  {'; '.join(broken) or 'ok'}"
+    )
+    return broken
+
+
+def _broken(goal: Goal, python: str, folder: Path) -> Iterator[str]:
+    try:
+        if len(goal.lines) != len(goal.needs) or len(goal.plan) != len(goal.edits):
+            yield "a need stands twice, or tasks and edits differ in number"
+        rows = (
+            ("untouched", (), 0 if goal.kind == "false" else 1),
+            ("right", goal.edits, 0),
+            ("distractor", goal.distractor.edits, 1),
+        )
+        for name, changes, wanted in rows:
+            tree = _copy(goal.tree, folder, changes)
+            code, said = run([python, str(goal.program), str(tree)], folder)
+            if code != wanted:
+                yield f"{name}: exit {code}, not {wanted} ({said})"
+            if name == "right" and changes:
+                yield from tests(tree, python)
+            shutil.rmtree(tree)
+    except Broken as error:
+        yield str(error)
+
+
+def untested(repository: Path, python: str, folder: Path) -> list[str]:
+    """Whether a repository's own tests fail; prints them."""
+    tree = _copy(repository, folder, ())
+    found = list(tests(tree, python))
+    shutil.rmtree(tree)
+    print(f"{repository.name:<45}{'; '.join(found) or 'its tests pass'}")
+    return found
+
+
+def tests(tree: Path, python: str) -> Iterator[str]:
+    """The own tests of a tree, wherever pytest is set up in it, that fail."""
+    for folder in sorted({path.parent for name in ("pytest.ini", "pyproject.toml") for path in tree.rglob(name)}):
+        code, said = run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider"], folder)
+        if code:
+            yield f"own tests: {said}"
+
+
+def run(argv: Sequence[str], folder: Path) -> tuple[int, str]:
+    """Exit code and last line of a program."""
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        done = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return 2, f"took more than {SECONDS} s"
+    return done.returncode, ((done.stdout + done.stderr).strip().splitlines() or [""])[-1][:200]
+
+
+def _copy(tree: Path, folder: Path, changes: Sequence[Files]) -> Path:
+    to = folder / "tree"
+    shutil.copytree(tree, to, ignore=RUBBISH)
+    goals.apply(changes, to)
+    return to
+
+
+if __name__ == "__main__":
+    sys.exit(main())
