@@ -49,7 +49,7 @@ def environment(folder: Path) -> str:
     """Make a Python that has what the repositories import, without a network; its path."""
     made = folder / "environment"
     subprocess.run([sys.executable, "-m", "venv", made], check=True)
-    pip = [made / "bin" / "pip", "install", "--quiet", "--no-index", "--find-links", PACKAGES, *NEEDED]
+    pip = [str(made / "bin" / "pip"), "install", "--quiet", "--no-index", "--find-links", str(PACKAGES), *NEEDED]
     subprocess.run(pip, check=True, env={**os.environ, "PIP_CONFIG_FILE": os.devnull})
     return str(made / "bin" / "python")
 
