@@ -1,6 +1,7 @@
 """Goals of the bench as values: an owner's words, the right change, a wrong one that looks right, and how to tell.
 
-A goal is a YAML file in `goals/`, its repository a folder in `repositories/`, its check a program in `checks/`.
+A goal is a YAML file in `goals/`, its repository a folder in `repositories/`, its check a program in `checks/`. The
+format is told in README.md beside this file.
 """
 
 from __future__ import annotations
@@ -103,12 +104,12 @@ class Goal:
     outcome: Literal["shipped", "false premise", "question", "measured"]
     check: str  # path below the folder of the bench
     measure: Measure | None = None
-    home: Path = HERE  # the folder that holds goals/, checks/ and repositories/
+    home: Path = HERE  # the folder that holds goals/ and checks/
 
     @property
     def tree(self) -> Path:
-        """The repository's folder."""
-        return self.home / "repositories" / self.repository
+        """The repository's folder; goals kept elsewhere share these five."""
+        return HERE / "repositories" / self.repository
 
     @property
     def program(self) -> Path:

@@ -76,6 +76,7 @@ def _broken(goal: Goal, python: str, folder: Path) -> Iterator[str]:
         for name, changes, wanted in rows:
             tree = _copy(goal.tree, folder, changes)
             code, said = run([python, str(goal.program), str(tree)], folder)
+            print(f"    {name:<12}{said}")
             if code != wanted:
                 yield f"{name}: exit {code}, not {wanted} ({said})"
             if name == "right" and changes:
