@@ -55,35 +55,43 @@ def environment(folder: Path) -> str:
 
 
 def judged(goal: Goal, python: str, folder: Path) -> list[str]:
-    """The laws that a goal breaks; prints its row."""
-    begun = time.monotonic()
-    broken = list(_broken(goal, python, folder))
-    print(
-        f"{goal.id:<18}{goal.kind:<12}{goal.outcome:<15}{time.monotonic() - begun:5.1f} s  {'; '.join(broken) or 'ok'}"
-    )
+    """The laws that a goal breaks; prints its row, which ends with why its distractor is wrong."""
+    begun, said = time.monotonic(), ""
+    try:
+        broken = list(_misfits(goal))
+        for name, changes, wanted in _trials(goal):
+            tree = _copy(goal.tree, folder, changes)
+            code, said = run([python, str(goal.program), str(tree)], folder)
+            if code != wanted:
+                broken.append(f"{name}: exit {code}, not {wanted} ({said})")
+            if name == "right" and changes:
+                broken += tests(tree, python)
+            shutil.rmtree(tree)
+    except Broken as error:
+        broken = [str(error)]
+    seconds = time.monotonic() - begun
+    print(f"{goal.id:<18}{goal.kind:<12}{goal.outcome:<15}{seconds:5.1f} s  {'; '.join(broken) or 'ok'}  | {said}")
     return broken
 
 
-def _broken(goal: Goal, python: str, folder: Path) -> Iterator[str]:
-    try:
-        if len(goal.lines) != len(goal.needs) or len(goal.plan) != len(goal.edits):
-            yield "a need stands twice, or tasks and edits differ in number"
-        rows = (
-            ("untouched", (), 0 if goal.kind == "false" else 1),
-            ("right", goal.edits, 0),
-            ("distractor", goal.distractor.edits, 1),
-        )
-        for name, changes, wanted in rows:
-            tree = _copy(goal.tree, folder, changes)
-            code, said = run([python, str(goal.program), str(tree)], folder)
-            print(f"    {name:<12}{said}")
-            if code != wanted:
-                yield f"{name}: exit {code}, not {wanted} ({said})"
-            if name == "right" and changes:
-                yield from tests(tree, python)
-            shutil.rmtree(tree)
-    except Broken as error:
-        yield str(error)
+def _trials(goal: Goal) -> Iterator[tuple[str, Sequence[Files], int]]:
+    """(name, changes of the repository, how the check has to exit); the distractor is the last."""
+    yield "untouched", (), 0 if goal.kind == "false" else 1
+    yield "right", goal.edits, 0
+    yield "distractor", goal.distractor.edits, 1
+
+
+def _misfits(goal: Goal) -> Iterator[str]:
+    """What is wrong with a goal as it stands. Raises `Broken` if a need is not one line."""
+    if len(goal.lines) != len(goal.needs):
+        yield "a need stands twice"
+    if len(goal.plan) != len(goal.edits):
+        yield f"{len(goal.plan)} tasks and {len(goal.edits)} edits"
+    for task, files in zip(goal.plan, goal.edits, strict=False):
+        if not set(files) <= {*task.files, *task.new_files}:
+            yield f"'{task.title}' edits more than its files: {sorted(set(files) - {*task.files, *task.new_files})}"
+    if bool(goal.premise) != (goal.kind in ("false", "half")) or bool(goal.measure) != (goal.kind == "measurable"):
+        yield "premise or measure does not fit the kind"
 
 
 def untested(repository: Path, python: str, folder: Path) -> list[str]:
