@@ -1,0 +1,3 @@
+from hishab.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,9 @@
+IMPORTERS = {}
+
+
+def importer(name):
+    def keep(function):
+        IMPORTERS[name] = function
+        return function
+
+    return keep

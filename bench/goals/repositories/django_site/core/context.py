@@ -1,0 +1,5 @@
+from django.conf import settings
+
+
+def shop_name(request):
+    return {"shop_name": settings.SHOP_NAME}
