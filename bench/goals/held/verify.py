@@ -1,4 +1,4 @@
-"""The laws of the held goals: run with `python -m bench.goals.held.verify [REPOSITORIES] [PYTHON]`.
+"""The laws of the held goals: run with `python -m bench.goals.held.verify [-v] [REPOSITORIES] [PYTHON] [ID]`.
 
 A check that imports Django needs a PYTHON that has it; the others need the standard library and pytest.
 """
@@ -115,7 +115,8 @@ def plan_holds(goal: Goal, source: Path) -> None:
     plan, edits = goal["plan"], goal["edits"]
     if len(plan) != len(edits) or len(plan) > 3 or (not plan) != (goal["outcome"] in ("false premise", "question")):
         raise Broken("one to three tasks with an edit each, or none where nothing is to be changed")
-    made: dict[str, int] = {}
+    made: dict[str, str] = {}
+    titles: list[str] = []
     for number, (task, edit) in enumerate(zip(plan, edits, strict=True)):
         if sorted(edit) != sorted([*task["files"], *task["new_files"]]):
             raise Broken(f"task {number + 1} names other files than its edit")
@@ -126,9 +127,10 @@ def plan_holds(goal: Goal, source: Path) -> None:
         for path in task["new_files"]:
             if (source / path).exists():
                 raise Broken(f"{path} is there already")
-            made[path] = number + 1
-        if any(not 1 <= before <= number for before in task["depends_on"]):
+            made[path] = task["title"]
+        if set(task["depends_on"]) - set(titles):
             raise Broken(f"task {number + 1} depends on a task that does not come before it")
+        titles.append(task["title"])
 
 
 def checks_hold(goal: Goal, source: Path, python: str) -> None:
@@ -143,9 +145,26 @@ def checks_hold(goal: Goal, source: Path, python: str) -> None:
         code, said = with_copy(source, edits, argv)
         if code != wanted or (wanted == 1 and len(said.splitlines()) != 1):
             raise Broken(f"{name}: {code} and not {wanted} with one line: {said[-300:]}")
-    code, said = with_copy(source, goal["edits"], [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"])
-    if code:
-        raise Broken(f"the repository's own tests fail with the right change: {said[-300:]}")
+        if "-v" in sys.argv:
+            print(f"  {name}: {code} {said}")
+    for file in [*source.rglob("pytest.ini"), *source.rglob("pyproject.toml")]:
+        place = str(file.parent.relative_to(source))
+        tests = [
+            python,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--rootdir",
+            place,
+            "-c",
+            f"{place}/{file.name}",
+            place,
+        ]
+        code, said = with_copy(source, goal["edits"], tests)
+        if code:
+            raise Broken(f"the repository's own tests fail with the right change: {said[-300:]}")
 
 
 def thirds_hold(goals: list[Goal]) -> None:
@@ -184,6 +203,6 @@ def verify(repositories: Path, python: str, only: str) -> int:
 
 
 if __name__ == "__main__":
-    given = [*sys.argv[1:], "", "", ""]
+    given = [*[word for word in sys.argv[1:] if word != "-v"], "", "", ""]
     place = Path(given[0]) if given[0] else HERE.parent / "repositories"
     sys.exit(1 if verify(place, given[1] or sys.executable, given[2]) else 0)

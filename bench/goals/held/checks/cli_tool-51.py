@@ -1,4 +1,5 @@
 """Whatever number a command shows, with any filter, remove takes exactly that entry away."""
+
 import os
 import sys
 

@@ -1,4 +1,5 @@
 """The two addresses stay in their order and hidden products stay hidden, while shown ones open."""
+
 import os
 import sys
 

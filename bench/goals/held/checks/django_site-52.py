@@ -1,4 +1,5 @@
 """At most four queries for fifty lines, nothing kept from an earlier visit, every line shown."""
+
 import os
 import sys
 

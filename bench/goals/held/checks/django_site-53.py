@@ -1,4 +1,5 @@
 """A ticket of any subject fits its column, begins with its desk, and nobody is turned away."""
+
 import os
 import sys
 

@@ -1,4 +1,5 @@
 """Amounts go through pickle and copy, also in a process that does not know their currency, and stay fixed."""
+
 import os
 import sys
 
@@ -33,7 +34,11 @@ for money in pickle.loads(sys.stdin.buffer.read()):
 cart = [Money("-12.34"), Money(7, "JPY"), Money("1.005", "KWD"), Money(12, "PTS")]
 try:
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
-        for made in (pickle.loads(pickle.dumps(cart, protocol)), copy.deepcopy(cart), [copy.copy(each) for each in cart]):
+        for made in (
+            pickle.loads(pickle.dumps(cart, protocol)),
+            copy.deepcopy(cart),
+            [copy.copy(each) for each in cart],
+        ):
             if made != cart or [each.currency for each in made] != [each.currency for each in cart]:
                 no("a copy is not equal to what was copied")
             if any(not isinstance(each.amount, Decimal) for each in made):

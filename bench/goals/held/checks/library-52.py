@@ -1,4 +1,5 @@
 """What format_money prints is read back, with its sign, and nothing else is money that was not before."""
+
 import os
 import sys
 

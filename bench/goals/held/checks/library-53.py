@@ -1,4 +1,5 @@
 """Every page but the index has examples; each page passes for itself; nothing is skipped or left out."""
+
 import os
 import sys
 
@@ -42,6 +43,7 @@ for name in ("amounts.md", "formatting.md", "own.md", "shares.md"):
 if "'₹1,23,456.00'\n" not in [each.want for each in examples["formatting.md"]]:
     no("the example that was there is gone")
 if not any(
-    "split(3)" in each.source and "33.34" in each.want and each.want.count("33.33") == 2 for each in examples["shares.md"]
+    "split(3)" in each.source and "33.34" in each.want and each.want.count("33.33") == 2
+    for each in examples["shares.md"]
 ):
     no("the page of shares does not show 100 taka for three")
