@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """A claim stays the one statement that it was, without a lock of our own, and gives each job to one server only."""
 
 import os

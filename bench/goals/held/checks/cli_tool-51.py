@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Whatever number a command shows, with any filter, remove takes exactly that entry away."""
 
 import os

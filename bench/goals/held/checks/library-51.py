@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Amounts go through pickle and copy, also in a process that does not know their currency, and stay fixed."""
 
 import os

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """What format_money prints is read back, with its sign, and nothing else is money that was not before."""
 
 import os
