@@ -27,9 +27,9 @@ class DayPhases:
     """What the phases of a day do before and after the work."""
 
     reading: MorningReading
-    research: Researching | None  # None: nothing is looked up
+    research: Researching
     planning: Planning
-    upkeep: Upkeep | None  # None: nothing is proposed
+    upkeep: Upkeep
     events: Events
 
 
@@ -135,14 +135,12 @@ class Orchestrator:
         self._happened(Morning(day))
 
     def _research(self, day: str) -> None:
-        if self.phases.research:
-            self.problems.extend(self.phases.research.day(day))
+        self.problems.extend(self.phases.research.day(day))
 
     def _planning(self, day: str) -> None:
         self._happened(Morning(day))  # an edit that the owner takes back while we plan is one, too
         self.phases.planning.plan_day(day)
-        if self.phases.upkeep:
-            self.phases.upkeep.look_after(day)
+        self.phases.upkeep.look_after(day)
         self._happened(DayPlanned(day))
 
     def _happened(self, event: TeamEvent) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -205,17 +206,18 @@ class Gatekeeper:
         self._compare(known, found, merged)
         self._books.tell(f"{known.id}: merged #{to.number} into {into} ({merged[:8]})")
         self._tell_issue(known, to)
-        self._tidy_up(known, to, self._commit(known, found).branch.name)
+        branch = self._commit(known, found).branch.name
+        self._discard(known, lambda: self._review.publishing.delete_branch(to, branch, self._books.now()))
+        self._clear_goal_branch(known, to)
         self._books.events.happened(Merged(known, found.commit))
         where = "" if into == self._review.branches.main.name else f" into {into}"
         note = f"merged{where} as {merged[:12]}, pull request #{to.number}"
         self._books.transitions.move(known.id, State.IN_REVIEW, Event.MERGED, note)
 
-    def _tidy_up(self, known: TaskRecord, to: Address, branch: str) -> None:
+    def _discard(self, known: TaskRecord, delete: Callable[[], None]) -> None:
         """A branch that the forge keeps, a protected one for example, costs a word and nothing else."""
         try:
-            self._review.publishing.delete_branch(to, branch, self._books.now())
-            self._clear_goal_branch(known, to)
+            delete()
         except (NotPermitted, ForgeRefused) as problem:
             self._books.tell(f"{known.id}: its branch stays: {problem}")
 
@@ -237,7 +239,8 @@ class Gatekeeper:
         if self._review.branches.is_outdated(known):
             self._books.tell(f"{known.branch} stays: there is more on it than has landed")
         else:
-            self._review.publishing.delete_goal_branch(to, known.branch, self._books.now())
+            publishing, now = self._review.publishing, self._books.now()
+            self._discard(known, lambda: publishing.delete_goal_branch(to, known.branch, now))
 
     def _gone(self, known: TaskRecord, found: ReviewState) -> str:
         if found.goal != "early":

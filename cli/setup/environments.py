@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from sisimpur.shared.model.errors import Misconfigured
+
 ROOT = Path(__file__).resolve().parents[2]  # the checkout, or the folder that an installer made of it
 IS_INSTALLED = ROOT.parent.name in ("site-packages", "dist-packages")
 DATA = Path.home() / ".local" / "share" / "sisimpur"
@@ -24,10 +26,6 @@ AIDER_VENV = BUILT / ".venv-aider"
 PACKAGES = BUILT / ".demo" / "packages"
 UV = VENV / "bin" / "uv"
 GIT_AT_LEAST = (2, 38)
-
-
-class SetupFailed(Exception):
-    """One line that says what to type."""
 
 
 class Wish(Protocol):
@@ -76,7 +74,7 @@ def setup(dev: bool = False) -> int:
             _build_daemon("requirements-dev.txt" if dev else "requirements.txt")
         _build_aider()
         _fetch_packages()
-    except SetupFailed as problem:
+    except Misconfigured as problem:
         print(f"setup: {problem}", file=sys.stderr)
         return 1
     return 0
@@ -96,17 +94,17 @@ def lock() -> int:
 
 def _check_python() -> None:
     if sys.version_info < (3, 11):  # noqa: UP036 (this file also runs under what is too old)
-        raise SetupFailed(f"needs Python 3.11 or later, this is {sys.version.split()[0]}; install python3.11")
+        raise Misconfigured(f"needs Python 3.11 or later, this is {sys.version.split()[0]}; install python3.11")
 
 
 def _check_git() -> None:
     program = shutil.which("git")
     if program is None:
-        raise SetupFailed("needs git; type: sudo apt-get install git")
+        raise Misconfigured("needs git; type: sudo apt-get install git")
     answer = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
     found = re.search(r"(\d+)\.(\d+)", answer)
     if not found or (int(found[1]), int(found[2])) < GIT_AT_LEAST:
-        raise SetupFailed(f"needs git 2.38 or later, this is {answer.strip() or 'unknown'}")
+        raise Misconfigured(f"needs git 2.38 or later, this is {answer.strip() or 'unknown'}")
 
 
 def _check_sandbox() -> None:
@@ -115,7 +113,7 @@ def _check_sandbox() -> None:
         return
     apt = shutil.which("apt-get")
     if apt is None or os.geteuid() != 0:
-        raise SetupFailed("needs the sandbox program bubblewrap; type: sudo apt-get install bubblewrap")
+        raise Misconfigured("needs the sandbox program bubblewrap; type: sudo apt-get install bubblewrap")
     _say("installing bubblewrap, the sandbox")
     quiet = {"DEBIAN_FRONTEND": "noninteractive"}
     _run("apt-get update", [apt, "-qq", "update"], quiet)
@@ -180,7 +178,7 @@ def _run(what: str, argv: Sequence[str], extra: dict[str, str] | None = None) ->
     if done.returncode:
         lines = [line.strip() for line in (done.stderr or done.stdout or "no output").splitlines() if line.strip()]
         telling = next((line for line in lines if line.lower().startswith(("error", "fatal", "e:"))), lines[-1])
-        raise SetupFailed(f"{what} failed: {telling[:300]}")
+        raise Misconfigured(f"{what} failed: {telling[:300]}")
 
 
 def _stamp(path: Path) -> str:

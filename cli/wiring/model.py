@@ -11,8 +11,7 @@ from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.config.settings import LiveCaps
 from sisimpur.shared.llm.llm_client import LlmClient, MeterAccess
 from sisimpur.shared.llm.llm_replies import Replies
-from sisimpur.shared.model.errors import Refused
-from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.pricing import Pricing, Unpriced
 from sisimpur.shared.money.savings import ENOUGH, LedgerSavings, is_long_enough, pays
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.keeping import REPLY_AGE
@@ -107,7 +106,7 @@ class Caching:
         return runs < ENOUGH or self._pays(model, runs, more)
 
     def _pays(self, model: str, runs: int, more: int) -> bool:
-        with suppress(Refused):  # the meter refuses it
+        with suppress(Unpriced):  # the meter refuses it
             rates = self._pricing.rates(model, TYPICAL_PROMPT, self._clock.now())
             return pays(rates, runs + more, more)
         return False

@@ -39,8 +39,8 @@ from sisimpur.cli.wiring.services import make_library, services
 from sisimpur.cli.wiring.workshop import BoxWorkshop, Workshop, make_upkeep
 from sisimpur.shared.llm.llm_client import PATIENCE, LlmClient
 from sisimpur.shared.llm.prompts import Prompts
-from sisimpur.shared.model.errors import Misconfigured, Refused
-from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.money.pricing import Pricing, Unpriced
 from sisimpur.shared.notify.messenger import Messenger
 from sisimpur.shared.notify.notice import Notifier
 from sisimpur.shared.notify.notice_book import NoticeRepository
@@ -177,7 +177,7 @@ def _check_price(easy: str | None, pricing: Pricing, records: Records) -> None:
     try:
         if easy:
             pricing.rates(easy, TYPICAL_PROMPT, records.clock.now())
-    except Refused as problem:
+    except Unpriced as problem:
         raise Misconfigured(f"config/agents.yaml, coder.easy: {problem}") from None
 
 

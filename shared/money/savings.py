@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from sqlite3 import Row
 
-from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.lifecycle import Event
 from sisimpur.shared.money.ledger_rows import as_usage
-from sisimpur.shared.money.pricing import Pricing
+from sisimpur.shared.money.pricing import Pricing, Unpriced
 from sisimpur.shared.money.routing import NEWEST, FirstTry, Lane, saved, usual
 from sisimpur.shared.money.token_budget import Rates, TokenUsage, cost
 from sisimpur.shared.store.database import Database
@@ -208,5 +207,5 @@ class LedgerSavings:
         try:
             small, large = (self._pricing.rates(model, size, at) for size in (1, LARGEST))
             return small if small == large else self._pricing.rates(model, as_usage(call).prompt, at)
-        except Refused:
+        except Unpriced:
             return None

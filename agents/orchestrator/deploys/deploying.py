@@ -96,8 +96,7 @@ class SickTasks:
             return False
         note = sick(deploy.place, deploy.why)[:2_000]
         self.events.happened(RolledBack(known, deploy.commit, note))
-        self.transitions.move(task, State.COMPLETED, Event.SICK, note, "sent back")
-        return True
+        return self.transitions.move(task, State.COMPLETED, Event.SICK, note, "sent back")
 
 
 class Deploying:

@@ -14,11 +14,11 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.money.meter.answer import STOPPING, HttpReply, Rejected, Send, judge, no_answer, read_complaint
 from sisimpur.shared.money.meter.call import MeteredCall, MeterParts
 from sisimpur.shared.money.meter.request import MAX_BODY, Asked, read_call, read_headers, read_prompt
 from sisimpur.shared.money.meter.sse import StreamBroken
+from sisimpur.shared.money.pricing import Unpriced
 from sisimpur.shared.money.ticket import Ticket
 from sisimpur.shared.money.token_budget import Ask, Refusal
 
@@ -118,7 +118,7 @@ class MeterApp:
         pricing = self._parts.pricing
         try:
             rates = pricing.rates(asked.model, asked.tokens_in, now)
-        except Refused as error:
+        except Unpriced as error:
             raise _no("meter_unknown_model", str(error)) from None
         return Ask(
             model=asked.model,

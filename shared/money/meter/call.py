@@ -14,14 +14,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, ParamSpec, TypeVar
 
-from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.schedule import back_off
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.meter.answer import STOPPING, HttpReply, Rejected, Then, judge, no_answer, read_complaint
 from sisimpur.shared.money.meter.request import Asked
 from sisimpur.shared.money.meter.sse import ArrivingMessage, Splitter, StreamBroken
 from sisimpur.shared.money.meter.upstream import Response, UpstreamClient
-from sisimpur.shared.money.pricing import Pricing, usage_of
+from sisimpur.shared.money.pricing import Pricing, Unpriced, usage_of
 from sisimpur.shared.money.ticket import CallEnding, Reservation, Ticket
 from sisimpur.shared.money.token_budget import Ask, Caps, Refusal, TokenUsage, cost
 from sisimpur.shared.system.clock import Clock
@@ -174,7 +173,7 @@ class MeteredCall:
                 return FailedTry(no_answer(str(error)), billed=False, then="retry")
             then: Then = "answer" if reading.message else "retry"
             return FailedTry(no_answer(str(error)), then=then, ending=self._ending(reading))
-        except Refused as error:
+        except Unpriced as error:
             refusal = Refusal("meter_paused", f"no spending now: {error}")
             return FailedTry(Rejected(refusal), then="pause", ending=self._ending(reading))
         except BaseException:  # the caller left, the time is over, the meter stops, or a bug: nobody waits for an entry
@@ -246,7 +245,7 @@ class MeteredCall:
         amount = cost(rates(self._asked.model, usage.prompt, self._at), usage)
         try:
             return max(amount, cost(rates(answered_by, usage.prompt, self._at), usage))
-        except Refused:
+        except Unpriced:
             return amount
 
     def _bounds(self, reservation: Reservation, usage: TokenUsage) -> tuple[int, int | None]:
@@ -299,7 +298,7 @@ class MeteredCall:
             return TokenUsage()
         try:
             usage = usage_of(reading.usage, self._asked.hour_cache)
-        except Refused:
+        except Unpriced:
             return TokenUsage()
         return usage if reading.complete else replace(usage, output=max(usage.output, -(-reading.characters // 3)))
 
