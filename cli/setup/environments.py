@@ -15,8 +15,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from sisimpur.shared.model.errors import Misconfigured
-
 ROOT = Path(__file__).resolve().parents[2]  # the checkout, or the folder that an installer made of it
 IS_INSTALLED = ROOT.parent.name in ("site-packages", "dist-packages")
 DATA = Path.home() / ".local" / "share" / "sisimpur"
@@ -74,7 +72,7 @@ def setup(dev: bool = False) -> int:
             _build_daemon("requirements-dev.txt" if dev else "requirements.txt")
         _build_aider()
         _fetch_packages()
-    except Misconfigured as problem:
+    except SystemExit as problem:  # one line that says what to type
         print(f"setup: {problem}", file=sys.stderr)
         return 1
     return 0
@@ -94,17 +92,17 @@ def lock() -> int:
 
 def _check_python() -> None:
     if sys.version_info < (3, 11):  # noqa: UP036 (this file also runs under what is too old)
-        raise Misconfigured(f"needs Python 3.11 or later, this is {sys.version.split()[0]}; install python3.11")
+        raise SystemExit(f"needs Python 3.11 or later, this is {sys.version.split()[0]}; install python3.11")
 
 
 def _check_git() -> None:
     program = shutil.which("git")
     if program is None:
-        raise Misconfigured("needs git; type: sudo apt-get install git")
+        raise SystemExit("needs git; type: sudo apt-get install git")
     answer = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
     found = re.search(r"(\d+)\.(\d+)", answer)
     if not found or (int(found[1]), int(found[2])) < GIT_AT_LEAST:
-        raise Misconfigured(f"needs git 2.38 or later, this is {answer.strip() or 'unknown'}")
+        raise SystemExit(f"needs git 2.38 or later, this is {answer.strip() or 'unknown'}")
 
 
 def _check_sandbox() -> None:
@@ -113,7 +111,7 @@ def _check_sandbox() -> None:
         return
     apt = shutil.which("apt-get")
     if apt is None or os.geteuid() != 0:
-        raise Misconfigured("needs the sandbox program bubblewrap; type: sudo apt-get install bubblewrap")
+        raise SystemExit("needs the sandbox program bubblewrap; type: sudo apt-get install bubblewrap")
     _say("installing bubblewrap, the sandbox")
     quiet = {"DEBIAN_FRONTEND": "noninteractive"}
     _run("apt-get update", [apt, "-qq", "update"], quiet)
@@ -178,7 +176,7 @@ def _run(what: str, argv: Sequence[str], extra: dict[str, str] | None = None) ->
     if done.returncode:
         lines = [line.strip() for line in (done.stderr or done.stdout or "no output").splitlines() if line.strip()]
         telling = next((line for line in lines if line.lower().startswith(("error", "fatal", "e:"))), lines[-1])
-        raise Misconfigured(f"{what} failed: {telling[:300]}")
+        raise SystemExit(f"{what} failed: {telling[:300]}")
 
 
 def _stamp(path: Path) -> str:
