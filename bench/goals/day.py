@@ -281,7 +281,9 @@ class Days:
             cost,
             tokens,
             tuple(f"{asked.role} {asked.done}" for asked in heard),
-            Counter(f"{asked.role}: {need.path}" for asked in heard for need in asked.missing[goal.id]),
+            Counter(
+                f"{asked.role}: {path}" for asked in heard for path in {need.path for need in asked.missing[goal.id]}
+            ),
             first.whole[goal.id] if first else (0, 0),
         )
 

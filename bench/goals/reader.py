@@ -54,7 +54,7 @@ class Reader:
 
     def __init__(self, goals: Sequence[Goal], heard: Callable[[Asked], None] = lambda _: None) -> None:
         self._goals = {goal.words.splitlines()[0].strip(): goal for goal in goals}
-        self._titles = {normal(title).casefold(): work for goal in goals for title, work in _titles(goal)}
+        self._titles = {_key(title): work for goal in goals for title, work in _titles(goal)}
         self._heard = heard
         self._sought: set[tuple[str, str]] = set()
         self.unknown: Counter[str] = Counter()
@@ -118,7 +118,7 @@ class Reader:
 
     def _coded(self, sight: Sight) -> str:
         title = next(iter(TASK.findall(sight.user)), "")
-        work = self._titles.get(normal(title.removeprefix(TESTS_FOR)).casefold())
+        work = self._titles.get(_key(title.removeprefix(TESTS_FOR)))
         if work is None:
             self.unknown["coder: a task of no goal"] += 1
             return self._told(sight, "coder", (), "cannot", "I cannot do this, because I do not know what it is about.")
@@ -145,7 +145,7 @@ class Reader:
 
     def _reviewed(self, sight: Sight) -> str:
         title = next(iter(TASK.findall(sight.user)), "")
-        work = self._titles.get(normal(title).casefold())
+        work = self._titles.get(_key(title))
         if work is None:
             self.unknown["reviewer: a task of no goal"] += 1
             return self._told(sight, "reviewer", (), "approves", _verdict_of(sight, None))
@@ -154,6 +154,11 @@ class Reader:
             return self._told(sight, "reviewer", [work.goal], "finds", _verdict_of(sight, fault))
         done = "approves what is wrong" if fault else "approves"
         return self._told(sight, "reviewer", [work.goal], done, _verdict_of(sight, None))
+
+
+def _key(title: str) -> str:
+    """A title as it is known again: the team takes marks away from its beginning."""
+    return " ".join(re.findall(r"\w+", title)).casefold()
 
 
 # --- plans ---------------------------------------------------------------------------------------------------
@@ -275,10 +280,11 @@ def _blocks(sight: Sight, texts: Mapping[str, str]) -> str:
 
 def _stays(sight: Sight, is_known: bool, paths: Sequence[str]) -> tuple[str, str]:
     """What is said by who has nothing to change any more."""
-    if "no test was added" in sight.user:
-        return "cannot", "I cannot add a test, because the task names no file for it; nothing else is to be changed."
-    if is_known:
+    found = sight.user.rpartition("What was found:")[2]
+    if is_known and "no test was added" not in found:
         return "objects", f"The finding is wrong: {', '.join(paths)} does what the task asks for."
+    if "no test was added" in found and " fails at " not in found:
+        return "cannot", "I cannot add a test, because the task names no file for it; nothing else is to be changed."
     return "cannot", f"I cannot mend this, because I do not see what else depends on {', '.join(paths)}."
 
 

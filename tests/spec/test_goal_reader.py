@@ -145,6 +145,11 @@ def test_a_file_that_is_not_shown_cannot_be_changed() -> None:
     assert done == "cannot" and "I do not see taka/currencies.py" in said
 
 
+def test_a_title_is_known_again_without_the_marks_that_it_began_with() -> None:
+    goal = GOALS["async_service-03"]
+    assert code(goal, goal.words.splitlines()[0].lstrip("/"), "", ["dakghor/http.py"])[0] == "wrong edits"
+
+
 def test_a_new_file_is_made_where_the_task_names_it() -> None:
     done, said = code(IN_TWO, IN_TWO.plan[0].title, shown(IN_TWO), new="api/haat/paging.py")
     assert done == "right edits" and "api/haat/paging.py\n```\n<<<<<<< SEARCH\n=======\n" in said
