@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 from pathlib import Path
 
 from sisimpur.shared.model.errors import Misconfigured
-from sisimpur.simulators.model.request import text_of
+from sisimpur.simulators.model.pages import prompt_page
 from sisimpur.simulators.model.rules import Call
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from sisimpur.simulators.model.steps import PlacedStep
@@ -34,22 +33,11 @@ class Player(ScriptedModel):
         """Wait for the answer's file. What cannot be read as the form asks is told back as a plain text."""
         name = f"{self._before + number:03}"
         prompt, answer = self._folder / f"{name}.prompt.md", self._folder / f"{name}.answer.md"
-        prompt.write_text(prompt_text(call), "utf-8")
+        prompt.write_text(prompt_page(call.request), "utf-8")
         print(f"{prompt}: waits for {answer.name}", flush=True)
         while not answer.exists():  # a file has no event
             await asyncio.sleep(LOOKS_S)
         return PlacedStep(text=answer.read_text("utf-8").strip("\n") or "(nothing)", where=answer.name)
-
-
-def prompt_text(call: Call) -> str:
-    """The whole request as one page, in the order in which the model reads it."""
-    request = call.request
-    parts = [f"# {request.model}, at most {request.max_tokens} tokens", "## system", request.system_text]
-    for message in request.messages:
-        parts += [f"## {message.role}", text_of(message.content)]
-    if request.form:
-        parts += ["## form of the answer (JSON schema)", json.dumps(request.form, indent=1, ensure_ascii=False)]
-    return "\n\n".join(parts) + "\n"
 
 
 def main() -> None:

@@ -38,7 +38,9 @@ class Recorded:
     path: str
     headers: Mapping[str, str]
     body: Any = None  # None: not JSON
+    agent: str = ""  # who asked
     summary: str = ""  # who asked what
+    answer: str = ""  # its texts
     step: str = ""  # where the answer stands; empty: there was none
     status: int = 0
     error: str = ""
@@ -158,7 +160,8 @@ class ScriptedModel:
         record.body = _json(body)
         check_headers(record.headers)
         call = check(body, record.headers, self._today())
-        record.summary = Asked.by(call.request).summary
+        asked = Asked.by(call.request)
+        record.agent, record.summary = asked.agent, asked.summary
         return call
 
     async def step_for(self, call: Call, number: int) -> PlacedStep:  # noqa: ARG002  a person's answer needs it
@@ -172,6 +175,7 @@ class ScriptedModel:
         """The whole answer, billed: what is lost on the way was written all the same."""
         whole = message(call, step, number, self._cache.usage(call, self._clock.now()))
         record.usage = whole["usage"]
+        record.answer = "\n".join(block["text"] for block in whole["content"] if block["type"] == "text")
         record.billed = price(call.model.id, record.usage)
         return whole
 
