@@ -5,6 +5,5 @@ create table coder_words (          -- the newest words count
     commit_id   text not null,      -- the commit whose findings it contradicts; empty: the task itself cannot be done
     words       text not null,      -- a model's: data
     at          text not null,
-    told        text not null default '',  -- the day on which the planner was told; empty: not yet
     primary key (task, commit_id)
 );
