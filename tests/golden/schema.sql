@@ -90,7 +90,6 @@ CREATE TABLE coder_words (
     commit_id text not null,
     words text not null,
     at text not null,
-    told text not null default '',
     primary key (task, commit_id)
 );
 CREATE TABLE daily_plans (
