@@ -1,4 +1,4 @@
-pragma user_version = 19;
+pragma user_version = 20;
 CREATE TRIGGER lesson_words_in after insert on lessons begin insert into lesson_words (rowid, keywords, signature, text) values (new.number, new.keywords, new.signature, new.text); end;
 CREATE TRIGGER lesson_words_out after delete on lessons begin insert into lesson_words (lesson_words, rowid, keywords, signature, text) values ('delete', old.number, old.keywords, old.signature, old.text); end;
 CREATE TABLE agent_runs (
@@ -85,6 +85,13 @@ CREATE TABLE clock_anchor (
     boot text not null,
     uptime integer not null
 ) strict;
+CREATE TABLE coder_words (
+    task text not null references tasks,
+    commit_id text not null,
+    words text not null,
+    at text not null,
+    primary key (task, commit_id)
+);
 CREATE TABLE daily_plans (
     day text primary key,
     attempts integer not null default 0,
