@@ -121,7 +121,8 @@ def totals(ran: Sequence[Ran]) -> list[str]:
         f"right: {right} of {len(results)} ({right / len(results):.0%}), {sum(one.approved for one in results)} tasks"
         " with the owner's yes",
         f"called done but not so: {sum(one.outcome in UNTRUE for one in results)}",
-        f"rounds per merged task: {sum(one.rounds for one in results) / (merged or 1):.2f} ({merged} tasks)",
+        f"rounds per merged task: {sum(one.rounds for one in results) / (merged or 1):.2f}, of these"
+        f" {sum(one.written for one in results) / (merged or 1):.2f} to write tests only ({merged} tasks)",
         f"$ per right goal: {cost / (right or 1):.3f} (${cost:.2f} in all)",
         f"tokens in per merged task: {tokens // (merged or 1):,}",
         f"share of tokens in: {', '.join(f'{role} {many / every:.0%}' for role, many in shares.most_common())}",
