@@ -25,6 +25,8 @@ from sisimpur.agents.orchestrator.decide import (
 )
 from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
 from sisimpur.agents.orchestrator.integration.feature_branches import lands
+from sisimpur.agents.orchestrator.integration.partial_goals import may_be_given_back
+from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.agents.orchestrator.publishing.delivery import Delivery, PullFacts
 from sisimpur.shared.forge.forge import ForgeUnavailable, Pull, RateLimited
 from sisimpur.shared.model.errors import Refused, Replaced, Stopping, Stumble, TeamError
@@ -151,11 +153,19 @@ class Acts:
         tries = [a.note for a in self._books.journal.attempts(task) if a.outcome in ended]
         notes = [f"{number}: {note}" for number, note in enumerate(tries, 1)]
         known = snapshot.known[task]
-        why = f"given up after {len(notes)} attempts: {known.tried.exhausted(snapshot.board.limits)}"
+        futile = known.tried.futile
+        why = futile or f"given up after {len(notes)} attempts: {known.tried.exhausted(snapshot.board.limits)}"
         self._gates.give_up(known, why)
+        if futile == gate_text.cannot_be_done(self._review.gates.coder_said(task)) and may_be_given_back(
+            self._books.journal, known
+        ):
+            self._books.transitions.move(task, State.BACKLOG, Event.GIVEN_BACK, why)
+            self._books.tell(f"{task}: given back to the planner: {why}")
+            return
         spec = _spec(_card(task, snapshot))
-        self._books.events.happened(GivenUp(known, spec, "; ".join(tries[-2:]) or why))
-        if self._books.transitions.move(task, State.BACKLOG, Event.EXHAUSTED, "; ".join((why, *notes[-3:]))):
+        self._books.events.happened(GivenUp(known, spec, futile or "; ".join(tries[-2:]) or why))
+        told = (why,) if futile else (why, *notes[-3:])
+        if self._books.transitions.move(task, State.BACKLOG, Event.EXHAUSTED, "; ".join(told)):
             self._books.tell(f"{task}: {why}; it lies in failed/ and needs you")
 
     def _deliver(self, task: str, snapshot: Snapshot) -> None:

@@ -25,6 +25,12 @@ MAX_BLOCK = 12_000  # characters of one block of the prompt
 MAX_LINE = 1_000
 MAX_CORRECTIONS = 40
 LONGEST_UNKNOWN = 200
+REFUSED = """\
+# Tasks that the coder gave back
+
+These were tasks of goals below. The coder changed nothing and said why; it saw only the files that the task named, and
+may be wrong. Look whether it is right: then the goal is `premise_false`, `already_done` or a `question`, or its tasks
+have to say or name something else. Never plan the same task again."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,7 @@ class Planner:
             whose="Proposals of strangers" if is_proposed else "Goals",
             goals=_block(map(_text, order.goals), "proposals" if is_proposed else "goals"),
             depth=str(order.depth),
+            refused=_refused(order.refused),
             lessons=_lessons(order.lessons),
             correction=correction,
         )
@@ -97,6 +104,11 @@ def _open(task: TaskSpec, unnamed: Collection[str]) -> str:
 def _block(texts: Iterable[str], label: str) -> str:
     kept = "\n".join(line[:MAX_LINE] for text in texts for line in text.split("\n"))
     return quoted(kept[:MAX_BLOCK], label)
+
+
+def _refused(lines: Sequence[str]) -> str:
+    """Block of tasks that the coder gave back; empty without any."""
+    return f"{REFUSED}\n\n{_block(lines, 'tasks')}\n\n" if lines else ""
 
 
 def _lessons(lines: Sequence[str]) -> str:

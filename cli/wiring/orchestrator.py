@@ -208,7 +208,7 @@ class Assembly:
     @cached_property
     def _planning(self) -> Planning:
         records, capacity = self._records, self._policy.capacity
-        books = PlanBooks(records.plans, records.journal, records.store, records.spending, records.research)
+        books = PlanBooks(records.plans, records.journal, records.store, records.spending, records.research, records.gates)
         rules = PlanningRules(
             capacity.tasks_per_day,
             capacity.depth,
