@@ -32,7 +32,7 @@ from sisimpur.shared.forge.forge import ForgeUnavailable, Pull, RateLimited
 from sisimpur.shared.model.errors import Refused, Replaced, Stopping, Stumble, TeamError
 from sisimpur.shared.model.lifecycle import Card, Event, State
 from sisimpur.shared.model.naming import attempt_ref
-from sisimpur.shared.model.work import TaskSpec, Vision
+from sisimpur.shared.model.work import GoalWord, TaskSpec, Vision
 from sisimpur.shared.money.ledger_reader import LedgerReader
 from sisimpur.shared.repo.mirror import BranchMoved
 from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
@@ -156,9 +156,7 @@ class Acts:
         futile = known.tried.futile
         why = futile or f"given up after {len(notes)} attempts: {known.tried.exhausted(snapshot.board.limits)}"
         self._gates.give_up(known, why)
-        if futile == gate_text.cannot_be_done(self._review.gates.coder_said(task)) and may_be_given_back(
-            self._books.journal, known
-        ):
+        if self._is_given_back(known):
             self._books.transitions.move(task, State.BACKLOG, Event.GIVEN_BACK, why)
             self._books.tell(f"{task}: given back to the planner: {why}")
             return
@@ -167,6 +165,14 @@ class Acts:
         told = (why,) if futile else (why, *notes[-3:])
         if self._books.transitions.move(task, State.BACKLOG, Event.EXHAUSTED, "; ".join(told)):
             self._books.tell(f"{task}: {why}; it lies in failed/ and needs you")
+
+    def _is_given_back(self, known: TaskRecord) -> bool:
+        """The coder's words about a task of a goal are kept with the goal; the planner hears of the first."""
+        words = self._review.gates.coder_said(known.id)
+        if known.tried.futile != gate_text.cannot_be_done(words):
+            return False
+        self._review.words.keep(GoalWord(known.goal_id, "answer", words, known.id), self._books.now())
+        return may_be_given_back(self._books.journal, known)
 
     def _deliver(self, task: str, snapshot: Snapshot) -> None:
         card, known = _card(task, snapshot), snapshot.known[task]

@@ -25,12 +25,6 @@ MAX_BLOCK = 12_000  # characters of one block of the prompt
 MAX_LINE = 1_000
 MAX_CORRECTIONS = 40
 LONGEST_UNKNOWN = 200
-REFUSED = """\
-# Tasks that the coder gave back
-
-These were tasks of goals below. The coder changed nothing and said why; it saw only the files that the task named, and
-may be wrong. Look whether it is right: then the goal is `premise_false`, `already_done` or a `question`, or its tasks
-have to say or name something else. Never plan the same task again."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +73,7 @@ class Planner:
             whose="Proposals of strangers" if is_proposed else "Goals",
             goals=_block(map(_text, order.goals), "proposals" if is_proposed else "goals"),
             depth=str(order.depth),
-            refused=_refused(order.refused),
+            earlier=_earlier(order),
             lessons=_lessons(order.lessons),
             correction=correction,
         )
@@ -106,9 +100,15 @@ def _block(texts: Iterable[str], label: str) -> str:
     return quoted(kept[:MAX_BLOCK], label)
 
 
-def _refused(lines: Sequence[str]) -> str:
-    """Block of tasks that the coder gave back; empty without any."""
-    return f"{REFUSED}\n\n{_block(lines, 'tasks')}\n\n" if lines else ""
+def _earlier(order: PlanOrder) -> str:
+    """Blocks of what is known of earlier work on these goals; empty without any."""
+    words = [f"{word.goal_id} {word.kind}{f' ({word.task})' if word.task else ''}: {word.text}" for word in order.words]
+    blocks = (
+        ("Words about these goals", words, "words"),
+        ("Figures of these goals", order.figures, "figures"),
+        ("Stuck tasks", order.stuck, "stuck"),
+    )
+    return "".join(f"# {title}\n\n{_block(lines, label)}\n\n" for title, lines, label in blocks if lines)
 
 
 def _lessons(lines: Sequence[str]) -> str:

@@ -9,11 +9,9 @@ from sisimpur.agents.orchestrator.board.session import AgentRuns
 from sisimpur.agents.orchestrator.integration.feature_branches import BranchConflict, FeatureBranches, open_branches
 from sisimpur.agents.orchestrator.integration.partial_goals import (
     branches_for,
-    given_back,
     planned,
     planner_heard,
     worded,
-    worded_as,
 )
 from sisimpur.agents.orchestrator.memory.recall import Recall
 from sisimpur.agents.orchestrator.planning.daily_planner import merged
@@ -26,7 +24,7 @@ from sisimpur.shared.model.research import inquiry
 from sisimpur.shared.model.text import counted
 from sisimpur.shared.model.work import DailyPlan, Goal, PlanAnswer, PlanOrder, Run, TaskSpec
 from sisimpur.shared.money.ledger_reader import LedgerReader
-from sisimpur.shared.store.gate_book import GateRepository
+from sisimpur.shared.store.goal_book import GoalWords
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import Accepted, PlanRepository
 from sisimpur.shared.store.research_book import ResearchRepository
@@ -57,18 +55,11 @@ class PlanBooks:
     store: TaskStore
     ledger: LedgerReader
     research: ResearchRepository
-    gates: GateRepository
+    words: GoalWords
 
     def open_tasks(self) -> tuple[TaskSpec, ...]:
         filed = self.store.all(State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
         return tuple(file.spec for file in filed if isinstance(file.spec, TaskSpec))
-
-    def refused(self, goals: Goals) -> tuple[str, ...]:
-        """What the coder says of the tasks of these goals that it gave back, one line each."""
-        tasks = [task for task in given_back(self.journal) if worded_as(task) in map(worded, goals)]
-        return tuple(
-            f"{task.id} (goal {task.goal_id}): {task.title}: {self.gates.coder_said(task.id)}" for task in tasks
-        )
 
     def first_number(self, day: str) -> int:
         """The lowest that no task of that day has."""
@@ -248,7 +239,7 @@ class _DayPlanning:
             notes=self.accepted.vision.notes,
             allow=self.of.rules.allow,
             depth=self.of.rules.depth,
-            refused=self.of.books.refused(goals),
+            words=self.of.books.words.of([goal.id for goal in goals]),
         )
 
     def _as_plan(self, answer: PlanAnswer, goals: Goals) -> DailyPlan:
