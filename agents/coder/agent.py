@@ -175,7 +175,9 @@ class Coder:
 
     def _message(self, asked: TaskSpec, correction: Correction | None, lessons: Sequence[str]) -> str:
         given = {**holes(asked), "lessons": _lessons(lessons)}
-        if correction:
+        if correction and correction.tests:
+            prompt = self.prompts.render("qa/write_tests", **holes(asked))
+        elif correction:
             prompt = self.prompts.render("coder/correct", **given, findings=correction.findings)
         else:
             prompt = self.prompts.render("coder/task", **given)
