@@ -16,6 +16,7 @@ from sisimpur.agents.qa.gathering import CommitSource, CommitTexts, Gathering, K
 from sisimpur.agents.qa.measuring import Counts, Measuring
 from sisimpur.agents.qa.runner.suite import Bench
 from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for
+from sisimpur.agents.qa.uncollected import Suite, uncollected
 from sisimpur.shared.model.errors import BrokenSetup
 from sisimpur.shared.model.evidence import Evidence, Failure, Figure, Problem, SuiteRun
 from sisimpur.shared.model.naming import is_upkeep
@@ -66,9 +67,11 @@ class Qa:
         except BrokenSetup as reason:
             broken = Problem("the environment cannot be built", " ".join(str(reason).split()), "correct")
             return self._told(run, replace(evidence, box=self._box(branch.base), problems=(broken,)))
-        evidence = self._judged(evidence, task, subject, runs, texts.read(task, gathering.weakenings(), runs))
-        sought = Sought(task, self.mends(task.id), subject.about)
-        less = unproven(sought, runs, lambda path: text_of(self.source, branch.commit, path))
+        read = partial(text_of, self.source, branch.commit)
+        left_out = uncollected(subject.touched, Suite(subject.command, texts.after, runs.change, subject.places), read)
+        told = replace(texts.read(task, gathering.weakenings(), runs), uncollected=tuple(left_out))
+        evidence = self._judged(evidence, task, subject, runs, told)
+        less = unproven(Sought(task, self.mends(task.id), subject.about), runs, read)
         evidence = replace(evidence, problems=(*evidence.problems, *less))
         newly = newly_run(runs.base, runs.change, subject.about) or {}  # not counted: said above
         return self._told(run, self._tried(evidence, subject, gathering, written, newly))
