@@ -8,11 +8,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 from sisimpur.shared.model.text import one_line, printable
-from sisimpur.shared.model.work import Choice, Difficulty
+from sisimpur.shared.model.work import Choice, Difficulty, MeasureKind, TaskKind
 
 
 class GoalVerdict(Choice):
@@ -38,6 +38,27 @@ class ClaimedEvidence:
 
 
 @dataclass(frozen=True)
+class ClaimedMeasure:
+    """How the model would measure a goal; code says whether it can be measured so."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    kind: MeasureKind
+    of: str
+    bound: Literal["at_least", "at_most"]
+    figure: float
+
+
+@dataclass(frozen=True)
+class FactAsk:
+    """Something that the model wants to see before it answers: a file, a definition (`path::Name`) or a word."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    goal_id: str
+    kind: Literal["file", "definition", "search"]
+    what: str
+
+
+@dataclass(frozen=True)
 class GoalReply:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     goal_id: str
@@ -45,6 +66,9 @@ class GoalReply:
     text: str
     evidence: list[ClaimedEvidence]
     look_up: str = ""  # what public pages may know, of a question
+    remarks: list[str] = field(default_factory=list)  # to the owner, kept until the goal's end
+    left: str = ""  # of the goal, what no task of this answer does
+    measures: list[ClaimedMeasure] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -63,6 +87,9 @@ class Draft:
     difficulty: Difficulty
     depends_on: list[str]
     reason: str
+    after: list[str] = field(default_factory=list)  # keys or ids: order only
+    kind: TaskKind = TaskKind.UNKNOWN
+    changes_tests: list[str] = field(default_factory=list)
 
     @property
     def paths(self) -> list[str]:
@@ -77,6 +104,7 @@ class PlanReply:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     goals: list[GoalReply]
     tasks: list[Draft]
+    asks: list[FactAsk] = field(default_factory=list)  # not empty: the rest of the answer is not looked at yet
 
 
 # --- texts made fit ------------------------------------------------------------------------------------------

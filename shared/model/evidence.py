@@ -162,6 +162,14 @@ class Severity(Choice):
         return list(Severity).index(self)
 
 
+# Findings that no answer settles: guards and keys.
+GUARDED = frozenset({"guarded path", "secret"})
+# Of these the owner's word alone: they are about what hides, forges, or was written down for a test.
+HONESTY = frozenset({"hidden text", "long line", "knows it is tested", "test switched off", "special case"})
+# Not for the coder to mend: a person decides.
+FOR_THE_OWNER = frozenset({"new dependency", "unusual file", "unreadable line", "too big"})
+
+
 @dataclass(frozen=True)
 class Finding:
     """Something about one changed line. `source`: "rule", "ruff" or "model"; `rule`: which, short and stable."""
@@ -179,6 +187,11 @@ class Finding:
         """The same for the same complaint about the same text, wherever the line has moved to."""
         words = "\0".join((self.path, self.source, self.rule, " ".join(self.quote.split())))
         return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    @property
+    def is_firm(self) -> bool:
+        """No base, no coder and no model settles it."""
+        return self.rule in GUARDED | HONESTY | FOR_THE_OWNER
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,30 @@ class Difficulty(Choice):
     HARD = "hard"
 
 
+class TaskKind(Choice):
+    """Kind of a task, as the planner names it. Code checks it against the difference; UNKNOWN: nobody said."""
+
+    FIX = "fix"
+    FEATURE = "feature"
+    BEHAVIOUR = "behaviour"  # what is tested today shall be different
+    REFACTORING = "refactoring"
+    REMOVAL = "removal"
+    TESTS = "tests"
+    DOCS = "docs"
+    UPKEEP = "upkeep"
+    UNKNOWN = "unknown"
+
+
+class MeasureKind(Choice):
+    """What is measured of a goal; each is run by us, in the box, and never a line that a model wrote."""
+
+    COVERAGE = "coverage"  # per cent of a package's lines that tests run
+    FINDINGS = "findings"  # of a tool in a folder, e.g. `ruff app/api`
+    TEST = "test"  # 1: this test passes, 0: it does not
+    PROPERTY = "property"  # of a file: `lines PATH`, `bytes PATH`, `matches PATH PATTERN`
+    TIMING = "timing"  # milliseconds of a test's body, the median of several runs
+
+
 # --- what is wanted ------------------------------------------------------------------------------------------
 
 
@@ -59,6 +83,34 @@ class Goal:
     priority: Priority = Priority.MEDIUM
     line: int = 0
     proposed_by: str = ""  # a stranger's login, if it is his wish; empty: the owner's
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A figure that says whether a goal holds: at least or at most so much, both bounds included."""
+
+    kind: MeasureKind
+    of: str
+    at_least: float | None = None
+    at_most: float | None = None
+
+    def holds(self, figure: float) -> bool:
+        above = self.at_least is None or figure >= self.at_least
+        return above and (self.at_most is None or figure <= self.at_most)
+
+
+@dataclass(frozen=True)
+class GoalWord:
+    """A word about a goal that is kept until its end: for the owner, beside what is to be approved. Data.
+
+    `kind`: "remark", what the planner saw beside the task; "left", what it left for later; "answer", why the coder
+    changed nothing; "review", the reviewer's word to the owner.
+    """
+
+    goal_id: str
+    kind: Literal["remark", "left", "answer", "review"]
+    text: str  # one line
+    task: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,8 +182,11 @@ class TaskSpec:
     context: tuple[str, ...] = ()  # files it should read, not edit
     acceptance: tuple[str, ...] = ()
     difficulty: Difficulty = Difficulty.MEDIUM
-    depends_on: tuple[str, ...] = ()
+    depends_on: tuple[str, ...] = ()  # tasks whose change it needs
     guards: tuple[str, ...] = ()  # path patterns it must not touch
+    after: tuple[str, ...] = ()  # tasks that only have their turn before it: it begins when they end, however
+    kind: TaskKind = TaskKind.UNKNOWN
+    changes_tests: tuple[str, ...] = ()  # tests (ids or files) that are expected to change or to go
 
 
 @dataclass(frozen=True)
@@ -147,6 +202,10 @@ class PlanOrder:
     allow: tuple[str, ...] = ("**",)  # patterns: what tasks may touch
     depth: int = 3  # the longest chain of tasks that depend on each other
     lessons: tuple[str, ...] = ()  # of earlier work, one line each: data
+    environment: tuple[str, ...] = ()  # what the target's environment is and cannot do, one line each
+    words: tuple[GoalWord, ...] = ()  # kept of these goals: what the coder answered, what was left
+    figures: tuple[str, ...] = ()  # measured of these goals, one line each
+    stuck: tuple[str, ...] = ()  # open tasks that wait, on what and since when, one line each
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -165,6 +224,8 @@ class PlanAnswer:
     questions: tuple[Question, ...] = ()
     notes: tuple[str, ...] = ()  # what was cut, and why
     unknowns: tuple[Question, ...] = ()  # what the web may know about goals that have a question
+    words: tuple[GoalWord, ...] = ()  # remarks to the owner, and what is left for later
+    measures: tuple[tuple[str, Measure], ...] = ()  # (goal, how it is measured)
 
 
 @dataclass(frozen=True)
