@@ -17,6 +17,7 @@ from sisimpur.agents.qa.measuring import Counts, Measuring
 from sisimpur.agents.qa.runner.suite import Bench
 from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for
 from sisimpur.agents.qa.uncollected import Suite, uncollected
+from sisimpur.agents.qa.tools.checking import Toolbox
 from sisimpur.shared.model.errors import BrokenSetup
 from sisimpur.shared.model.evidence import Evidence, Failure, Figure, Problem, SuiteRun
 from sisimpur.shared.model.naming import is_upkeep
@@ -58,7 +59,8 @@ class Qa:
         evidence = Evidence(branch.commit, self.source.tree_id(branch.commit), branch.base, subject.command, "")
         if not subject.command:
             text = "there are no tests in this repository, and none in the change: nothing can be shown"
-            return self._told(run, replace(evidence, problems=(Problem("there are no tests", text, "ask owner"),)))
+            evidence = replace(evidence, problems=(Problem("there are no tests", text, "ask owner"),))
+            return self._told(run, self._by_tools(evidence, subject))
         gathering = Gathering(self.bench, self.source, self.kept, self.log, subject)
         base = gathering.base()
         try:
@@ -73,6 +75,7 @@ class Qa:
         evidence = self._judged(evidence, task, subject, runs, told)
         less = unproven(Sought(task, self.mends(task.id), subject.about), runs, read)
         evidence = replace(evidence, problems=(*evidence.problems, *less))
+        evidence = self._by_tools(evidence, subject)
         newly = newly_run(runs.base, runs.change, subject.about) or {}  # not counted: said above
         return self._told(run, self._tried(evidence, subject, gathering, written, newly))
 
@@ -100,6 +103,10 @@ class Qa:
         path = test_writer.sample_of(branch.changed, paths)
         sample = test_writer.Sample(path, text_of(self.source, branch.commit, path)) if path else None
         return test_writer.order(task, branch, evidence, paths, sample)
+
+    def _by_tools(self, evidence: Evidence, subject: Subject) -> Evidence:
+        product = {change.path for change in subject.touched.product}
+        return Toolbox(self.bench, self.kept, self.source, subject.branch, product).check(evidence)
 
     def _subject(self, run: Run, task: TaskSpec, branch: Branch, texts: CommitTexts) -> Subject:
         """A change does not choose its own command, unless it brings the first tests."""

@@ -103,6 +103,18 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class ToolRun:
+    """A tool that checks what has no unit tests. `end`: "ran", "ran; not seen: …", or "not run: why".
+
+    `new`: what it says of the change and did not say of the base.
+    """
+
+    name: str
+    end: str
+    new: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Evidence:
     """Evidence: what the tests say of one commit, compared with its base test by test."""
 
@@ -126,6 +138,7 @@ class Evidence:
     seconds: float = 0.0
     digest: str = ""  # of the commit's own report
     output: str = ""  # if a run did not finish: what it printed last
+    tools: tuple[ToolRun, ...] = ()  # of the changed files that have some
 
     def needing(self, remedy: Remedy) -> tuple[Problem, ...]:
         return tuple(problem for problem in self.problems if problem.remedy == remedy)
