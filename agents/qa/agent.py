@@ -16,8 +16,8 @@ from sisimpur.agents.qa.gathering import CommitSource, CommitTexts, Gathering, K
 from sisimpur.agents.qa.measuring import Counts, Measuring
 from sisimpur.agents.qa.runner.suite import Bench
 from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for
-from sisimpur.agents.qa.uncollected import Suite, uncollected
 from sisimpur.agents.qa.tools.checking import Toolbox
+from sisimpur.agents.qa.uncollected import Suite, uncollected
 from sisimpur.shared.model.errors import BrokenSetup
 from sisimpur.shared.model.evidence import Evidence, Failure, Figure, Problem, SuiteRun
 from sisimpur.shared.model.naming import is_upkeep

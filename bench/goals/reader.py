@@ -77,8 +77,6 @@ class Reader:
     def _planned(self, sight: Sight) -> str:
         found = dict.fromkeys(ASKED_GOAL.findall(sight.user))
         asked = [(id_, goal) for id_, title in found if (goal := self._of(title))]
-            (id_, goal) for id_, title in dict.fromkeys(ASKED_GOAL.findall(sight.user)) if (goal := self._of(title))
-        ]
         wanted = [one for id_, goal in asked for one in self._sought(id_, goal, sight)]
         replies = [plans.verdict(id_, goal, sight) for id_, goal in asked]
         tasks = [task for id_, goal in asked for task in plans.drafts(id_, goal, sight)]
