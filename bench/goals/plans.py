@@ -54,12 +54,20 @@ def verdict(id_: str, goal: Goal, sight: Sight) -> dict[str, Any]:
     seen = _seen(goal, sight)
     first = f"{seen[0][0].path}, line {seen[0][1]}" if seen else "the goal's words"
     answer = {"goal_id": id_, "verdict": "tasks", "text": f"Work is needed: see {first}.", "measures": _measures(goal)}
+    if found := _answered(id_, goal, sight):
+        return answer | {"measures": [], "verdict": "question", "text": f"The coder could not do this: {found}"}
     if len(seen) < len(goal.needs) or goal.outcome not in ("false premise", "question"):
         return answer
     if goal.outcome == "question":
         return answer | {"measures": [], "verdict": "question", "text": f"{goal.premise} What shall be done?"}
     lines = [_line(goal, need, number) for need, number in seen]
     return answer | {"measures": [], "verdict": "premise_false", "text": goal.premise, "evidence": lines}
+
+
+def _answered(id_: str, goal: Goal, sight: Sight) -> str:
+    """Why the coder changed nothing, for who still lacks lines: the same tasks again would be no answer."""
+    found = re.search(rf"^{id_} answer\b(.*)$", sight.user, re.MULTILINE) if sight.missing(goal) else None
+    return found[1].strip() if found else ""
 
 
 def _line(goal: Goal, need: Need, number: int) -> dict[str, Any]:
@@ -121,16 +129,25 @@ def _kind(goal: Goal, paths: Sequence[str]) -> str:
 def _measures(goal: Goal) -> list[dict[str, Any]]:
     """How the goal says it is measured; only in the kinds that a team can take by itself."""
     measure = goal.measure
-    if measure is None or measure.kind not in ("coverage", "findings", "test"):
+    if measure is None or measure.kind == "timing" or (measure.kind == "findings" and "ruff" not in measure.of):
         return []
+    of = measure.of if measure.kind != "property" else _property(goal, measure.of)
     bound = "at_most" if measure.at_least is None else "at_least"
     figure = measure.at_most if measure.at_least is None else measure.at_least
-    return [{"kind": measure.kind, "of": measure.of, "bound": bound, "figure": figure}]
+    return [{"kind": measure.kind, "of": of, "bound": bound, "figure": figure}]
+
+
+def _property(goal: Goal, path: str) -> str:
+    """Of a file: the last line that the right change puts there."""
+    puts = [edit.put for where, edit in edits.each(goal.edits) if where == path and edit.put]
+    before = edits.original(goal, path).splitlines()
+    lines = [line for put in puts for line in put.splitlines() if line.strip() and line not in before]
+    return f"matches {path} {lines[-1].strip()}" if lines else path
 
 
 def drafts(id_: str, goal: Goal, sight: Sight) -> Iterator[dict[str, Any]]:
     """The right plan if all needed lines are seen, else that of the wrong change; without tasks that are open."""
-    if goal.kind == "false" and not sight.missing(goal):
+    if (goal.kind == "false" and not sight.missing(goal)) or _answered(id_, goal, sight):
         return
     plan = _right_plan(goal) if not sight.missing(goal) else _wrong_plan(goal)
     open_tasks = "".join(OPEN_TASKS.findall(sight.user))

@@ -117,6 +117,28 @@ def test_what_is_untrue_is_proven_with_the_lines_as_they_are_numbered() -> None:
     assert plan(FALSE, shown(FALSE, leave_out=1)).goals[0].verdict is GoalVerdict.TASKS
 
 
+def test_who_lacks_a_line_and_hears_that_it_could_not_be_done_asks_the_owner() -> None:
+    words = f"{ID} answer (20261122-01): I do not see why it fails."
+    reply = plan(SHIPS, f"{shown(SHIPS, leave_out=1)}\n# Words about these goals\n{words}\n")
+    assert (reply.goals[0].verdict, reply.tasks) == (GoalVerdict.QUESTION, [])
+    assert "I do not see why it fails" in reply.goals[0].text
+
+
+@pytest.mark.parametrize(
+    ("goal", "measures"),
+    [
+        ("django_site-03", [("coverage", "support", "at_least", 90.0)]),
+        ("cli_tool-02", [("findings", "ruff hishab/importers", "at_most", 0.0)]),
+        ("async_service-04", [("property", "matches Dockerfile USER dakghor", "at_least", 1.0)]),
+        ("async_service-02", []),  # a time is none that the team takes
+        ("library-02", []),
+    ],
+)
+def test_a_measure_is_said_as_the_team_takes_it(goal: str, measures: Sequence[tuple[str, str, str, float]]) -> None:
+    (reply,) = plan(GOALS[goal], shown(GOALS[goal])).goals
+    assert [(str(one.kind), one.of, one.bound, one.figure) for one in reply.measures] == measures
+
+
 def test_tasks_of_a_goal_wait_for_each_other() -> None:
     first, second = plan(IN_TWO, shown(IN_TWO)).tasks
     assert first.new_files == ["api/haat/paging.py"] and "api/haat/paging.py" in second.files
