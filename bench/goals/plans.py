@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 
 from bench.goals import edits
 from bench.goals.goals import Goal, Need
-from bench.goals.sight import Sight, is_test
+from bench.goals.sight import SMALL, Sight, is_test
 
 OPEN_TASKS = re.compile(r"^# Open tasks$(.*?)^# ", re.MULTILINE | re.DOTALL)
 
@@ -41,8 +42,8 @@ def _wrong_titles(goal: Goal) -> Iterator[str]:
 def _word(goal: Goal, need: Need) -> str:
     """A word of the owner's that leads to the line's file, or else the longest one."""
     words: list[str] = sorted(set(re.findall(r"[^\W\d_]\w{3,}", goal.words)), key=lambda word: (-len(word), word))
-    text = (goal.tree / need.path).read_text("utf-8") + need.path
-    return next((word for word in words if word in text), words[0])
+    places = (goal.lines[need], need.path, (goal.tree / need.path).read_text("utf-8"))
+    return next((word for text in places for word in words if word in text), words[0])
 
 
 def _seen(goal: Goal, sight: Sight) -> list[tuple[Need, int]]:
@@ -157,7 +158,28 @@ def drafts(id_: str, goal: Goal, sight: Sight) -> Iterator[dict[str, Any]]:
 
 
 def sought(id_: str, goal: Goal, sight: Sight) -> Iterator[dict[str, str]]:
-    """What to look at before an answer: a missing line's file if its path is known, else a word of the goal."""
+    """What to look at before an answer: a missing line's file or definition if it is named, else the owner's words."""
     for need in sight.missing(goal):
-        kind, what = ("file", need.path) if need.path in sight.user else ("search", _word(goal, need))
+        name = _definition(goal, need)
+        if need.path not in sight.user:
+            kind, what = "search", _word(goal, need)
+        elif (goal.tree / need.path).stat().st_size < SMALL:
+            kind, what = "file", need.path
+        elif name and name.rpartition(".")[2] in sight.user:
+            kind, what = "definition", f"{need.path}::{name}"
+        else:
+            kind, what = "search", _word(goal, need)
         yield {"goal_id": id_, "kind": kind, "what": what}
+
+
+def _definition(goal: Goal, need: Need) -> str:
+    """The innermost function or class of a long file that holds the line; empty: none."""
+    text = (goal.tree / need.path).read_text("utf-8")
+    number = text.splitlines().index(goal.lines[need]) + 1
+    try:
+        nodes = ast.walk(ast.parse(text))
+    except SyntaxError:
+        return ""
+    named = (node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef))
+    around = [node for node in named if node.lineno <= number <= (node.end_lineno or 0)]
+    return max(around, key=lambda node: node.lineno).name if around else ""

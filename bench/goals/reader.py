@@ -77,7 +77,8 @@ class Reader:
     def _planned(self, sight: Sight) -> str:
         found = dict.fromkeys(ASKED_GOAL.findall(sight.user))
         asked = [(id_, goal) for id_, title in found if (goal := self._of(title))]
-        wanted = [one for id_, goal in asked for one in self._sought(id_, goal, sight)]
+        sought = (one for id_, goal in asked for one in self._sought(id_, goal, sight))
+        wanted = list({(one["kind"], one["what"]): one for one in sought}.values())
         replies = [plans.verdict(id_, goal, sight) for id_, goal in asked]
         tasks = [task for id_, goal in asked for task in plans.drafts(id_, goal, sight)]
         reply = {"asks": wanted} if wanted else {"goals": replies, "tasks": tasks}
@@ -89,9 +90,9 @@ class Reader:
         if "asks" not in sight.form.get("properties", {}) or id_ in self._asked:
             self._asked.discard(id_)
             return []
-        found = {one["what"]: one for one in plans.sought(id_, goal, sight)}
+        found = list(plans.sought(id_, goal, sight))
         self._asked |= {id_} if found else set()
-        return list(found.values())
+        return found
 
     def _of(self, title: str) -> Goal | None:
         return next((goal for own, goal in self._goals.items() if normal(own) == normal(title)), None)

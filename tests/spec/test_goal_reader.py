@@ -156,6 +156,12 @@ def test_a_form_that_lets_it_ask_is_asked_for_each_missing_file_once() -> None:
     assert not again["asks"] and len(again["tasks"]) == 1
 
 
+def test_of_a_long_file_it_asks_for_the_definition() -> None:
+    user = f"hishab/cli.py: _report_arguments, main\n{ID} (high): {FALSE.words}"
+    asks = PLANS.validate_json(Reader([FALSE]).answer(Sight(PLANNER, user, schema(PLANS)))).asks
+    assert ("definition", "hishab/cli.py::_report_arguments") in [(one.kind, one.what) for one in asks]
+
+
 # --- the coder ------------------------------------------------------------------------------------------------
 
 
