@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sisimpur.agents.qa import test_writer
 from sisimpur.agents.qa.analysis.mutants import mutants, unnoticed
@@ -14,6 +15,7 @@ from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_usable, problems, p
 from sisimpur.agents.qa.gathering import CommitSource, CommitTexts, Gathering, KeptRuns, Subject, text_of
 from sisimpur.agents.qa.runner.suite import Bench
 from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for
+from sisimpur.agents.qa.uncollected import Suite, uncollected
 from sisimpur.shared.model.errors import BrokenSetup
 from sisimpur.shared.model.evidence import Evidence, Failure, Problem, SuiteRun
 from sisimpur.shared.model.naming import is_upkeep
@@ -63,9 +65,11 @@ class Qa:
         except BrokenSetup as reason:
             broken = Problem("the environment cannot be built", " ".join(str(reason).split()), "correct")
             return self._told(run, replace(evidence, box=self._box(branch.base), problems=(broken,)))
-        evidence = self._judged(evidence, task, subject, runs, texts.read(task, gathering.weakenings(), runs))
-        sought = Sought(task, self.mends(task.id), subject.about)
-        less = unproven(sought, runs, lambda path: text_of(self.source, branch.commit, path))
+        read = partial(text_of, self.source, branch.commit)
+        left_out = uncollected(subject.touched, Suite(subject.command, texts.after, runs.change, subject.places), read)
+        told = replace(texts.read(task, gathering.weakenings(), runs), uncollected=tuple(left_out))
+        evidence = self._judged(evidence, task, subject, runs, told)
+        less = unproven(Sought(task, self.mends(task.id), subject.about), runs, read)
         evidence = replace(evidence, problems=(*evidence.problems, *less))
         newly = newly_run(runs.base, runs.change, subject.about) or {}  # not counted: said above
         return self._told(run, self._tried(evidence, subject, gathering, written, newly))
