@@ -7,7 +7,7 @@ comment; if it is a grave one, the owner decides, not another round. Findings of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -28,7 +28,7 @@ from sisimpur.shared.model.work import Choice
 
 MOST_FINDINGS = 20
 NEAR = 3  # lines: a finding that names a line beside an added one means that one
-LONGEST_TEXT, LONGEST_RULE, LONGEST_REASON = 400, 40, 400
+LONGEST_TEXT, LONGEST_RULE, LONGEST_REASON, LONGEST_WORD = 400, 40, 400, 600
 LONGEST_KEYWORD, WORDS_OF_A_KEYWORD = 40, 3
 
 
@@ -49,8 +49,17 @@ class FindingReply:
 
 
 @dataclass(frozen=True)
+class SetAside:
+    """A rule's finding that was answered, and why the code is right there."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    finding: int
+    reason: str
+
+
+@dataclass(frozen=True)
 class ReviewReply:
-    """`unresolved`: numbers of the earlier findings that still hold."""
+    """`unresolved`: numbers of the earlier findings that still hold. `for_owner`: what to know before approving it."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     decision: Decision
@@ -58,27 +67,65 @@ class ReviewReply:
     findings: list[FindingReply]
     unresolved: list[int] = field(default_factory=list)
     keywords: list[str] = field(default_factory=list)
+    set_aside: list[SetAside] = field(default_factory=list)
+    for_owner: str = ""
 
 
 @dataclass(frozen=True)
 class Read:
-    """A reply about one chunk, checked."""
+    """A reply about one chunk, checked. `set_aside`: findings of rules, with the reasons."""
 
     decision: Decision
     reason: str
     findings: tuple[Finding, ...]
     keywords: tuple[str, ...] = ()
+    set_aside: tuple[tuple[Finding, str], ...] = ()
+    for_owner: str = ""
 
 
-def read(reply: ReviewReply, chunk: Chunk, files: Mapping[str, ChangedFile], earlier: Sequence[Finding]) -> Read:
-    """`earlier`: the findings that the chunk was asked about, in that order."""
+@dataclass(frozen=True)
+class AskedAbout:
+    """Findings that a chunk was asked about, as they were numbered: earlier ones, and those of rules now."""
+
+    earlier: tuple[Finding, ...] = ()
+    rules: tuple[Finding, ...] = ()
+    answered: bool = False  # somebody has said that a finding is wrong
+
+
+def read(reply: ReviewReply, chunk: Chunk, files: Mapping[str, ChangedFile], asked: AskedAbout) -> Read:
+    """Nothing in the reply is believed: what it names must have been asked about."""
     known = {path: files[path] for path in chunk.paths}
     bound = (_bound(complaint, known, chunk) for complaint in reply.findings)
     kept = sorted(filter(None, bound), key=lambda finding: -finding.severity.rank)
-    still = {number for number in reply.unresolved if 0 < number <= len(earlier)}
-    carried = (_carried(earlier[number - 1], known) for number in sorted(still))
+    still = {number for number in reply.unresolved if 0 < number <= len(asked.earlier)}
+    carried = (_carried(asked.earlier[number - 1], known) for number in sorted(still))
     found = tuple(dict.fromkeys((*carried, *kept)))[:MOST_FINDINGS]
-    return Read(reply.decision, one_line(reply.reason, LONGEST_REASON), found, tuple(map(_keyword, reply.keywords)))
+    return Read(
+        reply.decision,
+        one_line(reply.reason, LONGEST_REASON),
+        found,
+        tuple(map(_keyword, reply.keywords)),
+        tuple(_set_aside(reply.set_aside, asked)),
+        one_line(reply.for_owner, LONGEST_REASON),
+    )
+
+
+def _set_aside(said: Iterable[SetAside], asked: AskedAbout) -> Iterator[tuple[Finding, str]]:
+    """Only what somebody has answered, and what a model may judge; never without a reason."""
+    for one in said:
+        reason = one_line(one.reason, LONGEST_REASON)
+        if asked.answered and reason and 0 < one.finding <= len(asked.rules):
+            finding = asked.rules[one.finding - 1]
+            if not finding.is_firm:
+                yield finding, reason
+
+
+def word(reads: Sequence[Read], findings: Sequence[Finding]) -> str:
+    """Return the reviewer's best sentence for the owner: what was asked for, else a reason, else the gravest remark."""
+    told = dict.fromkeys(filter(None, (one.for_owner for one in reads)))
+    reasons = dict.fromkeys(filter(None, (one.reason for one in reads)))
+    remarks = [one.text for one in findings if one.source == "model"]
+    return one_line(" ".join(told or reasons) or next(iter(remarks), ""), LONGEST_WORD)
 
 
 def keywords(reads: Iterable[Read]) -> tuple[str, ...]:
@@ -90,15 +137,20 @@ def keywords(reads: Iterable[Read]) -> tuple[str, ...]:
 
 
 def verdict(reads: Sequence[Read], findings: Sequence[Finding], floor: Severity) -> Verdict:
-    """`findings`: all that counts, rules and settled complaints together. Approved only if every chunk is."""
+    """`findings`: all that counts, rules and settled complaints together. Approved only if every chunk is.
+
+    What the coder can mend is mended before the owner is asked.
+    """
     comments = tuple(findings)
-    blocking = any(finding.severity.rank >= floor.rank for finding in findings)
+    grave = [finding for finding in findings if finding.severity.rank >= floor.rank]
     if asking := next((one for one in reads if one.decision is Decision.ESCALATE), None):
         return Escalated(asking.reason or "the reviewer gives no reason", comments)
-    if blocking:
+    if not all(finding.is_the_owners for finding in grave):
         return ChangesRequested(comments)
     if asking := next((one for one in reads if one.decision is Decision.REQUEST_CHANGES), None):
         return Escalated(_no_line(asking.reason), comments)
+    if grave:
+        return Escalated(f"{grave[0].path}: {grave[0].text}", comments)
     return Approved(comments)
 
 

@@ -40,8 +40,15 @@ def evidence_text(evidence: Evidence) -> str:
 
 
 def findings_text(findings: Sequence[Finding]) -> str:
-    """Numbered from 1, as the answer names them."""
-    return "\n".join(f"{number}. {one.path}, at `{one.quote}`: {one.text}" for number, one in enumerate(findings, 1))
+    """Numbered from 1, as the answer names them. A rule's has its weight: a model's has it by being shown at all."""
+    return "\n".join(
+        f"{number}. {'' if one.source == 'model' else f'{one.severity}, {one.rule}: '}{_place(one)}: {one.text}"
+        for number, one in enumerate(findings, 1)
+    )
+
+
+def _place(finding: Finding) -> str:
+    return f"{finding.path}, at `{finding.quote}`" if finding.quote else finding.path
 
 
 def part_text(number: int, count: int) -> str:

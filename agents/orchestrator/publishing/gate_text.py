@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from sisimpur.shared.forge.forge import CheckResult
 from sisimpur.shared.llm.prompts import quoted
+from sisimpur.shared.model.change import DEPENDENCIES
 from sisimpur.shared.model.evidence import (
     Approved,
     ChangesRequested,
@@ -19,13 +20,17 @@ from sisimpur.shared.model.evidence import (
     Finding,
     Problem,
     Reviewed,
+    Severity,
     Verdict,
 )
+from sisimpur.shared.model.scope import matches
 from sisimpur.shared.model.text import bullets
+from sisimpur.shared.model.work import TaskSpec
 
 MOST = 10  # failures or findings that are shown one by one
 TRACE = 1_500  # characters of one trace for the coder
 WHOLE = 12_000  # characters of all findings for the coder
+SHORT = 8  # letters of a finding's signature
 
 
 # --- one line ------------------------------------------------------------------------------------------------
@@ -92,9 +97,24 @@ def _numbers(lines: Sequence[int]) -> str:
     return ", ".join(map(str, lines[:MOST])) + (f" and {len(lines) - MOST} more" if len(lines) > MOST else "")
 
 
-def review(verdict: Verdict) -> str:
-    lines = bullets(_finding(finding) for finding in verdict.findings[: 2 * MOST])
-    return "\n\n".join(part for part in (f"### Review: {verdict_line(verdict)}", lines) if part)
+def review(task: str, reviewed: Reviewed) -> str:
+    verdict, word = reviewed.verdict, reviewed.word
+    told = f"For the owner: {word}" if word and word not in verdict_line(verdict) else ""
+    asked = isinstance(verdict, ChangesRequested) and any(map(can_be_ruled_over, verdict.findings))
+    over = f"If one is wrong: `python main.py approve {task} --over NUMBER` settles it for its line." if asked else ""
+    parts = (f"### Review: {verdict_line(verdict)}", told, "\n".join(numbered(verdict.findings)), over)
+    return "\n\n".join(part for part in parts if part)
+
+
+def numbered(findings: Sequence[Finding]) -> list[str]:
+    """Findings as the owner names them: by number, or by the letters at the end, which stay the same."""
+    shown = findings[: 2 * MOST]
+    return [f"{number}. {_finding(one)} `{one.signature[:SHORT]}`" for number, one in enumerate(shown, 1)]
+
+
+def can_be_ruled_over(finding: Finding) -> bool:
+    """It holds something up, and is about no guard and no key."""
+    return finding.severity is not Severity.LOW and not finding.is_guarded
 
 
 def _finding(finding: Finding) -> str:
@@ -120,9 +140,21 @@ def answers_below(commit: str) -> str:
 # --- for the coder -------------------------------------------------------------------------------------------
 
 
-def findings(found: Evidence | None, reviewed: Reviewed | None, said: Sequence[str]) -> str:
-    """A compact digest of what is to be corrected; `said`: what the owner wrote about it, the newest last."""
-    parts = [_owner(said), _problems(found), _review(reviewed)]
+def permission(spec: TaskSpec) -> str:
+    """Tell what the task may do that is forbidden elsewhere; empty: nothing."""
+    named = [path for path in (*spec.files, *spec.new_files) if matches(path, DEPENDENCIES)]
+    if not named:
+        return ""
+    return f"The task names {', '.join(named)}: you may add there what the task asks for, and nothing else."
+
+
+def findings(found: Evidence | None, reviewed: Reviewed | None, said: Sequence[str], allowed: str = "") -> str:
+    """A compact digest of what is to be corrected; `said`: what the owner wrote about it, the newest last.
+
+    `allowed`: what the task may do that is forbidden elsewhere; no digest by itself.
+    """
+    parts = [_owner(said), _problems(found, bool(said)), _review(reviewed)]
+    parts += [allowed] if any(parts) else []
     return "\n\n".join(part for part in parts if part)[:WHOLE]
 
 
@@ -130,10 +162,12 @@ def _owner(said: Sequence[str]) -> str:
     return "The owner says:\n" + quoted("\n".join(said[-3:]), "owner") if said else ""
 
 
-def _problems(found: Evidence | None) -> str:
-    if found is None or not found.problems:
+def _problems(found: Evidence | None, asked: bool) -> str:
+    """`asked`: by the owner, who knows what else waits; what only the owner decides is nothing for the coder."""
+    problems = [one for one in found.problems if asked or one.remedy != "ask owner"] if found else []
+    if found is None or not problems:
         return ""
-    told = bullets(_problem(problem) for problem in found.problems[:MOST])
+    told = bullets(_problem(problem) for problem in problems[:MOST])
     traces = "\n\n".join(_failure(failure) for failure in found.failures[:5])
     printed = f"The end of what was printed:\n{quoted(found.output[-TRACE:], 'output')}" if found.output else ""
     return "\n\n".join(part for part in ("The tests say:", quoted(told, "tests"), traces, printed) if part)
@@ -151,7 +185,7 @@ def _review(reviewed: Reviewed | None) -> str:
     if reviewed is None or not isinstance(reviewed.verdict, ChangesRequested):
         return ""
     lines = bullets(_finding(finding) for finding in reviewed.verdict.findings[: 2 * MOST])
-    return f"The reviewer asks for changes:\n{quoted(lines, 'findings')}"
+    return f"The reviewer asks for changes:\n{quoted(lines, 'findings')}" if lines else ""
 
 
 # --- for the owner -------------------------------------------------------------------------------------------
