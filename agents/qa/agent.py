@@ -176,13 +176,17 @@ def _about(task: TaskSpec, touched: Touched, paths: Collection[str]) -> tuple[st
 
 
 def _failures(runs: Runs) -> tuple[Failure, ...]:
-    """Failures that the change is to blame for; of a run without an end whatever it said."""
+    """Failures that the change is to blame for, each cause once before others that share it.
+
+    Of a run without an end whatever it said.
+    """
     known = runs.base.of("failed")
     found = [failure for failure in runs.change.failures if failure.test not in known or not runs.change.is_whole]
     told = {failure.test for failure in found}
     restored = runs.restored.failures if runs.restored else ()
     found += [failure for failure in restored if failure.test not in known | told]
-    return tuple(found[:MOST_FAILURES])
+    first = {failure.text.partition("\n\n")[0]: failure.test for failure in reversed(found)}
+    return tuple(sorted(found, key=lambda one: one.test not in first.values())[:MOST_FAILURES])
 
 
 def _output(runs: Runs) -> str:

@@ -13,6 +13,7 @@ from typing import Literal
 from sisimpur.agents.qa.analysis.task_words import Announced, Named, asks_for_behaviour, bare_name, is_declared, mends
 from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
+from sisimpur.agents.qa.traces import cause
 from sisimpur.shared.model.evidence import Problem, Remedy, SuiteRun, is_test_file
 from sisimpur.shared.model.work import TaskSpec
 
@@ -261,4 +262,6 @@ def named(names: Sequence[str], sign: str = ", ") -> str:
 def _reason(run: SuiteRun) -> str:
     reason = REASONS.get(run.end, f"the runner ended with exit code {run.code}, which does not fit its report")
     failing = [f"{failure.test} at {failure.where or 'an unknown place'}" for failure in run.failures]
-    return f"{reason} ({named(failing)})" if failing else reason
+    printed = "" if run.outcomes else run.output  # tests that ran may print traces of what they expect
+    why = next(filter(None, map(cause, [*(one.text for one in run.failures), printed])), "")
+    return f"{reason} ({': '.join(filter(None, (named(failing), why)))})" if failing or why else reason

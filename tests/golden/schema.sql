@@ -159,6 +159,36 @@ CREATE TABLE gate_runs (
     answer_json text,
     primary key (task, commit_id, kind)
 );
+CREATE TABLE goal_looks (
+    id integer primary key autoincrement,
+    goal_id text not null,
+    wording text not null,
+    commit_id text not null,
+    merged integer not null,
+    at_end integer not null,
+    begun integer not null default 1,
+    figure real,
+    verdict text not null default '',
+    text text not null default '',
+    at text not null,
+    unique (goal_id, wording, commit_id, merged, at_end)
+) strict;
+CREATE TABLE goal_measures (
+    goal_id text not null,
+    wording text not null,
+    measure_json text not null,
+    primary key (goal_id, wording)
+) strict;
+CREATE TABLE goal_words (
+    id integer primary key autoincrement,
+    goal_id text not null,
+    kind text not null,
+    text text not null,
+    task text not null,
+    at text not null,
+    is_over integer not null default 0,
+    unique (goal_id, kind, text, task)
+) strict;
 CREATE TABLE halts (
     id integer primary key,
     kind text not null check (kind in ('pause', 'halt')),

@@ -75,7 +75,7 @@ def evidence(found: Evidence) -> str:
         f"### Tests: {word}",
         f"{summary(found)}; {found.seconds:.1f} s; `{found.command or 'no tests'}` in {found.box}",
         bullets(problem.text for problem in found.problems),
-        bullets(f"`{failure.test}` at {failure.where or 'an unknown place'}" for failure in found.failures[:MOST]),
+        bullets(f"`{one.test}` at {_place(one)}: {_cause(one).partition(chr(10))[0]}" for one in found.failures[:MOST]),
         _coverage(found),
         f"flaky: {', '.join(found.flaky[:MOST])}" if found.flaky else "",
         f"commit {found.commit}, tree {found.tree}, on top of {found.base}; report {found.digest[:16] or 'none'}",
@@ -168,7 +168,10 @@ def _problems(found: Evidence | None, asked: bool) -> str:
     if found is None or not problems:
         return ""
     told = bullets(_problem(problem) for problem in problems[:MOST])
-    traces = "\n\n".join(_failure(failure) for failure in found.failures[:5])
+    alike: dict[str, list[Failure]] = {}
+    for failure in found.failures:
+        alike.setdefault(_cause(failure), []).append(failure)
+    traces = "\n\n".join(_failure(*failures) for failures in list(alike.values())[:5])
     printed = f"The end of what was printed:\n{quoted(found.output[-TRACE:], 'output')}" if found.output else ""
     return "\n\n".join(part for part in ("The tests say:", quoted(told, "tests"), traces, printed) if part)
 
@@ -177,8 +180,20 @@ def _problem(problem: Problem) -> str:
     return f"{problem.rule}: {problem.text}"
 
 
-def _failure(failure: Failure) -> str:
-    return quoted(f"{failure.test} at {failure.where}\n{failure.text[-TRACE:]}", "failure")
+def _failure(failure: Failure, *same: Failure) -> str:
+    """One of those that fail for the same cause, and the names of the others."""
+    others = ", ".join(f"{one.test} at {_place(one)}" for one in same[:MOST])
+    count = f"\nFor the same cause {len(same)} more: {others}" if same else ""
+    return quoted(f"{failure.test} at {_place(failure)}\n{failure.text[-TRACE:]}{count[:TRACE]}", "failure")
+
+
+def _cause(failure: Failure) -> str:
+    """The first paragraph of its text."""
+    return failure.text.partition("\n\n")[0]
+
+
+def _place(failure: Failure) -> str:
+    return failure.where or "an unknown place"
 
 
 def _review(reviewed: Reviewed | None) -> str:
