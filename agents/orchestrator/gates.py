@@ -43,6 +43,7 @@ from sisimpur.shared.model.lifecycle import Card, Event, State
 from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.work import Branch, TaskSpec
 from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository
+from sisimpur.shared.store.goal_book import GoalWords
 from sisimpur.shared.store.task_records import TaskRecord
 
 
@@ -56,6 +57,7 @@ class GateBooks:
     branches: FeatureBranches
     publishing: Publishing
     owners: bool  # somebody's words below a pull request count
+    words: GoalWords
 
     @property
     def findings(self) -> AnsweredFindings:

@@ -148,18 +148,34 @@ def permission(spec: TaskSpec) -> str:
     return f"The task names {', '.join(named)}: you may add there what the task asks for, and nothing else."
 
 
-def findings(found: Evidence | None, reviewed: Reviewed | None, said: Sequence[str], allowed: str = "") -> str:
+def findings(
+    found: Evidence | None,
+    reviewed: Reviewed | None,
+    said: Sequence[str],
+    happened: Sequence[str] = (),
+    allowed: str = "",
+) -> str:
     """A compact digest of what is to be corrected; `said`: what the owner wrote about it, the newest last.
 
-    `allowed`: what the task may do that is forbidden elsewhere; no digest by itself.
+    `happened`: what became of earlier attempts; `allowed`: what the task may do that is forbidden elsewhere, no digest
+    by itself.
     """
-    parts = [_owner(said), _problems(found, bool(said)), _review(reviewed)]
+    parts = [_owner(said), _happened(happened), _problems(found, bool(said)), _review(reviewed)]
     parts += [allowed] if any(parts) else []
     return "\n\n".join(part for part in parts if part)[:WHOLE]
 
 
 def _owner(said: Sequence[str]) -> str:
     return "The owner says:\n" + quoted("\n".join(said[-3:]), "owner") if said else ""
+
+
+def _happened(lines: Sequence[str]) -> str:
+    return "What happened before:\n" + quoted(bullets(lines), "attempts") if lines else ""
+
+
+def cannot_be_done(words: str) -> str:
+    """Of a task that the coder gives back, with its own words."""
+    return f"the coder says that it cannot be done: {words}"
 
 
 def _problems(found: Evidence | None, asked: bool) -> str:
