@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from sisimpur.agents.reviewer.diff_analyzer import Chunk
+from sisimpur.agents.reviewer.diff_analyzer import Chunk, PatchRow
 from sisimpur.agents.reviewer.rules.case import LONGEST_QUOTE, ChangedFile
 from sisimpur.shared.model.evidence import (
     MOST_KEYWORDS,
@@ -27,7 +27,8 @@ from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Choice
 
 MOST_FINDINGS = 20
-NEAR = 3  # lines: a finding that names a line beside an added one means that one
+NEAR = 3  # lines: a finding that names one that is not shown, beside an added one, means that one
+LONGEST_REMOVED = 80  # characters of a removed line in a text
 LONGEST_TEXT, LONGEST_RULE, LONGEST_REASON, LONGEST_WORD = 400, 40, 400, 600
 LONGEST_KEYWORD, WORDS_OF_A_KEYWORD = 40, 3
 
@@ -46,6 +47,7 @@ class FindingReply:
     severity: Severity
     rule: str
     text: str
+    removed: bool = False  # `line` is one of the old file
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,7 @@ def _keyword(text: str) -> str:
 
 
 def _bound(complaint: FindingReply, files: Mapping[str, ChangedFile], chunk: Chunk) -> Finding | None:
-    """Bind a finding to an added line of the chunk.
+    """Bind a finding to a line that the chunk shows, or to the added one nearby.
 
     Near none, it is a comment on the file; an unknown path is nothing.
     """
@@ -174,18 +176,26 @@ def _bound(complaint: FindingReply, files: Mapping[str, ChangedFile], chunk: Chu
     text = one_line(complaint.text, LONGEST_TEXT)
     if file is None or not text:
         return None
-    asked = (number for number, line in file.added.items() if (file.path, line) in chunk.lines)
-    line = min(asked, key=lambda number: abs(number - complaint.line), default=None)
+    row = chunk.shown.get((file.path, complaint.removed, complaint.line)) or _beside(complaint, chunk)
     rule = one_line(complaint.rule, LONGEST_RULE) or "review"
-    if line is None or abs(line - complaint.line) > NEAR:
+    if row is None:
         return Finding(file.path, 0, Severity.LOW, "model", rule, text)
-    return Finding(file.path, line, complaint.severity, "model", rule, text, file.added[line].strip()[:LONGEST_QUOTE])
+    quote, line = row.text.strip()[:LONGEST_QUOTE], row.number if row.number <= len(file.lines) else 0
+    text = text if row.sign != "-" else f"{text} (of what was removed: `{one_line(quote, LONGEST_REMOVED)}`)"
+    return Finding(file.path, line, complaint.severity, "model", rule, text, quote)
+
+
+def _beside(complaint: FindingReply, chunk: Chunk) -> PatchRow | None:
+    added = (row for (path, _, _), row in chunk.shown.items() if path == complaint.path and row.sign == "+")
+    nearest = min(added, key=lambda row: abs(row.number - complaint.line), default=None)
+    return nearest if nearest and abs(nearest.number - complaint.line) <= NEAR else None
 
 
 def _carried(finding: Finding, files: Mapping[str, ChangedFile]) -> Finding:
     """An earlier finding, where its line is now; 0: it is gone, and the finding is about what took its place."""
-    added = files[finding.path].added if finding.path in files else {}
-    same = (number for number, text in added.items() if text.strip()[:LONGEST_QUOTE] == finding.quote)
+    file = files.get(finding.path)
+    lines = [*file.added.items(), *enumerate(file.lines, 1)] if file else []
+    same = (number for number, text in lines if text.strip()[:LONGEST_QUOTE] == finding.quote)
     return replace(finding, line=next(same, 0))
 
 
@@ -242,7 +252,9 @@ def _comes_late(finding: Finding, past: History, lines: dict[tuple[str, int], st
     if finding.severity is Severity.LOW or any(_same(finding, one) for one in past.open):
         return False
     text = lines.get((finding.path, finding.line))
-    return text is not None and _times(finding.path, text, lines) <= past.seen.get((finding.path, text), 0)
+    if text is None or text.strip()[:LONGEST_QUOTE] != finding.quote:  # it was there in the first round, or is gone
+        return any(path == finding.path for path, _ in past.seen)
+    return _times(finding.path, text, lines) <= past.seen.get((finding.path, text), 0)
 
 
 def _times(path: str, text: str, lines: dict[tuple[str, int], str]) -> int:

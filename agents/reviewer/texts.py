@@ -21,6 +21,9 @@ def task_text(task: TaskSpec, changed: Collection[str]) -> str:
     """
     criteria = [f"- {line}" for line in task.acceptance] or ["- the description is met"]
     words = [task.title, "", task.description, "", "Acceptance:", *criteria]
+    allowed = {"May change": task.files, "may create": task.new_files, "must not touch": task.guards}
+    if named := [f"{word}: {', '.join(paths)}" for word, paths in allowed.items() if paths]:
+        words += ["", "; ".join(named)]
     if left := [path for path in (*task.files, *task.new_files) if path not in changed]:
         words += ["", f"Named by the task, and not changed: {', '.join(left)}"]
     return "\n".join(words)[:LONGEST]

@@ -18,7 +18,7 @@ STOPS = {**GOOD, "app.py": RIGHT + "\n\nbreakpoint()\n"}
 
 
 def reviewer(**more: Any) -> dict[str, Any]:
-    return {**APPROVES, "json": {**APPROVES["json"], **more}}
+    return {**APPROVES, "json": {"decision": "approve", "reason": "", "unresolved": [], "findings": [], **more}}
 
 
 ASIDE = reviewer(set_aside=[{"finding": 1, "reason": "t is checked in line 3"}])

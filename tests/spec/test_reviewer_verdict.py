@@ -72,8 +72,9 @@ def review(
     evidence: Evidence = GREEN,
     branch: Branch = BRANCH,
     said: Answers = NOBODY,
+    gone: Mapping[str, str] | None = None,
 ) -> Reviewed:
-    source = Commits({"app.py": OLD}, {"app.py": NEW, **(after or {})})
+    source = Commits({"app.py": OLD, **(gone or {})}, {"app.py": NEW, **(after or {})})
     asker = model or ScriptedModel(answers)
     limits = ReviewLimits(room, 4)
     reviewer = Reviewer(asker, Prompts(AGENTS), source, ScriptedLinter(lints), OUTGOING, limits=limits)
@@ -312,9 +313,9 @@ ANSWERS = [
     pytest.param(reject(), ("Escalated", []), id="changes, but no finding"),
     pytest.param(reject(complaint(5, LOW)), ("Escalated", [("app.py", 5, "low")]), id="changes, but only a comment"),
     pytest.param(reject(complaint(5, path="b.py")), ("Escalated", []), id="a path that is not changed"),
-    pytest.param(
-        reject(complaint(2)), ("ChangesRequested", [("app.py", 3, "medium")]), id="a line beside an added one"
-    ),
+    pytest.param(reject(complaint(2)), ("ChangesRequested", [("app.py", 2, "medium")]), id="an unchanged line"),
+    pytest.param(reject(complaint(8)), ("ChangesRequested", [("app.py", 6, "medium")]), id="beside an added line"),
+    pytest.param(reject(replace(complaint(60), removed=True)), ("Escalated", [("app.py", 0, "low")]), id="not removed"),
     pytest.param(reject(complaint(60)), ("Escalated", [("app.py", 0, "low")]), id="a line far from any added one"),
     pytest.param(reject(complaint(-(2**62))), ("Escalated", [("app.py", 0, "low")]), id="an absurd line"),
     pytest.param(reject(complaint(5, text=" \n\0")), ("Escalated", []), id="a finding without a word"),
@@ -333,6 +334,18 @@ def test_an_answer_becomes_a_verdict(answer: ReviewReply, verdict: object) -> No
     assert shape(reviewed.verdict) == verdict
     assert reviewed.commit == "tip"
     assert reviewed.lines == {("app.py", line) for line in ("", "def tax(x):", "    return x * 15 // 100")}
+
+
+def test_a_finding_may_be_about_what_was_removed() -> None:
+    gone = {"app.py": "def price(x):\n    return x + 1\n"}
+    verdict = review(reject(replace(complaint(2), removed=True)), after=gone).verdict
+    (finding,) = verdict.findings
+    assert (finding.line, finding.quote) == (2, "return x")
+    assert finding.text == "It is wrong; mend it. (of what was removed: `return x`)"
+    deleted = review(
+        reject(replace(complaint(1, path="b.py"), removed=True)), after={}, gone={"b.py": "x = 1\n"}
+    ).verdict
+    assert shape(deleted) == ("ChangesRequested", [("b.py", 0, "medium")])
 
 
 def test_a_finding_is_one_bounded_printable_line_with_its_quote_and_without_secrets() -> None:
@@ -458,6 +471,12 @@ def test_a_file_that_the_task_names_and_the_change_leaves_alone_is_told() -> Non
     assert "\n\nNamed by the task, and not changed: tests/test_tax.py\n```" in second
 
 
+def test_the_prompt_says_what_the_task_may_touch() -> None:
+    model = ScriptedModel([approve()])
+    review(model=model, task=replace(TASK, new_files=("b.py",), guards=("secret/",)))
+    assert "\n\nMay change: app.py; may create: b.py; must not touch: secret/\n" in model.asked[0]
+
+
 def test_where_tests_stand_is_said_once_for_all_that_stand_there() -> None:
     model = ScriptedModel([approve()])
     proving = ("tests/a.py::Tax::test_one", "tests/a.py::Tax::test_two[a::b]", "tests/b.py::test_three")
@@ -535,6 +554,8 @@ LATER = [
     pytest.param(complaint(6), FIXED, "ChangesRequested", id="about a new line"),
     pytest.param(complaint(6), {}, "ChangesRequested", id="about the line that was complained about"),
     pytest.param(complaint(5), FIXED, "Approved", id="new, about an old line"),
+    pytest.param(complaint(2), FIXED, "Approved", id="new, about an unchanged line"),
+    pytest.param(replace(complaint(2), removed=True), FIXED, "Approved", id="new, about no line"),
     pytest.param(
         complaint(5, HIGH), FIXED, "Escalated", id="new and grave, about an old line: no round, but the owner"
     ),
@@ -630,7 +651,7 @@ def test_no_answer_overrules_a_rule_or_leaves_the_form_of_a_verdict(reply: Revie
     verdict = review(reply).verdict
     for one in verdict.findings:
         assert one.path == "app.py"
-        assert one.line in (0, 3, 4, 5, 6)
+        assert one.line in range(7)
         assert one.text.isprintable()
     grave = [one for one in verdict.findings if one.severity is not LOW]
     assert bool(grave) or not isinstance(verdict, ChangesRequested)
