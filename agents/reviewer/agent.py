@@ -9,6 +9,7 @@ from typing import Protocol
 
 from sisimpur.agents.reviewer import answer
 from sisimpur.agents.reviewer.answer import AskedAbout, History, Read, ReviewReply, history, settle
+from sisimpur.agents.reviewer.definitions import called
 from sisimpur.agents.reviewer.diff_analyzer import Chunk, chunks, repeated
 from sisimpur.agents.reviewer.rules import lint_rules, rules
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile
@@ -44,6 +45,10 @@ ANSWERED = """\
 # What was said to findings
 
 Look for yourself. Where the code bears it out, set a rule's finding aside, and leave an earlier one unnamed."""
+CALLS = """\
+# What the changed code calls
+
+As it is in this repository now, for reading: it is no part of the change."""
 OWNERS = """\
 # The owner decides
 
@@ -180,6 +185,7 @@ class Reviewer:
             evidence=quoted(self.outgoing.clean(evidence_text(reading.evidence)), "tests"),
             found=self._rules(asked, reading),
             earlier=self._block(EARLIER, findings_text(asked.earlier)) + self._said(asked, reading.answers),
+            calls=self._block(CALLS, called(reading.case, part), "definitions"),
             part=part_text(number, len(reading.parts)),
             diff=quoted(self.outgoing.clean(part.text), "change"),
         )

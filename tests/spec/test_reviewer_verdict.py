@@ -471,6 +471,15 @@ def test_a_file_that_the_task_names_and_the_change_leaves_alone_is_told() -> Non
     assert "\n\nNamed by the task, and not changed: tests/test_tax.py\n```" in second
 
 
+def test_the_prompt_shows_what_the_changed_code_calls() -> None:
+    model = ScriptedModel([approve()])
+    source = Commits(
+        {"a.py": "def f():\n    return 1\n"}, {"a.py": "def f():\n    return 1\n", "b.py": "import a\na.f()\n"}
+    )
+    Reviewer(model, Prompts(AGENTS), source, ScriptedLinter(), OUTGOING).review(RUN, TASK, BRANCH, GREEN)
+    assert "```definitions\n=== a.py, from line 1\ndef f():\n    return 1\n```\n\n# The change" in model.asked[0]
+
+
 def test_the_prompt_says_what_the_task_may_touch() -> None:
     model = ScriptedModel([approve()])
     review(model=model, task=replace(TASK, new_files=("b.py",), guards=("secret/",)))
