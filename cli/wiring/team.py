@@ -185,7 +185,8 @@ def make_roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience:
     stopping, prompts, analyzer = parts.quit_.asked, Prompts(CHECKOUT / "agents"), CodebaseAnalyzer()
     caching = Caching(parts.savings, parts.pricing, records.clock)
     asker = make_client(records, caching, patience)
-    planner = Planner(asker, prompts, analyzer)
+    asks_again = partial(caching.goes_on, "planner", settings.agents.asking["planner"].model, 1, unknown=False)
+    planner = Planner(asker, prompts, analyzer, asks_again)
     researcher = make_researcher(records, asker, prompts, caching)
     library = make_library(records, outgoing, stopping)
     change = ChangeRoles(
