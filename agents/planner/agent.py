@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from sisimpur.agents.planner import settling
+from sisimpur.agents.planner.chains import shortened
 from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
 from sisimpur.agents.planner.settling import settled
@@ -51,12 +52,12 @@ class Planner:
 
     def _checked(self, run: Run, order: PlanOrder, facts: str, tree: Tree) -> tuple[PlanReply, tuple[str, ...]]:
         """The answer, or if it breaks rules the second one; if that cannot be had, the first must do."""
-        reply = self._ask(run, order, facts, "")
+        reply = shortened(self._ask(run, order, facts, ""), order, tree)
         wrong = _corrections(reply, order, faults(reply, order, tree))
         if not wrong:
             return reply, ()
         try:
-            return self._ask(run, order, facts, _again(reply, wrong)), ()
+            return shortened(self._ask(run, order, facts, _again(reply, wrong)), order, tree), ()
         except (Stumble, OutOfBudget) as error:
             return reply, (f"The plan broke rules and could not be asked for again ({one_line(str(error), 200)}).",)
 
@@ -73,6 +74,7 @@ class Planner:
             whose="Proposals of strangers" if is_proposed else "Goals",
             goals=_block(map(_text, order.goals), "proposals" if is_proposed else "goals"),
             depth=str(order.depth),
+            earlier=_earlier(order),
             lessons=_lessons(order.lessons),
             correction=correction,
         )
@@ -91,12 +93,24 @@ def _others(order: PlanOrder) -> frozenset[str]:
 
 def _open(task: TaskSpec, unnamed: Collection[str]) -> str:
     goal = "another" if task.goal_id in unnamed else task.goal_id or "none"
-    return f"{task.id} (goal {goal}): {task.title} [{', '.join(task.files + task.new_files)}]"
+    new = f"; creates {', '.join(task.new_files)}" if task.new_files else ""
+    return f"{task.id} (goal {goal}): {task.title} [{', '.join(task.files)}{new}]"
 
 
 def _block(texts: Iterable[str], label: str) -> str:
     kept = "\n".join(line[:MAX_LINE] for text in texts for line in text.split("\n"))
     return quoted(kept[:MAX_BLOCK], label)
+
+
+def _earlier(order: PlanOrder) -> str:
+    """Blocks of what is known of earlier work on these goals; empty without any."""
+    words = [f"{word.goal_id} {word.kind}{f' ({word.task})' if word.task else ''}: {word.text}" for word in order.words]
+    blocks = (
+        ("Words about these goals", words, "words"),
+        ("Figures of these goals", order.figures, "figures"),
+        ("Stuck tasks", order.stuck, "stuck"),
+    )
+    return "".join(f"# {title}\n\n{_block(lines, label)}\n\n" for title, lines, label in blocks if lines)
 
 
 def _lessons(lines: Sequence[str]) -> str:
