@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from sisimpur.agents.planner import settling
+from sisimpur.agents.planner import goal_words, settling
 from sisimpur.agents.planner.chains import shortened
 from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
@@ -42,12 +42,15 @@ class Planner:
         tree = Tree.of(source.files())
         reply, notes = self._checked(run, order, facts, tree)
         answer = settled(reply, order, tree, run.day)
+        measures, unmeasured = goal_words.measures(reply, order)
         return replace(
             answer,
             done=tuple(_done(reply, order, source)),
             questions=(*_questions(reply, order, source), *answer.questions),
             unknowns=tuple(_unknowns(reply, order)),
-            notes=notes + answer.notes,
+            notes=notes + answer.notes + unmeasured,
+            words=goal_words.words(reply, order),
+            measures=measures,
         )
 
     def _checked(self, run: Run, order: PlanOrder, facts: str, tree: Tree) -> tuple[PlanReply, tuple[str, ...]]:
