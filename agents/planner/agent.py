@@ -11,12 +11,13 @@ import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
-from sisimpur.agents.planner import asking, goal_words, settling
+from sisimpur.agents.planner import goal_words, settling
 from sisimpur.agents.planner.chains import shortened
-from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.facts import asking
+from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.facts.source import SourceTree
 from sisimpur.agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
 from sisimpur.agents.planner.settling import settled
-from sisimpur.agents.planner.source import SourceTree
 from sisimpur.agents.planner.task_spec import GoalVerdict, PlanReply
 from sisimpur.shared.llm.prompts import Asker, Prompt, Prompts, quoted
 from sisimpur.shared.model.errors import OutOfBudget, Stumble

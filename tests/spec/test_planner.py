@@ -11,12 +11,12 @@ from typing import TypeVar
 import pytest
 
 from sisimpur.agents.planner.agent import Planner
-from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.facts.asking import FactAsk
+from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.agents.planner.task_spec import (
     ClaimedEvidence,
     ClaimedMeasure,
     Draft,
-    FactAsk,
     GoalReply,
     GoalVerdict,
     PlanReply,

@@ -9,9 +9,8 @@ from itertools import groupby
 import pytest
 
 from bench.goals.goals import Goal, read
-from sisimpur.agents.planner.asking import MOST_ASKS, MOST_TOLD, told
-from sisimpur.agents.planner.codebase_analyzer import MAX_FACTS, CodebaseAnalyzer, GoalFacts
-from sisimpur.agents.planner.task_spec import FactAsk
+from sisimpur.agents.planner.facts.asking import MOST_ASKS, MOST_TOLD, FactAsk, told
+from sisimpur.agents.planner.facts.codebase_analyzer import MAX_FACTS, CodebaseAnalyzer, GoalFacts
 from tests.spec.planner_repository import Repository
 
 FILLER = "".join(f"def unrelated_{n}(argument):\n    return argument + {n}\n\n\n" for n in range(700))  # over 30 kB
