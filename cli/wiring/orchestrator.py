@@ -24,6 +24,7 @@ from sisimpur.agents.orchestrator.loop import BoardRules, Hearing, Look, Work
 from sisimpur.agents.orchestrator.memory.learning import Learning, Lessons
 from sisimpur.agents.orchestrator.memory.recall import Recall
 from sisimpur.agents.orchestrator.memory.setbacks import Setbacks
+from sisimpur.agents.orchestrator.planning.environment import environment_lines
 from sisimpur.agents.orchestrator.planning.integrating import BranchContent, Integrating
 from sisimpur.agents.orchestrator.planning.morning import MorningReading, RequestedGoals
 from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles, PlanPage
@@ -227,6 +228,7 @@ class Assembly:
             self._recall,
             self._runs,
             rules,
+            lambda: environment_lines(self._target.setup, self._target.test, *records.gates.newest_runs()),
         )
 
     @cached_property

@@ -10,6 +10,7 @@ import pytest
 
 from bench.goals.goals import Goal, read
 from sisimpur.agents.planner.facts.asking import MOST_ASKS, MOST_TOLD, FactAsk, told
+from sisimpur.agents.planner.facts.code_index import CodeIndex
 from sisimpur.agents.planner.facts.codebase_analyzer import MAX_FACTS, CodebaseAnalyzer, GoalFacts
 from tests.spec.planner_repository import Repository
 
@@ -117,6 +118,19 @@ def test_a_docstring_tells_less_than_the_code_that_does_it() -> None:
 def test_what_a_named_file_uses_and_who_uses_it_comes_along(goal: str, line: str) -> None:
     many = {f"app_{n}/words_{n}.py": f"mend = dead = {n}\n" * 80 for n in range(40)}
     assert line in known(goal, texts={**SHOP, **many})
+
+
+def test_files_that_alone_hold_an_identifier_come_along_though_nothing_defines_it() -> None:
+    many = {f"app_{n}/words_{n}.py": f"links = live = ever = {n}\n" * 80 for n in range(40)}
+    texts = {**SHOP, **many, "auth/deep.py": "def is_over(age):\n    return age > settings.LINK_TIMEOUT\n"}
+    assert "return age > settings.LINK_TIMEOUT" in known("Links live for ever, LINK_TIMEOUT is not read", texts=texts)
+
+
+def test_a_methods_name_alone_is_no_reference() -> None:
+    """Else everything that calls `.get_response` would belong to the one class that has such a method."""
+    plain = {f"app_{n}.py": f"def act_{n}(request):\n    return self.get_response(request)\n" for n in range(9)}
+    texts = {**plain, "handlers.py": "class Handler:\n    def get_response(self, request):\n        return 1\n"}
+    assert CodeIndex(Repository(texts)).links["app_1.py"] == frozenset()
 
 
 def test_code_comes_before_prose() -> None:

@@ -78,7 +78,7 @@ class PlanBooks:
 
 @dataclass(frozen=True)
 class Planning:
-    """`ask` asks the Planner, of what is at a commit."""
+    """`ask` asks the Planner, of what is at a commit. `environment`: how the target is set up and tested, in lines."""
 
     ask: Callable[[Run, PlanOrder, str], PlanAnswer]
     books: PlanBooks
@@ -88,6 +88,7 @@ class Planning:
     recall: Recall
     runs: AgentRuns
     rules: PlanningRules
+    environment: Callable[[], tuple[str, ...]] = tuple
 
     def plan_day(self, day: str) -> None:
         """Plan what has neither a task nor a question yet, in the roadmap's order. Nothing of that kind: no model call.
@@ -240,6 +241,7 @@ class _DayPlanning:
             notes=self.accepted.vision.notes,
             allow=self.of.rules.allow,
             depth=self.of.rules.depth,
+            environment=self.of.environment(),
             words=self.of.books.words.of([goal.id for goal in goals]),
             stuck=tuple(f"{one.task} ({one.title}): {one.words}" for one in stuck_tasks(self.of.files.page.seen())),
         )

@@ -27,7 +27,7 @@ BESIDE = 12_000  # characters of files beside the named ones, for each goal
 PRICE = 0.2  # how much less a long file is worth: its length to this power
 OUTLINED_FILES = 12
 TERMS_PER_TEXT, MAX_TERMS = 8, 40
-HITS_PER_TERM, HITS_ASKED = 6, 60
+HITS_PER_TERM, HITS_OF_A_WORD, HITS_ASKED = 6, 30, 60
 LONGEST_TEXT = 2_000  # characters of a goal that are searched for names
 SMALLEST_PART = 200
 TREE, FOUND, OUTLINED = 0.3, 0.12, 0.08  # of all characters, at most
@@ -259,7 +259,10 @@ def _last(path: str) -> tuple[bool, bool]:
 
 
 def _found(index: CodeIndex, found: Mapping[str, Sequence[SourceHit]], is_whole: Collection[str]) -> str:
-    """Where words stand, but for files that are shown whole: there they are seen. Of plain words only the files."""
+    """Where words stand, but for files that are shown whole: there they are seen.
+
+    Of plain words only the files; those that stand everywhere tell nothing.
+    """
     lines = ["searched, and how many lines hold it:", *_nowhere(index, found)]
     seen: list[str] = []
     for term, lines_found in found.items():
@@ -271,9 +274,8 @@ def _found(index: CodeIndex, found: Mapping[str, Sequence[SourceHit]], is_whole:
         elif lines_found and (IDENTIFIER.search(term) or " " in term):
             lines.append(f"“{term}”: {count}{also}")
             lines += [f"  {hit.path}:{hit.line}: {clean(hit.text.strip())}" for hit in elsewhere[:HITS_PER_TERM]]
-        elif lines_found:
-            where = "" if len(lines_found) >= HITS_ASKED else f", in {_few(_most_hit(elsewhere))}"
-            lines.append(f"“{term}”: {count}{where}{also}")
+        elif 0 < len(lines_found) <= HITS_OF_A_WORD:
+            lines.append(f"“{term}”: {count}, in {_few(_most_hit(elsewhere))}{also}")
     lines += [f"only in files shown below: {', '.join(seen)}"] if seen else []
     return "\n".join(lines) if found else ""
 
