@@ -13,12 +13,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from sisimpur.agents.qa.coverage_checker import read_coverage
+from sisimpur.agents.qa.coverage_checker import executable, read_coverage
 from sisimpur.agents.qa.runner.suite import MAX_REPORT, RawTestRun
+from sisimpur.agents.qa.traces import excerpt
 from sisimpur.shared.model.evidence import Failure, Outcome, SuiteRun, configures_tests, is_test_file
 
 LONGEST_ID = 300  # characters
-LONGEST_TRACE = 3_000
+LONGEST_TRACE = 1_500  # as much as is shown of one
 MOST_FAILURES = 50  # whose traces are kept
 LONGEST_OUTPUT = 20_000
 PLACE = re.compile(r"[^:\s][^:\n]{0,400}:\d{1,7}")
@@ -100,6 +101,7 @@ def read_run(raw: RawTestRun, asked: Collection[str] = ()) -> SuiteRun:
         digest=hashlib.sha256(raw.report).hexdigest() if raw.report is not None else "",
         covered=covered,
         uncovered=uncovered,
+        executable=executable(raw.coverage, asked),
     )
 
 
@@ -196,7 +198,7 @@ def _take_test(line: dict[str, object], runner: _Runner, report: _Report) -> Non
     where, text = _text(line.get("where", "")), _text(line.get("text", ""))
     if outcome == "failed" and len(report.failures) < MOST_FAILURES:
         place = where if PLACE.fullmatch(where) else ""
-        report.failures.setdefault(test, Failure(test, _line(place), _clean(text[-LONGEST_TRACE:])))
+        report.failures.setdefault(test, Failure(test, _line(place), _clean(excerpt(text, LONGEST_TRACE))))
 
 
 # --- values --------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from sisimpur.shared.model.evidence import (
     Finding,
     Problem,
     Reviewed,
+    ToolRun,
     Verdict,
 )
 from sisimpur.shared.model.text import bullets
@@ -70,12 +71,23 @@ def evidence(found: Evidence) -> str:
         f"### Tests: {word}",
         f"{summary(found)}; {found.seconds:.1f} s; `{found.command or 'no tests'}` in {found.box}",
         bullets(problem.text for problem in found.problems),
-        bullets(f"`{failure.test}` at {failure.where or 'an unknown place'}" for failure in found.failures[:MOST]),
+        bullets(f"`{one.test}` at {_place(one)}: {_cause(one).partition(chr(10))[0]}" for one in found.failures[:MOST]),
         _coverage(found),
+        tools(found),
         f"flaky: {', '.join(found.flaky[:MOST])}" if found.flaky else "",
         f"commit {found.commit}, tree {found.tree}, on top of {found.base}; report {found.digest[:16] or 'none'}",
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def tools(found: Evidence) -> str:
+    """What was checked by tools of its own, and what was not; empty: nothing has any."""
+    told = (f"{run.name}: {_told(run)}" for run in found.tools)
+    return f"checked by its own tools: {'; '.join(told)}" if found.tools else ""
+
+
+def _told(run: ToolRun) -> str:
+    return f"{len(run.new)} new" if run.new else "nothing new" if run.end == "ran" else run.end
 
 
 def _coverage(found: Evidence) -> str:
@@ -120,9 +132,14 @@ def answers_below(commit: str) -> str:
 # --- for the coder -------------------------------------------------------------------------------------------
 
 
-def findings(found: Evidence | None, reviewed: Reviewed | None, said: Sequence[str]) -> str:
-    """A compact digest of what is to be corrected; `said`: what the owner wrote about it, the newest last."""
-    parts = [_owner(said), _problems(found), _review(reviewed)]
+def findings(
+    found: Evidence | None, reviewed: Reviewed | None, said: Sequence[str], happened: Sequence[str] = ()
+) -> str:
+    """A compact digest of what is to be corrected; `said`: what the owner wrote about it, the newest last.
+
+    `happened`: what became of earlier attempts.
+    """
+    parts = [_owner(said), _happened(happened), _problems(found), _review(reviewed)]
     return "\n\n".join(part for part in parts if part)[:WHOLE]
 
 
@@ -130,11 +147,23 @@ def _owner(said: Sequence[str]) -> str:
     return "The owner says:\n" + quoted("\n".join(said[-3:]), "owner") if said else ""
 
 
+def _happened(lines: Sequence[str]) -> str:
+    return "What happened before:\n" + quoted(bullets(lines), "attempts") if lines else ""
+
+
+def cannot_be_done(words: str) -> str:
+    """Of a task that the coder gives back, with its own words."""
+    return f"the coder says that it cannot be done: {words}"
+
+
 def _problems(found: Evidence | None) -> str:
     if found is None or not found.problems:
         return ""
     told = bullets(_problem(problem) for problem in found.problems[:MOST])
-    traces = "\n\n".join(_failure(failure) for failure in found.failures[:5])
+    alike: dict[str, list[Failure]] = {}
+    for failure in found.failures:
+        alike.setdefault(_cause(failure), []).append(failure)
+    traces = "\n\n".join(_failure(*failures) for failures in list(alike.values())[:5])
     printed = f"The end of what was printed:\n{quoted(found.output[-TRACE:], 'output')}" if found.output else ""
     return "\n\n".join(part for part in ("The tests say:", quoted(told, "tests"), traces, printed) if part)
 
@@ -143,8 +172,20 @@ def _problem(problem: Problem) -> str:
     return f"{problem.rule}: {problem.text}"
 
 
-def _failure(failure: Failure) -> str:
-    return quoted(f"{failure.test} at {failure.where}\n{failure.text[-TRACE:]}", "failure")
+def _failure(failure: Failure, *same: Failure) -> str:
+    """One of those that fail for the same cause, and the names of the others."""
+    others = ", ".join(f"{one.test} at {_place(one)}" for one in same[:MOST])
+    count = f"\nFor the same cause {len(same)} more: {others}" if same else ""
+    return quoted(f"{failure.test} at {_place(failure)}\n{failure.text[-TRACE:]}{count[:TRACE]}", "failure")
+
+
+def _cause(failure: Failure) -> str:
+    """The first paragraph of its text."""
+    return failure.text.partition("\n\n")[0]
+
+
+def _place(failure: Failure) -> str:
+    return failure.where or "an unknown place"
 
 
 def _review(reviewed: Reviewed | None) -> str:
