@@ -201,10 +201,11 @@ class GateRepository:
         return row_to(AwaitingOwner, row, reasons=row["reasons"].split("\n")) if row else None
 
     def rule(self, task: str, ruling: Ruling) -> None:
+        """Nothing is kept of a task that history has not seen yet: nobody has worked on it."""
         with self._db.transaction() as db:
             db.execute(
-                "insert into rulings (task, subject, kind, why, at) values (?, ?, ?, ?, ?)",
-                (task, ruling.subject, ruling.kind, ruling.why, ruling.at.isoformat()),
+                "insert into rulings (task, subject, kind, why, at) select id, ?, ?, ?, ? from tasks where id = ?",
+                (ruling.subject, ruling.kind, ruling.why, ruling.at.isoformat(), task),
             )
         fault_point("ruling.kept")
 
