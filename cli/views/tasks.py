@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
+from sisimpur.agents.orchestrator.goals.standing import beside
 from sisimpur.agents.orchestrator.integration.feature_branches import own_target
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.cli.terminal.arguments import Arguments
@@ -72,6 +73,7 @@ def show(arguments: Arguments) -> int:
     print(f"{id_} ({state})\n")
     print(plain_block(facts["text"].strip()))
     print_list("goes into", [f"{facts['branch']}, until all of its goal is there"] if facts["branch"] else [])
+    print_list("said about it", facts["words"])
     print_list("history", (_event(event) for event in facts["history"]))
     print_list("attempts", (_attempt(attempt) for attempt in facts["attempts"]))
     print_list("cost", [f"${facts['cost']['spent']} spent, ${facts['cost']['lost']} lost"] if facts["cost"] else [])
@@ -91,6 +93,7 @@ def _facts(records: Records, id_: str, state: State) -> dict[str, Any]:
         "title": getattr(spec, "title", ""),
         "text": records.store.text(state, id_),
         "history": [{"at": e.at, "event": e.event, "state": e.target, "note": e.note} for e in journal.history(id_)],
+        "words": beside(records.words.of([known.goal_id]), id_) if known else (),
         "branch": own_target(journal, known) if known else "",
         "attempts": numbered(journal.attempts(id_)),
         "cost": {name: value for name, value in money(spent).items() if name != "cap"} if spent.used else {},
