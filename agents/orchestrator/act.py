@@ -24,6 +24,7 @@ from sisimpur.agents.orchestrator.decide import (
     Rest,
 )
 from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
+from sisimpur.agents.orchestrator.goals.standing import beside
 from sisimpur.agents.orchestrator.integration.feature_branches import lands
 from sisimpur.agents.orchestrator.integration.partial_goals import may_be_given_back
 from sisimpur.agents.orchestrator.publishing import gate_text
@@ -38,6 +39,7 @@ from sisimpur.shared.repo.mirror import BranchMoved
 from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from sisimpur.shared.repo.remote import RemoteAway
 from sisimpur.shared.store.gate_book import GateRepository
+from sisimpur.shared.store.goal_book import GoalWords
 from sisimpur.shared.store.journal import MoveReason
 from sisimpur.shared.store.task_records import TaskRecord
 
@@ -51,13 +53,15 @@ class Deliveries:
     delivery: Delivery
     ledger: LedgerReader
     wanted: Callable[[], Vision | None]  # the vision, and what the team proposed besides
+    words: GoalWords
 
     def facts(self, spec: TaskSpec, into: str, tasks: Collection[str]) -> PullFacts:
         """`tasks`: whose work it brings."""
         vision = self.wanted()
         goals = vision.goals if vision else ()
         goal = next((goal.title for goal in goals if goal.id == spec.goal_id), "")
-        return PullFacts(into, goal, sum(used.amount for used in self.ledger.used_by(tasks).values()))
+        cost = sum(used.amount for used in self.ledger.used_by(tasks).values())
+        return PullFacts(into, goal, cost, beside(self.words.of([spec.goal_id]), spec.id))
 
 
 class Acts:

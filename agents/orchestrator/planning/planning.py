@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.orchestrator.board.session import AgentRuns
 from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
+from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds
 from sisimpur.agents.orchestrator.integration.feature_branches import BranchConflict, FeatureBranches, open_branches
 from sisimpur.agents.orchestrator.integration.partial_goals import (
     branches_for,
@@ -16,7 +17,7 @@ from sisimpur.agents.orchestrator.integration.partial_goals import (
 )
 from sisimpur.agents.orchestrator.memory.recall import Recall
 from sisimpur.agents.orchestrator.planning.daily_planner import merged
-from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles, open_goals
+from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles
 from sisimpur.agents.orchestrator.roadmap.roadmap import forecast
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.shared.model.errors import Refused, Stumble, TeamError, Unavailable
@@ -25,7 +26,6 @@ from sisimpur.shared.model.research import inquiry
 from sisimpur.shared.model.text import counted
 from sisimpur.shared.model.work import DailyPlan, Goal, PlanAnswer, PlanOrder, Run, TaskSpec
 from sisimpur.shared.money.ledger_reader import LedgerReader
-from sisimpur.shared.store.goal_book import GoalWords
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import Accepted, PlanRepository
 from sisimpur.shared.store.research_book import ResearchRepository
@@ -56,7 +56,7 @@ class PlanBooks:
     store: TaskStore
     ledger: LedgerReader
     research: ResearchRepository
-    words: GoalWords
+    goals: GoalBooks
 
     def open_tasks(self) -> tuple[TaskSpec, ...]:
         filed = self.store.all(State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
@@ -103,7 +103,7 @@ class Planning:
         goals = self.goals.due(accepted.vision, day)
         proposals = tuple(goal for goal in goals if goal.proposed_by)
         owners = tuple(goal for goal in goals if not goal.proposed_by)
-        put_off = [one for one in open_goals(plans, journal, accepted.vision, day) if one not in goals]
+        put_off = [one for one in self.goals.open(accepted.vision, day) if one not in goals]
         planning = _DayPlanning(self, day, accepted, open_branches(journal), held=_begun(journal, put_off))
         if owners or not proposals:
             planning.plan(owners, waiting=_begun(journal, proposals))
@@ -209,6 +209,7 @@ class _DayPlanning:
         with of.runs.unlocked("planner", day=day) as run:
             answer = of.ask(run, replace(order, lessons=lessons), commit)
         of.books.research.ask([inquiry(unknown.text, unknown.goal_id) for unknown in answer.unknowns], day)
+        self._keep_words(answer, goals)
         plan = self._as_plan(answer, goals)
         plan = _on_branch(plan, answer, goals, branch) if branch else replace(plan, branches=self._new(answer, goals))
         if lessons:
@@ -219,6 +220,15 @@ class _DayPlanning:
             if goal.id in dict(plan.branches):
                 self._tell(f"{goal.title!r} is more than one day: it grows on a branch of its own")
         of.runs.log(run, "planned", tasks=[task.id for task in plan.tasks], notes=plan.notes)
+
+    def _keep_words(self, answer: PlanAnswer, goals: Goals) -> None:
+        """What was said of these goals, and how they are measured; a word about another goal is nobody's."""
+        by_id, books = {goal.id: goal for goal in goals}, self.of.books.goals
+        said = [word for word in answer.words if word.goal_id in by_id]
+        books.words.planned(by_id, said, self.of.runs.session.now())
+        for goal_id, measure in answer.measures:
+            if goal_id in by_id and (measure.at_least, measure.at_most) != (None, None):
+                books.looks.keep_measure(worded(by_id[goal_id]), measure)
 
     def _keep(self, before: DailyPlan | None, plan: DailyPlan, goals: Goals) -> None:
         """What `before` has left of these goals is in `plan` now."""
@@ -242,9 +252,17 @@ class _DayPlanning:
             allow=self.of.rules.allow,
             depth=self.of.rules.depth,
             environment=self.of.environment(),
-            words=self.of.books.words.of([goal.id for goal in goals]),
+            words=self.of.books.goals.words.of([goal.id for goal in goals]),
             stuck=tuple(f"{one.task} ({one.title}): {one.words}" for one in stuck_tasks(self.of.files.page.seen())),
+            figures=tuple(self._figures(goals)),
         )
+
+    def _figures(self, goals: Goals) -> Iterator[str]:
+        """A line of each goal that was measured, or that somebody has read to its end."""
+        known = GoalEnds(self.of.books.goals)
+        for goal in goals:
+            if line := known.seen(goal):
+                yield f"{goal.id}: {line}"
 
     def _as_plan(self, answer: PlanAnswer, goals: Goals) -> DailyPlan:
         return DailyPlan(
