@@ -72,6 +72,7 @@ def files(job: EngineJob) -> dict[str, str]:
         "use_temperature": False,
         "overeager": True,  # "do no more than asked"
         "cache_control": job.marks,
+        "reminder": "none",  # the rules stand in the system's text
         "extra_params": {"max_tokens": job.model.max_tokens, **_effort(job.model)},
     }
     metadata = {
@@ -89,6 +90,7 @@ def files(job: EngineJob) -> dict[str, str]:
         "config.yml": '{"verbose": false}',
         "ignore": "",
         "allow.json": json.dumps([*job.edit, *job.create]),
+        "shown.json": json.dumps({"order": [*job.read, *job.edit], "views": dict(job.views)}),
     }
 
 
