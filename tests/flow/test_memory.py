@@ -192,7 +192,7 @@ def test_a_day_on_which_nothing_went_wrong_teaches_nothing_and_changes_no_prompt
     assert remembers(stage) == () and list((stage.home.root / "memory").iterdir()) == []
     assert "Learned" not in report(stage, "2026-11-20")
     (job,) = stage.jobs
-    assert HEADING not in job.message and job.message.endswith("Files to read only: none\n")
+    assert HEADING not in job.message and job.message.endswith("expected to change or go: none\n")
     assert "nothing was learned yet" in shown(stage, capsys)
 
 
