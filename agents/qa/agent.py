@@ -89,9 +89,12 @@ class Qa:
     def tests_for(self, task: TaskSpec, branch: Branch, evidence: Evidence) -> TaskSpec:
         """The order to write the tests that `branch` lacks."""
         paths = self._paths(branch.commit)
-        path = test_writer.sample_of(branch.changed, paths)
-        sample = test_writer.Sample(path, text_of(self.source, branch.commit, path)) if path else None
-        return test_writer.order(task, branch, evidence, paths, sample)
+        changes = self.source.changed(branch.base, branch.commit)
+        lines = {one.path: [number for number, _ in one.added_lines] for one in changes if one.path in paths}
+        brought = SuiteFiles(paths).files(evidence.new_tests) & lines.keys()
+        diff = self.source.diff(branch.base, branch.commit).decode("utf-8", "replace")
+        read = partial(text_of, self.source, branch.commit)
+        return test_writer.order(task, branch, evidence, test_writer.Site(paths, lines, brought, diff, read))
 
     def _subject(self, run: Run, task: TaskSpec, branch: Branch, texts: CommitTexts) -> Subject:
         """A change does not choose its own command, unless it brings the first tests."""
