@@ -33,7 +33,7 @@ from sisimpur.shared.system.log import Log
 
 # --- runs -----------------------------------------------------------------------------------------------------
 
-COUNTED = "lines of all code"  # what a kept run of a base holds; another word here, and none is believed
+COUNTED = "lines of all code, and their number"  # what a kept run of a base holds; any other word is another run
 LARGEST = 20_000_000  # bytes of a file of the tests, data included
 NOT_THEIRS = ("stopped", "machine")  # the run was ended for a reason that is not its own
 
@@ -45,7 +45,6 @@ class CommitSource(Protocol):
     def tree_id(self, sha: str) -> str: ...
     def read(self, sha: str, path: str, limit: int = ...) -> bytes | None: ...
     def changed(self, old: str, new: str) -> tuple[Change, ...]: ...
-    def diff(self, old: str, new: str, limit: int = ...) -> bytes: ...
 
 
 class KeptRuns(Protocol):

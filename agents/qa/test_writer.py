@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from sisimpur.agents.qa.analysis.expressions import Function, module_of
 from sisimpur.agents.qa.coverage_checker import places
-from sisimpur.agents.qa.evidence_rule import UNCHANGED
+from sisimpur.agents.qa.evidence_rule import UNCHANGED, UNSHOWN
 from sisimpur.agents.qa.uncollected import UNITTEST, missing_marks
 from sisimpur.shared.llm.prompts import quoted
 from sisimpur.shared.model.evidence import Evidence, configures_tests, is_test_file, rules
@@ -53,6 +53,7 @@ NEW_TURN = "The change for this task is made; its tests are missing. Write them,
 SAME_TURN = """\
 The change for this task is made, and brings tests in {path}. They pass without the change too, so they show nothing.
 Correct them there, and nowhere else: keep what else they ask."""
+RUNS_IT = "They run the changed lines that no test runs, and assert what these do."
 SHOWS_IT = "At least one test must fail without the change."
 KEEPS_IT = """\
 The change is to alter nothing that a caller sees. Pin down what the code did before: every test must pass with the
@@ -77,22 +78,23 @@ class Site:
 
 def order(task: TaskSpec, branch: Branch, evidence: Evidence, site: Site) -> TaskSpec:
     """The order is for the coding engine: it creates one file and edits none, or corrects what shows nothing."""
-    again = () if _is_to_keep(evidence) else tuple(sorted(site.brought)[:MOST_SAMPLES])
+    asked = rules(evidence.needing("write tests"))
+    again = tuple(sorted(site.brought)[:MOST_SAMPLES]) if UNSHOWN in asked else ()
     tested = _tested(branch.changed, evidence, site)
     new = () if again else (new_file(tested, _definition(tested, evidence, site), site.paths, evidence.command),)
     path = ", ".join(again or new)
     samples = [one for one in samples_of(path, site.paths) if one not in again]
     around = [*samples, *_around(tested, path, site.paths)]
+    aim, held = _aim(evidence, asked)
     description = ORDER.format(
         turn=(SAME_TURN if again else NEW_TURN).format(path=path),
         command=evidence.command,
         style=_style(site.read(samples[0]) if samples else site.read(again[0]) if again else ""),
-        aim=_aim(evidence),
+        aim=aim,
         uncovered=f"- No test runs these changed lines: {places(evidence.uncovered)}.\n" if evidence.uncovered else "",
         description=task.description,
         diff=quoted(_shown(site.diff), "change"),
     )
-    held = "pass, with the change and without it" if _is_to_keep(evidence) else "pass, and fail without the change"
     return replace(
         task,
         title=f"Tests for: {task.title}",
@@ -100,18 +102,16 @@ def order(task: TaskSpec, branch: Branch, evidence: Evidence, site: Site) -> Tas
         files=again,
         new_files=new,
         context=tuple(_fitting([*_code(branch.changed, site, again), *around], site.read)),
-        acceptance=(*task.acceptance, f"{path} holds tests that {held}"),
+        acceptance=(*task.acceptance, f"{path} holds tests that pass, {held}"),
     )
 
 
-def _is_to_keep(evidence: Evidence) -> bool:
-    return UNCHANGED in rules(evidence.needing("write tests"))
-
-
-def _aim(evidence: Evidence) -> str:
-    if not _is_to_keep(evidence):
-        return SHOWS_IT
-    return KEEPS_IT.format(gap="; ".join(one.text for one in evidence.needing("write tests")))
+def _aim(evidence: Evidence, asked: Collection[str]) -> tuple[str, str]:
+    """What the tests have to do, and how the task is known to be done."""
+    if UNCHANGED in asked:
+        gap = "; ".join(one.text for one in evidence.needing("write tests"))
+        return KEEPS_IT.format(gap=gap), "with the change and without it"
+    return (SHOWS_IT, "and fail without the change") if UNSHOWN in asked else (RUNS_IT, "and run the changed lines")
 
 
 def _style(sample: str) -> str:

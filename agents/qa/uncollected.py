@@ -67,7 +67,7 @@ def missing_marks(path: str, paths: Collection[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Tests:
+class _TestDefinitions:
     """Tests of one file. `classes`: that hold some; `functions`: beside all classes."""
 
     classes: tuple[ast.ClassDef, ...]
@@ -77,17 +77,17 @@ class _Tests:
         return bool(self.classes) or self.functions
 
 
-def _tests(text: str) -> _Tests:
+def _tests(text: str) -> _TestDefinitions:
     body = module_of(text).body
     classes = (node for node in body if isinstance(node, ast.ClassDef) and not FOR_OTHERS.search(node.name))
-    return _Tests(tuple(one for one in classes if any(map(_is_test, one.body))), any(map(_is_test, body)))
+    return _TestDefinitions(tuple(one for one in classes if any(map(_is_test, one.body))), any(map(_is_test, body)))
 
 
 def _is_test(node: ast.stmt) -> bool:
     return isinstance(node, Function) and node.name.startswith("test")
 
 
-def _mend(path: str, tests: _Tests, suite: Suite) -> tuple[bool, str]:
+def _mend(path: str, tests: _TestDefinitions, suite: Suite) -> tuple[bool, str]:
     """Whether it can be mended where it is, and how."""
     name = path.rpartition("/")[2]
     if suite.is_unittest:
@@ -102,7 +102,7 @@ def _mend(path: str, tests: _Tests, suite: Suite) -> tuple[bool, str]:
     return False, _elsewhere(path, suite)
 
 
-def _for_unittest(path: str, name: str, tests: _Tests, suite: Suite) -> tuple[bool, str]:
+def _for_unittest(path: str, name: str, tests: _TestDefinitions, suite: Suite) -> tuple[bool, str]:
     folders = missing_marks(path, suite.paths)
     if shadowed := [folder for folder in folders if f"{folder}.py" in suite.paths]:
         return False, f"{shadowed[0]}.py has the name of its folder: write the tests beside it, as test_*.py"

@@ -17,7 +17,16 @@ from sisimpur.agents.reviewer.texts import evidence_text, findings_text, part_te
 from sisimpur.shared.llm.prompts import Asker, Prompts, quoted
 from sisimpur.shared.model.change import LINK, SUBMODULE, Change, HasPath
 from sisimpur.shared.model.errors import Refused, ReplyDeclined
-from sisimpur.shared.model.evidence import ChangesRequested, Escalated, Evidence, Finding, Reviewed, Severity, Verdict
+from sisimpur.shared.model.evidence import (
+    FOR_THE_OWNER,
+    ChangesRequested,
+    Escalated,
+    Evidence,
+    Finding,
+    Reviewed,
+    Severity,
+    Verdict,
+)
 from sisimpur.shared.model.work import Branch, Run, TaskSpec
 from sisimpur.shared.system.outgoing import Outgoing
 
@@ -99,7 +108,7 @@ class Reviewer:
 
     def _decided_by_rules(self, found: Sequence[Finding]) -> Verdict | None:
         blocking = [one for one in found if one.severity.rank >= self.limits.floor.rank]
-        if any(one.rule not in rules.FOR_THE_OWNER for one in blocking):
+        if any(one.rule not in FOR_THE_OWNER for one in blocking):
             return ChangesRequested(tuple(found))
         if owners := next(iter(blocking), None):
             return Escalated(f"{owners.path}: {owners.text}", tuple(found))

@@ -123,6 +123,7 @@ def _gates(records: Records, task: str, state: State) -> list[str]:
     evidence, reviewed = records.gates.newest(task)
     lines = [f"tests: {gate_text.summary(evidence)}"] if evidence else []
     lines += [problem.text for problem in evidence.problems] if evidence else []
+    lines += [gate_text.tools(evidence)] if evidence and evidence.tools else []
     lines += [f"review: {gate_text.verdict_line(reviewed.verdict)}"] if reviewed else []
     parked = records.gates.parked(task) if state is State.IN_REVIEW else None
     if parked and records.gates.is_approved(task, parked.subject):

@@ -26,6 +26,7 @@ from sisimpur.shared.money.ledger import Ledger, uptime
 from sisimpur.shared.money.ledger_reader import LedgerReader
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.gate_book import GateRepository
+from sisimpur.shared.store.goal_book import GoalRepository, GoalWords
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import PlanRepository
 from sisimpur.shared.store.research_book import ResearchRepository
@@ -51,6 +52,8 @@ class Records:
     memory: LessonRepository
     upkeep: UpkeepRepository
     roadmap: RoadmapRepository
+    words: GoalWords
+    goals: GoalRepository
 
     @property
     def spending(self) -> LedgerReader:
@@ -137,6 +140,8 @@ def open_records(
             LessonRepository(db),
             UpkeepRepository(db),
             RoadmapRepository(db),
+            GoalWords(db),
+            GoalRepository(db),
         )
     finally:
         db.close()

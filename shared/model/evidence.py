@@ -60,7 +60,7 @@ class SuiteRun:
 
     `end` is "finished", or why there is no whole report: "timed out", "memory", "processes", "disk", "output",
     "no report", "crashed" ... `covered`: per cent of all executable lines. `uncovered`: lines, by file, of the files
-    that were asked about.
+    that were asked about; `executable`: how many of these there are.
     """
 
     end: str
@@ -72,6 +72,7 @@ class SuiteRun:
     digest: str = ""  # SHA-256 of the report
     covered: float | None = None
     uncovered: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    executable: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_whole(self) -> bool:
@@ -84,6 +85,14 @@ class SuiteRun:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """Answer to a Measure. `value` None: it cannot be measured, and `why` says so in one line."""
+
+    value: float | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class Problem:
     """Problem that keeps a change from being merged by itself, and whose turn it is: the coder, QA or the owner."""
 
@@ -91,6 +100,18 @@ class Problem:
     text: str  # one line for the owner and the coder, with names and places
     remedy: Remedy
     tests: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ToolRun:
+    """A tool that checks what has no unit tests. `end`: "ran", "ran; not seen: …", or "not run: why".
+
+    `new`: what it says of the change and did not say of the base.
+    """
+
+    name: str
+    end: str
+    new: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -117,6 +138,7 @@ class Evidence:
     seconds: float = 0.0
     digest: str = ""  # of the commit's own report
     output: str = ""  # if a run did not finish: what it printed last
+    tools: tuple[ToolRun, ...] = ()  # of the changed files that have some
 
     def needing(self, remedy: Remedy) -> tuple[Problem, ...]:
         return tuple(problem for problem in self.problems if problem.remedy == remedy)
@@ -149,6 +171,14 @@ class Severity(Choice):
         return list(Severity).index(self)
 
 
+# Findings that no answer settles: guards and keys.
+GUARDED = frozenset({"guarded path", "secret"})
+# Of these the owner's word alone: they are about what hides, forges, or was written down for a test.
+HONESTY = frozenset({"hidden text", "long line", "knows it is tested", "test switched off", "special case"})
+# Not for the coder to mend: a person decides.
+FOR_THE_OWNER = frozenset({"new dependency", "unusual file", "unreadable line", "too big"})
+
+
 @dataclass(frozen=True)
 class Finding:
     """Something about one changed line. `source`: "rule", "ruff" or "model"; `rule`: which, short and stable."""
@@ -166,6 +196,11 @@ class Finding:
         """The same for the same complaint about the same text, wherever the line has moved to."""
         words = "\0".join((self.path, self.source, self.rule, " ".join(self.quote.split())))
         return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    @property
+    def is_firm(self) -> bool:
+        """No base, no coder and no model settles it."""
+        return self.rule in GUARDED | HONESTY | FOR_THE_OWNER
 
 
 @dataclass(frozen=True)

@@ -141,6 +141,23 @@ class GateRepository:
             )
         fault_point("base-run.kept")
 
+    # -- what the coder answers instead of a change -----------------------------------------------------------
+
+    def keep_coder_words(self, task: str, commit: str, words: str, now: datetime) -> None:
+        """`commit`: whose findings it contradicts; empty: the task cannot be done as it is described."""
+        with self._db.transaction() as db:
+            db.execute(
+                "insert or replace into coder_words (task, commit_id, words, at) values (?, ?, ?, ?)",
+                (task, commit, words, now.isoformat()),
+            )
+        fault_point("coder-words.kept")
+
+    def coder_said(self, task: str, commit: str = "") -> str:
+        """Return its words about the findings of exactly this commit, or about the task itself; empty: none."""
+        sql = "select words from coder_words where task = ? and commit_id = ?"
+        row = self._db.row(sql, (task, commit))
+        return row["words"] if row else ""
+
     # -- the owner's queue ------------------------------------------------------------------------------------
 
     def park(self, parked: AwaitingOwner, now: datetime) -> None:

@@ -130,6 +130,14 @@ def test_an_approval_is_about_exactly_one_change(
     assert not book.is_approved("u", "s1")
 
 
+def test_what_the_coder_says_is_about_one_commit_or_about_the_task(book: GateRepository) -> None:
+    book.keep_coder_words("t", "", "it is there already", NOW)
+    book.keep_coder_words("t", "c1", "the name is quoted", NOW)
+    book.keep_coder_words("t", "c1", "the name is quoted twice", NOW)
+    said = [book.coder_said("t"), book.coder_said("t", "c1"), book.coder_said("t", "c2"), book.coder_said("u", "c1")]
+    assert said == ["it is there already", "the name is quoted twice", "", ""]
+
+
 def test_a_database_of_before_the_gates_keeps_its_attempts(tmp_path: Path) -> None:
     old = sqlite3.connect(tmp_path / "agents.db")
     for step in sorted(SCHEMA.glob("*.sql"))[:3]:

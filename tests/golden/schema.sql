@@ -1,4 +1,4 @@
-pragma user_version = 19;
+pragma user_version = 21;
 CREATE TRIGGER lesson_words_in after insert on lessons begin insert into lesson_words (rowid, keywords, signature, text) values (new.number, new.keywords, new.signature, new.text); end;
 CREATE TRIGGER lesson_words_out after delete on lessons begin insert into lesson_words (lesson_words, rowid, keywords, signature, text) values ('delete', old.number, old.keywords, old.signature, old.text); end;
 CREATE TABLE agent_runs (
@@ -85,6 +85,13 @@ CREATE TABLE clock_anchor (
     boot text not null,
     uptime integer not null
 ) strict;
+CREATE TABLE coder_words (
+    task text not null references tasks,
+    commit_id text not null,
+    words text not null,
+    at text not null,
+    primary key (task, commit_id)
+);
 CREATE TABLE daily_plans (
     day text primary key,
     attempts integer not null default 0,
@@ -144,6 +151,36 @@ CREATE TABLE gate_runs (
     answer_json text,
     primary key (task, commit_id, kind)
 );
+CREATE TABLE goal_looks (
+    id integer primary key autoincrement,
+    goal_id text not null,
+    wording text not null,
+    commit_id text not null,
+    merged integer not null,
+    at_end integer not null,
+    begun integer not null default 1,
+    figure real,
+    verdict text not null default '',
+    text text not null default '',
+    at text not null,
+    unique (goal_id, wording, commit_id, merged, at_end)
+) strict;
+CREATE TABLE goal_measures (
+    goal_id text not null,
+    wording text not null,
+    measure_json text not null,
+    primary key (goal_id, wording)
+) strict;
+CREATE TABLE goal_words (
+    id integer primary key autoincrement,
+    goal_id text not null,
+    kind text not null,
+    text text not null,
+    task text not null,
+    at text not null,
+    is_over integer not null default 0,
+    unique (goal_id, kind, text, task)
+) strict;
 CREATE TABLE halts (
     id integer primary key,
     kind text not null check (kind in ('pause', 'halt')),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sisimpur.agents.qa.analysis.mutants import MOST, Mutant, mutants
-from sisimpur.agents.qa.evidence_rule import UNCHANGED
+from sisimpur.agents.qa.evidence_rule import UNCHANGED, UNSHOWN
 from sisimpur.agents.qa.test_writer import Site, new_file, order, samples_of
 from sisimpur.shared.model.evidence import Evidence, Problem
 from sisimpur.shared.model.scope import is_plain_path
@@ -19,7 +19,10 @@ from sisimpur.shared.model.work import Branch, TaskSpec
 TASK = TaskSpec("t7", "Round the total", "Prices are {rounded}.", files=("shop/prices.py",), guards=("secret/",))
 BRANCH = Branch("agent/t7", "b", "c", ("shop/prices.py", "shop/gone.py"))
 TREE = ("shop/prices.py", "tests/test_a.py", "tests/test_b.py", "tests/conftest.py", "docs/test_x.py")
-EVIDENCE = Evidence("c", "t", "b", "python -m pytest", "box", uncovered={"shop/prices.py": (4, 5)})
+SHOWS_NOTHING = Problem(UNSHOWN, "nothing shows what the change does", "write tests")
+EVIDENCE = Evidence(
+    *("c", "t", "b", "python -m pytest", "box"), uncovered={"shop/prices.py": (4, 5)}, problems=(SHOWS_NOTHING,)
+)
 PRICES = "RATE = 1\n\n\ndef total(prices):\n    return sum(prices)\n"
 PYTEST, DJANGO = "python -m pytest", "python manage.py test"
 LIKE_PYTEST, LIKE_DJANGO = "def test_a():\n    assert 1\n", "from django.test import TestCase\n"
@@ -93,6 +96,13 @@ def test_what_a_change_is_not_to_alter_is_pinned_down_in_a_file_of_its_own() -> 
     told = ordered(site(brought=("tests/test_b.py",)), keeps)
     assert told.new_files == ("tests/test_prices.py",)
     assert "Now no test runs shop/prices.py:4." in told.description
+
+
+def test_where_coverage_falls_the_lines_are_asked_for_and_good_tests_stay_as_they_are() -> None:
+    falls = replace(EVIDENCE, problems=(Problem("coverage drops", "coverage falls", "write tests"),))
+    told = ordered(site(brought=("tests/test_b.py",)), falls)
+    assert told.new_files == ("tests/test_prices.py",)
+    assert "run the changed lines that no test runs" in told.description
 
 
 @pytest.mark.parametrize(

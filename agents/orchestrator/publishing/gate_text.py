@@ -19,6 +19,7 @@ from sisimpur.shared.model.evidence import (
     Finding,
     Problem,
     Reviewed,
+    ToolRun,
     Verdict,
 )
 from sisimpur.shared.model.text import bullets
@@ -72,10 +73,21 @@ def evidence(found: Evidence) -> str:
         bullets(problem.text for problem in found.problems),
         bullets(f"`{one.test}` at {_place(one)}: {_cause(one).partition(chr(10))[0]}" for one in found.failures[:MOST]),
         _coverage(found),
+        tools(found),
         f"flaky: {', '.join(found.flaky[:MOST])}" if found.flaky else "",
         f"commit {found.commit}, tree {found.tree}, on top of {found.base}; report {found.digest[:16] or 'none'}",
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def tools(found: Evidence) -> str:
+    """What was checked by tools of its own, and what was not; empty: nothing has any."""
+    told = (f"{run.name}: {_told(run)}" for run in found.tools)
+    return f"checked by its own tools: {'; '.join(told)}" if found.tools else ""
+
+
+def _told(run: ToolRun) -> str:
+    return f"{len(run.new)} new" if run.new else "nothing new" if run.end == "ran" else run.end
 
 
 def _coverage(found: Evidence) -> str:
@@ -120,14 +132,28 @@ def answers_below(commit: str) -> str:
 # --- for the coder -------------------------------------------------------------------------------------------
 
 
-def findings(found: Evidence | None, reviewed: Reviewed | None, said: Sequence[str]) -> str:
-    """A compact digest of what is to be corrected; `said`: what the owner wrote about it, the newest last."""
-    parts = [_owner(said), _problems(found), _review(reviewed)]
+def findings(
+    found: Evidence | None, reviewed: Reviewed | None, said: Sequence[str], happened: Sequence[str] = ()
+) -> str:
+    """A compact digest of what is to be corrected; `said`: what the owner wrote about it, the newest last.
+
+    `happened`: what became of earlier attempts.
+    """
+    parts = [_owner(said), _happened(happened), _problems(found), _review(reviewed)]
     return "\n\n".join(part for part in parts if part)[:WHOLE]
 
 
 def _owner(said: Sequence[str]) -> str:
     return "The owner says:\n" + quoted("\n".join(said[-3:]), "owner") if said else ""
+
+
+def _happened(lines: Sequence[str]) -> str:
+    return "What happened before:\n" + quoted(bullets(lines), "attempts") if lines else ""
+
+
+def cannot_be_done(words: str) -> str:
+    """Of a task that the coder gives back, with its own words."""
+    return f"the coder says that it cannot be done: {words}"
 
 
 def _problems(found: Evidence | None) -> str:
