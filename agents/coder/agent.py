@@ -12,7 +12,7 @@ from typing import assert_never
 from sisimpur.agents.coder.engine.engine import Engine, EngineJob, EngineRun
 from sisimpur.agents.coder.judge import Away, Broke, Disturbed, InWords, NoMoney, NoShare, Worked, judge, pulse
 from sisimpur.shared.llm.prompts import Prompts, quoted
-from sisimpur.shared.model.change import Change
+from sisimpur.shared.model.change import Change, marks_tests
 from sisimpur.shared.model.errors import ModelAway, OutOfBudget, Refused, ShareReached, Unavailable
 from sisimpur.shared.model.naming import attempt_ref, branch_name
 from sisimpur.shared.model.scope import Scope
@@ -167,8 +167,8 @@ class Coder:
         if correction is None or correction.tests is None:
             return ""
         asked = (*correction.tests.files, *correction.tests.new_files)
-        changed = [change.path for change in self.mirror.changed(correction.start, committed.sha)]
-        others = [path for path in changed if path not in asked]
+        changed = self.mirror.changed(correction.start, committed.sha)
+        others = [change.path for change in changed if change.path not in asked and not marks_tests(change, asked)]
         return f"only tests were asked for, but {', '.join(others[:5])} was changed" if others else ""
 
     def _branch(self, task: TaskSpec, base: str, committed: Committed) -> Branch:
@@ -177,7 +177,9 @@ class Coder:
 
     def _message(self, asked: TaskSpec, correction: Correction | None, lessons: Sequence[str]) -> str:
         given = {**holes(asked), "lessons": _lessons(lessons)}
-        if correction and correction.start:
+        if correction and correction.tests:
+            prompt = self.prompts.render("qa/write_tests", **holes(asked))
+        elif correction and correction.start:
             prompt = self.prompts.render("coder/correct", **given, findings=correction.findings)
         else:
             earlier = f"\n\nWhat is known from earlier attempts:\n\n{correction.findings}" if correction else ""

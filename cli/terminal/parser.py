@@ -137,6 +137,7 @@ def _answers(commands: CommandLine) -> None:
             " --why 'use a file'",
         ),
         "cancel": ("take a task out of the queue; retry brings it back", "a remark for the record", ""),
+        "unblock": ("let a task begin without those that it waits for", "a remark for the record", ""),
     }
     for name, (help_, why, more) in reasons.items():
         answer = commands.add(DAY, name, f"commands.owner_commands:{name}", help_, f"{name} 20261122-01{more}")

@@ -61,7 +61,7 @@ class SuiteRun:
 
     `end` is "finished", or why there is no whole report: "timed out", "memory", "processes", "disk", "output",
     "no report", "crashed" ... `covered`: per cent of all executable lines. `uncovered`: lines, by file, of the files
-    that were asked about.
+    that were asked about; `executable`: how many of these there are.
     """
 
     end: str
@@ -73,6 +73,7 @@ class SuiteRun:
     digest: str = ""  # SHA-256 of the report
     covered: float | None = None
     uncovered: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    executable: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_whole(self) -> bool:
@@ -85,6 +86,14 @@ class SuiteRun:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """Answer to a Measure. `value` None: it cannot be measured, and `why` says so in one line."""
+
+    value: float | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class Problem:
     """Problem that keeps a change from being merged by itself, and whose turn it is: the coder, QA or the owner."""
 
@@ -92,6 +101,18 @@ class Problem:
     text: str  # one line for the owner and the coder, with names and places
     remedy: Remedy
     tests: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ToolRun:
+    """A tool that checks what has no unit tests. `end`: "ran", "ran; not seen: …", or "not run: why".
+
+    `new`: what it says of the change and did not say of the base.
+    """
+
+    name: str
+    end: str
+    new: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,6 +139,7 @@ class Evidence:
     seconds: float = 0.0
     digest: str = ""  # of the commit's own report
     output: str = ""  # if a run did not finish: what it printed last
+    tools: tuple[ToolRun, ...] = ()  # of the changed files that have some
 
     def needing(self, remedy: Remedy) -> tuple[Problem, ...]:
         return tuple(problem for problem in self.problems if problem.remedy == remedy)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.evidence import Finding
-from sisimpur.shared.model.lifecycle import Event, State, owner_moved
+from sisimpur.shared.model.lifecycle import Board, Card, Event, State, awaited, owner_moved, waits_for
 from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository, RuledOver, Ruling, Said
 from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system.clock import Clock
@@ -31,6 +31,27 @@ MEANINGS: Mapping[Word, Meaning] = {
     "reject": Meaning(State.FAILED, (Event.CANCELLED,), "reject"),
     "cancel": Meaning(State.FAILED, (Event.CANCELLED,), "reject"),
 }
+
+
+_INSTEAD: Mapping[tuple[State, Word], str] = {
+    (State.BACKLOG, "retry"): "it is to be done already; what it waits for, if for anything: python main.py tasks",
+    (State.FAILED, "reject"): "nobody works on it any more",
+    (State.FAILED, "cancel"): "nobody works on it any more",
+    (State.COMPLETED, "reject"): "it is done; a deploy is taken back with: python main.py rollback",
+    (State.COMPLETED, "cancel"): "it is done; a deploy is taken back with: python main.py rollback",
+}
+
+
+def begins_without(card: Card, board: Board) -> tuple[str, ...]:
+    """The tasks that it would not wait for any more. Misconfigured: it waits for none, or for what ends by itself."""
+    if card.state is not State.BACKLOG or card.spec is None:
+        raise Misconfigured(f"{card.id} lies in {card.state}/ and waits for no other task")
+    needed = card.spec.depends_on if card.waits else ()  # all of it is done, but on a branch that has not landed
+    if found := tuple(id_ for id_ in (awaited(card, board) or needed) if id_ not in card.waived):
+        return found
+    if why := waits_for(card, board):
+        raise Misconfigured(f"{card.id} {why}: that ends without you")
+    raise Misconfigured(f"{card.id} waits for no other task: it begins when its turn comes")
 
 
 @dataclass(frozen=True)
@@ -75,7 +96,7 @@ class OwnerAnswers:
         """Where the file lies now; `why` reaches the coder. Misconfigured: the word means nothing there."""
         meaning = MEANINGS[word]
         if owner_moved(source, meaning.target) not in meaning.events:
-            raise Misconfigured(f"{task} lies in {source}/; {word} does nothing there")
+            raise Misconfigured(f"{task} lies in {source}/; {word} does nothing there: {_INSTEAD[source, word]}")
         parked = self.gates.parked(task)
         self.gates.rule(task, Ruling(meaning.said, parked.subject if parked else "", why, self.clock.now()))
         if not self.store.move(task, source, meaning.target):

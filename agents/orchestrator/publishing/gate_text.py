@@ -21,6 +21,7 @@ from sisimpur.shared.model.evidence import (
     Problem,
     Reviewed,
     Severity,
+    ToolRun,
     Verdict,
 )
 from sisimpur.shared.model.scope import matches
@@ -77,10 +78,21 @@ def evidence(found: Evidence) -> str:
         bullets(problem.text for problem in found.problems),
         bullets(f"`{one.test}` at {_place(one)}: {_cause(one).partition(chr(10))[0]}" for one in found.failures[:MOST]),
         _coverage(found),
+        tools(found),
         f"flaky: {', '.join(found.flaky[:MOST])}" if found.flaky else "",
         f"commit {found.commit}, tree {found.tree}, on top of {found.base}; report {found.digest[:16] or 'none'}",
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def tools(found: Evidence) -> str:
+    """What was checked by tools of its own, and what was not; empty: nothing has any."""
+    told = (f"{run.name}: {_told(run)}" for run in found.tools)
+    return f"checked by its own tools: {'; '.join(told)}" if found.tools else ""
+
+
+def _told(run: ToolRun) -> str:
+    return f"{len(run.new)} new" if run.new else "nothing new" if run.end == "ran" else run.end
 
 
 def _coverage(found: Evidence) -> str:
