@@ -244,6 +244,21 @@ def test_what_the_owner_rejected_is_told_to_the_planner_of_a_like_goal_and_count
     assert (learned.used, learned.passed) == (1, 0), "what was planned was none of that goal, and had to be cut"
 
 
+def test_what_the_owner_said_when_he_closed_a_pull_request_is_learned(make: Make) -> None:
+    stage = make(GOOD)
+    stage.given_config("policy", merge="{auto: false}")
+    stage.run_day()
+    with stage.records() as records:
+        records.gates.rule(ID, Ruling("reject", "", "sums are for the shop", records.clock.now()))
+        forge = records.forge()
+        assert forge
+        forge.close(1)
+    stage.run_day()
+    assert stage.states()[ID] == "failed"
+    told = "The owner did not want “Fix the sum”: sums are for the shop"
+    assert {one.agent for one in remembers(stage) if one.text == told} == {"coder", "planner"}
+
+
 def test_nothing_of_the_owner_stands_beside_what_strangers_propose_and_nothing_of_theirs_beside_his(make: Make) -> None:
     stage = make(GOOD)
     knows(stage, BEFORE[1])
