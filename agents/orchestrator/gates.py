@@ -41,6 +41,7 @@ from sisimpur.shared.model.gate import (
 from sisimpur.shared.model.lifecycle import Card, Event, State
 from sisimpur.shared.model.work import Branch, TaskSpec
 from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository
+from sisimpur.shared.store.goal_book import GoalWords
 from sisimpur.shared.store.task_records import TaskRecord
 
 
@@ -54,6 +55,7 @@ class GateBooks:
     branches: FeatureBranches
     publishing: Publishing
     owners: bool  # somebody's words below a pull request count
+    words: GoalWords
 
     def address(self, known: TaskRecord, commit: str) -> Address:
         """Unavailable: the forge has not said where its pull request is."""

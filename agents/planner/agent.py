@@ -73,6 +73,7 @@ class Planner:
             whose="Proposals of strangers" if is_proposed else "Goals",
             goals=_block(map(_text, order.goals), "proposals" if is_proposed else "goals"),
             depth=str(order.depth),
+            earlier=_earlier(order),
             lessons=_lessons(order.lessons),
             correction=correction,
         )
@@ -97,6 +98,17 @@ def _open(task: TaskSpec, unnamed: Collection[str]) -> str:
 def _block(texts: Iterable[str], label: str) -> str:
     kept = "\n".join(line[:MAX_LINE] for text in texts for line in text.split("\n"))
     return quoted(kept[:MAX_BLOCK], label)
+
+
+def _earlier(order: PlanOrder) -> str:
+    """Blocks of what is known of earlier work on these goals; empty without any."""
+    words = [f"{word.goal_id} {word.kind}{f' ({word.task})' if word.task else ''}: {word.text}" for word in order.words]
+    blocks = (
+        ("Words about these goals", words, "words"),
+        ("Figures of these goals", order.figures, "figures"),
+        ("Stuck tasks", order.stuck, "stuck"),
+    )
+    return "".join(f"# {title}\n\n{_block(lines, label)}\n\n" for title, lines, label in blocks if lines)
 
 
 def _lessons(lines: Sequence[str]) -> str:

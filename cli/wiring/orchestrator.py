@@ -208,7 +208,9 @@ class Assembly:
     @cached_property
     def _planning(self) -> Planning:
         records, capacity = self._records, self._policy.capacity
-        books = PlanBooks(records.plans, records.journal, records.store, records.spending, records.research)
+        books = PlanBooks(
+            records.plans, records.journal, records.store, records.spending, records.research, records.words
+        )
         rules = PlanningRules(
             capacity.tasks_per_day,
             capacity.depth,
@@ -284,7 +286,9 @@ class Assembly:
     def _acts(self) -> Acts:
         facts, records, code = self._facts, self._records, self._code
         owners = bool(self._inbox_rules.owners)
-        review = GateBooks(records.gates, facts.commits, facts.pulls, self._branches, self._publishing, owners)
+        review = GateBooks(
+            records.gates, facts.commits, facts.pulls, self._branches, self._publishing, owners, records.words
+        )
         gates = Gatekeeper(review, self._roles.change, self._books)
         coding = Coding(gates, review, self._content, self._recall, self._roles.change, self._books)
         delivery = Delivery(records.journal, code.mirror, code.forge, self._clean)

@@ -22,7 +22,6 @@ from sisimpur.agents.planner.agent import Planner
 from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.agents.planner.source import SourceSnapshot
 from sisimpur.agents.qa.agent import Qa, QaPolicy
-from sisimpur.agents.qa.runner.suite import Bench
 from sisimpur.agents.researcher.agent import ResearchBounds, Researcher
 from sisimpur.agents.reviewer.agent import Reviewer
 from sisimpur.cli.terminal.arguments import CHECKOUT
@@ -191,7 +190,7 @@ def make_roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience:
     library = make_library(records, outgoing, stopping)
     change = ChangeRoles(
         coder=lambda: _coder(parts, mirror, prompts, workshop.engine()),
-        qa=cache(lambda: _qa(parts, mirror, workshop.bench(mirror))),
+        qa=cache(lambda: _qa(parts, mirror, workshop)),
         reviewer=lambda: Reviewer(asker, prompts, mirror, workshop.linter(), outgoing),
         work=records.home.work,
     )
@@ -223,11 +222,12 @@ def make_researcher(records: Records, asker: LlmClient, prompts: Prompts, cachin
     )
 
 
-def _qa(parts: TeamParts, mirror: Mirror, bench: Bench) -> ChecksChange:
+def _qa(parts: TeamParts, mirror: Mirror, workshop: Workshop) -> ChecksChange:
     records = parts.records
     target, runs = records.settings.target.file, BaseRuns(records.gates, records.clock)
     drop = records.settings.policy.merge.coverage_drop
-    return Qa(bench, mirror, runs, QaPolicy(target.test, drop), parts.log, records.upkeep.failing_test)
+    policy, mends = QaPolicy(target.test, drop), records.upkeep.failing_test
+    return Qa(workshop.bench(mirror), mirror, runs, policy, parts.log, mends, workshop.tools())
 
 
 def _coder(parts: TeamParts, mirror: Mirror, prompts: Prompts, engine: Engine) -> CodesTask:

@@ -60,7 +60,7 @@ class SuiteRun:
 
     `end` is "finished", or why there is no whole report: "timed out", "memory", "processes", "disk", "output",
     "no report", "crashed" ... `covered`: per cent of all executable lines. `uncovered`: lines, by file, of the files
-    that were asked about.
+    that were asked about; `executable`: how many of these there are.
     """
 
     end: str
@@ -72,6 +72,7 @@ class SuiteRun:
     digest: str = ""  # SHA-256 of the report
     covered: float | None = None
     uncovered: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    executable: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_whole(self) -> bool:
@@ -81,6 +82,14 @@ class SuiteRun:
     def of(self, outcome: Outcome) -> frozenset[str]:
         """The ids that ended so."""
         return frozenset(test for test, found in self.outcomes.items() if found == outcome)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Answer to a Measure. `value` None: it cannot be measured, and `why` says so in one line."""
+
+    value: float | None
+    why: str = ""
 
 
 @dataclass(frozen=True)

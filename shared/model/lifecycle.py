@@ -45,6 +45,8 @@ class Event(StrEnum):
     STARTED = "started"  # the coder takes it
     SUBMITTED = "submitted"  # a pull request is open at a commit
     STUMBLED = "stumbled"  # this attempt led to nothing
+    FUTILE = "no further attempt can help"  # nor did this one lead to anything
+    GIVEN_BACK = "given back to the planner"  # it cannot be done as described: its goal is planned once more
     RED = "red"  # its tests failed
     CHANGES = "changes requested"
     REFRESHED = "brought up to date"  # its base has moved: the same change, on top of the new one
@@ -77,9 +79,11 @@ S, E = State, Event
 TRANSITIONS: dict[tuple[State, Event], Transition] = {
     (S.BACKLOG, E.STARTED): Transition(S.IN_PROGRESS, "plus one"),
     (S.BACKLOG, E.EXHAUSTED): Transition(S.FAILED),
+    (S.BACKLOG, E.GIVEN_BACK): Transition(S.FAILED),
     (S.BACKLOG, E.GOAL_REMOVED): Transition(S.FAILED),
     (S.IN_PROGRESS, E.SUBMITTED): Transition(S.IN_REVIEW),
     (S.IN_PROGRESS, E.STUMBLED): Transition(S.BACKLOG),
+    (S.IN_PROGRESS, E.FUTILE): Transition(S.BACKLOG),
     (S.IN_PROGRESS, E.EXHAUSTED): Transition(S.FAILED),
     (S.IN_PROGRESS, E.GOAL_REMOVED): Transition(S.FAILED),
     (S.IN_PROGRESS, E.WITHDRAWN): Transition(S.BACKLOG, "zero"),
@@ -146,12 +150,15 @@ class Tried:
     stale: int = 0
     minutes: float = 0
     tokens: int = 0
+    futile: str = ""  # why a further one cannot help
 
     def exhausted(self, limits: TaskLimits) -> str:
         """Return what is used up, in words; empty: it may be tried again.
 
         The first try is no round of correction: the fourth time that it is sent back is the end of three rounds.
         """
+        if self.futile:
+            return self.futile
         if self.tokens >= limits.tokens:
             return f"it has used {self.tokens:,} tokens (config/policy.yaml, attempts.tokens)"
         if self.minutes >= limits.minutes:

@@ -146,19 +146,19 @@ def _record(row: sqlite3.Row) -> TaskRecord:
         row["goal_id"],
         row["wording"],
         State(row["to_state"]),
-        _tried(attempts, row["minutes"] or 0.0),
+        _tried(attempts, row["minutes"] or 0.0, row["note"] if row["event"] == Event.FUTILE else ""),
         attempts,
         row["branch"],
         None if row["event"] == "created" else happened(row),
     )
 
 
-def _tried(attempts: Iterable[Attempt], minutes: float) -> Tried:
+def _tried(attempts: Iterable[Attempt], minutes: float, futile: str) -> Tried:
     """Attempts of the newest round; an open one counts as lost until it ends."""
     newest = max((one.round for one in attempts), default=0)
     ends = [one.outcome or "lost" for one in attempts if one.round == newest]
     failed, lost, sent_back, stale = (ends.count(end) for end in ("failed", "lost", "sent back", "stale"))
-    return Tried(failed, lost, sent_back, stale, minutes)
+    return Tried(failed, lost, sent_back, stale, minutes, futile=futile)
 
 
 def _when(text: object) -> datetime | None:

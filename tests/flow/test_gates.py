@@ -279,6 +279,8 @@ def test_where_a_change_brings_no_test_qa_has_one_written(stage: Callable[..., S
     assert day.states() == {ID: "completed"}
     written = day.jobs[1].create
     assert len(written) == 1 and day.jobs[1].edit == ()
+    assert day.jobs[1].message.startswith("You are the Qa of"), "not the words of a change that was sent back"
+    assert "nothing shows" not in day.jobs[1].message, "what was found is not what it is asked for"
     assert "test_sum" in day.forge("show", f"main:{written[0]}")
 
 

@@ -117,7 +117,7 @@ class Engine:
     """Asks the model once through the meter, as every engine does, then changes the folder as the story says."""
 
     socket: Path
-    change: Callable[[Path, EngineJob], None]
+    change: Callable[[Path, EngineJob], EngineRun | None]  # None: it edited
     way: Callable[[Path], httpx2.BaseTransport]  # to the meter at this socket
     name: str = "scripted"
     jobs: list[EngineJob] = field(default_factory=list)
@@ -128,7 +128,9 @@ class Engine:
         status, text = self._ask(job)
         if status != 200:
             return EngineRun("api error", text, (), text, 0.0)
-        self.change(job.folder, job)
+        said = self.change(job.folder, job)
+        if said is not None:
+            return said
         return EngineRun("edited", "", job.edit, text, 0.0)
 
     def _ask(self, job: EngineJob) -> tuple[int, str]:
@@ -191,6 +193,8 @@ class ScriptedBench:
         if self.unrun is None:
             return None
         missing = {path: {"missing_lines": list(lines)} for path, lines in self.unrun(files).items()}
+        for path, entry in missing.items():
+            entry["executed_lines"] = list({*range(1, files[path].count("\n") + 1)} - {*entry["missing_lines"]})
         return json.dumps({"totals": {"percent_covered": 50.0}, "files": missing}).encode()
 
 
@@ -217,7 +221,7 @@ class HurriedClock:
 class Stage:
     root: Path
     model_url: str
-    change: Callable[[Path, EngineJob], None] = mends
+    change: Callable[[Path, EngineJob], EngineRun | None] = mends
     tests: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda _: {}
     said: list[str] = field(default_factory=list)
     engines: list[Engine] = field(default_factory=list)
@@ -333,6 +337,9 @@ class ScriptedWorkshop:
 
     def lint(self, files: Mapping[str, str]) -> tuple[Lint, ...]:
         return tuple(self.stage.lints(files))
+
+    def tools(self) -> dict[str, Callable[[Mapping[str, str]], int]]:
+        return {"ruff": lambda files: len(self.lint(files))}
 
     def close(self) -> None:
         """Nothing goes on."""

@@ -7,7 +7,12 @@ from dataclasses import dataclass, replace
 
 from sisimpur.agents.orchestrator.board.session import AgentRuns
 from sisimpur.agents.orchestrator.integration.feature_branches import BranchConflict, FeatureBranches, open_branches
-from sisimpur.agents.orchestrator.integration.partial_goals import branches_for, planned, worded
+from sisimpur.agents.orchestrator.integration.partial_goals import (
+    branches_for,
+    planned,
+    planner_heard,
+    worded,
+)
 from sisimpur.agents.orchestrator.memory.recall import Recall
 from sisimpur.agents.orchestrator.planning.daily_planner import merged
 from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles, open_goals
@@ -19,6 +24,7 @@ from sisimpur.shared.model.research import inquiry
 from sisimpur.shared.model.text import counted
 from sisimpur.shared.model.work import DailyPlan, Goal, PlanAnswer, PlanOrder, Run, TaskSpec
 from sisimpur.shared.money.ledger_reader import LedgerReader
+from sisimpur.shared.store.goal_book import GoalWords
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import Accepted, PlanRepository
 from sisimpur.shared.store.research_book import ResearchRepository
@@ -49,6 +55,7 @@ class PlanBooks:
     store: TaskStore
     ledger: LedgerReader
     research: ResearchRepository
+    words: GoalWords
 
     def open_tasks(self) -> tuple[TaskSpec, ...]:
         filed = self.store.all(State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
@@ -203,6 +210,7 @@ class _DayPlanning:
         plan = self._as_plan(answer, goals)
         plan = _on_branch(plan, answer, goals, branch) if branch else replace(plan, branches=self._new(answer, goals))
         self._keep(before, replace(plan, deferred=(*plan.deferred, *waiting)), (*goals, *waiting))
+        planner_heard(of.books.journal, goals, of.runs.session.now())
         for goal in () if branch else goals:
             if goal.id in dict(plan.branches):
                 self._tell(f"{goal.title!r} is more than one day: it grows on a branch of its own")
@@ -229,6 +237,7 @@ class _DayPlanning:
             notes=self.accepted.vision.notes,
             allow=self.of.rules.allow,
             depth=self.of.rules.depth,
+            words=self.of.books.words.of([goal.id for goal in goals]),
         )
 
     def _as_plan(self, answer: PlanAnswer, goals: Goals) -> DailyPlan:

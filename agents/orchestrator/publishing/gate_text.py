@@ -132,14 +132,28 @@ def answers_below(commit: str) -> str:
 # --- for the coder -------------------------------------------------------------------------------------------
 
 
-def findings(found: Evidence | None, reviewed: Reviewed | None, said: Sequence[str]) -> str:
-    """A compact digest of what is to be corrected; `said`: what the owner wrote about it, the newest last."""
-    parts = [_owner(said), _problems(found), _review(reviewed)]
+def findings(
+    found: Evidence | None, reviewed: Reviewed | None, said: Sequence[str], happened: Sequence[str] = ()
+) -> str:
+    """A compact digest of what is to be corrected; `said`: what the owner wrote about it, the newest last.
+
+    `happened`: what became of earlier attempts.
+    """
+    parts = [_owner(said), _happened(happened), _problems(found), _review(reviewed)]
     return "\n\n".join(part for part in parts if part)[:WHOLE]
 
 
 def _owner(said: Sequence[str]) -> str:
     return "The owner says:\n" + quoted("\n".join(said[-3:]), "owner") if said else ""
+
+
+def _happened(lines: Sequence[str]) -> str:
+    return "What happened before:\n" + quoted(bullets(lines), "attempts") if lines else ""
+
+
+def cannot_be_done(words: str) -> str:
+    """Of a task that the coder gives back, with its own words."""
+    return f"the coder says that it cannot be done: {words}"
 
 
 def _problems(found: Evidence | None) -> str:

@@ -107,6 +107,7 @@ def fate(task: TaskAccount) -> str:
     words = {
         Event.MERGED: "merged",
         Event.EXHAUSTED: "failed",
+        Event.GIVEN_BACK: "given back to the planner",
         Event.DONE_BY_OWNER: "done by you",
         Event.CANCELLED: "cancelled by you",
         Event.GOAL_REMOVED: "dropped with its goal",
