@@ -206,7 +206,7 @@ def _why_none(board: Board) -> str:
     """What the waiting tasks wait for, in words; and what waits for the owner."""
     waiting = [card for card in board.cards if card.state is State.BACKLOG and card.spec and card.seen_in]
     why = [f"{card.id} {waits_for(card, board)}" for card in waiting[:5]]
-    asking = [card.id for card in board.cards if asks_owner(card, board)]
+    asking = [card.id for card in board.cards if asks_owner(card, board) or card.id in board.stuck]
     if asking:
         who = ", ".join((*asking[:5], *(["..."] if asking[5:] else [])))
         why.append(f"{who} {'wait' if asking[1:] else 'waits'} for you; see: python main.py status")

@@ -175,7 +175,7 @@ class Assembly:
             records.plans,
             records.research,
             records.upkeep,
-            lambda: self._snapshot().board,
+            self._snapshot,
             lambda day: records.spending.cap_of(day, self._policy.budget.day),
             self._clean,
         )

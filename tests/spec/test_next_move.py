@@ -26,7 +26,7 @@ from sisimpur.shared.model.gate import AskOwner, Judge, ReviewState, RunTests
 from sisimpur.shared.model.lifecycle import Board, Card, Event, State, TaskLimits, Tried, pause_after, waits_for
 from sisimpur.shared.model.work import Priority, TaskSpec
 
-UNKNOWN = "no task is ready: a depends on x, which does not exist"
+UNKNOWN = "no task is ready: a depends on x, which does not exist; a waits for you; see: python main.py status"
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 
 
