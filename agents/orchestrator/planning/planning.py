@@ -207,13 +207,11 @@ class _DayPlanning:
         order = self._order(goals, free)
         lessons = of.recall.for_planner(goals, f"plan-{day}", order.first_number)
         with of.runs.unlocked("planner", day=day) as run:
-            answer = of.ask(run, replace(order, lessons=lessons), commit)
+            answer = of.ask(run, replace(order, lessons=lessons, environment=of.recall.facts()), commit)
         of.books.research.ask([inquiry(unknown.text, unknown.goal_id) for unknown in answer.unknowns], day)
         self._keep_words(answer, goals)
         plan = self._as_plan(answer, goals)
         plan = _on_branch(plan, answer, goals, branch) if branch else replace(plan, branches=self._new(answer, goals))
-        if lessons:
-            of.recall.planned(f"plan-{day}", order.first_number, is_whole=not answer.notes)
         self._keep(before, replace(plan, deferred=(*plan.deferred, *waiting)), (*goals, *waiting))
         planner_heard(of.books.journal, goals, of.runs.session.now())
         for goal in () if branch else goals:
