@@ -138,7 +138,7 @@ def _loses(goal: Goal, path: str) -> bool:
 def _kind(goal: Goal, files: Sequence[str], new_files: Sequence[str]) -> str:
     """The kind of a task, as it can be told from what it changes."""
     puts = [edit.put or edit.whole for path, edit in edits.each(goal.edits) if not is_test(path)]
-    if all(map(is_test, (*files, *new_files))):
+    if goal.edits and not puts:
         return "tests"
     if puts and not any(puts):
         return "removal"

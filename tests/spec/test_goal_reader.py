@@ -20,6 +20,7 @@ from bench.goals.day import vision
 from bench.goals.edits import blocks, original
 from bench.goals.goals import Goal
 from bench.goals.outcomes import Ran, Result, Told, outcome
+from bench.goals.plans import in_turn
 from bench.goals.reader import Asked, Reader
 from bench.goals.sight import Sight, filled
 from sisimpur.agents.orchestrator.vision.vision_parser import parse
@@ -155,6 +156,24 @@ def test_a_form_that_lets_it_ask_is_asked_for_each_missing_file_once() -> None:
     assert all(one["what"] in (SHIPS.words if one["kind"] == "search" else sight.user) for one in asks)
     again = json.loads(reader.answer(sight))
     assert not again["asks"] and len(again["tasks"]) == 1
+
+
+def test_tasks_of_one_file_have_their_turn_one_after_the_other() -> None:
+    def draft(key: str, *files: str, needs: Sequence[str] = ()) -> dict[str, Any]:
+        return {"key": key, "files": [*files], "new_files": [], "depends_on": [*needs]}
+
+    open_tasks = "\n20261122-01 (goal g-1): Mend it [d.py, e.py]\n"
+    drafts = [draft("one", "a.py"), draft("two", "a.py", "b.py", needs=["one"]), draft("three", "b.py", "e.py")]
+    assert [one["after"] for one in in_turn(drafts, open_tasks)] == [[], [], ["two", "20261122-01"]]
+
+
+@pytest.mark.parametrize(
+    ("goal", "kind"),
+    [("django_site-03", "tests"), ("monorepo-01", "removal"), ("cli_tool-02", "refactoring"), ("library-02", "fix")],
+)
+def test_the_kind_of_a_task_follows_from_what_it_changes(goal: str, kind: str) -> None:
+    (task,) = plan(GOALS[goal], shown(GOALS[goal])).tasks
+    assert task.kind == kind
 
 
 def test_of_a_long_file_it_asks_for_the_definition() -> None:
