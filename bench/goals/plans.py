@@ -12,6 +12,7 @@ from bench.goals import edits
 from bench.goals.goals import Goal, Need
 from bench.goals.sight import SMALL, Sight, is_test
 
+OPEN_TASK = re.compile(r"^(\S+) \(goal [^)]*\): .* \[(.*)\]$", re.MULTILINE)
 OPEN_TASKS = re.compile(r"^# Open tasks$(.*?)^# ", re.MULTILINE | re.DOTALL)
 
 
@@ -112,19 +113,40 @@ def _draft(
         "acceptance": [line.strip() for line in goal.words.splitlines()[:5] if line.strip()],
         "difficulty": "medium",
         "depends_on": [f"{goal.id}-{number}"] if number else [],
-        "kind": _kind(goal, files + new_files),
-        "changes_tests": [path for path in files if is_test(path)],
+        "kind": _kind(goal, files, new_files),
+        "changes_tests": [path for path in files if is_test(path) and _loses(goal, path)],
     }
 
 
-def _kind(goal: Goal, paths: Sequence[str]) -> str:
+def in_turn(drafts: Sequence[dict[str, Any]], open_tasks: str) -> list[dict[str, Any]]:
+    """Tasks that change the same file have their turn one after the other; one that needs the other waits for it."""
+    found: list[dict[str, Any]] = []
+    for draft in drafts:
+        paths = {*draft["files"], *draft["new_files"]}
+        before = [one["key"] for one in found if paths & {*one["files"], *one["new_files"]}]
+        before += [id_ for id_, named in OPEN_TASK.findall(open_tasks) if paths & set(named.split(", "))]
+        found.append({**draft, "after": [key for key in before if key not in draft["depends_on"]]})
+    return found
+
+
+def _loses(goal: Goal, path: str) -> bool:
+    """Whether the right change takes lines away from a test."""
+    before = edits.original(goal, path)
+    return bool(set(before.splitlines()) - set(edits.original(goal, path, goal.edits).splitlines()))
+
+
+def _kind(goal: Goal, files: Sequence[str], new_files: Sequence[str]) -> str:
     """The kind of a task, as it can be told from what it changes."""
-    puts = [edit.put or edit.whole for _, edit in edits.each(goal.edits)]
-    if all(map(is_test, paths)):
+    puts = [edit.put or edit.whole for path, edit in edits.each(goal.edits) if not is_test(path)]
+    if goal.edits and not puts:
         return "tests"
     if puts and not any(puts):
         return "removal"
-    return "refactoring" if goal.measure and goal.measure.kind == "findings" else "behaviour"
+    if goal.measure and goal.measure.kind == "findings":
+        return "refactoring"
+    if any(is_test(path) and _loses(goal, path) for path in files):
+        return "behaviour"
+    return "feature" if any(not is_test(path) for path in new_files) else "fix"
 
 
 def _measures(goal: Goal) -> list[dict[str, Any]]:
@@ -146,12 +168,16 @@ def _property(goal: Goal, path: str) -> str:
     return f"matches {path} {lines[-1].strip()}" if lines else path
 
 
+def open_ones(sight: Sight) -> str:
+    return "".join(OPEN_TASKS.findall(sight.user))
+
+
 def drafts(id_: str, goal: Goal, sight: Sight) -> Iterator[dict[str, Any]]:
     """The right plan if all needed lines are seen, else that of the wrong change; without tasks that are open."""
     if (goal.kind == "false" and not sight.missing(goal)) or _answered(id_, goal, sight):
         return
     plan = _right_plan(goal) if not sight.missing(goal) else _wrong_plan(goal)
-    open_tasks = "".join(OPEN_TASKS.findall(sight.user))
+    open_tasks = open_ones(sight)
     for number, (title, paths) in enumerate(plan):
         if title not in open_tasks:
             yield _draft(id_, goal, sight, number, (title, _sorted_out(goal, paths, plan[:number], sight)))
