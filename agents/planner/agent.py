@@ -11,11 +11,13 @@ import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
-from sisimpur.agents.planner import asking, settling
-from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner import goal_words, settling
+from sisimpur.agents.planner.chains import shortened
+from sisimpur.agents.planner.facts import asking
+from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.facts.source import SourceTree
 from sisimpur.agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
 from sisimpur.agents.planner.settling import settled
-from sisimpur.agents.planner.source import SourceTree
 from sisimpur.agents.planner.task_spec import GoalVerdict, PlanReply
 from sisimpur.shared.llm.prompts import Asker, Prompt, Prompts, quoted
 from sisimpur.shared.model.errors import OutOfBudget, Stumble
@@ -84,23 +86,27 @@ class Planner:
             reply = self._ask(run, order, known)
         reply, notes = self._checked(run, order, known, tree, reply)
         answer = settled(reply, order, tree, run.day)
+        measures, unmeasured = goal_words.measures(reply, order)
         return replace(
             answer,
             done=tuple(_done(reply, order, source)),
             questions=(*_questions(reply, order, source), *answer.questions),
             unknowns=tuple(_unknowns(reply, order)),
-            notes=notes + answer.notes,
+            notes=notes + answer.notes + unmeasured,
+            words=goal_words.words(reply, order),
+            measures=measures,
         )
 
     def _checked(
         self, run: Run, order: PlanOrder, known: Known, tree: Tree, reply: PlanReply
     ) -> tuple[PlanReply, tuple[str, ...]]:
         """The answer, or if it breaks rules the next one; if that cannot be had, the one before must do."""
+        reply = shortened(reply, order, tree)
         wrong = _corrections(reply, order, faults(reply, order, tree))
         if not wrong:
             return reply, ()
         try:
-            return self._ask(run, order, known, _again(reply, wrong)), ()
+            return shortened(self._ask(run, order, known, _again(reply, wrong)), order, tree), ()
         except (Stumble, OutOfBudget) as error:
             return reply, (f"The plan broke rules and could not be asked for again ({one_line(str(error), 200)}).",)
 
@@ -144,6 +150,7 @@ def _narrowed(order: PlanOrder, goals: tuple[Goal, ...], before: PlanAnswer, lat
         capacity=max(1, order.capacity - used - later),
         first_number=order.first_number + used,
         open_tasks=order.open_tasks + before.tasks,
+        words=tuple(word for word in order.words if word.goal_id in {goal.id for goal in goals}),
     )
 
 
@@ -177,7 +184,8 @@ def _others(order: PlanOrder) -> frozenset[str]:
 
 def _open(task: TaskSpec, unnamed: Collection[str]) -> str:
     goal = "another" if task.goal_id in unnamed else task.goal_id or "none"
-    return f"{task.id} (goal {goal}): {task.title} [{', '.join(task.files + task.new_files)}]"
+    new = f"; creates {', '.join(task.new_files)}" if task.new_files else ""
+    return f"{task.id} (goal {goal}): {task.title} [{', '.join(task.files)}{new}]"
 
 
 def _block(texts: Iterable[str], label: str) -> str:

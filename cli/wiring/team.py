@@ -19,8 +19,8 @@ from sisimpur.agents.orchestrator.day import Orchestrator
 from sisimpur.agents.orchestrator.planning.morning import CodeFacts
 from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
 from sisimpur.agents.planner.agent import Planner
-from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
-from sisimpur.agents.planner.source import SourceSnapshot
+from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.facts.source import SourceSnapshot
 from sisimpur.agents.qa.agent import Qa, QaPolicy
 from sisimpur.agents.researcher.agent import ResearchBounds, Researcher
 from sisimpur.agents.reviewer.agent import Reviewer

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from sisimpur.agents.planner.code_index import CodeIndex
-from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer, terms
-from sisimpur.agents.planner.relevance import named_in
-from sisimpur.agents.planner.source import (
+from sisimpur.agents.planner.facts.code_index import CodeIndex
+from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer, terms
+from sisimpur.agents.planner.facts.relevance import named_in
+from sisimpur.agents.planner.facts.source import (
     MAX_FILE,
     SourceHit,
     SourceSnapshot,
@@ -21,7 +21,7 @@ from sisimpur.agents.planner.source import (
     lines_of,
     may_be_read,
 )
-from sisimpur.agents.planner.views import outlined
+from sisimpur.agents.planner.facts.views import outlined
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.remote import Remote
 from tests.repositories import repository, write

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sisimpur.agents.planner.source import SourceHit
+from sisimpur.agents.planner.facts.source import SourceHit
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,34 @@ from typing import TypeVar
 import pytest
 
 from sisimpur.agents.planner.agent import Planner
-from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
-from sisimpur.agents.planner.task_spec import ClaimedEvidence, Draft, FactAsk, GoalReply, GoalVerdict, PlanReply, Proof
+from sisimpur.agents.planner.facts.asking import FactAsk
+from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.task_spec import (
+    ClaimedEvidence,
+    ClaimedMeasure,
+    Draft,
+    GoalReply,
+    GoalVerdict,
+    PlanReply,
+    Proof,
+)
 from sisimpur.shared.llm import llm_client
 from sisimpur.shared.llm.prompts import Prompts
 from sisimpur.shared.model.errors import OutOfBudget, Refused, Stumble, TeamError
-from sisimpur.shared.model.work import Difficulty, Goal, Guard, PlanAnswer, PlanOrder, Priority, Remark, Run, TaskSpec
+from sisimpur.shared.model.work import (
+    Difficulty,
+    Goal,
+    GoalWord,
+    Guard,
+    Measure,
+    MeasureKind,
+    PlanAnswer,
+    PlanOrder,
+    Priority,
+    Remark,
+    Run,
+    TaskSpec,
+)
 from tests.spec.planner_repository import Repository
 
 T = TypeVar("T")
@@ -125,6 +147,108 @@ def test_proposals_are_asked_about_as_what_strangers_want_and_no_other_goal_is_n
     assert "# Goals to answer\n\n```goals\n" in his and "(goal g-0)" in his
     assert "# Proposals of strangers to answer\n\n```proposals\n" in of_strangers
     assert "g-0" not in of_strangers and "20261119-01 (goal another): Tidy up" in of_strangers
+
+
+def test_the_model_sees_what_is_known_of_earlier_work_as_data_and_nothing_where_nothing_is() -> None:
+    order = replace(
+        ORDER,
+        words=(GoalWord("g-1", "answer", "```\nthe handler is shared", "20261119-01"), GoalWord("g-1", "left", "docs")),
+        figures=("g-1: 61 % of app/api, wanted 80 %",),
+        stuck=("20261118-02 (Tidy): needs the change of 20261118-01, which lies in failed/, since 2026-11-18 09:00",),
+    )
+    model = ScriptedModel(reply(draft("a")), reply(draft("a")))
+    plan(model, order)
+    plan(model)
+    told, untold = model.asked
+    words = "g-1 answer (20261119-01): ```\nthe handler is shared\ng-1 left: docs"
+    assert f"# Words about these goals\n\n````words\n{words}\n````" in told
+    assert "# Figures of these goals\n\n```figures\ng-1: 61 %" in told
+    assert "# Stuck tasks\n\n```stuck\n20261118-02 (Tidy): needs" in told
+    assert not any(heading in untold for heading in ("# Words", "# Figures", "# Stuck"))
+
+
+def test_of_an_open_task_the_model_sees_what_it_creates() -> None:
+    known = TaskSpec("20261119-01", "Tidy up", "…", goal_id="g-0", files=("apps/views.py",), new_files=("apps/x.py",))
+    model = ScriptedModel(reply(draft("a")))
+    plan(model, replace(ORDER, open_tasks=(known,)))
+    assert "20261119-01 (goal g-0): Tidy up [apps/views.py; creates apps/x.py]" in model.asked[0]
+
+
+def test_a_chain_that_can_be_joined_costs_no_second_call() -> None:
+    tasks = [replace(draft(key), depends_on=[*before]) for key, before in zip("abcd", ("", *"abc"), strict=True)]
+    model = ScriptedModel(reply(*tasks))
+    assert [task.title for task in plan(model, replace(ORDER, capacity=9)).tasks] == [
+        "a g-1, then b g-1",
+        "c g-1",
+        "d g-1",
+    ]
+    assert len(model.asked) == 1
+
+
+# --- words and measures ----------------------------------------------------------------------------------------
+
+
+def test_remarks_and_what_is_left_are_kept_as_one_line_each() -> None:
+    said = replace(
+        reply(draft("a")).goals[0],
+        remarks=["cron.py starts it,\ntoo", " ", "cron.py starts it, too"],
+        left="\x00the docs",
+    )
+    answer = plan(ScriptedModel(PlanReply([said], [draft("a")])))
+    assert answer.words == (GoalWord("g-1", "remark", "cron.py starts it, too"), GoalWord("g-1", "left", "the docs"))
+    many = replace(said, remarks=[f"{n} {'x' * 999}" for n in range(9)], left="")
+    answer = plan(ScriptedModel(PlanReply([many], [draft("a")])))
+    assert (len(answer.words), max(len(word.text) for word in answer.words)) == (5, 500)
+
+
+def test_a_goal_that_is_not_planned_has_a_question_and_no_words() -> None:
+    said = GoalReply("g-1", GoalVerdict.QUESTION, "Which?", [], remarks=["so"], left="all", measures=[])
+    assert plan(ScriptedModel(PlanReply([said], []))).words == ()
+
+
+COVER, FINDS, TEST, FILE = MeasureKind.COVERAGE, MeasureKind.FINDINGS, MeasureKind.TEST, MeasureKind.PROPERTY
+
+
+@pytest.mark.parametrize(
+    ("kind", "of", "is_one"),
+    [
+        (COVER, "app/api", True),
+        (COVER, " app/api/ ", True),
+        (COVER, ".", True),
+        (COVER, "../x", False),
+        (COVER, "", False),
+        (FINDS, "ruff app/api", True),
+        (FINDS, "ruff .", True),
+        (FINDS, "ruff", False),
+        (FINDS, "ruff app; rm -rf /", False),
+        (FINDS, "Ruff/../x app", False),
+        (TEST, "tests/test_a.py::test_b[a b]", True),
+        (TEST, "/etc/passwd::x", False),
+        (TEST, "tests/a.py\nx", False),
+        (MeasureKind.TIMING, "tests/test_a.py::test_b", True),
+        (FILE, "lines app/views.py", True),
+        (FILE, "bytes app/views.py", True),
+        (FILE, "matches app/views.py import os", True),
+        (FILE, "matches app/views.py", False),
+        (FILE, "lines app/views.py x", False),
+        (FILE, "words app/views.py", False),
+        (FILE, "lines ../x", False),
+        (COVER, "x" * 301, False),
+    ],
+)
+def test_a_measure_is_taken_over_if_it_names_something_that_can_be_looked_for(
+    kind: MeasureKind, of: str, is_one: bool
+) -> None:
+    said = replace(reply().goals[0], measures=[ClaimedMeasure(kind, of, "at_least", 80)])
+    answer = plan(ScriptedModel(PlanReply([said], [draft("a")])))
+    assert answer.measures == ((("g-1", Measure(kind, of.strip(), at_least=80)),) if is_one else ())
+    assert any("names nothing to measure" in note for note in answer.notes) is not is_one
+
+
+def test_a_measure_has_the_bound_that_was_named_and_a_figure_that_is_one() -> None:
+    claimed = [ClaimedMeasure(COVER, "app", "at_most", 5), ClaimedMeasure(COVER, "app", "at_most", float("nan"))]
+    answer = plan(ScriptedModel(PlanReply([replace(reply().goals[0], measures=claimed)], [draft("a")])))
+    assert answer.measures == (("g-1", Measure(COVER, "app", at_most=5)),)
 
 
 # --- asking again --------------------------------------------------------------------------------------------

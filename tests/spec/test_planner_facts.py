@@ -9,10 +9,9 @@ from itertools import groupby
 import pytest
 
 from bench.goals.goals import Goal, read
-from sisimpur.agents.planner.asking import MOST_ASKS, MOST_TOLD, told
-from sisimpur.agents.planner.code_index import CodeIndex
-from sisimpur.agents.planner.codebase_analyzer import MAX_FACTS, CodebaseAnalyzer, GoalFacts
-from sisimpur.agents.planner.task_spec import FactAsk
+from sisimpur.agents.planner.facts.asking import MOST_ASKS, MOST_TOLD, FactAsk, told
+from sisimpur.agents.planner.facts.code_index import CodeIndex
+from sisimpur.agents.planner.facts.codebase_analyzer import MAX_FACTS, CodebaseAnalyzer, GoalFacts
 from tests.spec.planner_repository import Repository
 
 FILLER = "".join(f"def unrelated_{n}(argument):\n    return argument + {n}\n\n\n" for n in range(700))  # over 30 kB
@@ -33,7 +32,7 @@ SHOP: Mapping[str, str] = {
     "paying/till.py": "from django import settings\n\n\ndef back(kind):\n    return load(settings.REFUNDS[kind])\n",
     "web/routes.json": '{"GET /feed": "news.feed"}\n',
     "pages/news.py": "def feed(request):\n    return 1\n\n\ndef printed(request):\n    return 2\n",
-    "templates/shop/basket.html": "<p>{{ sum }}</p>\n",
+    "templates/shop/basket.html": "<p>{{ sum }}</p>\n" + "<b>a long line</b>" * 50 + "\n",
     "tests/test_basket.py": "from shop.views import basket\n",
     "pytest.ini": "[pytest]\ntestpaths = tests\n",
     "docs/plan.md": "The basket of 2019: basket basket basket\n",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import sqrt
 from posixpath import basename, dirname, splitext
 
-from sisimpur.agents.planner.code_index import ENDING, IDENTIFIER, CodeIndex, Kind, kind, stems
+from sisimpur.agents.planner.facts.code_index import ENDING, IDENTIFIER, CodeIndex, Kind, kind, stems
 from sisimpur.shared.model.scope import matches
 
 NAMED_FILES = 12

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-LONGEST_LINE = 200
+LONGEST_LINE, LONGEST_WHOLE = 200, 20_000
 LONGEST_DEFINITION = 60  # lines; of a longer one the places that matter
 MOST_SIGNATURES, FEW_SIGNATURES = 60, 25
 BEFORE, AFTER = 2, 8  # lines around a place that stands in no definition
@@ -41,8 +41,8 @@ class Definition:
         return self.name.count(".")
 
 
-def clean(line: str) -> str:
-    return CONTROL.sub("\ufffd", line[:LONGEST_LINE])
+def clean(line: str, longest: int = LONGEST_LINE) -> str:
+    return CONTROL.sub("\ufffd", line[:longest])
 
 
 def definitions(lines: Lines) -> tuple[Definition, ...]:
@@ -89,20 +89,20 @@ def outlined(lines: Lines) -> Iterator[tuple[int, str]]:
     return ((each.line, "  " * each.depth + each.signature) for each in definitions(lines))
 
 
-def numbered(lines: Lines, numbers: Iterable[int]) -> Iterator[str]:
+def numbered(lines: Lines, numbers: Iterable[int], longest: int = LONGEST_LINE) -> Iterator[str]:
     """Lines with their numbers; what is left out between them is a line of its own."""
     previous = 0
     for number in numbers:
         if number != previous + 1:
             yield "…"
-        yield f"{number}| {clean(lines[number - 1])}"
+        yield f"{number}| {clean(lines[number - 1], longest)}"
         previous = number
     if previous < len(lines):
         yield "…"
 
 
 def whole(path: str, lines: Lines) -> str:
-    return "\n".join([f"{path}, {len(lines)} lines:", *numbered(lines, range(1, len(lines) + 1))])
+    return "\n".join([f"{path}, {len(lines)} lines:", *numbered(lines, range(1, len(lines) + 1), LONGEST_WHOLE)])
 
 
 def signatures(path: str, lines: Lines) -> str:

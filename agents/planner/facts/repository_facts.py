@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from posixpath import basename, dirname, splitext
 
-from sisimpur.agents.planner.code_index import TESTS, CodeIndex
-from sisimpur.agents.planner.views import clean
+from sisimpur.agents.planner.facts.code_index import TESTS, CodeIndex
+from sisimpur.agents.planner.facts.views import clean
 from sisimpur.shared.model.scope import matches
 
 STACK: tuple[

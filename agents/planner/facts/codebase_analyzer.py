@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from sisimpur.agents.planner.code_index import ENDING, IDENTIFIER, CodeIndex, IndexedFile, kind, words
-from sisimpur.agents.planner.relevance import COMMON, Relevance, relevance
-from sisimpur.agents.planner.repository_facts import stack, tests, tree, without_tables
-from sisimpur.agents.planner.source import SourceHit, SourceTree, hits
-from sisimpur.agents.planner.views import clean, parts, signatures, whole
+from sisimpur.agents.planner.facts.code_index import ENDING, IDENTIFIER, CodeIndex, IndexedFile, kind, words
+from sisimpur.agents.planner.facts.relevance import COMMON, Relevance, relevance
+from sisimpur.agents.planner.facts.repository_facts import stack, tests, tree, without_tables
+from sisimpur.agents.planner.facts.source import SourceHit, SourceTree, hits
+from sisimpur.agents.planner.facts.views import clean, parts, signatures, whole
 from sisimpur.shared.model.scope import is_plain_path
 
 MAX_FACTS = 40_000  # characters, about 12,000 tokens

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
-from sisimpur.agents.planner.source import SourceTree, hits, lines_of, may_be_read
-from sisimpur.agents.planner.task_spec import FactAsk
-from sisimpur.agents.planner.views import clean, definitions, numbered, parts, whole
+from sisimpur.agents.planner.facts.source import SourceTree, hits, lines_of, may_be_read
+from sisimpur.agents.planner.facts.views import clean, definitions, numbered, parts, whole
 from sisimpur.shared.model.scope import is_plain_path
 from sisimpur.shared.model.text import one_line
 
@@ -15,6 +16,16 @@ MOST_ASKS, MOST_TOLD = 12, 24_000  # questions, characters of all answers
 LONG_FILE, LONG_PARTS = 20_000, 6_000  # characters of a file, and of one that is longer
 MOST_DEFINITIONS, MOST_USES, MOST_HITS = 3, 8, 20
 LONGEST_ASK = 200
+
+
+@dataclass(frozen=True)
+class FactAsk:
+    """Something that the model wants to see before it answers: a file, a definition (`path::Name`) or a word."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    goal_id: str
+    kind: Literal["file", "definition", "search"]
+    what: str
 
 
 def told(source: SourceTree, asks: Sequence[FactAsk], room: int = MOST_TOLD) -> str:

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from posixpath import basename, dirname, splitext
 from typing import Literal
 
-from sisimpur.agents.planner.source import SourceTree, lines_of
+from sisimpur.agents.planner.facts.source import SourceTree, lines_of
 from sisimpur.shared.model.scope import is_plain_path, matches
 
 MOST_FILES, MOST_TEXT = 4_000, 16_000_000  # files and characters that are read; what lies deeper is only listed
