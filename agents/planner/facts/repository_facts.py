@@ -25,7 +25,7 @@ STACK: tuple[
 TEST_SETTINGS = ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini", "package.json")
 TEST_SECTION = re.compile(r"^\[(?:tool[.:])?pytest[^\]\n]*\]\n(?:(?!\[).*\n?)*", re.MULTILINE)
 TEST_SCRIPT = re.compile(r'"test"\s*:\s*"[^"\n]*"')
-MODEL = re.compile(r"^class \w+\([^)]*\bModel\)", re.MULTILINE)
+MODEL = re.compile(r"^class \w+\([^)\n]{0,300}\bModel\)", re.MULTILINE)
 MOST_SETTINGS = 12  # lines of how tests are set up
 
 

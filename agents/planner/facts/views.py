@@ -77,11 +77,16 @@ def _parsed(body: Iterable[ast.stmt], within: str) -> Iterator[Definition]:
 def _guessed(lines: Lines) -> Iterator[Definition]:
     """By indentation: each lasts up to the next that is not inside of it."""
     found = [(number, match) for number, line in enumerate(lines, 1) if (match := GUESSED.match(line))]
-    for place, (number, match) in enumerate(found):
-        after = (later for later, other in found[place + 1 :] if len(other[1]) <= len(match[1]))
-        last = next(after, len(lines) + 1) - 1
+    ends: dict[int, int] = {}
+    after: list[tuple[int, int]] = []  # (indentation, line) of those below, each deeper than the one before it
+    for number, match in reversed(found):
+        while after and after[-1][0] > len(match[1]):
+            after.pop()
+        ends[number] = (after[-1][1] if after else len(lines) + 1) - 1
+        after.append((len(match[1]), number))
+    for number, match in found:
         signature = " ".join(lines[number - 1].split(":")[0].rstrip(" {").split())
-        yield Definition(match[2], number, number, last, number + 1, signature)
+        yield Definition(match[2], number, number, ends[number], number + 1, signature)
 
 
 def outlined(lines: Lines) -> Iterator[tuple[int, str]]:
