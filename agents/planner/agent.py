@@ -27,7 +27,7 @@ from sisimpur.shared.model.work import Goal, PlanAnswer, PlanOrder, Question, Ru
 MAX_BLOCK = 12_000  # characters of one block of the prompt
 MAX_LINE = 1_000
 MAX_CORRECTIONS = 40
-MOST_GROUPS = 3  # of goals, that are asked about one after the other
+MOST_GROUPS = 5  # of goals, that are asked about one after the other
 LONGEST_UNKNOWN = 200
 
 
