@@ -32,7 +32,7 @@ SHOP: Mapping[str, str] = {
     "paying/till.py": "from django import settings\n\n\ndef back(kind):\n    return load(settings.REFUNDS[kind])\n",
     "web/routes.json": '{"GET /feed": "news.feed"}\n',
     "pages/news.py": "def feed(request):\n    return 1\n\n\ndef printed(request):\n    return 2\n",
-    "templates/shop/basket.html": "<p>{{ sum }}</p>\n",
+    "templates/shop/basket.html": "<p>{{ sum }}</p>\n" + "<b>a long line</b>" * 50 + "\n",
     "tests/test_basket.py": "from shop.views import basket\n",
     "pytest.ini": "[pytest]\ntestpaths = tests\n",
     "docs/plan.md": "The basket of 2019: basket basket basket\n",
@@ -147,7 +147,18 @@ def test_the_repository_says_how_tests_run_how_long_files_are_and_what_has_no_ta
     assert "how tests run, by pytest.ini: [pytest]; testpaths = tests" in general
     assert "shop/models.py has models without a migration in git; its migrations folder is empty" in general
     assert ".gitignore keeps migrations out of git: */migrations/0*.py" in general
+    assert "INSTALLED_APPS" not in general
     assert f"\nreports/huge.py ({SHOP['reports/huge.py'].count(chr(10))})" in general
+
+
+@pytest.mark.parametrize(
+    ("installed", "is_told"),
+    [("'shop'", False), ("'shop.apps.ShopConfig'", False), ("'site.shop'", False), ("'workshop'", True), ("", True)],
+)
+def test_an_app_that_is_not_installed_has_no_table(installed: str, is_told: bool) -> None:
+    texts = {**SHOP, "site/base.py": f"INSTALLED_APPS = [{installed}]\n"}
+    told = "shop/models.py has models, and no INSTALLED_APPS names shop" in facts(["x"], texts).general
+    assert told is is_told
 
 
 # --- groups of goals -----------------------------------------------------------------------------------------

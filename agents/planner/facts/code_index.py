@@ -36,12 +36,15 @@ NAME = re.compile(r"[^\W\d]\w*")
 PART = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+|[^\W\dA-Za-z_]+")
 ENDINGS = re.compile(r"(?<=\w{3})(?:ions?|ing|ers?|ed|es|s|e|y)$")
 DEFINED = re.compile(
-    r"^([ \t]*)(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:def|class|function|func|const|let|var)\s+(\w+)"
-    r"|^([A-Za-z_]\w*)\s*(?::[^=\n]+)?=[^=]",
+    r"^([ \t]*)(?:export +)?(?:default +)?(?:async +)?(?:def|class|function|func|const|let|var) +(\w+)"
+    r"|^([A-Za-z_]\w*) *(?::[^=\n]+)?=[^=]",
     re.MULTILINE,
 )
-TOKEN = re.compile(r"[\w@+./-]*[./][\w@+./-]*")
-IMPORTED = re.compile(r"^\s*from\s+([.\w]+)\s+import\s+(\([^)]*\)|[^\n]*)|^\s*import\s+([\w., ]+)", re.MULTILINE)
+TOKEN = re.compile(r"[\w@+./-]+")
+IMPORTED = re.compile(
+    r"^[ \t]*from +([.\w]+) +import +(\([^)]{0,2000}\)|[^\n]*)|^[ \t]*import +([\w., ]+)", re.MULTILINE
+)
+LONGEST_TOKEN = 200
 SHARED_NAMES = 3  # files; a name that more of them define tells nothing of which is meant
 
 
@@ -206,7 +209,7 @@ class CodeIndex:
         folder = dirname(file.path)
         for token in set(TOKEN.findall(file.text)):
             name = token.strip("./-")
-            if "." not in name and "/" not in name:
+            if len(name) > LONGEST_TOKEN or not ("." in name or "/" in name):
                 continue
             yield from _nearest(folder, self.at_end(name) or self.module(name), SHARED_NAMES)
         for module, names, plain in IMPORTED.findall(file.text):
