@@ -10,6 +10,7 @@ import heapq
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from sisimpur.agents.planner.facts.source import SourceTree, hits, lines_of
 from sisimpur.agents.planner.plan_rules import (
     MAX_TASKS,
     Faults,
@@ -22,7 +23,6 @@ from sisimpur.agents.planner.plan_rules import (
     unanswered,
     verdicts,
 )
-from sisimpur.agents.planner.source import SourceTree, hits, lines_of
 from sisimpur.agents.planner.task_spec import (
     ClaimedEvidence,
     Draft,

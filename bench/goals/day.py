@@ -281,6 +281,7 @@ class Days:
             Counter(
                 f"{asked.role}: {path}" for asked in heard for path in {need.path for need in asked.missing[goal.id]}
             ),
+            sum(asked.role == "test writer" for asked in heard) if merged else 0,
             first.whole[goal.id] if first else (0, 0),
         )
 
@@ -347,6 +348,8 @@ def days(todo: tuple[str, Sequence[Goal], Path, str, Path | None]) -> Ran:
     os.environ["GIT_CONFIG_GLOBAL"] = os.devnull
     place = folder / name
     place.mkdir()
+    if keep:
+        shutil.rmtree(keep / name, ignore_errors=True)
     ran = Days(name, goals, place, python, keep / name if keep else None).run()
     if keep:
         (keep / name / "day.log").write_text((place / "day.log").read_text("utf-8"), "utf-8")

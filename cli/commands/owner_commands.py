@@ -152,11 +152,19 @@ def cancel(arguments: Arguments) -> int:
 
 
 def approve(arguments: Arguments) -> int:
-    """Approve exactly the change that waits: a later one, or the same changed by another base, asks anew."""
+    """Approve exactly the change that waits: a later one, or the same changed by another base, asks anew.
+
+    With `--over` one finding is settled, and nothing else is approved.
+    """
     with open_records(arguments.home) as records:
         id_, state = find(records.store, arguments.id)
-        _answers(records).approve(id_, state, arguments.why)
-        print(f"{id_}: approved; {how_it_goes_on(records.db, records.home)}")
+        if arguments.over:
+            finding = _answers(records).approve_over(id_, state, arguments.over, arguments.why)
+            told = f"over {finding.rule} at {finding.path}:{finding.line}, in later commits, too"
+        else:
+            _answers(records).approve(id_, state, arguments.why)
+            told = "approved"
+        print(f"{id_}: {plain(told)}; {how_it_goes_on(records.db, records.home)}")
     return 0
 
 

@@ -158,6 +158,9 @@ def _answers(commands: CommandLine) -> None:
         answer = commands.add(DAY, name, f"commands.owner_commands:{name}", help_, f"{name} 20261122-01{more}")
         answer.add_argument("id", metavar="ID", help="the task, or how its id begins")
         answer.add_argument("--why", required=name == "reject", metavar="TEXT", help=why)
+        if name == "approve":
+            over = "settle one finding of its review, by the number that `show ID` gives it; approve nothing else"
+            answer.add_argument("--over", default="", metavar="FINDING", help=over)
 
 
 def _views(commands: CommandLine) -> None:

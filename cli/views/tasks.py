@@ -14,6 +14,7 @@ from sisimpur.cli.terminal.printing import money, print_json, print_list
 from sisimpur.cli.terminal.text import command, pasteable, plain, plain_block
 from sisimpur.cli.views.pulls import pull_text, pulls
 from sisimpur.cli.wiring.records import Records, find, open_records
+from sisimpur.shared.model.evidence import Reviewed
 from sisimpur.shared.model.lifecycle import Card, State, waits_for
 from sisimpur.shared.store.task_records import Attempt, Waivers
 
@@ -146,8 +147,24 @@ def _gates(records: Records, task: str, state: State) -> list[str]:
     lines = [f"tests: {gate_text.summary(evidence)}"] if evidence else []
     lines += [problem.text for problem in evidence.problems] if evidence else []
     lines += [gate_text.tools(evidence)] if evidence and evidence.tools else []
-    lines += [f"review: {gate_text.verdict_line(reviewed.verdict)}"] if reviewed else []
+    lines += _review(reviewed) if reviewed else []
+    lines += [
+        f"over {one.finding}: your word{f', {one.why}' if one.why else ''}" for one in records.gates.ruled_over(task)
+    ]
     parked = records.gates.parked(task) if state is State.IN_REVIEW else None
     if parked and records.gates.is_approved(task, parked.subject):
         return [*lines, "you have approved it; it is merged when the team works next"]
     return [*lines, *(f"waits for you: {reason}" for reason in (parked.reasons if parked else ()))]
+
+
+def _review(reviewed: Reviewed) -> list[str]:
+    """Its verdict, its word to the owner, and what the owner can rule over."""
+    lines = [f"review: {gate_text.verdict_line(reviewed.verdict)}"]
+    lines += [f"the reviewer tells you: {reviewed.word}"] if reviewed.word else []
+    findings = reviewed.verdict.findings
+    can = [
+        line
+        for one, line in zip(findings, gate_text.numbered(findings), strict=False)
+        if gate_text.can_be_ruled_over(one)
+    ]
+    return [*lines, *(f"finding {line} (settled by: approve ID --over NUMBER)" for line in can)]

@@ -243,7 +243,8 @@ class Assembly:
             self._records.plans,
             self._target.allow,
         )
-        return Upkeep(self._proposals, self._roles.upkeep, eyes, self._goals.capacity_left, self._session.tell)
+        board, room = lambda: self._snapshot().board, self._goals.capacity_left
+        return Upkeep(self._proposals, self._roles.upkeep, eyes, board, room, self._session.tell)
 
     # -- work -------------------------------------------------------------------------------------------------
 

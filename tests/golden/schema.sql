@@ -1,4 +1,4 @@
-pragma user_version = 22;
+pragma user_version = 23;
 CREATE TRIGGER lesson_words_in after insert on lessons begin insert into lesson_words (rowid, keywords, signature, text) values (new.number, new.keywords, new.signature, new.text); end;
 CREATE TRIGGER lesson_words_out after delete on lessons begin insert into lesson_words (lesson_words, rowid, keywords, signature, text) values ('delete', old.number, old.keywords, old.signature, old.text); end;
 CREATE TABLE agent_runs (
@@ -149,6 +149,14 @@ CREATE TABLE epochs (
     how text not null default '',
     waits_json text not null default '[]'
 ) strict;
+CREATE TABLE findings_over (
+    task text not null references tasks,
+    signature text not null,
+    finding text not null,
+    why text not null default '',
+    at text not null,
+    primary key (task, signature)
+);
 CREATE TABLE gate_runs (
     task text not null references tasks,
     commit_id text not null,

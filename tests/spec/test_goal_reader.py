@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,10 +14,11 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from bench.goals import goals as known
+from bench.goals.__main__ import for_scripts, held_table
 from bench.goals.day import vision
 from bench.goals.edits import blocks
 from bench.goals.goals import Goal
-from bench.goals.outcomes import Told, outcome
+from bench.goals.outcomes import Ran, Result, Told, outcome
 from bench.goals.reader import Asked, Reader
 from bench.goals.sight import Sight, filled
 from sisimpur.agents.orchestrator.vision.vision_parser import parse
@@ -199,6 +202,17 @@ PROVEN, UNPROVEN = Question(ID, "It is so already.", "a.py:7: x"), Question(ID, 
 )
 def test_done_is_what_holds_and_is_told(goal: Goal, holds: bool, told: Told, word: str) -> None:
     assert outcome(goal, holds, told) == word
+
+
+def test_of_held_goals_nothing_but_ids_outcomes_and_sums_is_shown() -> None:
+    one = Result(
+        "x-01", "x", "false", "right", "WHY", "ASKED", ("TASK",), 1, 2, 0, 0.1, 7, ("DID",), {"planner: PATH": 1}
+    )
+    ran = [Ran([one], Counter(planner=7))]
+    shown = "\n".join(held_table(ran)) + json.dumps(for_scripts(ran, held=True))
+    assert "x-01" in shown and "rounds per merged task: 2.00" in shown
+    assert not re.search("WHY|ASKED|TASK|DID|PATH", shown)
+    assert all(word in json.dumps(for_scripts(ran, held=False)) for word in ("WHY", "ASKED", "TASK", "DID", "PATH"))
 
 
 def test_the_vision_holds_the_owners_words_and_is_read_as_these_goals() -> None:

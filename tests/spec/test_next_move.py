@@ -126,6 +126,18 @@ def test_without_its_share_upkeep_rests_and_the_owners_tasks_go_on() -> None:
     assert isinstance(next_move(Board((replace(asking, no_model="x"),)), NOW), Gate), "what he approved is merged"
 
 
+def test_the_long_runs_for_a_proposal_of_ours_wait_for_what_is_wanted() -> None:
+    ours = card("20261120-u1", State.IN_REVIEW, at_gate=replace(READY, evidence=None))
+    tested = Gate(ours.id, RunTests())
+    assert next_move(Board((ours,)), NOW) == tested
+    assert next_move(Board((ours, card("a"))), NOW) == CodeTask("a")
+    at_work = Board((ours, card("a", State.IN_PROGRESS, attempt=1)), busy=frozenset({"a"}), free_workers=1)
+    assert isinstance(next_move(at_work, NOW), Rest)
+    resting = card("a", rests_until=NOW + timedelta(hours=1))
+    stuck = card("b", after=("x",))
+    assert next_move(Board((ours, resting, stuck)), NOW) == tested, "nobody waits for what cannot begin"
+
+
 def test_a_resting_task_lets_others_pass_and_wakes_in_time() -> None:
     later = NOW + timedelta(seconds=30)
     resting = card("a", rests_until=later)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
 from sisimpur.agents.planner.agent import Planner
-from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
-from sisimpur.agents.planner.source import SourceHit
+from sisimpur.agents.planner.facts.asking import FactAsk
+from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.agents.planner.task_spec import (
     ClaimedEvidence,
     ClaimedMeasure,
@@ -39,6 +39,7 @@ from sisimpur.shared.model.work import (
     Run,
     TaskSpec,
 )
+from tests.spec.planner_repository import Repository
 
 T = TypeVar("T")
 AGENTS = Path(__file__).parents[2] / "agents"
@@ -57,38 +58,17 @@ GOAL = Goal(
 ORDER = PlanOrder((GOAL,), capacity=3)
 
 
-@dataclass(frozen=True)
-class Found:
-    path: str
-    line: int
-    text: str
-
-
-@dataclass(frozen=True)
-class Repository:
-    texts: Mapping[str, str]
-
-    def files(self) -> tuple[str, ...]:
-        return tuple(sorted(self.texts))
-
-    def read(self, path: str, limit: int) -> str | None:
-        text = self.texts.get(path)
-        return text if text is not None and len(text) <= limit else None
-
-    def grep(self, needle: str, limit: int) -> tuple[SourceHit, ...]:
-        lines = ((path, n, line) for path in self.files() for n, line in enumerate(self.texts[path].split("\n"), 1))
-        return tuple(Found(*found) for found in lines if needle in found[2])[:limit]
-
-
 class ScriptedModel:
     """Answers in turn, or fails in turn; remembers what it was asked."""
 
     def __init__(self, *answers: PlanReply | TeamError) -> None:
         self.answers = list(answers)
         self.asked: list[str] = []
+        self.kept: list[str] = []  # beginnings that are to be kept
 
     def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
         self.asked.append(user)
+        self.kept += [user[:end] for end in kept]
         reply = self.answers.pop(0)
         if isinstance(reply, TeamError):
             raise reply
@@ -143,8 +123,8 @@ def test_the_model_sees_goals_facts_guards_notes_and_open_tasks_each_in_its_fenc
     plan(model, order)
     blocks = re.findall(r"^(`{3,})(\w+)\n(.*?)\n\1$", model.asked[0], re.MULTILINE | re.DOTALL)
     texts = {label: text for _, label, text in blocks}
-    assert list(texts) == ["facts", "patterns", "guards", "notes", "tasks", "goals"]
-    assert "\n3| DEBUG = False" in texts["facts"]
+    assert list(texts) == ["repository", "patterns", "guards", "notes", "tasks", "facts", "goals"]
+    assert "\n3| DEBUG = False" in texts["facts"] and "core/settings.py (7)" in texts["repository"]
     assert texts["guards"] == "hooks/**: Don't touch n8n"
     assert texts["notes"] == "Keep Bengali"
     assert texts["tasks"] == "20261119-01 (goal g-0): Tidy up [apps/views.py]"
@@ -320,6 +300,86 @@ def test_if_the_second_answer_cannot_be_had_the_good_part_of_the_first_counts(pr
 def test_if_the_first_answer_cannot_be_had_the_caller_decides() -> None:
     with pytest.raises(OutOfBudget):
         plan(ScriptedModel(OutOfBudget("day cap $5.00 reached")))
+
+
+# --- one round of asking -------------------------------------------------------------------------------------
+
+ASKS = PlanReply([], [], [FactAsk("g-1", "file", "apps/views.py"), FactAsk("g-1", "search", "brain_engine")])
+
+
+def test_what_the_model_asks_to_see_it_gets_once_behind_the_same_beginning() -> None:
+    model = ScriptedModel(ASKS, reply(draft("a")))
+    answer = plan(model)
+    first, second = model.asked
+    assert second.startswith(first.rstrip())
+    assert "file apps/views.py:\napps/views.py, 2 lines:\n1| def login(request):" in second
+    assert "search brain_engine:\nno line holds it" in second  # .env holds it, and may not be read
+    assert [task.title for task in answer.tasks] == ["a g-1"]
+
+
+def test_who_asks_a_second_time_is_told_what_is_missing_and_gets_no_more() -> None:
+    model = ScriptedModel(ASKS, ASKS, reply(draft("a")))
+    answer = plan(model)
+    assert len(model.asked) == 3 and model.asked[2].startswith(model.asked[1].rstrip())
+    assert "goal g-1: no answer" in model.asked[2] and model.asked[2].count("file apps/views.py:\n") == 1
+    assert len(answer.tasks) == 1
+
+
+def test_a_stranger_is_shown_no_more_than_the_owner() -> None:
+    proposed = replace(ORDER, goals=(replace(GOAL, proposed_by="mallory"),))
+    model = ScriptedModel(PlanReply([], [], [FactAsk("g-1", "file", ".env")]), reply(draft("a")))
+    plan(model, proposed)
+    assert "not shown: it usually holds keys" in model.asked[1] and "TOKEN" not in model.asked[1]
+
+
+# --- groups of goals -----------------------------------------------------------------------------------------
+
+PARTS = Repository({f"part_{n}.py": f"value_{n} = 'of part {n}'\n" * 800 for n in range(1, 5)})
+MANY = PlanOrder(tuple(Goal(f"g-{n}", f"Mend part_{n}.py") for n in range(1, 5)), capacity=6)
+
+
+def in_groups(*answers: PlanReply | TeamError) -> tuple[PlanAnswer, ScriptedModel]:
+    model = ScriptedModel(*answers)
+    return Planner(model, Prompts(AGENTS), CodebaseAnalyzer()).plan(RUN, MANY, PARTS), model
+
+
+def mended(number: int, depends_on: Sequence[str] = ()) -> PlanReply:
+    made = replace(draft("a", f"g-{number}", [f"part_{number}.py"]), depends_on=[*depends_on])
+    return PlanReply([GoalReply(f"g-{number}", GoalVerdict.TASKS, "so", [])], [made])
+
+
+def test_goals_whose_facts_do_not_fit_are_asked_about_one_group_after_the_other() -> None:
+    answer, model = in_groups(mended(1), mended(2, ["20261120-01"]), mended(3))
+    assert [task.id for task in answer.tasks] == ["20261120-01", "20261120-02", "20261120-03"]
+    assert answer.tasks[1].depends_on == ("20261120-01",)  # what is planned is an open task to those after it
+    assert "20261120-01 (goal g-1): a g-1 [part_1.py]" in model.asked[1]
+    assert [f"part_{n}.py, 800 lines:" in user for n, user in enumerate(model.asked, 1)] == [True] * 3
+
+
+def test_there_are_so_many_groups_a_day_and_the_rest_is_left() -> None:
+    answer, model = in_groups(mended(1), mended(2), mended(3))
+    assert (len(model.asked), answer.deferred) == (3, ("g-4",))
+    assert "Left for another day: Mend part_4.py" in answer.notes[-1]
+
+
+def test_all_groups_begin_with_what_is_so_whatever_is_asked_and_that_is_kept() -> None:
+    _, model = in_groups(mended(1), mended(2), mended(3))
+    (same,) = set(model.kept)
+    assert "part_4.py (800)" in same and "1| value_1" not in same
+
+
+def test_what_was_planned_before_the_money_was_used_up_is_kept() -> None:
+    answer, _ = in_groups(mended(1), OutOfBudget("the day's cap is reached"))
+    assert [task.goal_id for task in answer.tasks] == ["g-1"]
+    assert answer.deferred == ("g-2", "g-3", "g-4")
+    assert "the day's cap is reached" in answer.notes[-1]
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_the_first_prompt_is_kept_only_if_a_second_is_likely(goes_on: bool) -> None:
+    model = ScriptedModel(ASKS, reply(draft("a")))
+    Planner(model, Prompts(AGENTS), CodebaseAnalyzer(), lambda: goes_on).plan(RUN, ORDER, Repository(SITE))
+    assert model.kept == ([model.asked[0].rstrip()] * 2 if goes_on else [])
 
 
 # --- verdicts and evidence -----------------------------------------------------------------------------------

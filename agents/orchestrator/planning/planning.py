@@ -240,8 +240,8 @@ class _DayPlanning:
             notes=self.accepted.vision.notes,
             allow=self.of.rules.allow,
             depth=self.of.rules.depth,
-            stuck=tuple(f"{one.task} ({one.title}): {one.words}" for one in stuck_tasks(self.of.files.page.seen())),
             words=self.of.books.words.of([goal.id for goal in goals]),
+            stuck=tuple(f"{one.task} ({one.title}): {one.words}" for one in stuck_tasks(self.of.files.page.seen())),
         )
 
     def _as_plan(self, answer: PlanAnswer, goals: Goals) -> DailyPlan:
