@@ -76,7 +76,7 @@ def test_a_figure_is_told_with_where_it_came_from_and_what_is_wanted() -> None:
     looks = (look(0, "not yet", 61.2, at_end=False), look(1, "not yet", 70.0), look(2, "not yet", 74.0))
     assert figures(COVERED, looks) == "coverage of api: 61.2 % -> 74.0 %, wanted at least 80 %"
     assert told("plan again", looks, COVERED) == (
-        "merged, does not hold yet: coverage of api: 61.2 % -> 74.0 %, wanted at least 80 %"
+        "does not hold yet: coverage of api: 61.2 % -> 74.0 %, wanted at least 80 %"
     )
     assert question(looks, COVERED, 2).startswith("2 tasks merged for it, and it does not hold yet: coverage of api")
 
@@ -100,9 +100,9 @@ def test_each_kind_of_figure_has_its_words(measure: Measure, figure: float, word
 
 
 def test_a_done_goal_says_how_that_is_known() -> None:
-    assert told("done", (look(1, "holds"),), None) == "merged; read once: holds"
+    assert told("done", (look(1, "holds"),), None) == "read once: holds"
     assert told("done", (look(1, "holds", 81.0),), COVERED) == "held: coverage of api: 81.0 %, wanted at least 80 %"
-    assert told("look", (), None) == "merged, not yet looked at"
+    assert told("look", (), None) == "not yet looked at"
 
 
 # --- measures that goals say themselves ----------------------------------------------------------------------

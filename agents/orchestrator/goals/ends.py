@@ -92,14 +92,14 @@ def told(end: GoalEnd, looks: Sequence[GoalLook], measure: Measure | None) -> st
     last = next((look for look in reversed(looks) if look.at_end and look.verdict), None)
     figure = figures(measure, looks) if measure and any(look.figure is not None for look in looks) else ""
     if end == "look":
-        return "merged, not yet looked at" + (f" ({figure})" if figure else "")
+        return "not yet looked at" + (f" ({figure})" if figure else "")
     if end == "done":
-        return f"held: {figure}" if figure else "merged; read once: holds"
+        return f"held: {figure}" if figure else "read once: holds"
     what = figure or (last.text if last else "")
     return (
-        f"merged, does not hold yet: {what}"
+        f"does not hold yet: {what}"
         if last and last.verdict == "not yet"
-        else f"merged, nobody can tell: {what}"
+        else f"nobody can tell: {what}"
     )
 
 
