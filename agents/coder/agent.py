@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import assert_never
 
 from sisimpur.agents.coder.engine.engine import Engine, EngineJob, EngineRun
-from sisimpur.agents.coder.judge import Away, Broke, Disturbed, NoMoney, NoShare, Worked, judge, pulse
+from sisimpur.agents.coder.judge import Away, Broke, Disturbed, InWords, NoMoney, NoShare, Worked, judge, pulse
 from sisimpur.shared.llm.prompts import Prompts, quoted
-from sisimpur.shared.model.change import Change
+from sisimpur.shared.model.change import Change, marks_tests
 from sisimpur.shared.model.errors import ModelAway, OutOfBudget, Refused, ShareReached, Unavailable
 from sisimpur.shared.model.naming import attempt_ref, branch_name
 from sisimpur.shared.model.scope import Scope
-from sisimpur.shared.model.work import Branch, CodeAnswer, Coded, Correction, NotCoded, Run, TaskSpec
+from sisimpur.shared.model.work import Branch, CodeAnswer, Coded, CoderSaid, Correction, NotCoded, Run, TaskSpec
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.routing import Route
 from sisimpur.shared.money.ticket import TicketOrder
@@ -95,7 +95,7 @@ class Coder:
         correction: Correction | None = None,
         lessons: Sequence[str] = (),
     ) -> CodeAnswer:
-        """A commit at refs/attempts/<task>.a<n> on top of `base`, or why there is none.
+        """A commit at refs/attempts/<task>.a<n> on top of `base`, the coder's word against it, or why there is none.
 
         `folder` is fresh and belongs to this attempt alone. `correction`: what it goes on from; still one commit.
         `lessons`: of earlier work, one line each.
@@ -120,7 +120,7 @@ class Coder:
             return trouble
         return self._commit(run, task, base, folder, correction)
 
-    def _trouble(self, engine_run: EngineRun, token: str) -> NotCoded | None:
+    def _trouble(self, engine_run: EngineRun, token: str) -> CoderSaid | NotCoded | None:
         verdict = judge(engine_run, self.tickets.ledger.calls_of(token))
         match verdict:
             case NoMoney(reason):
@@ -133,6 +133,8 @@ class Coder:
                 raise ModelAway(reason)
             case Broke(reason, retry):
                 return NotCoded(reason, retry)
+            case InWords(words):
+                return CoderSaid(words)
             case Worked():
                 return None
             case _:
@@ -165,8 +167,8 @@ class Coder:
         if correction is None or correction.tests is None:
             return ""
         asked = (*correction.tests.files, *correction.tests.new_files)
-        changed = [change.path for change in self.mirror.changed(correction.start, committed.sha)]
-        others = [path for path in changed if path not in asked]
+        changed = self.mirror.changed(correction.start, committed.sha)
+        others = [change.path for change in changed if change.path not in asked and not marks_tests(change, asked)]
         return f"only tests were asked for, but {', '.join(others[:5])} was changed" if others else ""
 
     def _branch(self, task: TaskSpec, base: str, committed: Committed) -> Branch:
@@ -175,10 +177,13 @@ class Coder:
 
     def _message(self, asked: TaskSpec, correction: Correction | None, lessons: Sequence[str]) -> str:
         given = {**holes(asked), "lessons": _lessons(lessons)}
-        if correction:
+        if correction and correction.tests:
+            prompt = self.prompts.render("qa/write_tests", **holes(asked))
+        elif correction and correction.start:
             prompt = self.prompts.render("coder/correct", **given, findings=correction.findings)
         else:
-            prompt = self.prompts.render("coder/task", **given)
+            earlier = f"\n\nWhat is known from earlier attempts:\n\n{correction.findings}" if correction else ""
+            prompt = self.prompts.render("coder/task", **given, earlier=earlier)
         return f"{prompt.system}\n{prompt.user}"
 
     def _job(

@@ -9,14 +9,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sisimpur.agents.coder.engine.engine import EngineRun
+from sisimpur.shared.model.text import one_line
 from sisimpur.shared.money.ticket import CallRecord
 
+EDIT = "<<<<<<< SEARCH"  # how an edit begins
+LONGEST_WORDS = 300  # characters: a few sentences, and a report shows them whole
 NO_MONEY = ("meter_day_cap", "meter_month_cap", "meter_total_cap", "meter_paused", "meter_halted", "meter_clock")
 
 
 @dataclass(frozen=True)
 class Worked:
     """The engine edited files, and its last answer came whole. Whether the edits are good is for others to say."""
+
+
+@dataclass(frozen=True)
+class InWords:
+    """The model answered, whole and in words alone: it cannot be done, or what was found is wrong. One line."""
+
+    words: str
 
 
 @dataclass(frozen=True)
@@ -55,7 +65,7 @@ class Away:
     reason: str
 
 
-Verdict = Worked | Broke | NoMoney | NoShare | Disturbed | Away
+Verdict = Worked | InWords | Broke | NoMoney | NoShare | Disturbed | Away
 
 
 def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Verdict:
@@ -80,11 +90,20 @@ def judge(run: EngineRun, calls: Sequence[CallRecord]) -> Verdict:
         return Broke("the model declined the task")
     if run.end == "stalled":
         return Broke(run.detail)
+    is_whole = last is not None and last.state == "settled" and last.stop_reason == "end_turn"
+    if run.end == "no edits" and is_whole and (words := spoken(run.reply)):
+        return InWords(words)
     if run.end != "edited":
         return Broke(f"{run.end}: {run.detail}" if run.detail else run.end)
-    if last is None or last.state != "settled" or last.stop_reason != "end_turn":
+    if not is_whole:
         return Broke("files were changed, but the meter saw no complete answer")
     return Worked()
+
+
+def spoken(reply: str) -> str:
+    """What it says, as one line; empty: it wanted to edit, or says nothing."""
+    words = "" if EDIT in reply else one_line(reply, LONGEST_WORDS)
+    return words if any(map(str.isalpha, words)) else ""
 
 
 def _refused(call: CallRecord) -> Broke | NoMoney | NoShare:

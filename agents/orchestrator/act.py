@@ -26,12 +26,14 @@ from sisimpur.agents.orchestrator.decide import (
 from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
 from sisimpur.agents.orchestrator.goals.standing import beside
 from sisimpur.agents.orchestrator.integration.feature_branches import lands
+from sisimpur.agents.orchestrator.integration.partial_goals import may_be_given_back
+from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.agents.orchestrator.publishing.delivery import Delivery, PullFacts
 from sisimpur.shared.forge.forge import ForgeUnavailable, Pull, RateLimited
 from sisimpur.shared.model.errors import Refused, Replaced, Stopping, Stumble, TeamError
 from sisimpur.shared.model.lifecycle import Card, Event, State
 from sisimpur.shared.model.naming import attempt_ref
-from sisimpur.shared.model.work import TaskSpec, Vision
+from sisimpur.shared.model.work import GoalWord, TaskSpec, Vision
 from sisimpur.shared.money.ledger_reader import LedgerReader
 from sisimpur.shared.repo.mirror import BranchMoved
 from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
@@ -155,12 +157,26 @@ class Acts:
         tries = [a.note for a in self._books.journal.attempts(task) if a.outcome in ended]
         notes = [f"{number}: {note}" for number, note in enumerate(tries, 1)]
         known = snapshot.known[task]
-        why = f"given up after {len(notes)} attempts: {known.tried.exhausted(snapshot.board.limits)}"
+        futile = known.tried.futile
+        why = futile or f"given up after {len(notes)} attempts: {known.tried.exhausted(snapshot.board.limits)}"
         self._gates.give_up(known, why)
+        if self._is_given_back(known):
+            self._books.transitions.move(task, State.BACKLOG, Event.GIVEN_BACK, why)
+            self._books.tell(f"{task}: given back to the planner: {why}")
+            return
         spec = _spec(_card(task, snapshot))
-        self._books.events.happened(GivenUp(known, spec, "; ".join(tries[-2:]) or why))
-        if self._books.transitions.move(task, State.BACKLOG, Event.EXHAUSTED, "; ".join((why, *notes[-3:]))):
+        self._books.events.happened(GivenUp(known, spec, futile or "; ".join(tries[-2:]) or why))
+        told = (why,) if futile else (why, *notes[-3:])
+        if self._books.transitions.move(task, State.BACKLOG, Event.EXHAUSTED, "; ".join(told)):
             self._books.tell(f"{task}: {why}; it lies in failed/ and needs you")
+
+    def _is_given_back(self, known: TaskRecord) -> bool:
+        """The coder's words about a task of a goal are kept with the goal; the planner hears of the first."""
+        words = self._review.gates.coder_said(known.id)
+        if known.tried.futile != gate_text.cannot_be_done(words):
+            return False
+        self._review.words.keep(GoalWord(known.goal_id, "answer", words, known.id), self._books.now())
+        return may_be_given_back(self._books.journal, known)
 
     def _deliver(self, task: str, snapshot: Snapshot) -> None:
         card, known = _card(task, snapshot), snapshot.known[task]
@@ -214,6 +230,8 @@ class Acts:
         if pull and self._ended_unnoted(task, pull):
             self._gates.note_end(known, pull.number)
             self._ended_by_owner(known, merged=pull.state == "merged")
+            return
+        if self._gates.takes_up_again(known):
             return
         guarded = replace(spec, guards=tuple(dict.fromkeys((*spec.guards, *self._guards()))))  # also of a later "don't"
         self._coding.code(guarded, known)

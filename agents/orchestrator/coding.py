@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from sisimpur.agents.orchestrator.board.events import AttemptEnded, GivenUp
+from sisimpur.agents.orchestrator.board.events import AttemptEnded
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, CodesTask
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
 from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
@@ -14,13 +14,16 @@ from sisimpur.agents.orchestrator.memory.recall import Recall
 from sisimpur.agents.orchestrator.planning.integrating import BranchContent
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Stumble, TeamError
+from sisimpur.shared.model.evidence import ChangesRequested
 from sisimpur.shared.model.lifecycle import Event, State
 from sisimpur.shared.model.naming import attempt_ref
-from sisimpur.shared.model.work import Coded, Correction, NotCoded, TaskSpec
+from sisimpur.shared.model.work import CodeAnswer, Coded, CoderSaid, Correction, NotCoded, TaskSpec
 from sisimpur.shared.repo.mirror_commits import AlreadyThere
 from sisimpur.shared.store.gate_book import Ruling
 from sisimpur.shared.store.task_records import Attempt, Outcome, TaskRecord
 from sisimpur.shared.system.paths import remove_folder
+
+MOST_FAILURES = 12  # that the coder is told of: more than two rounds of attempts
 
 
 class Coding:
@@ -53,8 +56,7 @@ class Coding:
             return
         attempts = self._books.journal.attempts(spec.id)
         number, tries = attempts[-1].number, sum(attempt.outcome != "void" for attempt in attempts)
-        doing = "writing tests for" if correction and correction.tests else "correcting" if correction else "coding"
-        self._books.tell(f"{spec.id}: {doing} ({spec.title}), attempt {tries}")
+        self._books.tell(f"{spec.id}: {_doing(correction)} ({spec.title}), attempt {tries}")
         folder = self._roles.work / f"{spec.id}.a{number}"
         try:
             lessons = self._lessons(spec, correction, number)
@@ -73,7 +75,7 @@ class Coding:
             self._end(spec.id, "void", f"{folder.parent}: {problem.strerror}")
             raise Misconfigured(f"{folder.parent} cannot be written ({problem.strerror})") from None
         else:
-            self._note(known, spec, answer, correction, number)
+            self._note(spec.id, answer, correction, number)
         finally:
             remove_folder(folder)
 
@@ -110,29 +112,40 @@ class Coding:
         """Who only writes missing tests goes on from what was good."""
         if correction and correction.tests:
             return ()
-        return self._recall.for_coder(spec, number, correction is not None)
+        return self._recall.for_coder(spec, number, bool(correction and correction.start))
 
-    def _note(
-        self, known: TaskRecord, spec: TaskSpec, answer: Coded | NotCoded, correction: Correction | None, number: int
-    ) -> None:
-        """A commit is its own note: the next look finds it and delivers it."""
-        task = known.id
-        if isinstance(answer, NotCoded) and correction and correction.tests:
-            self._books.tell(f"{task}: no tests were written: {answer.reason}")
-            if self._content.mirror.restore(attempt_ref(task, number), correction.start):
-                return  # the change stands as it is: the reviewer reads it, and the owner is asked
+    def _note(self, task: str, answer: CodeAnswer, correction: Correction | None, number: int) -> None:
+        """A commit is its own note: the next look finds it and delivers it. So does what stands as it was."""
         match answer:
             case Coded():
                 self._books.tell(f"{task}: committed {answer.branch.commit[:8]} ({', '.join(answer.branch.changed)})")
+                return
+            case CoderSaid(words):
+                reason, event = gate_text.cannot_be_done(words), Event.FUTILE
             case NotCoded(reason, retry):
-                self._books.tell(f"{task}: {reason}")
-                self._books.events.happened(AttemptEnded(task))
-                if not retry:
-                    self._gates.give_up(known, reason)
-                    self._books.events.happened(GivenUp(known, spec, reason))
-                self._end(task, "failed", reason, Event.STUMBLED if retry else Event.EXHAUSTED)
+                event = Event.STUMBLED if retry else Event.FUTILE
             case _:
                 assert_never(answer)
+        stands = correction is not None and self._stands(task, answer, correction)
+        if correction and stands and self._content.mirror.restore(attempt_ref(task, number), correction.start):
+            return
+        if isinstance(answer, CoderSaid):
+            self._review.gates.keep_coder_words(task, "", answer.words, self._books.now())
+        self._books.tell(f"{task}: {reason}")
+        self._books.events.happened(AttemptEnded(task))
+        self._end(task, "failed", reason, event)
+
+    def _stands(self, task: str, answer: CoderSaid | NotCoded, correction: Correction) -> bool:
+        """The change stays as it is: the reviewer reads what the coder says of it, or that no tests were written."""
+        why = answer.words if isinstance(answer, CoderSaid) else answer.reason
+        if correction.tests:
+            self._books.tell(f"{task}: no tests were written: {why}")
+        elif correction.reviewed and isinstance(answer, CoderSaid):
+            self._books.tell(f"{task}: the coder contradicts the reviewer: {why}")
+            self._review.gates.keep_coder_words(task, correction.start, why, self._books.now())
+        else:
+            return False
+        return True
 
     def _end(self, task: str, outcome: Outcome, note: str, event: Event = Event.STUMBLED) -> None:
         """The attempt's end and the move are booked together, then the file is moved."""
@@ -144,19 +157,26 @@ class Coding:
         """What the gates and the owner said of the commit that it goes on from; None: it begins afresh."""
         said = self._review.gates.rulings(known.id)
         words = [ruling.why for ruling in said if ruling.kind != "approve" and ruling.why]
+        happened = [*self._failures(known.id), *self._rolled_back(known.id)]
         last = self._goes_on_from(known, said)
         commit = self._review.commits.of(known, last) if last else ""
         evidence = self._review.gates.evidence(known.id, commit) if commit else None
-        reviewed = self._review.gates.reviewed(known.id, commit) if commit else None
+        reviewed = self._review.findings.for_coder(known, commit)
         start = (self._content.mirror.start_for(commit, base) or "") if commit else ""
         if last and not start:
-            words.append(f"Your last change conflicts with what is there now; begin afresh. {last.note}")
-        words += self._rolled_back(known.id)
-        text = gate_text.findings(evidence, reviewed, words)
+            happened.append(f"the last change conflicts with what is there now: begin afresh. {last.note}")
+        text = gate_text.findings(evidence, reviewed, words, happened, gate_text.permission(spec))
         if start and evidence and not evidence.is_red and evidence.needing("write tests") and not reviewed:
             branch = self._review.commits.seen(known, commit).branch
             return Correction(start, text, self._gates.qa().tests_for(spec, branch, evidence))
-        return Correction(start, text) if text or start else None
+        is_reviewers = bool(known.tried.sent_back and reviewed and isinstance(reviewed.verdict, ChangesRequested))
+        return Correction(start, text, reviewed=is_reviewers) if text or start else None
+
+    def _failures(self, task: str) -> list[str]:
+        """Each attempt that led to nothing adds a line: no prompt is sent twice, once its answer was understood."""
+        tries = [one for one in self._books.journal.attempts(task) if one.outcome != "void"]
+        failed = [(number, one.note) for number, one in enumerate(tries, 1) if one.outcome == "failed"]
+        return [f"attempt {number} led to nothing: {note}" for number, note in failed[-MOST_FAILURES:]]
 
     def _rolled_back(self, task: str) -> list[str]:
         """What was seen of its change where it was deployed, if that is why it is tried again."""
@@ -176,3 +196,9 @@ class Coding:
             return last
         corrected = said and said[-1].kind == "correct"
         return last if corrected and last.outcome in ("ok", "sent back") else None
+
+
+def _doing(correction: Correction | None) -> str:
+    if correction is None or not correction.start:
+        return "coding"
+    return "writing tests for" if correction.tests else "correcting"

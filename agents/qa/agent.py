@@ -16,6 +16,8 @@ from sisimpur.agents.qa.gathering import CommitSource, CommitTexts, Gathering, K
 from sisimpur.agents.qa.measuring import Counts, Measuring
 from sisimpur.agents.qa.runner.suite import Bench
 from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for
+from sisimpur.agents.qa.tools.checking import Toolbox
+from sisimpur.agents.qa.uncollected import Suite, uncollected
 from sisimpur.shared.model.errors import BrokenSetup
 from sisimpur.shared.model.evidence import Evidence, Failure, Figure, Problem, SuiteRun
 from sisimpur.shared.model.naming import is_upkeep
@@ -57,7 +59,8 @@ class Qa:
         evidence = Evidence(branch.commit, self.source.tree_id(branch.commit), branch.base, subject.command, "")
         if not subject.command:
             text = "there are no tests in this repository, and none in the change: nothing can be shown"
-            return self._told(run, replace(evidence, problems=(Problem("there are no tests", text, "ask owner"),)))
+            evidence = replace(evidence, problems=(Problem("there are no tests", text, "ask owner"),))
+            return self._told(run, self._by_tools(evidence, subject))
         gathering = Gathering(self.bench, self.source, self.kept, self.log, subject)
         base = gathering.base()
         try:
@@ -66,10 +69,13 @@ class Qa:
         except BrokenSetup as reason:
             broken = Problem("the environment cannot be built", " ".join(str(reason).split()), "correct")
             return self._told(run, replace(evidence, box=self._box(branch.base), problems=(broken,)))
-        evidence = self._judged(evidence, task, subject, runs, texts.read(task, gathering.weakenings(), runs))
-        sought = Sought(task, self.mends(task.id), subject.about)
-        less = unproven(sought, runs, lambda path: text_of(self.source, branch.commit, path))
+        read = partial(text_of, self.source, branch.commit)
+        left_out = uncollected(subject.touched, Suite(subject.command, texts.after, runs.change, subject.places), read)
+        told = replace(texts.read(task, gathering.weakenings(), runs), uncollected=tuple(left_out))
+        evidence = self._judged(evidence, task, subject, runs, told)
+        less = unproven(Sought(task, self.mends(task.id), subject.about), runs, read)
         evidence = replace(evidence, problems=(*evidence.problems, *less))
+        evidence = self._by_tools(evidence, subject)
         newly = newly_run(runs.base, runs.change, subject.about) or {}  # not counted: said above
         return self._told(run, self._tried(evidence, subject, gathering, written, newly))
 
@@ -97,6 +103,10 @@ class Qa:
         path = test_writer.sample_of(branch.changed, paths)
         sample = test_writer.Sample(path, text_of(self.source, branch.commit, path)) if path else None
         return test_writer.order(task, branch, evidence, paths, sample)
+
+    def _by_tools(self, evidence: Evidence, subject: Subject) -> Evidence:
+        product = {change.path for change in subject.touched.product}
+        return Toolbox(self.bench, self.kept, self.source, subject.branch, product).check(evidence)
 
     def _subject(self, run: Run, task: TaskSpec, branch: Branch, texts: CommitTexts) -> Subject:
         """A change does not choose its own command, unless it brings the first tests."""
@@ -185,13 +195,17 @@ def _about(task: TaskSpec, touched: Touched, paths: Collection[str]) -> tuple[st
 
 
 def _failures(runs: Runs) -> tuple[Failure, ...]:
-    """Failures that the change is to blame for; of a run without an end whatever it said."""
+    """Failures that the change is to blame for, each cause once before others that share it.
+
+    Of a run without an end whatever it said.
+    """
     known = runs.base.of("failed")
     found = [failure for failure in runs.change.failures if failure.test not in known or not runs.change.is_whole]
     told = {failure.test for failure in found}
     restored = runs.restored.failures if runs.restored else ()
     found += [failure for failure in restored if failure.test not in known | told]
-    return tuple(found[:MOST_FAILURES])
+    first = {failure.text.partition("\n\n")[0]: failure.test for failure in reversed(found)}
+    return tuple(sorted(found, key=lambda one: one.test not in first.values())[:MOST_FAILURES])
 
 
 def _output(runs: Runs) -> str:

@@ -13,6 +13,7 @@ from typing import Literal
 from sisimpur.agents.qa.analysis.task_words import Announced, Named, asks_for_behaviour, bare_name, is_declared, mends
 from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
+from sisimpur.agents.qa.traces import cause
 from sisimpur.shared.model.evidence import Problem, Remedy, SuiteRun, is_test_file
 from sisimpur.shared.model.work import TaskSpec
 
@@ -59,12 +60,14 @@ class Texts:
     """Readings beside the runs: tests that ask less, tests whose subject the task removes, lines that none ran.
 
     `uncounted`: on which side the lines that tests run were not counted; there, no line is known to be run.
+    `uncollected`: of test files of the change that the runner leaves out.
     """
 
     weakened: Sequence[Weakening] = ()
     obsolete: frozenset[Named] = frozenset()
     unrun: Sequence[str] = ()
     uncounted: Uncounted = ""
+    uncollected: Sequence[Problem] = ()
 
 
 def problems(
@@ -88,6 +91,7 @@ def _problems(touched: Touched, runs: Runs, told: Announced, texts: Texts) -> It
         yield from _odd_places(touched, runs, told.places)
         yield from _old_tests(told, runs)
         yield from _unshown(told, touched, runs, texts)
+    yield from texts.uncollected
     yield from _weakened(told, runs, texts.weakened)
 
 
@@ -176,7 +180,9 @@ def _unshown(told: Announced, touched: Touched, runs: Runs, texts: Texts) -> Ite
     if not asks_for_behaviour(told.task, touched):
         yield from _unkept(texts)
     elif not proving(told.task, runs, told.places):
-        what = "no new or changed test fails without the change" if runs.unchanged else "no test was added or changed"
+        what = "no test that it brings is run" if texts.uncollected else "no test was added or changed"
+        if runs.unchanged:
+            what = "no new or changed test fails without the change"
         yield Problem("nothing shows the new behaviour", f"nothing shows what the change does: {what}", "write tests")
 
 
@@ -261,4 +267,6 @@ def named(names: Sequence[str], sign: str = ", ") -> str:
 def _reason(run: SuiteRun) -> str:
     reason = REASONS.get(run.end, f"the runner ended with exit code {run.code}, which does not fit its report")
     failing = [f"{failure.test} at {failure.where or 'an unknown place'}" for failure in run.failures]
-    return f"{reason} ({named(failing)})" if failing else reason
+    printed = "" if run.outcomes else run.output  # tests that ran may print traces of what they expect
+    why = next(filter(None, map(cause, [*(one.text for one in run.failures), printed])), "")
+    return f"{reason} ({': '.join(filter(None, (named(failing), why)))})" if failing or why else reason

@@ -15,10 +15,11 @@ from typing import NoReturn
 
 from sisimpur.agents.qa.coverage_checker import executable, read_coverage
 from sisimpur.agents.qa.runner.suite import MAX_REPORT, RawTestRun
+from sisimpur.agents.qa.traces import excerpt
 from sisimpur.shared.model.evidence import Failure, Outcome, SuiteRun, configures_tests, is_test_file
 
 LONGEST_ID = 300  # characters
-LONGEST_TRACE = 3_000
+LONGEST_TRACE = 1_500  # as much as is shown of one
 MOST_FAILURES = 50  # whose traces are kept
 LONGEST_OUTPUT = 20_000
 PLACE = re.compile(r"[^:\s][^:\n]{0,400}:\d{1,7}")
@@ -197,7 +198,7 @@ def _take_test(line: dict[str, object], runner: _Runner, report: _Report) -> Non
     where, text = _text(line.get("where", "")), _text(line.get("text", ""))
     if outcome == "failed" and len(report.failures) < MOST_FAILURES:
         place = where if PLACE.fullmatch(where) else ""
-        report.failures.setdefault(test, Failure(test, _line(place), _clean(text[-LONGEST_TRACE:])))
+        report.failures.setdefault(test, Failure(test, _line(place), _clean(excerpt(text, LONGEST_TRACE))))
 
 
 # --- values --------------------------------------------------------------------------------------------------

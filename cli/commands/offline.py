@@ -47,6 +47,7 @@ def demo(arguments: Arguments) -> int:
     """Make a home with a sample project and a scripted model; then run a day like any other."""
     from sisimpur.cli.commands import day, owner_commands
     from sisimpur.simulators.discord.local_webhook import LocalWebhook
+    from sisimpur.simulators.model.pages import write_story
     from sisimpur.simulators.model.script import read_script
     from sisimpur.simulators.model.scripted_model import ScriptedModel
 
@@ -71,12 +72,14 @@ def demo(arguments: Arguments) -> int:
         _record(home / "config" / "policy.yaml")
         shutil.copyfile(DAY / "VISION.md", home / "VISION.md")
         code = day.run_day(Arguments("run-day", home), environment={})
+        write_story(model.requests, place / "prompts")
         print()
         _print_views(home)
         print(f"the site:     {site.says()}")
     print(f"              (it has ended; to see it again: {site.typed('show')})")
     print(f"look around:  {command(home, 'show ID')}   (and: tasks, roadmap, logs, status)")
     print(f"the report:   {home / 'reports' / 'daily'} and, as Discord got it, {place / 'discord'}")
+    print(f"the prompts:  {place / 'prompts'}: what each role was asked, and what it answered")
     forge = place / "github" / f"{SAMPLE}.git" if keys else home / ".state" / "forge" / "exam_site.git"
     print(f"the branches: git -C {shlex.quote(str(forge))} log --oneline --all")
     return code

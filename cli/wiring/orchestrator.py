@@ -178,7 +178,7 @@ class Assembly:
             records.upkeep,
             records.roadmap,
             records.goal_books,
-            lambda: self._snapshot().board,
+            self._snapshot,
             lambda day: records.spending.cap_of(day, self._policy.budget.day),
             self._clean,
         )
@@ -246,7 +246,8 @@ class Assembly:
             self._records.plans,
             self._target.allow,
         )
-        return Upkeep(self._proposals, self._roles.upkeep, eyes, self._goals.capacity_left, self._session.tell)
+        board, room = lambda: self._snapshot().board, self._goals.capacity_left
+        return Upkeep(self._proposals, self._roles.upkeep, eyes, board, room, self._session.tell)
 
     # -- work -------------------------------------------------------------------------------------------------
 
@@ -294,7 +295,9 @@ class Assembly:
     def _acts(self) -> Acts:
         facts, records, code = self._facts, self._records, self._code
         owners = bool(self._inbox_rules.owners)
-        review = GateBooks(records.gates, facts.commits, facts.pulls, self._branches, self._publishing, owners)
+        review = GateBooks(
+            records.gates, facts.commits, facts.pulls, self._branches, self._publishing, owners, records.words
+        )
         gates = Gatekeeper(review, self._roles.change, self._books)
         coding = Coding(gates, review, self._content, self._recall, self._roles.change, self._books)
         delivery = Delivery(records.journal, code.mirror, code.forge, self._clean)

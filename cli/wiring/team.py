@@ -20,8 +20,8 @@ from sisimpur.agents.orchestrator.goals.evaluator import GoalEvaluator
 from sisimpur.agents.orchestrator.planning.morning import CodeFacts
 from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
 from sisimpur.agents.planner.agent import Planner
-from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
-from sisimpur.agents.planner.source import SourceSnapshot
+from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.facts.source import SourceSnapshot
 from sisimpur.agents.qa.agent import Qa, QaPolicy
 from sisimpur.agents.researcher.agent import ResearchBounds, Researcher
 from sisimpur.agents.reviewer.agent import Reviewer
@@ -186,7 +186,8 @@ def make_roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience:
     stopping, prompts, analyzer = parts.quit_.asked, Prompts(CHECKOUT / "agents"), CodebaseAnalyzer()
     caching = Caching(parts.savings, parts.pricing, records.clock)
     asker = make_client(records, caching, patience)
-    planner = Planner(asker, prompts, analyzer)
+    asks_again = partial(caching.goes_on, "planner", settings.agents.asking["planner"].model, 1, unknown=False)
+    planner = Planner(asker, prompts, analyzer, asks_again)
     researcher = make_researcher(records, asker, prompts, caching)
     library = make_library(records, outgoing, stopping)
     change = ChangeRoles(

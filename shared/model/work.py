@@ -278,6 +278,13 @@ class Coded:
 
 
 @dataclass(frozen=True)
+class CoderSaid:
+    """The coder's word instead of a change: it cannot be done as described, or a finding is wrong. Data of a model."""
+
+    words: str  # one line
+
+
+@dataclass(frozen=True)
 class NotCoded:
     """The coder's other answer: no commit, and the reason. `retry` is False when trying again cannot help."""
 
@@ -285,19 +292,22 @@ class NotCoded:
     retry: bool = True
 
 
-CodeAnswer = Coded | NotCoded
+CodeAnswer = Coded | CoderSaid | NotCoded
 
 
 @dataclass(frozen=True)
 class Correction:
     """Start of the coder: a commit on top of the task's base (empty: afresh), and what was found in it.
 
-    `tests`: only tests are to be written, as this order says; everything else stays as it is in `start`.
+    `tests`: only tests are to be written, as this order says; everything else stays as it is in `start`. Who writes
+    them is told nothing else: what was found may be for others to mend.
+    `reviewed`: the reviewer has sent it back; if the coder contradicts, that is for the reviewer to judge.
     """
 
     start: str
     findings: str
     tests: TaskSpec | None = None
+    reviewed: bool = False
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,9 @@ class Recorded:
     path: str
     headers: Mapping[str, str]
     body: Any = None  # None: not JSON
+    agent: str = ""  # who asked
     summary: str = ""  # who asked what
+    answer: str = ""  # its texts
     step: str = ""  # where the answer stands; empty: there was none
     status: int = 0
     error: str = ""
@@ -139,7 +141,9 @@ class ScriptedModel:
         self.requests.append(record)
         number = len(self.requests)
         try:
-            call, step = self._step(await Request(scope, receive).body(), record)
+            call = self._call(await Request(scope, receive).body(), record)
+            step = await self.step_for(call, number)
+            record.step = step.where
             record.gone = await gone_within(receive, step.delay)
             _fail_as_scripted(step, call)
             whole = self._written(call, step, number, record)
@@ -152,22 +156,26 @@ class ScriptedModel:
             self._tell(number, record)
             await _refusal(error, _request_id(number))(scope, receive, send)
 
-    def _step(self, body: bytes, record: Recorded) -> tuple[Call, PlacedStep]:
+    def _call(self, body: bytes, record: Recorded) -> Call:
         record.body = _json(body)
         check_headers(record.headers)
         call = check(body, record.headers, self._today())
         asked = Asked.by(call.request)
-        record.summary = asked.summary
-        step = self._script.answer(asked)
+        record.agent, record.summary = asked.agent, asked.summary
+        return call
+
+    async def step_for(self, call: Call, number: int) -> PlacedStep:  # noqa: ARG002  a person's answer needs it
+        """What answers the call with this number. ApiError: the script has no step for it."""
+        step = self._script.answer(Asked.by(call.request))
         if isinstance(step, str):
             raise ApiError(400, step)
-        record.step = step.where
-        return call, step
+        return step
 
     def _written(self, call: Call, step: PlacedStep, number: int, record: Recorded) -> Mapping[str, Any]:
         """The whole answer, billed: what is lost on the way was written all the same."""
         whole = message(call, step, number, self._cache.usage(call, self._clock.now()))
         record.usage = whole["usage"]
+        record.answer = "\n".join(block["text"] for block in whole["content"] if block["type"] == "text")
         record.billed = price(call.model.id, record.usage)
         return whole
 

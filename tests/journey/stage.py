@@ -118,7 +118,7 @@ class Engine:
     """Asks the model once through the meter, as every engine does, then changes the folder as the story says."""
 
     socket: Path
-    change: Callable[[Path, EngineJob], None]
+    change: Callable[[Path, EngineJob], EngineRun | None]  # None: it edited
     way: Callable[[Path], httpx2.BaseTransport]  # to the meter at this socket
     name: str = "scripted"
     jobs: list[EngineJob] = field(default_factory=list)
@@ -129,7 +129,9 @@ class Engine:
         status, text = self._ask(job)
         if status != 200:
             return EngineRun("api error", text, (), text, 0.0)
-        self.change(job.folder, job)
+        said = self.change(job.folder, job)
+        if said is not None:
+            return said
         return EngineRun("edited", "", job.edit, text, 0.0)
 
     def _ask(self, job: EngineJob) -> tuple[int, str]:
@@ -220,7 +222,7 @@ class HurriedClock:
 class Stage:
     root: Path
     model_url: str
-    change: Callable[[Path, EngineJob], None] = mends
+    change: Callable[[Path, EngineJob], EngineRun | None] = mends
     tests: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda _: {}
     said: list[str] = field(default_factory=list)
     engines: list[Engine] = field(default_factory=list)

@@ -57,6 +57,16 @@ def test_the_demo_merges_corrects_rolls_back_and_asks_and_says_what_is_scripted(
     one_change_is_sick_where_it_is_deployed_and_goes_live_when_it_is_mended(demo)
     nothing_runs_any_more_and_the_site_can_be_seen_again(demo)
     a_quarter_of_a_tasks_tokens_at_most_goes_to_all_but_the_engine(demo)
+    what_each_role_was_asked_and_answered_can_be_read(demo)
+
+
+def what_each_role_was_asked_and_answered_can_be_read(demo: Demo) -> None:
+    first, *others = sorted((demo.place / "prompts").iterdir())
+    assert first.name == "01-orchestrator.md" and "You are the Orchestrator" in first.read_text()
+    calls = {agent: share["calls"] for agent, share in demo.asked("budget")[-1]["by_agent"].items()}
+    calls["researcher"] -= 2  # searches, which no model answers
+    assert len(others) + 1 == sum(calls.values())
+    assert all("## Answered" in page.read_text() for page in others)
 
 
 def a_quarter_of_a_tasks_tokens_at_most_goes_to_all_but_the_engine(demo: Demo) -> None:

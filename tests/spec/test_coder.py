@@ -6,7 +6,7 @@ import pytest
 
 from sisimpur.agents.coder.agent import LONGEST_SUBJECT, commit_message
 from sisimpur.agents.coder.engine.engine import End, EngineRun
-from sisimpur.agents.coder.judge import Away, Broke, Disturbed, NoMoney, NoShare, Worked, judge, pulse
+from sisimpur.agents.coder.judge import Away, Broke, Disturbed, InWords, NoMoney, NoShare, Worked, judge, pulse
 from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.money.ticket import CallRecord
 from sisimpur.shared.money.ticket import State as CallState
@@ -15,8 +15,8 @@ from sisimpur.shared.money.token_budget import TokenUsage
 TASK = TaskSpec("20261120-01", "Fix the sum", "It subtracts.", files=("a.py",))
 
 
-def run(end: End = "edited", detail: str = "") -> EngineRun:
-    return EngineRun(end, detail, (), "", 1.0)
+def run(end: End = "edited", detail: str = "", reply: str = "") -> EngineRun:
+    return EngineRun(end, detail, (), "", 1.0, reply)
 
 
 def call(
@@ -40,6 +40,14 @@ def refused(code: str) -> CallRecord:
         pytest.param(run(), [call("lost", "")], Broke, id="edited, but the answer was cut: the exit code is no proof"),
         pytest.param(run(), [], Broke, id="edited without a single call: not the model's work"),
         pytest.param(run("no edits", "said no"), [call()], Broke("no edits: said no"), id="nothing edited"),
+        pytest.param(
+            run("no edits", "…", "It is there\nalready."), [call()], InWords("It is there already."), id="words alone"
+        ),
+        pytest.param(run("no edits", "…", "It is"), [call("lost", "")], Broke("no edits: …"), id="words that were cut"),
+        pytest.param(run("no edits", "…", "..."), [call()], Broke("no edits: …"), id="it says nothing"),
+        pytest.param(
+            run("no edits", "…", "So:\n<<<<<<< SEARCH\n"), [call()], Broke("no edits: …"), id="it may not edit that"
+        ),
         pytest.param(run("timed out"), [call()], Broke("timed out"), id="the time was up"),
         pytest.param(run("stalled", "nothing happened"), [call()], Broke("nothing happened"), id="it was stuck"),
         pytest.param(run("stalled", "nothing happened"), [], Broke("nothing happened"), id="stuck before it asked"),

@@ -21,9 +21,9 @@ from sisimpur.agents.coder.agent import Coder, CoderLimits, CoderTickets
 from sisimpur.agents.coder.engine import aider_launcher
 from sisimpur.agents.coder.engine.aider_runner import answer
 from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun, named_files
-from sisimpur.agents.coder.judge import Broke, Disturbed, judge
+from sisimpur.agents.coder.judge import Broke, Disturbed, InWords, judge
 from sisimpur.agents.orchestrator.publishing.delivery import Delivery, PullFacts
-from sisimpur.agents.orchestrator.publishing.gate_text import verdict_line
+from sisimpur.agents.orchestrator.publishing.gate_text import cannot_be_done, verdict_line
 from sisimpur.agents.orchestrator.reports.reflection import (
     KNOWN,
     MOST_LINES,
@@ -96,6 +96,8 @@ def job(folder: Path, *edit: str) -> EngineJob:
 def broke(run: EngineRun, last: CallRecord | None = None) -> DayFailure:
     """An attempt after which the coder says why there is no commit."""
     found = judge(run, [last or call()])
+    if isinstance(found, InWords):
+        return DayFailure(TASK.id, "failed", cannot_be_done(found.words))
     assert isinstance(found, Broke), found
     return DayFailure(TASK.id, "failed", found.reason)
 
@@ -338,7 +340,7 @@ def disturbed(_: Path) -> DayFailure:
     return DayFailure(TASK.id, "lost", found.reason)
 
 
-def used_up(*tries: Make, **tried: int) -> Make:
+def used_up(*tries: Make, **tried: Any) -> Make:
     def make(folder: Path) -> DayFailure:
         before = tuple(one(folder) for one in tries)
         why = f"given up after {len(before)} attempts: {Tried(**tried).exhausted(TaskLimits())}"
@@ -383,8 +385,8 @@ TABLE = [
     pytest.param(ended(code=aider_launcher.EDITS_FAILED, result={}), CODER, id="edits that do not fit"),
     pytest.param(
         ended(code=aider_launcher.NO_EDITS, result={"reply": REPLY}),
-        CODER,
-        id="what a model says is no fact",
+        WISHES,
+        id="words instead of a change, and what they say is no fact",
     ),
     pytest.param(used_up(RED, RED, RED, RED, sent_back=4), CODER, id="the same test till the end"),
     pytest.param(same_again(RED), CODER, id="the same result twice"),
@@ -544,9 +546,10 @@ def test_every_failure_has_a_cause_whatever_it_says_and_whoevers_it_is(failure: 
 @given(st.text(min_size=1), st.sampled_from(["\ud800", "\0", "\x1b[31m", "", "\n"]))
 def test_what_stands_behind_our_own_words_changes_nothing(text: str, odd: str) -> None:
     """A test's output, a model's answer: they cannot choose whose turn it is."""
-    for _, begin in (("", "no edits: the model answered without an edit: "), ("", "edits failed: ")):
+    said = cannot_be_done("")
+    for cause, begin in ((CODER, "no edits: the model answered without an edit: "), (WISHES, said)):
         hostile = f"{begin}{odd}{text}; timed out; nothing happened for 6 minutes: the tests of x have no environment: "
-        assert classify(DayFailure("t", "failed", hostile)) is CODER
+        assert classify(DayFailure("t", "failed", hostile)) is cause
 
 
 # --- the weeks ---------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sisimpur.agents.reviewer.rules import rules
 from sisimpur.agents.reviewer.rules.dependency_rules import close_to_well_known
-from sisimpur.shared.model.evidence import Severity
+from sisimpur.shared.model.evidence import FOR_THE_OWNER, Severity
 from tests.spec.reviewing import OUTGOING, case, file, found
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
@@ -267,12 +267,122 @@ def test_only_added_lines_count() -> None:
     assert found("core/settings.py", before + "y = 1\n", before) == ()
 
 
-def test_what_only_moved_is_a_comment_and_what_was_copied_is_not() -> None:
+def severities(rule: str, path: str, after: str, before: str) -> list[Severity]:
+    return [one.severity for one in found(path, after, before) if one.rule == rule]
+
+
+def test_what_only_moved_is_a_comment() -> None:
     before = "def f(a):\n    return eval(a)\n\n\nx = 1\n"
     moved = "x = 1\n\n\ndef f(a):\n    return eval(a)\n"
-    copied = before + "\n\ndef g(a):\n    return eval(a)\n"
-    assert [one.severity for one in found("a.py", moved, before) if one.rule == "dangerous call"] in ([], [LOW])
-    assert [one.severity for one in found("a.py", copied, before) if one.rule == "dangerous call"] == [HIGH]
+    assert severities("dangerous call", "a.py", moved, before) in ([], [LOW])
+
+
+OWN_QUOTING = "def f(c, a):\n    c.execute('DELETE FROM %s' % own(a))\n"
+SAME_FORM = [
+    pytest.param(OWN_QUOTING, "def g(cursor, name):\n    cursor.execute('DROP TABLE %s' % own(name))\n", id="quoted"),
+    pytest.param(
+        OWN_QUOTING, "def g(c, a):\n    return c.execute(\n        'x from %s' % own(a)\n    )\n", id="broken"
+    ),
+    pytest.param(
+        "def f(c, a):\n    sql = f'select {own(a)}'\n    c.execute(sql)\n",
+        "def g(c, b):\n    sql = f'select 1, {own(b)}'\n    c.execute(sql)\n",
+        id="one step back",
+    ),
+]
+OTHER_FORM = [
+    pytest.param(OWN_QUOTING, "def g(c, a):\n    c.execute('DROP TABLE %s' % a)\n", id="not quoted"),
+    pytest.param(OWN_QUOTING, "def g(c, a):\n    c.execute('DROP TABLE %s' % other(a))\n", id="another function"),
+    pytest.param(
+        "def f(c, a):\n    sql = f'select {own(a)}'\n    c.execute(sql)\n",
+        "def g(c, b):\n    sql = f'select {b}'\n    c.execute(sql)\n",
+        id="one step back, not quoted",
+    ),
+    pytest.param(
+        "def f(c, t):\n    c.execute(f'select 1 from {t}')\n",
+        "def g(c, r):\n    c.execute(f'select 1 from {r.GET[0]}')\n",
+        id="another value",
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "new"), SAME_FORM)
+def test_what_the_base_does_in_the_same_form_is_a_remark(before: str, new: str) -> None:
+    assert severities("raw SQL", "m.py", f"{before}\n\n{new}", before) == [LOW]
+
+
+@pytest.mark.parametrize(("before", "new"), OTHER_FORM)
+def test_what_the_base_does_in_another_form_excuses_nothing(before: str, new: str) -> None:
+    assert severities("raw SQL", "m.py", f"{before}\n\n{new}", before) == [HIGH]
+
+
+FIRM = [
+    pytest.param("a.py", f"TOKEN_A = {RANDOM!r}\n", f"TOKEN_B = {RANDOM!r}\n", "secret", id="a key"),
+    pytest.param("tests/test_a.py", "@pytest.mark.skip\ndef test_a(): ...\n", "@pytest.mark.skip\ndef test_b(): ...\n",
+                 "test switched off", id="a test switched off"),
+    pytest.param("a.py", "import pytest\n", "import pytest\n", "knows it is tested", id="code that knows its tests"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "before", "new", "rule"), FIRM)
+def test_keys_and_honesty_are_excused_by_no_base(path: str, before: str, new: str, rule: str) -> None:
+    assert LOW not in severities(rule, path, before + new, before) != []
+
+
+def test_an_error_is_one_wherever_it_stands() -> None:
+    before = "try:\n    f()\nexcept Exception:\n    pass\n"
+    assert severities("swallowed exception", "a.py", before + before.replace("f()", "g()"), before) == [LOW]
+    assert severities("swallowed exception", "a.py", before + before.replace("pass", "x = 1; pass"), before) == []
+
+
+def test_a_line_that_moves_to_another_file_is_not_new_there_and_a_copy_is() -> None:
+    line, rest = "def f(c, t):\n    c.execute(f'drop table {t}')\n", "x = 1\n"
+    moved = case([file("a.py", rest, line + rest), file("b.py", line, None)])
+    copied = case([file("a.py", line + "x = 2\n", line + rest), file("b.py", line, None)])
+    assert [(one.path, one.severity) for one in rules.findings(moved, OUTGOING)] == [("b.py", LOW)]
+    assert [(one.path, one.severity) for one in rules.findings(copied, OUTGOING)] == [("b.py", HIGH)]
+
+
+def test_what_was_allowed_where_it_stood_is_new_where_it_is_not() -> None:
+    debug = case([file("core/settings_dev.py", "", "DEBUG = True\n"), file("core/settings.py", "DEBUG = True\n", "")])
+    assert HIGH in [one.severity for one in rules.findings(debug, OUTGOING) if one.rule == "open setting"]
+
+
+QUOTED = [
+    "c.execute(f'drop table {connection.ops.quote_name(t)}')",
+    "c.execute('drop table %s' % self.quote_name(t))",
+    "qn = connection.ops.quote_name\n    c.execute('select %s from %s' % (qn(a), qn(t)))",
+    "name = quote_ident(t)\n    c.execute('drop table {}'.format(name))",
+    "c.execute(sql.SQL('drop table {}').format(sql.Identifier(t)))",
+    "c.execute(text('select 1 from t where a = :a'), {'a': a})",
+    "c.execute('select 1 from t where a in (%s)' % ', '.join(['%s'] * len(ids)), ids)",
+    "c.execute(f\"delete from t where a in ({','.join('?' for _ in ids)})\", ids)",
+    "c.execute('select %s from t' % ', '.join(map(qn.quote_name, columns)))",
+    "c.execute('update t set ' + ', '.join(f'{quote_ident(n)} = %s' for n in names), values)",
+    "c.execute(f'select 1 from t limit {int(n)}')",
+    "c.execute(f'drop table {engine.dialect.identifier_preparer.quote(t)}')",
+    "order = 'a' if up else 'b'\n    c.execute(f'select 1 from t order by {order}')",
+]
+NOT_QUOTED = [
+    "c.execute(text(f'select 1 from t where a = {a}'))",
+    "c.execute(sql.SQL(f'drop table {t}').format())",
+    "if t:\n        t = quote_ident(t)\n    c.execute(f'drop table {t}')",
+    "q = quote_ident(q0)\n    q += t\n    c.execute(f'drop table {q}')",
+    "x = ', '.join(x)\n    c.execute(f'drop table {x}')",
+    "quote = shlex.quote\n    c.execute(f'drop table {quote(t)}')",
+    "c.execute(f'select {quote_name(a)} from {t}')",
+    "c.execute('drop table %s' % (t * 1))",
+    "c.execute('select ' + ', '.join(columns) + ' from t')",
+]
+
+
+@pytest.mark.parametrize("line", QUOTED)
+def test_what_is_quoted_or_given_as_a_parameter_is_no_raw_sql(line: str) -> None:
+    assert [one.rule for one in found("m.py", f"def f(c, t, a, ids, columns, names):\n    {line}\n")] == []
+
+
+@pytest.mark.parametrize("line", NOT_QUOTED)
+def test_what_is_quoted_in_part_or_for_something_else_is_raw_sql(line: str) -> None:
+    assert "raw SQL" in [one.rule for one in found("m.py", f"def f(c, t, a, ids, columns, names):\n    {line}\n")]
 
 
 def test_a_check_that_is_taken_out_of_an_exempt_view_is_found() -> None:
@@ -392,7 +502,7 @@ def test_what_no_review_can_judge_is_for_the_owner(change: dict[str, str]) -> No
     unusual = replace(plain, change=replace(plain.change, **change))  # type: ignore[arg-type]
     assert rules.findings(case([plain]), OUTGOING) == ()
     assert [one.rule for one in rules.findings(case([unusual]), OUTGOING)] == ["unusual file"]
-    assert "unusual file" in rules.FOR_THE_OWNER
+    assert "unusual file" in FOR_THE_OWNER
 
 
 def test_a_guarded_path_is_never_right() -> None:

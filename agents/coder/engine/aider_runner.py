@@ -209,9 +209,11 @@ Told = tuple[End, str, tuple[str, ...]]  # the end, in words for the owner, the 
 
 def answer(done: Finished, folder: Path, job: EngineJob, launcher: str) -> EngineRun:
     """`folder`: where the launcher's result is, if it wrote one."""
-    end, detail, edited = _told(done, _result(folder / RESULT_FILE), job, launcher)
+    result = _result(folder / RESULT_FILE)
+    end, detail, edited = _told(done, result, job, launcher)
     output = (done.output + done.errors).decode("utf-8", "replace")
-    return EngineRun(end, one_line(detail, LONGEST_DETAIL), edited, output, done.seconds)
+    reply = result.reply if result and result.policy else ""
+    return EngineRun(end, one_line(detail, LONGEST_DETAIL), edited, output, done.seconds, reply)
 
 
 def _result(path: Path) -> Result | None:

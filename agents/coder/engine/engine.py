@@ -56,6 +56,7 @@ class EngineRun:
     edited: tuple[str, ...]  # as the model spelled them
     output: str  # head and tail of what it printed
     seconds: float
+    reply: str = ""  # what the model said last, if the engine tells
 
 
 def never() -> bool:

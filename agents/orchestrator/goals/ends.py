@@ -96,11 +96,7 @@ def told(end: GoalEnd, looks: Sequence[GoalLook], measure: Measure | None) -> st
     if end == "done":
         return f"held: {figure}" if figure else "read once: holds"
     what = figure or (last.text if last else "")
-    return (
-        f"does not hold yet: {what}"
-        if last and last.verdict == "not yet"
-        else f"nobody can tell: {what}"
-    )
+    return f"does not hold yet: {what}" if last and last.verdict == "not yet" else f"nobody can tell: {what}"
 
 
 def question(looks: Sequence[GoalLook], measure: Measure | None, merged: int) -> str:

@@ -7,12 +7,14 @@ must not land before all of it is there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from sisimpur.agents.orchestrator.integration.feature_branches import lands, new_branch, open_branches
-from sisimpur.shared.model.lifecycle import wording
+from sisimpur.shared.model.lifecycle import Event, wording
 from sisimpur.shared.model.work import DailyPlan, Goal, PlanAnswer
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import PlanRepository
+from sisimpur.shared.store.task_records import TaskRecord
 
 Worded = tuple[str, str]  # a goal's id and its wording
 
@@ -21,13 +23,17 @@ def worded(goal: Goal) -> Worded:
     return goal.id, wording(goal)
 
 
+def worded_as(task: TaskRecord) -> Worded:
+    return task.goal_id, task.wording
+
+
 def planned(journal: Journal, goals: Iterable[Goal]) -> set[Worded]:
     """Those of these goals that have tasks. What went with its goal does not count when the goal is back."""
     return {worded(goal) for goal in goals} & _have_tasks(journal, (goal.id for goal in goals))
 
 
 def _have_tasks(journal: Journal, ids: Iterable[str]) -> set[Worded]:
-    return {(one.goal_id, one.wording) for one in journal.tasks_of(ids).values() if not one.is_dropped}
+    return {worded_as(one) for one in journal.tasks_of(ids).values() if not one.is_dropped}
 
 
 def is_planned_whole(plans: PlanRepository, journal: Journal, goal: Worded, day: str) -> bool:
@@ -52,7 +58,7 @@ def left_before(plans: PlanRepository, journal: Journal, day: str) -> set[Worded
     taken_up = _taken_up(today, journal) if today else set()
     left = {worded(goal) for goal in plans.left_over(day) if goal.id not in ids}
     left |= {goal for goal, plan in words.items() if goal in _rest(plan) - taken_up}
-    return left | _lost(plans, journal, day)
+    return left | _lost(plans, journal, day) | {worded_as(task) for task in given_back(journal)}
 
 
 def finished(plans: PlanRepository, journal: Journal, day: str) -> dict[Worded, str]:
@@ -98,6 +104,36 @@ def _rest(plan: DailyPlan) -> set[Worded]:
 def _taken_up(plan: DailyPlan, journal: Journal) -> set[Worded]:
     tasks = journal.tasks(task.id for task in plan.tasks).values()
     return {*map(worded, plan.finished), *((task.goal_id, task.wording) for task in tasks)}
+
+
+# --- what the coder gave back --------------------------------------------------------------------------------
+
+
+def may_be_given_back(journal: Journal, task: TaskRecord) -> bool:
+    """The planner hears of it once for each wording of a goal; then it is the owner's turn."""
+    before = journal.tasks(journal.times_of(Event.GIVEN_BACK)).values()
+    return bool(task.goal_id) and not lands(task) and worded_as(task) not in map(worded_as, before)
+
+
+def given_back(journal: Journal) -> tuple[TaskRecord, ...]:
+    """Tasks of which the planner has not heard yet that they cannot be done as described."""
+    tasks = journal.tasks(journal.times_of(Event.GIVEN_BACK)).values()
+    return tuple(
+        task
+        for task in tasks
+        if task.newest and task.newest.event is Event.GIVEN_BACK and not journal.intended(_heard(task))
+    )
+
+
+def planner_heard(journal: Journal, goals: Sequence[Goal], now: datetime) -> None:
+    """Whatever the planner has made of it."""
+    for task in given_back(journal):
+        if worded_as(task) in map(worded, goals):
+            journal.intend(_heard(task), "planned anew", task.id, task.wording, now)
+
+
+def _heard(task: TaskRecord) -> str:
+    return f"{task.id}:planned-anew"
 
 
 # --- branches ------------------------------------------------------------------------------------------------

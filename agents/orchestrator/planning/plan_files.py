@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sisimpur.agents.orchestrator.board.events import DayPlanned, Evening, TeamEvent
+from sisimpur.agents.orchestrator.board.snapshot import Snapshot
+from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
 from sisimpur.agents.orchestrator.board.transitions import Transitions
 from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds, beside
 from sisimpur.agents.orchestrator.integration.partial_goals import Worded, finished, left_before, planned, worded
@@ -19,7 +21,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmapping import Roadmapping
 from sisimpur.agents.orchestrator.upkeep import upkeep
 from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
-from sisimpur.shared.model.lifecycle import Board, wording
+from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.work import Goal, Vision
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import PlanRepository
@@ -67,7 +69,7 @@ def open_goals(
 
 @dataclass(frozen=True)
 class PlanPage:
-    """DAILY_PLAN.md. `board`: where things stand now; `cap`: what that day may cost, in nano-dollars."""
+    """DAILY_PLAN.md. `seen`: where things stand now; `cap`: what that day may cost, in nano-dollars."""
 
     path: Path
     plans: PlanRepository
@@ -75,7 +77,7 @@ class PlanPage:
     upkeep: UpkeepRepository
     pins: RoadmapRepository
     goals: GoalBooks
-    board: Callable[[], Board]
+    seen: Callable[[], Snapshot]
     cap: Callable[[str], int]
     clean: Callable[[str], str]  # the filter for outgoing text
 
@@ -87,12 +89,12 @@ class PlanPage:
         questions = open_questions(self.plans, self.pins, accepted.vision)
         notes = {looked.inquiry.id: note_path(looked) for looked in self.research.all() if looked.slug}
         proposed = upkeep.lines(self.upkeep.look(day))
-        known = GoalEnds(self.goals)
+        known, seen = GoalEnds(self.goals), self.seen()
         said = {
             goal.id: (*filter(None, [known.seen(goal)]), *beside(known.words(goal))) for goal in accepted.vision.goals
         }
-        more = daily_planner.Beside(questions, self.cap(day), notes, proposed, said)
-        text = daily_planner.render(plan, accepted.vision, self.board(), more)
+        more = daily_planner.Beside(questions, self.cap(day), notes, proposed, stuck_tasks(seen), said)
+        text = daily_planner.render(plan, accepted.vision, seen.board, more)
         write_text(self.path, self.clean(text))
 
 

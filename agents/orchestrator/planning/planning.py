@@ -6,9 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.orchestrator.board.session import AgentRuns
+from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
 from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds
 from sisimpur.agents.orchestrator.integration.feature_branches import BranchConflict, FeatureBranches, open_branches
-from sisimpur.agents.orchestrator.integration.partial_goals import branches_for, planned, worded
+from sisimpur.agents.orchestrator.integration.partial_goals import (
+    branches_for,
+    planned,
+    planner_heard,
+    worded,
+)
 from sisimpur.agents.orchestrator.memory.recall import Recall
 from sisimpur.agents.orchestrator.planning.daily_planner import merged
 from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles
@@ -208,6 +214,7 @@ class _DayPlanning:
         if lessons:
             of.recall.planned(f"plan-{day}", order.first_number, is_whole=not answer.notes)
         self._keep(before, replace(plan, deferred=(*plan.deferred, *waiting)), (*goals, *waiting))
+        planner_heard(of.books.journal, goals, of.runs.session.now())
         for goal in () if branch else goals:
             if goal.id in dict(plan.branches):
                 self._tell(f"{goal.title!r} is more than one day: it grows on a branch of its own")
@@ -245,6 +252,7 @@ class _DayPlanning:
             depth=self.of.rules.depth,
             words=self.of.books.goals.words.of([goal.id for goal in goals]),
             figures=tuple(self._figures(goals)),
+            stuck=tuple(f"{one.task} ({one.title}): {one.words}" for one in stuck_tasks(self.of.files.page.seen())),
         )
 
     def _figures(self, goals: Goals) -> Iterator[str]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from sisimpur.shared.forge.forge import CheckResult
 from sisimpur.shared.llm.prompts import quoted
+from sisimpur.shared.model.change import DEPENDENCIES
 from sisimpur.shared.model.evidence import (
     Approved,
     ChangesRequested,
@@ -19,13 +20,18 @@ from sisimpur.shared.model.evidence import (
     Finding,
     Problem,
     Reviewed,
+    Severity,
+    ToolRun,
     Verdict,
 )
+from sisimpur.shared.model.scope import matches
 from sisimpur.shared.model.text import bullets
+from sisimpur.shared.model.work import TaskSpec
 
 MOST = 10  # failures or findings that are shown one by one
 TRACE = 1_500  # characters of one trace for the coder
 WHOLE = 12_000  # characters of all findings for the coder
+SHORT = 8  # letters of a finding's signature
 
 
 # --- one line ------------------------------------------------------------------------------------------------
@@ -70,12 +76,23 @@ def evidence(found: Evidence) -> str:
         f"### Tests: {word}",
         f"{summary(found)}; {found.seconds:.1f} s; `{found.command or 'no tests'}` in {found.box}",
         bullets(problem.text for problem in found.problems),
-        bullets(f"`{failure.test}` at {failure.where or 'an unknown place'}" for failure in found.failures[:MOST]),
+        bullets(f"`{one.test}` at {_place(one)}: {_cause(one).partition(chr(10))[0]}" for one in found.failures[:MOST]),
         _coverage(found),
+        tools(found),
         f"flaky: {', '.join(found.flaky[:MOST])}" if found.flaky else "",
         f"commit {found.commit}, tree {found.tree}, on top of {found.base}; report {found.digest[:16] or 'none'}",
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def tools(found: Evidence) -> str:
+    """What was checked by tools of its own, and what was not; empty: nothing has any."""
+    told = (f"{run.name}: {_told(run)}" for run in found.tools)
+    return f"checked by its own tools: {'; '.join(told)}" if found.tools else ""
+
+
+def _told(run: ToolRun) -> str:
+    return f"{len(run.new)} new" if run.new else "nothing new" if run.end == "ran" else run.end
 
 
 def _coverage(found: Evidence) -> str:
@@ -92,9 +109,24 @@ def _numbers(lines: Sequence[int]) -> str:
     return ", ".join(map(str, lines[:MOST])) + (f" and {len(lines) - MOST} more" if len(lines) > MOST else "")
 
 
-def review(verdict: Verdict) -> str:
-    lines = bullets(_finding(finding) for finding in verdict.findings[: 2 * MOST])
-    return "\n\n".join(part for part in (f"### Review: {verdict_line(verdict)}", lines) if part)
+def review(task: str, reviewed: Reviewed) -> str:
+    verdict, word = reviewed.verdict, reviewed.word
+    told = f"For the owner: {word}" if word and word not in verdict_line(verdict) else ""
+    asked = isinstance(verdict, ChangesRequested) and any(map(can_be_ruled_over, verdict.findings))
+    over = f"If one is wrong: `python main.py approve {task} --over NUMBER` settles it for its line." if asked else ""
+    parts = (f"### Review: {verdict_line(verdict)}", told, "\n".join(numbered(verdict.findings)), over)
+    return "\n\n".join(part for part in parts if part)
+
+
+def numbered(findings: Sequence[Finding]) -> list[str]:
+    """Findings as the owner names them: by number, or by the letters at the end, which stay the same."""
+    shown = findings[: 2 * MOST]
+    return [f"{number}. {_finding(one)} `{one.signature[:SHORT]}`" for number, one in enumerate(shown, 1)]
+
+
+def can_be_ruled_over(finding: Finding) -> bool:
+    """It holds something up, and is about no guard and no key."""
+    return finding.severity is not Severity.LOW and not finding.is_guarded
 
 
 def _finding(finding: Finding) -> str:
@@ -120,9 +152,28 @@ def answers_below(commit: str) -> str:
 # --- for the coder -------------------------------------------------------------------------------------------
 
 
-def findings(found: Evidence | None, reviewed: Reviewed | None, said: Sequence[str]) -> str:
-    """A compact digest of what is to be corrected; `said`: what the owner wrote about it, the newest last."""
-    parts = [_owner(said), _problems(found), _review(reviewed)]
+def permission(spec: TaskSpec) -> str:
+    """Tell what the task may do that is forbidden elsewhere; empty: nothing."""
+    named = [path for path in (*spec.files, *spec.new_files) if matches(path, DEPENDENCIES)]
+    if not named:
+        return ""
+    return f"The task names {', '.join(named)}: you may add there what the task asks for, and nothing else."
+
+
+def findings(
+    found: Evidence | None,
+    reviewed: Reviewed | None,
+    said: Sequence[str],
+    happened: Sequence[str] = (),
+    allowed: str = "",
+) -> str:
+    """A compact digest of what is to be corrected; `said`: what the owner wrote about it, the newest last.
+
+    `happened`: what became of earlier attempts; `allowed`: what the task may do that is forbidden elsewhere, no digest
+    by itself.
+    """
+    parts = [_owner(said), _happened(happened), _problems(found, bool(said)), _review(reviewed)]
+    parts += [allowed] if any(parts) else []
     return "\n\n".join(part for part in parts if part)[:WHOLE]
 
 
@@ -130,11 +181,25 @@ def _owner(said: Sequence[str]) -> str:
     return "The owner says:\n" + quoted("\n".join(said[-3:]), "owner") if said else ""
 
 
-def _problems(found: Evidence | None) -> str:
-    if found is None or not found.problems:
+def _happened(lines: Sequence[str]) -> str:
+    return "What happened before:\n" + quoted(bullets(lines), "attempts") if lines else ""
+
+
+def cannot_be_done(words: str) -> str:
+    """Of a task that the coder gives back, with its own words."""
+    return f"the coder says that it cannot be done: {words}"
+
+
+def _problems(found: Evidence | None, asked: bool) -> str:
+    """`asked`: by the owner, who knows what else waits; what only the owner decides is nothing for the coder."""
+    problems = [one for one in found.problems if asked or one.remedy != "ask owner"] if found else []
+    if found is None or not problems:
         return ""
-    told = bullets(_problem(problem) for problem in found.problems[:MOST])
-    traces = "\n\n".join(_failure(failure) for failure in found.failures[:5])
+    told = bullets(_problem(problem) for problem in problems[:MOST])
+    alike: dict[str, list[Failure]] = {}
+    for failure in found.failures:
+        alike.setdefault(_cause(failure), []).append(failure)
+    traces = "\n\n".join(_failure(*failures) for failures in list(alike.values())[:5])
     printed = f"The end of what was printed:\n{quoted(found.output[-TRACE:], 'output')}" if found.output else ""
     return "\n\n".join(part for part in ("The tests say:", quoted(told, "tests"), traces, printed) if part)
 
@@ -143,15 +208,27 @@ def _problem(problem: Problem) -> str:
     return f"{problem.rule}: {problem.text}"
 
 
-def _failure(failure: Failure) -> str:
-    return quoted(f"{failure.test} at {failure.where}\n{failure.text[-TRACE:]}", "failure")
+def _failure(failure: Failure, *same: Failure) -> str:
+    """One of those that fail for the same cause, and the names of the others."""
+    others = ", ".join(f"{one.test} at {_place(one)}" for one in same[:MOST])
+    count = f"\nFor the same cause {len(same)} more: {others}" if same else ""
+    return quoted(f"{failure.test} at {_place(failure)}\n{failure.text[-TRACE:]}{count[:TRACE]}", "failure")
+
+
+def _cause(failure: Failure) -> str:
+    """The first paragraph of its text."""
+    return failure.text.partition("\n\n")[0]
+
+
+def _place(failure: Failure) -> str:
+    return failure.where or "an unknown place"
 
 
 def _review(reviewed: Reviewed | None) -> str:
     if reviewed is None or not isinstance(reviewed.verdict, ChangesRequested):
         return ""
     lines = bullets(_finding(finding) for finding in reviewed.verdict.findings[: 2 * MOST])
-    return f"The reviewer asks for changes:\n{quoted(lines, 'findings')}"
+    return f"The reviewer asks for changes:\n{quoted(lines, 'findings')}" if lines else ""
 
 
 # --- for the owner -------------------------------------------------------------------------------------------

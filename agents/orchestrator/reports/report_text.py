@@ -143,6 +143,9 @@ def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str
         yield f"{named(task)}: {harmless(why, most)} → {answer(task, command)}"
     for task in account.given_up:
         yield f"{named(task)} has failed → {retry(task, command)}"
+    for task in account.stuck:
+        ways = ", ".join(f"`{command} {way}`" for way in task.ways)
+        yield f"{named(task)} {harmless(task.stuck, most)} → one of: {ways}"
     for question in account.questions:
         yield f"{harmless(question, most)} → reword or remove it in VISION.md"
 
@@ -218,6 +221,7 @@ def tomorrow(account: DayAccount) -> Iterator[str]:
     if len(going_on) > 5:
         yield f"and {len(going_on) - 5} more tasks"
     again = [goal.title for goal in account.goals if goal.is_again and goal.title not in account.deferred]
+    yield from (f"does not go on: {named(task)} {harmless(task.held_up, NOTE)}" for task in account.held_up[:5])
     yield from (f"to be planned: {harmless(title)}" for title in account.deferred)
     yield from (f"to be planned again: {harmless(title)}" for title in again)
     if not (going_on or account.deferred or again):

@@ -102,11 +102,12 @@ def left_by_hour(account: DayAccount) -> list[int]:
 
 def fate(task: TaskAccount) -> str:
     """Where a task stands, in a word or two."""
-    if task.asks:
+    if task.asks or task.stuck:
         return "waits for you"
     words = {
         Event.MERGED: "merged",
         Event.EXHAUSTED: "failed",
+        Event.GIVEN_BACK: "given back to the planner",
         Event.DONE_BY_OWNER: "done by you",
         Event.CANCELLED: "cancelled by you",
         Event.GOAL_REMOVED: "dropped with its goal",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -154,6 +155,32 @@ class PythonTree:
     def function_of(self, node: ast.AST) -> Function | None:
         return next((above for above in self.above(node) if isinstance(above, Function)), None)
 
+    @cached_property
+    def _given(self) -> Mapping[tuple[Function | None, str], list[ast.expr]]:
+        """(function or module, name) -> the values of its assignments."""
+        found: dict[tuple[Function | None, str], list[ast.expr]] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and node.value is not None:
+                for name in target_names(node):
+                    found.setdefault((self.function_of(node), name), []).append(node.value)
+        return found
+
+    @cached_property
+    def _bound(self) -> Counter[tuple[Function | None, str]]:
+        """How often a name is bound, in whatever way."""
+        names = [(self.function_of(n), n.id) for n in self.nodes if isinstance(n, ast.Name) and _is_store(n)]
+        return Counter([*names, *((self.function_of(n), n.arg) for n in self.nodes if isinstance(n, ast.arg))])
+
+    def given(self, name: ast.Name) -> list[ast.expr]:
+        """All that is assigned to a name where it is used: in its function, or else in the module."""
+        here = (self.function_of(name), name.id)
+        return self._given.get(here, []) if self._bound[here] else self._given.get((None, name.id), [])
+
+    def is_only_given(self, name: ast.Name) -> bool:
+        """Nothing but what is assigned to it: no parameter, no variable of a loop."""
+        given, here = self.given(name), (self.function_of(name), name.id)
+        return bool(given) and len(given) == (self._bound[here] or self._bound[None, name.id])
+
     def dotted(self, node: ast.AST) -> str:
         """`subprocess.run`, whatever it is called in this file; empty: no plain name. getattr with a text is a name."""
         parts: list[str] = []
@@ -170,6 +197,10 @@ class PythonTree:
             return ""
         return ".".join([self._imported.get(node.id, node.id), *reversed(parts)])
 
+    def called(self, function: ast.expr) -> str:
+        """The last part of its name, also of what is called on no plain name."""
+        return function.attr if isinstance(function, ast.Attribute) else self.dotted(function).rpartition(".")[2]
+
     def imports(self) -> Iterator[tuple[ast.stmt, str]]:
         """Each imported module, or module and name, with its statement."""
         for node in self.nodes:
@@ -182,6 +213,10 @@ class PythonTree:
 def _module(node: ast.ImportFrom) -> str:
     """Name of a module with the dots of a relative import: `.mock` is not the package mock."""
     return "." * node.level + (node.module or "")
+
+
+def _is_store(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
 
 
 def _got(call: ast.Call) -> str | None:
@@ -205,7 +240,8 @@ def is_constant(node: ast.AST | None, value: object) -> bool:
 
 def target_names(node: ast.AST) -> list[str]:
     """The plain names that a statement assigns to."""
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    single = [node.target] if isinstance(node, ast.AnnAssign | ast.AugAssign) else []
+    targets = node.targets if isinstance(node, ast.Assign) else single
     return [target.id for target in targets if isinstance(target, ast.Name)]
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
-from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, PythonTree, span, target_names, text_of
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, PythonTree, span
+from sisimpur.agents.reviewer.rules.sql_texts import is_built_sql
 from sisimpur.shared.model.evidence import Finding, Severity
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 
-SQL = re.compile(r"\b(?:select|insert|update|delete|create|alter|drop|where|from|order by|union)\b", re.I)
 CLEAN = ("escape", "conditional_escape", "format_html", "format_html_join", "render_to_string", "clean", "json_script")
 
 
@@ -25,14 +24,9 @@ def findings(case: Case) -> Iterator[Finding]:
                 yield from _rows(file, file.tree, call, line)
 
 
-def _name(call: ast.Call, tree: PythonTree) -> str:
-    """The last part, also of what is called on no plain name."""
-    return call.func.attr if isinstance(call.func, ast.Attribute) else tree.dotted(call.func).rpartition(".")[2]
-
-
 def _sql(file: ChangedFile, tree: PythonTree, call: ast.Call, line: int) -> Iterator[Finding]:
-    name, first = _name(call, tree), next(iter(call.args), None)
-    if name in ("raw", "execute", "executemany", "RawSQL", "RunSQL") and first and _built_sql(first, call, tree):
+    name, first = tree.called(call.func), next(iter(call.args), None)
+    if name in ("raw", "execute", "executemany", "RawSQL", "RunSQL") and first and is_built_sql(first, tree):
         text = "SQL put together from strings; give the values as parameters"
         yield file.finding(line, HIGH, "raw SQL", text)
     if name == "extra" and {one.arg for one in call.keywords} & {"select", "where", "tables", "order_by", "params"}:
@@ -40,7 +34,7 @@ def _sql(file: ChangedFile, tree: PythonTree, call: ast.Call, line: int) -> Iter
 
 
 def _html(file: ChangedFile, tree: PythonTree, call: ast.Call, line: int) -> Iterator[Finding]:
-    name, first = _name(call, tree), next(iter(call.args), None)
+    name, first = tree.called(call.func), next(iter(call.args), None)
     if first is None or _is_clean(first, tree):
         return
     if name in ("mark_safe", "SafeString", "SafeText"):
@@ -53,38 +47,10 @@ def _html(file: ChangedFile, tree: PythonTree, call: ast.Call, line: int) -> Ite
 
 
 def _rows(file: ChangedFile, tree: PythonTree, call: ast.Call, line: int) -> Iterator[Finding]:
-    if _name(call, tree) == "get" and _is_manager(call.func) and _in_view(call, tree):
+    if tree.called(call.func) == "get" and _is_manager(call.func) and _in_view(call, tree):
         yield file.finding(line, LOW, "unhandled get", "what if there is no such row? see get_object_or_404")
     if _is_query(call) and (loop := _loop_over_rows(call, tree)):
         yield file.finding(line, LOW, "query in a loop", f"one query per row of line {loop}; see select_related")
-
-
-def _built_sql(value: ast.expr, call: ast.Call, tree: PythonTree) -> bool:
-    """Find built SQL, also one step back: `sql = f"..."`, then `execute(sql)`."""
-    values = [value]
-    function = tree.function_of(call)
-    if isinstance(value, ast.Name) and function:
-        values += [n.value for n in ast.walk(function) if isinstance(n, ast.Assign) and value.id in target_names(n)]
-    return any(_is_built(one) and SQL.search(" ".join(filter(None, map(text_of, ast.walk(one))))) for one in values)
-
-
-def _is_built(value: ast.expr) -> bool:
-    if isinstance(value, ast.JoinedStr):
-        return any(isinstance(part, ast.FormattedValue) and not _is_ours(part.value) for part in value.values)
-    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.Mod):
-        return not all(text_of(part) is not None or _is_built_of_texts(part) for part in (value.left, value.right))
-    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "format"
-
-
-def _is_built_of_texts(value: ast.expr) -> bool:
-    return isinstance(value, ast.BinOp | ast.JoinedStr) and not _is_built(value)
-
-
-def _is_ours(value: ast.expr) -> bool:
-    """A constant of the module, or a table's own name: nobody outside decides it."""
-    if isinstance(value, ast.Name):
-        return value.id.isupper()
-    return any(isinstance(one, ast.Attribute) and one.attr == "_meta" for one in ast.walk(value))
 
 
 def _is_clean(value: ast.expr, tree: PythonTree) -> bool:

@@ -19,13 +19,10 @@ from sisimpur.agents.reviewer.rules import (
     text_rules,
 )
 from sisimpur.agents.reviewer.rules.case import Case
-from sisimpur.shared.model.evidence import Finding, Severity
+from sisimpur.agents.reviewer.rules.known import settled_by_base
+from sisimpur.shared.model.evidence import Finding
 from sisimpur.shared.system.outgoing import Outgoing
 
-# Not for the coder to mend: a person decides.
-FOR_THE_OWNER = frozenset({"new dependency", "unusual file", "unreadable line", "too big"})
-# What only moved within its file was accepted once; elsewhere the same words may mean something else.
-MAY_MOVE = frozenset({"dangerous call", "raw SQL", "unescaped HTML", "swallowed exception", "surprising import"})
 MOST_OF_A_RULE = 5  # per file
 MOST = 60
 
@@ -40,7 +37,13 @@ def findings(case: Case, outgoing: Outgoing) -> tuple[Finding, ...]:
         *query_rules.findings(case),
         *dependency_rules.findings(case),
     ]
-    return tidy(_moved(case, found), outgoing)
+    return tidy(settled_by_base(found, case, _of_lines), outgoing)
+
+
+def _of_lines(case: Case) -> Iterator[Finding]:
+    """The rules that judge a line by what it says, wherever it stands."""
+    for rule in (text_rules.of_lines, python_rules.findings, django_rules.of_lines, query_rules.findings):
+        yield from rule(case)
 
 
 def tidy(found: Iterable[Finding], outgoing: Outgoing) -> tuple[Finding, ...]:
@@ -66,19 +69,3 @@ def _few(found: Iterable[Finding]) -> Iterator[Finding]:
         seen[one.path, one.rule] += 1
         if seen[one.path, one.rule] <= MOST_OF_A_RULE:
             yield one
-
-
-def _moved(case: Case, found: Iterable[Finding]) -> Iterator[Finding]:
-    """A line that stood in the file before, and that the file does not hold more often now, is no news."""
-    before = {file.path: _counted(file.before or "") for file in case.files}
-    after = {file.path: _counted(file.after or "") for file in case.files}
-    for one in found:
-        quote = one.quote
-        known = 0 < after[one.path][quote] <= before[one.path][quote]
-        if one.rule in MAY_MOVE and quote and known:
-            one = replace(one, severity=Severity.LOW, text=f"{one.text} (moved, not new)")
-        yield one
-
-
-def _counted(text: str) -> Counter[str]:
-    return Counter(line.strip()[:200] for line in text.split("\n"))

@@ -42,6 +42,12 @@ def findings(case: Case, outgoing: Outgoing) -> Iterator[Finding]:
         yield from _path(file, case, outgoing)
         yield from _secrets(file, outgoing)
         yield from _hidden(file)
+    yield from of_lines(case)
+
+
+def of_lines(case: Case) -> Iterator[Finding]:
+    """Find what a line says, wherever it stands."""
+    for file in case.files:
         yield from _left_over(file)
     yield from _template_findings(case)
 

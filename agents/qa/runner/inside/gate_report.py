@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from types import TracebackType
 
 JOB = "/job"
-MOST_TEXT = 4000  # characters of a trace that are kept, its end
+MOST_TEXT = 20_000  # characters of a trace that are kept: its head, where a chain begins, and its end
+MOST_TRACES = 100  # of more failures only the names are told
 PLACE = re.compile(r'File "([^"\n]+)", line (\d+)|^([^\s:"][^:"\n]{0,300}):(\d+): ', re.MULTILINE)
 
 
@@ -22,7 +23,7 @@ class Report:
 
     def __init__(self, path: str, only: Iterable[str]) -> None:
         self.only = frozenset(only)
-        self._path, self._pid = path, os.getpid()
+        self._path, self._pid, self._traces = path, os.getpid(), 0
 
     def collected(self, number: int) -> None:
         self._write({"collected": number})
@@ -30,7 +31,8 @@ class Report:
     def test(self, test: str, outcome: str, where: str = "", text: str = "") -> None:
         line: dict[str, object] = {"test": test, "outcome": outcome}
         if outcome == "failed":
-            line.update(where=where, text=text[-MOST_TEXT:])
+            self._traces += 1
+            line.update(where=where, text=_bounded(text) if self._traces <= MOST_TRACES else "")
         self._write(line)
 
     def end(self, code: int, ran: int) -> None:
@@ -50,6 +52,12 @@ class Report:
                 os.close(descriptor)
         except OSError:
             pass
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= MOST_TEXT:
+        return text
+    return text[: MOST_TEXT // 2] + "\n" + text[-MOST_TEXT // 2 :]
 
 
 def claim() -> Report | None:

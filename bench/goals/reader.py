@@ -1,0 +1,276 @@
+"""The reader model: knows the right change of each goal, and gives it only if the needed lines stand in the prompt.
+
+A rule for each role, told in README.md. Nothing is remembered from one prompt to the next but what was asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bench.goals import edits, plans
+from bench.goals.goals import Files, Goal, Need
+from bench.goals.plans import Work
+from bench.goals.sight import Sight, filled, is_test, named_small, normal
+
+ASKED_GOAL = re.compile(r"^([gp]-[0-9a-f]{6})\s*\((?:critical|high|medium|low)\):\s*(.+)$", re.MULTILINE)
+TASK = re.compile(r"^(?:Task \S+: |# The task\n+`{3,}task\n)(.+)$", re.MULTILINE)
+CREATED = re.compile(r"^Files to create: (.+)$", re.MULTILINE)
+ROLE = re.compile(r"\s*You are (?:the )?([A-Za-z][\w' -]*?)(?: of\b|[.,:\n]|$)")
+CODES = "SEARCH/REPLACE"
+TESTS_FOR = "Tests for: "
+ADDED = re.compile(r"^(\d+)\+(.*)$")
+CHANGED = re.compile(r"^=== (\S+) \((\w+)\)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A prompt, who answered it as what, and which lines each of its goals lacked. `whole`: of small named files."""
+
+    role: str
+    goals: tuple[str, ...]
+    missing: Mapping[str, tuple[Need, ...]]
+    done: str  # what the answer does: plans, asks, right edits, wrong edits, cannot …
+    system: str
+    user: str
+    answer: str
+    whole: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # goal -> whole, named
+
+
+class Reader:
+    """Answers prompts about these goals. `heard` is told each of them."""
+
+    def __init__(self, goals: Sequence[Goal], heard: Callable[[Asked], None] = lambda _: None) -> None:
+        self._goals = {goal.words.splitlines()[0].strip(): goal for goal in goals}
+        self._titles = {_key(title): work for goal in goals for title, work in plans.titles(goal)}
+        self._heard = heard
+        self._asked: set[str] = set()  # goals that the next prompt may answer something about
+        self.unknown: Counter[str] = Counter()
+
+    def answer(self, sight: Sight) -> str:
+        found = ROLE.match(sight.system)
+        role = "coder" if CODES in sight.system else found[1].lower() if found else "unknown"
+        if "coder" in role and not sight.form:
+            return self._coded(sight)
+        if role == "planner" and sight.form:
+            return self._planned(sight)
+        if role == "reviewer" and sight.form:
+            return self._reviewed(sight)
+        if role != "orchestrator":
+            self.unknown[f"{role}: {sight.form.get('title', 'no form')}"] += 1
+        said: str = json.dumps(filled(sight.form, {})) if sight.form else "I cannot answer this."
+        return self._told(sight, role, (), "says nothing", said)
+
+    def _told(self, sight: Sight, role: str, goals: Iterable[Goal], done: str, said: str) -> str:
+        missing = {goal.id: sight.missing(goal) for goal in goals}
+        small = {goal.id: named_small(goal).values() for goal in goals} if role == "planner" else {}
+        whole = {id_: (sum(map(sight.is_whole, texts)), len(texts)) for id_, texts in small.items()}
+        self._heard(Asked(role, tuple(missing), missing, done, sight.system, sight.user, said, whole))
+        return said
+
+    # --- planner ---------------------------------------------------------------------------------------------
+
+    def _planned(self, sight: Sight) -> str:
+        found = dict.fromkeys(ASKED_GOAL.findall(sight.user))
+        asked = [(id_, goal) for id_, title in found if (goal := self._of(title))]
+        wanted = [one for id_, goal in asked for one in self._sought(id_, goal, sight)]
+        replies = [plans.verdict(id_, goal, sight) for id_, goal in asked]
+        tasks = [task for id_, goal in asked for task in plans.drafts(id_, goal, sight)]
+        reply = {"asks": wanted} if wanted else {"goals": replies, "tasks": tasks}
+        done = "asks" if wanted else "plans"
+        return self._told(sight, "planner", [goal for _, goal in asked], done, json.dumps(filled(sight.form, reply)))
+
+    def _sought(self, id_: str, goal: Goal, sight: Sight) -> list[dict[str, str]]:
+        """Asked for once; the next prompt about the goal is answered with what stands there."""
+        if "asks" not in sight.form.get("properties", {}) or id_ in self._asked:
+            self._asked.discard(id_)
+            return []
+        found = {one["what"]: one for one in plans.sought(id_, goal, sight)}
+        self._asked |= {id_} if found else set()
+        return list(found.values())
+
+    def _of(self, title: str) -> Goal | None:
+        return next((goal for own, goal in self._goals.items() if normal(own) == normal(title)), None)
+
+    # --- coder and test writer -------------------------------------------------------------------------------
+
+    def _coded(self, sight: Sight) -> str:
+        title = next(iter(TASK.findall(sight.user)), "")
+        work = self._titles.get(_key(title.removeprefix(TESTS_FOR)))
+        if work is None:
+            self.unknown["coder: a task of no goal"] += 1
+            return self._told(sight, "coder", (), "cannot", "I cannot do this, because I do not know what it is about.")
+        creatable = [path.strip() for line in CREATED.findall(sight.user) for path in line.split(",")]
+        if title.startswith(TESTS_FOR):
+            return self._told(sight, "test writer", [work.goal], *_tests(work, sight, creatable))
+        is_known = not sight.missing(work.goal)
+        changes = work.goal.edits if is_known else work.goal.distractor.edits
+        wanted = edits.steps(changes, work.parts)
+        if not wanted and is_known:
+            text = "I cannot do this as described: the code does what the task asks for already."
+            return self._told(sight, "coder", [work.goal], "cannot", text)
+        try:
+            texts = _new_texts(work, sight, wanted, creatable, is_known)
+        except edits.Unseen as path:
+            text = f"I cannot do this as described, because I do not see {path} as it would have to be changed."
+            return self._told(sight, "coder", [work.goal], "cannot", text)
+        said = _blocks(sight, texts)
+        if not said:
+            return self._told(sight, "coder", [work.goal], *_stays(sight, is_known, sorted(texts)))
+        return self._told(sight, "coder", [work.goal], "right edits" if is_known else "wrong edits", said)
+
+    # --- reviewer --------------------------------------------------------------------------------------------
+
+    def _reviewed(self, sight: Sight) -> str:
+        title = next(iter(TASK.findall(sight.user)), "")
+        work = self._titles.get(_key(title))
+        if work is None:
+            self.unknown["reviewer: a task of no goal"] += 1
+            return self._told(sight, "reviewer", (), "approves", _verdict_of(sight, None))
+        fault = _fault(work, sight)
+        if fault and not sight.missing(work.goal):
+            return self._told(sight, "reviewer", [work.goal], "finds", _verdict_of(sight, fault))
+        done = "approves what is wrong" if fault else "approves"
+        return self._told(sight, "reviewer", [work.goal], done, _verdict_of(sight, None))
+
+
+def _key(title: str) -> str:
+    """A title as it is known again: the team takes marks away from its beginning."""
+    return " ".join(re.findall(r"\w+", title)).casefold()
+
+
+# --- changes -------------------------------------------------------------------------------------------------
+
+
+def _new_texts(
+    work: Work, sight: Sight, wanted: Sequence[tuple[str, Any]], creatable: Sequence[str], is_known: bool
+) -> dict[str, str]:
+    """Path -> text. Who knows what is right takes the wrong change back first, in files that need no change, too."""
+    if not is_known:
+        return edits.rewritten(sight.editable, wanted, creatable)
+    clean = edits.without_the_wrong(work.goal, sight.editable, work.parts)
+    back = {path: text for path, text in clean.items() if sight.editable[path] != text}
+    return {**back, **edits.rewritten(clean, wanted, creatable)}
+
+
+def _blocks(sight: Sight, texts: Mapping[str, str]) -> str:
+    shown = sight.editable
+    return "\n".join(
+        filter(None, (edits.blocks(path, shown.get(path, ""), new, sight.fence) for path, new in texts.items()))
+    )
+
+
+def _stays(sight: Sight, is_known: bool, paths: Sequence[str]) -> tuple[str, str]:
+    """What is said by who has nothing to change any more."""
+    found = sight.user.rpartition("What was found:")[2]
+    if is_known and "no test was added" not in found:
+        return "objects", f"The finding is wrong: {', '.join(paths)} does what the task asks for."
+    if "no test was added" in found and " fails at " not in found:
+        return "cannot", "I cannot add a test, because the task names no file for it; nothing else is to be changed."
+    return "cannot", f"I cannot mend this, because I do not see what else depends on {', '.join(paths)}."
+
+
+def _tests(work: Work, sight: Sight, creatable: Sequence[str]) -> tuple[str, str]:
+    """A test file that the goal knows, or else one that reads the changed lines: honest, but it runs nothing."""
+    goal, path = work.goal, next(iter(creatable), "")
+    known = [edit.whole for where, edit in edits.each(goal.edits) if is_test(where) and edit.whole]
+    if not path:
+        return "cannot", "I cannot do this as described, because no file for the tests is named."
+    is_known = not sight.missing(goal)
+    changes = goal.edits if is_known else goal.distractor.edits
+    text = known[0] if known and is_known else _read_test(goal, changes, work.parts)
+    return ("right tests" if known else "tests that read"), edits.blocks(path, "", text, sight.fence)
+
+
+def _read_test(goal: Goal, changes: Sequence[Files], parts: Sequence[int]) -> str:
+    added = _added(goal, changes, parts)
+    first = next(iter(added), "README.md")
+    rows = [
+        f"    assert {line!r} in (ROOT / {path!r}).read_text('utf-8').splitlines()"
+        for path, lines in added.items()
+        for line in sorted(lines)
+    ]
+    return (
+        "from pathlib import Path\n\n"
+        f"ROOT = next(one for one in Path(__file__).resolve().parents if (one / {first!r}).exists())\n\n\n"
+        f"def test_{goal.id.replace('-', '_')}():\n" + ("\n".join(rows) or "    assert ROOT.exists()") + "\n"
+    )
+
+
+def _added(goal: Goal, changes: Sequence[Files], parts: Sequence[int]) -> dict[str, set[str]]:
+    """Path -> lines that some tasks add to it, without tests."""
+    return {path: after - before for path, (before, after) in _compared(goal, changes, parts)}
+
+
+def _removed(goal: Goal, changes: Sequence[Files], parts: Sequence[int]) -> dict[str, set[str]]:
+    return {path: before - after for path, (before, after) in _compared(goal, changes, parts)}
+
+
+def _compared(
+    goal: Goal, changes: Sequence[Files], parts: Sequence[int]
+) -> Iterator[tuple[str, tuple[set[str], set[str]]]]:
+    """Each changed file's lines before these tasks and after them."""
+    wanted = edits.steps(changes, parts)
+    for path in dict.fromkeys(path for path, _ in wanted if not is_test(path)):
+        before = edits.original(goal, path, changes[: min(parts)])
+        after = edits.rewritten({path: before}, [one for one in wanted if one[0] == path], ())[path]
+        yield path, (set(before.splitlines()) - {""}, set(after.splitlines()) - {""})
+
+
+# --- reviews -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fault:
+    path: str
+    line: int
+    text: str
+
+
+def _fault(work: Work, sight: Sight) -> Fault | None:
+    """What is wrong with the shown change, for who knows what is right: lines missing, or lines too many gone."""
+    goal, parts = work.goal, work.parts
+    shown = _shown(sight)
+    right, gone = _added(goal, goal.edits, parts), _removed(goal, goal.edits, parts)
+    wrong = _added(goal, goal.distractor.edits, parts)
+    for path, rows in shown.items():
+        if path not in wrong and path not in right:
+            continue
+        added = {normal(text) for _, text in rows if text is not None}
+        lacks = {normal(line) for line in right.get(path, ())} - added
+        strange = {normal(line) for line in wrong.get(path, ())} & added - {
+            normal(line) for line in right.get(path, ())
+        }
+        lost = {normal(text) for at, text in rows if at < 0} - {normal(line) for line in gone.get(path, ())}
+        if lacks or strange or lost - {""}:
+            at = next((at for at, text in rows if at > 0 and normal(text) in strange), max(0, rows[0][0]))
+            need = goal.needs[0]
+            return Fault(path, at, f"{goal.distractor.because} See {need.path}: `{goal.lines[need].strip()}`")
+    return None
+
+
+def _shown(sight: Sight) -> dict[str, list[tuple[int, str]]]:
+    """Path -> (number of an added line, or -1 of a removed one; its text)."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    path = ""
+    for line in sight.user.splitlines():
+        if head := CHANGED.match(line):
+            path = head[1]
+            found[path] = found.get(path, [])
+        elif path and (added := ADDED.match(line)):
+            found[path].append((int(added[1]), added[2]))
+        elif path and line.startswith("-"):
+            found[path].append((-1, line[1:]))
+    return {path: rows for path, rows in found.items() if rows}
+
+
+def _verdict_of(sight: Sight, fault: Fault | None) -> str:
+    if fault is None:
+        return json.dumps(filled(sight.form, {"decision": "approve"}))
+    finding = {"path": fault.path, "line": fault.line, "severity": "medium", "rule": "wrong change", "text": fault.text}
+    reply = {"decision": "request_changes", "reason": fault.text, "findings": [finding]}
+    return json.dumps(filled(sight.form, reply))

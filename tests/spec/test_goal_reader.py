@@ -1,0 +1,235 @@
+"""The reader model of the bench of goals: it knows what is right, and says so only if the needed lines are there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from bench.goals import goals as known
+from bench.goals.__main__ import for_scripts, held_table
+from bench.goals.day import vision
+from bench.goals.edits import blocks
+from bench.goals.goals import Goal
+from bench.goals.outcomes import Ran, Result, Told, outcome
+from bench.goals.reader import Asked, Reader
+from bench.goals.sight import Sight, filled
+from sisimpur.agents.orchestrator.vision.vision_parser import parse
+from sisimpur.agents.planner.task_spec import GoalVerdict, PlanReply, Proof
+from sisimpur.agents.reviewer.answer import Decision, ReviewReply
+from sisimpur.shared.llm.llm_client import schema
+from sisimpur.shared.model.work import Question
+from sisimpur.shared.system.markdown import outline
+from sisimpur.simulators.model.request import Message, Request
+
+GOALS = {goal.id: goal for goal in known.read()}
+SHIPS, FALSE, IN_TWO = GOALS["library-02"], GOALS["cli_tool-03"], GOALS["monorepo-04"]
+PLANNER, REVIEWER = "You are the Planner of a team.", "You are the Reviewer of a team."
+PLANS, REVIEWS = TypeAdapter(PlanReply), TypeAdapter(ReviewReply)
+ID = "g-abc123"
+
+
+def shown(goal: Goal, leave_out: int = 0) -> str:
+    """The needed lines as the planner's facts show them."""
+    some = list(goal.lines.items())[leave_out:]
+    return "\n".join(f"{need.path}, 9 lines:\n7| {line}" for need, line in some)
+
+
+def plan(goal: Goal, facts: str) -> PlanReply:
+    """What is answered at last: what was asked for has not changed the prompt."""
+    asked = f"# The repository\n{facts}\n# Goals to answer\n{ID} (high): {goal.words}"
+    reader, sight = Reader([goal]), Sight(PLANNER, asked, schema(PLANS))
+    first = PLANS.validate_json(reader.answer(sight))
+    return PLANS.validate_json(reader.answer(sight)) if first.asks else first
+
+
+def code(goal: Goal, title: str, told: str, files: Sequence[str] = (), new: str = "none") -> tuple[str, str]:
+    """What the coder does, and says."""
+    heard: list[Asked] = []
+    message = f"You are the Coder of a team.\nTask 1: {title}\n\n{told}\n\nFiles to create: {new}"
+    listed = "".join(f"\n{path}\n```\n{(goal.tree / path).read_text('utf-8')}```\n" for path in files)
+    messages = [Message(role="user", content=f"I have *added these files*\n{listed}")]
+    messages += [Message(role="assistant", content="Ok."), Message(role="user", content=message)]
+    request = Request(model="m", system="… SEARCH/REPLACE …", messages=messages)
+    said = Reader([goal], heard.append).answer(Sight.of(request))
+    return heard[0].done, said
+
+
+# --- what stands in a prompt ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "  x = f(1)",
+        "12| x = f(1)",
+        "12+  x = f(1)",
+        "-  x = f(1)",
+        "a.py:12: x = f(1)",
+        "  a.py:3:   x  =  f(1)",
+        "see `x = f(1)`",
+    ],
+)
+def test_a_line_is_seen_with_its_number_its_place_or_its_mark(line: str) -> None:
+    assert Sight("", f"a.py, 2 lines:\n{line}", {}).sees("a.py", "    x = f(1)")
+
+
+@pytest.mark.parametrize("line", ["x = f(1) + 1", "y = x = f(1)", "x = f(1"])
+def test_a_line_that_only_holds_it_is_another(line: str) -> None:
+    assert not Sight("", f"a.py, 2 lines:\n{line}", {}).sees("a.py", "    x = f(1)")
+
+
+def test_a_line_of_a_file_that_is_not_named_is_not_seen() -> None:
+    assert not Sight("", "b.py\nx = f(1)", {}).sees("a.py", "x = f(1)")
+
+
+def test_every_form_of_the_team_is_filled_as_it_has_to_be() -> None:
+    assert PLANS.validate_python(filled(schema(PLANS), {"goals": [{"goal_id": "g", "nonsense": 1}]})).goals[0].goal_id
+    assert REVIEWS.validate_python(filled(schema(REVIEWS), {})).decision is Decision.APPROVE
+
+
+# --- the planner ----------------------------------------------------------------------------------------------
+
+
+def test_who_sees_all_plans_what_is_right_and_tells_the_coder_the_lines() -> None:
+    (task,) = plan(SHIPS, shown(SHIPS)).tasks
+    assert task.title == SHIPS.plan[0].title and task.files == [*SHIPS.plan[0].files]
+    assert all(line.strip() in task.description for line in SHIPS.lines.values())
+
+
+def test_who_lacks_a_line_plans_what_looks_right() -> None:
+    (task,) = plan(SHIPS, shown(SHIPS, leave_out=1)).tasks
+    assert task.title == SHIPS.words.splitlines()[0]
+    assert task.files == [*SHIPS.distractor.edits[0]]
+
+
+def test_what_is_untrue_is_proven_with_the_lines_as_they_are_numbered() -> None:
+    reply = plan(FALSE, shown(FALSE))
+    assert (reply.goals[0].verdict, reply.tasks) == (GoalVerdict.PREMISE_FALSE, [])
+    assert [(one.kind, one.path, one.line) for one in reply.goals[0].evidence] == [(Proof.LINE, "hishab/cli.py", 7)] * 3
+    assert plan(FALSE, shown(FALSE, leave_out=1)).goals[0].verdict is GoalVerdict.TASKS
+
+
+def test_tasks_of_a_goal_wait_for_each_other() -> None:
+    first, second = plan(IN_TWO, shown(IN_TWO)).tasks
+    assert first.new_files == ["api/haat/paging.py"] and "api/haat/paging.py" in second.files
+    assert second.depends_on == [first.key]
+
+
+def test_a_form_that_lets_it_ask_is_asked_for_each_missing_file_once() -> None:
+    sight = Sight(PLANNER, f"taka/format.py\n{ID} (high): {SHIPS.words}", schema(PLANS))
+    reader = Reader([SHIPS])
+    asks = json.loads(reader.answer(sight))["asks"]
+    assert {"goal_id": ID, "kind": "file", "what": "taka/format.py"} in asks
+    assert {one["kind"] for one in asks} == {"file", "search"}
+    assert all(one["what"] in (SHIPS.words if one["kind"] == "search" else sight.user) for one in asks)
+    again = json.loads(reader.answer(sight))
+    assert not again["asks"] and len(again["tasks"]) == 1
+
+
+# --- the coder ------------------------------------------------------------------------------------------------
+
+
+def test_the_coder_gives_the_right_change_only_if_it_sees_the_lines() -> None:
+    task = SHIPS.plan[0]
+    assert code(SHIPS, task.title, shown(SHIPS), task.files)[0] == "right edits"
+    assert code(SHIPS, SHIPS.words.splitlines()[0], "", [*SHIPS.distractor.edits[0]])[0] == "wrong edits"
+
+
+def test_a_file_that_is_not_shown_cannot_be_changed() -> None:
+    done, said = code(SHIPS, SHIPS.plan[0].title, shown(SHIPS))
+    assert done == "cannot" and "I do not see taka/currencies.py" in said
+
+
+def test_a_title_is_known_again_without_the_marks_that_it_began_with() -> None:
+    goal = GOALS["async_service-03"]
+    assert code(goal, goal.words.splitlines()[0].lstrip("/"), "", ["dakghor/http.py"])[0] == "wrong edits"
+
+
+def test_a_new_file_is_made_where_the_task_names_it() -> None:
+    done, said = code(IN_TWO, IN_TWO.plan[0].title, shown(IN_TWO), new="api/haat/paging.py")
+    assert done == "right edits" and "api/haat/paging.py\n```\n<<<<<<< SEARCH\n=======\n" in said
+
+
+# --- the reviewer ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "facts", "decision"),
+    [
+        (SHIPS.edits, shown(SHIPS), Decision.APPROVE),
+        (SHIPS.distractor.edits, shown(SHIPS), Decision.REQUEST_CHANGES),
+        (SHIPS.distractor.edits, "", Decision.APPROVE),  # it cannot know
+    ],
+)
+def test_the_reviewer_finds_what_is_wrong_if_it_sees_the_lines(changes: Any, facts: str, decision: Decision) -> None:
+    path = next(iter(changes[0]))
+    before = (SHIPS.tree / path).read_text("utf-8")
+    after = before
+    for edit in changes[0][path]:
+        after = edit.applied(after)
+    lines = [f"{n}+{line}" for n, line in enumerate(after.splitlines(), 1) if line not in before.splitlines()]
+    task = f"# The task\n\n```task\n{SHIPS.plan[0].title}\n{facts}\n```"
+    user = "\n".join([task, f"=== {path} (modified)", *lines])
+    assert REVIEWS.validate_json(Reader([SHIPS]).answer(Sight(REVIEWER, user, schema(REVIEWS)))).decision is decision
+
+
+# --- what came of it ------------------------------------------------------------------------------------------
+
+PROVEN, UNPROVEN = Question(ID, "It is so already.", "a.py:7: x"), Question(ID, "It is so already.", "unverified: x")
+
+
+@pytest.mark.parametrize(
+    ("goal", "holds", "told", "word"),
+    [
+        (SHIPS, True, Told(True, True, None, True), "right"),
+        (SHIPS, False, Told(True, True, None, True), "falsely done"),
+        (SHIPS, False, Told(True, False, None, True), "wrong shipped"),
+        (SHIPS, False, Told(False, False, None, True), "not shipped"),
+        (SHIPS, False, Told(False, False, UNPROVEN, False), "asked"),
+        (FALSE, True, Told(False, False, PROVEN, False), "right"),
+        (FALSE, True, Told(False, False, UNPROVEN, False), "asked without proof"),
+        (FALSE, True, Told(False, False, None, True), "not shipped"),
+        (FALSE, False, Told(True, True, None, True), "falsely done"),
+    ],
+)
+def test_done_is_what_holds_and_is_told(goal: Goal, holds: bool, told: Told, word: str) -> None:
+    assert outcome(goal, holds, told) == word
+
+
+def test_of_held_goals_nothing_but_ids_outcomes_and_sums_is_shown() -> None:
+    one = Result(
+        "x-01", "x", "false", "right", "WHY", "ASKED", ("TASK",), 1, 2, 0, 0.1, 7, ("DID",), {"planner: PATH": 1}
+    )
+    ran = [Ran([one], Counter(planner=7))]
+    shown = "\n".join(held_table(ran)) + json.dumps(for_scripts(ran, held=True))
+    assert "x-01" in shown and "rounds per merged task: 2.00" in shown
+    assert not re.search("WHY|ASKED|TASK|DID|PATH", shown)
+    assert all(word in json.dumps(for_scripts(ran, held=False)) for word in ("WHY", "ASKED", "TASK", "DID", "PATH"))
+
+
+def test_the_vision_holds_the_owners_words_and_is_read_as_these_goals() -> None:
+    read = parse(outline(vision(list(GOALS.values())))).goals
+    assert {one.title for one in read} == {goal.words.splitlines()[0] for goal in GOALS.values()}
+
+
+# --- blocks ---------------------------------------------------------------------------------------------------
+
+TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n"]), min_size=1, max_size=12).map("".join)
+
+
+@given(TEXTS, TEXTS)
+def test_blocks_lead_from_the_old_text_to_the_new(old: str, new: str) -> None:
+    said, text = blocks("a.txt", old, new, ("```", "```")), old
+    for part in said.split("<<<<<<< SEARCH\n")[1:]:
+        find, put = part.partition(">>>>>>> REPLACE")[0].split("=======\n")
+        assert text.count(find) == 1
+        text = text.replace(find, put)
+    assert text == new
