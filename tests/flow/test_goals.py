@@ -135,11 +135,25 @@ def test_a_measure_that_the_planner_names_is_kept_and_one_that_cannot_be_taken_i
         accepted = records.plans.accepted()
         assert accepted
         (goal,) = accepted.vision.goals
-        records.goals.keep_measure((goal.id, wording(goal)), Measure(MeasureKind.COVERAGE, "web", at_least=80))
+        records.goals.keep_measures((goal.id, wording(goal)), [Measure(MeasureKind.COVERAGE, "web", at_least=80)])
     assert stage.run_day() == []
     (prompt,) = prompts(model, "Evaluator")
     assert "could not be measured: there is no code of 'web'" in prompt
     assert "read once: holds" in bullet(stage)
+
+
+def test_of_several_measures_all_have_to_hold(tmp_path: Path, model: ScriptedModel) -> None:
+    stage = home(tmp_path, model, PLAIN, planned(PAGED, 1), planned(PAGED, 2))
+    pages = {"kind": "property", "of": "matches orders.py 2", "bound": "at_least", "figure": 1}
+    lines = {"kind": "property", "of": "lines orders.py", "bound": "at_most", "figure": 9}
+    answers = planned(PAGED, 1), planned(PAGED, 2)
+    for answer in answers:
+        answer["json"]["goals"][0]["measures"] = [lines, pages]
+    model.play([reads(), *answers, CODES, APPROVES])
+    assert stage.run_day() == []
+    assert ticked(stage) == [] and "matches orders.py 2: 0, wanted at least 1" in bullet(stage)
+    assert next_day(stage) == []
+    assert len(ticked(stage)) == 1 and "held: lines orders.py: 1, wanted at most 9; matches" in bullet(stage)
 
 
 # --- goals that are read -------------------------------------------------------------------------------------
