@@ -103,6 +103,7 @@ APPROVES = {
     "times": "any",
     "json": {"decision": "approve", "reason": "", "unresolved": [], "findings": []},
 }
+HOLDS = {"agent": "evaluator", "times": "any", "json": {"verdict": "holds", "missing": ""}}
 
 
 # --- an engine that does as it is told -----------------------------------------------------------------------

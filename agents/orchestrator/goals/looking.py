@@ -135,7 +135,7 @@ class GoalLooks:
 
     def _may_end(self, known: GoalEnds, goal: Goal) -> bool:
         """A model is asked when there is money and it answers; what needs none is looked at all the same."""
-        return bool(known.measure(goal) or known.left(goal)) or not self._eyes.breaker.no_model()
+        return bool(known.measures(goal) or known.left(goal)) or not self._eyes.breaker.no_model()
 
     # -- one look ---------------------------------------------------------------------------------------------
 
@@ -177,19 +177,29 @@ class GoalLooks:
     def _seen(self, standing: GoalStanding, look: GoalLook) -> GoalLook:
         """A figure settles it; else what was left for later; else a model reads it, once."""
         goal, known = standing.goal, GoalEnds(self._books)
-        measure, left, why = known.measure(goal), known.left(goal), ""
+        left, why = known.left(goal), ""
         if look.at_end and left:
             return replace(look, verdict="not yet", text=f"left for later: {left}")
-        if measure:
-            figure = self._measured(measure, look)
-            why = figure.why
-            if figure.value is not None:
-                holds = measure.holds(figure.value)
-                return replace(look, figure=figure.value, verdict="holds" if holds else "not yet", text=why)
+        if measures := known.measures(goal):
+            taken, why = self._figures(measures, look)
+            if not why:
+                short = [value for measure, value in taken if not measure.holds(value)]
+                text, value = ends.all_of(taken), (short or [taken[0][1]])[0]
+                return replace(look, figure=value, verdict="not yet" if short else "holds", text=text)
         if not look.at_end or not self._books.is_read:
             return replace(look, verdict="cannot tell", text=why)
         found = self._read(goal, look, why)
         return replace(look, verdict=found.verdict, text=one_line(found.missing, 600))
+
+    def _figures(self, measures: Sequence[Measure], look: GoalLook) -> tuple[list[tuple[Measure, float]], str]:
+        """Each with its figure; and why one cannot be taken, which leaves the goal to a reader."""
+        taken: list[tuple[Measure, float]] = []
+        for measure in measures:
+            figure = self._measured(measure, look)
+            if figure.value is None:
+                return taken, figure.why
+            taken.append((measure, figure.value))
+        return taken, ""
 
     def _measured(self, measure: Measure, look: GoalLook) -> Figure:
         try:
@@ -227,5 +237,5 @@ class GoalLooks:
 def _to_measure(known: GoalEnds, standing: GoalStanding) -> bool:
     """Its figure is taken before the first task, and after each merge."""
     goal = standing.goal
-    is_under_way = standing.end is None and bool(standing.begun) and known.measure(goal) is not None
+    is_under_way = standing.end is None and bool(standing.begun) and bool(known.measures(goal))
     return is_under_way and not ends.is_measured(known.looks(goal), standing.merged)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sisimpur.agents.orchestrator.goals import ends
 from sisimpur.agents.orchestrator.goals.ends import GoalEnd
-from sisimpur.agents.orchestrator.goals.measure_words import measure_of
+from sisimpur.agents.orchestrator.goals.measure_words import measures_of
 from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.text import harmless
 from sisimpur.shared.model.work import Goal, GoalWord, Measure
@@ -57,8 +57,14 @@ class GoalEnds:
         self._measures = books.looks.measures()
         self._looks = books.looks.looks()
 
+    def measures(self, goal: Goal) -> tuple[Measure, ...]:
+        """All of them have to hold."""
+        return measures_of(goal, self._measures, wording(goal))
+
     def measure(self, goal: Goal) -> Measure | None:
-        return measure_of(goal, self._measures, wording(goal))
+        """The only one; of several each look tells all."""
+        found = self.measures(goal)
+        return found[0] if len(found) == 1 else None
 
     def looks(self, goal: Goal) -> Sequence[GoalLook]:
         return self._looks.get((goal.id, wording(goal)), ())
@@ -75,7 +81,7 @@ class GoalEnds:
         looks = self.looks(goal)
         if was_done and not any(look.at_end for look in looks):
             return "done"
-        if not (self._books.is_read or self.measure(goal) or self.left(goal)) and not looks:
+        if not (self._books.is_read or self.measures(goal) or self.left(goal)) and not looks:
             return "done"
         return ends.next_for(looks, merged, self.words(goal))
 
@@ -90,5 +96,5 @@ class GoalEnds:
         """How it stands in words; empty: there is nothing to say but that its tasks are merged, or under way."""
         looks, measure = self.looks(goal), self.measure(goal)
         if end is None:
-            return self.seen(goal) if measure else ""
+            return self.seen(goal) if self.measures(goal) else ""
         return ends.told(end, looks, measure) if looks or end != "done" else ""

@@ -224,9 +224,9 @@ class _DayPlanning:
         by_id, books = {goal.id: goal for goal in goals}, self.of.books.goals
         said = [word for word in answer.words if word.goal_id in by_id]
         books.words.planned(by_id, said, self.of.runs.session.now())
-        for goal_id, measure in answer.measures:
-            if goal_id in by_id and (measure.at_least, measure.at_most) != (None, None):
-                books.looks.keep_measure(worded(by_id[goal_id]), measure)
+        for goal in goals:
+            if named := [measure for goal_id, measure in answer.measures if goal_id == goal.id]:
+                books.looks.keep_measures(worded(goal), named)
 
     def _keep(self, before: DailyPlan | None, plan: DailyPlan, goals: Goals) -> None:
         """What `before` has left of these goals is in `plan` now."""
