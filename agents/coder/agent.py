@@ -13,7 +13,7 @@ from sisimpur.agents.coder.engine.engine import Engine, EngineJob, EngineRun
 from sisimpur.agents.coder.judge import Away, Broke, Disturbed, InWords, NoMoney, NoShare, Worked, judge, pulse
 from sisimpur.agents.coder.showing import delete, run_and_show, texts, with_fixtures, with_views, words_of
 from sisimpur.shared.llm.prompts import Prompts, quoted
-from sisimpur.shared.model.change import Change
+from sisimpur.shared.model.change import Change, marks_tests
 from sisimpur.shared.model.errors import ModelAway, OutOfBudget, Refused, ShareReached, Unavailable
 from sisimpur.shared.model.naming import attempt_ref, branch_name
 from sisimpur.shared.model.scope import Scope
@@ -179,8 +179,8 @@ class Coder:
         if correction is None or correction.tests is None:
             return ""
         asked = (*correction.tests.files, *correction.tests.new_files)
-        changed = [change.path for change in self.mirror.changed(correction.start, committed.sha)]
-        others = [path for path in changed if path not in asked]
+        changed = self.mirror.changed(correction.start, committed.sha)
+        others = [change.path for change in changed if change.path not in asked and not marks_tests(change, asked)]
         return f"only tests were asked for, but {', '.join(others[:5])} was changed" if others else ""
 
     def _branch(self, task: TaskSpec, base: str, committed: Committed) -> Branch:
@@ -188,8 +188,11 @@ class Coder:
         return Branch(name, base, committed.sha, committed.changed, committed.protected)
 
     def _message(self, asked: TaskSpec, correction: Correction | None, lessons: Sequence[str]) -> str:
-        given = {**holes(asked), "lessons": _lessons(lessons)}
-        if correction and correction.start:
+        tests = _list(asked.changes_tests)
+        given = {**holes(asked), "changes_tests": tests, "lessons": _lessons(lessons)}
+        if correction and correction.tests:
+            prompt = self.prompts.render("qa/write_tests", **holes(asked))
+        elif correction and correction.start:
             prompt = self.prompts.render("coder/correct", **given, findings=correction.findings)
         else:
             earlier = f"\n\nWhat is known from earlier attempts:\n\n{correction.findings}" if correction else ""
@@ -244,7 +247,6 @@ def holes(task: TaskSpec) -> dict[str, str]:
         "files": _list(task.files),
         "new_files": _list(task.new_files),
         "context": _list(task.context),
-        "changes_tests": _list(task.changes_tests),
     }
 
 

@@ -227,6 +227,8 @@ class Acts:
             self._gates.note_end(known, pull.number)
             self._ended_by_owner(known, merged=pull.state == "merged")
             return
+        if self._gates.takes_up_again(known):
+            return
         guarded = replace(spec, guards=tuple(dict.fromkeys((*spec.guards, *self._guards()))))  # also of a later "don't"
         self._coding.code(guarded, known)
 

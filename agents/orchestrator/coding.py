@@ -161,11 +161,11 @@ class Coding:
         last = self._goes_on_from(known, said)
         commit = self._review.commits.of(known, last) if last else ""
         evidence = self._review.gates.evidence(known.id, commit) if commit else None
-        reviewed = self._review.gates.reviewed(known.id, commit) if commit else None
+        reviewed = self._review.findings.for_coder(known, commit)
         start = (self._content.mirror.start_for(commit, base) or "") if commit else ""
         if last and not start:
             happened.append(f"the last change conflicts with what is there now: begin afresh. {last.note}")
-        text = gate_text.findings(evidence, reviewed, words, happened)
+        text = gate_text.findings(evidence, reviewed, words, happened, gate_text.permission(spec))
         if start and evidence and not evidence.is_red and evidence.needing("write tests") and not reviewed:
             branch = self._review.commits.seen(known, commit).branch
             return Correction(start, text, self._gates.qa().tests_for(spec, branch, evidence))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from sisimpur.shared.model.gate import AskOwner, Judge, Merge, RunTests, Step, next_step
 from sisimpur.shared.model.lifecycle import Board, Card, Event, State, is_lost_for_us, owner_moved, waits_for
@@ -94,7 +95,8 @@ def next_move(board: Board, now: datetime) -> Move:
     """
     cards = [card for card in board.cards if card.id not in board.busy]
     within_reach = [card for card in cards if not card.backed_off and not is_lost_for_us(card)]
-    for moves in (_owners, _unwanted, _begun, _at_the_gates, _exhausted):
+    at_the_gates = partial(_at_the_gates, keeps_away=_owner_works(within_reach, board, now))
+    for moves in (_owners, _unwanted, _begun, at_the_gates, _exhausted):
         for move in moves(within_reach, board):
             return move
     return _work(within_reach, board, now)
@@ -123,12 +125,17 @@ def _begun(cards: Sequence[Card], _: Board) -> Iterator[Move]:
                 yield Rebase(card.id) if card.refreshes else AbandonAttempt(card.id)
 
 
-def _at_the_gates(cards: Sequence[Card], board: Board) -> Iterator[Move]:
-    """The most urgent first. Who waits for the owner and was told so waits; a review waits for money."""
+def _at_the_gates(cards: Sequence[Card], board: Board, keeps_away: bool) -> Iterator[Move]:
+    """The most urgent first. Who waits for the owner and was told so waits; a review waits for money.
+
+    `keeps_away`: the long runs that show whether a proposal of ours is good wait for what the owner wants.
+    """
     for card in sorted(cards, key=_urgency):
         if card.submission is None or card.spec is None:
             continue
         step = next_step(card.submission, board.policy)
+        if keeps_away and is_upkeep(card.id) and isinstance(step, RunTests):
+            continue
         if not _must_wait(step, card, board) and not asks_owner(card, board):
             yield Gate(card.id, step)
 
@@ -171,6 +178,12 @@ def _may_begin(card: Card, waiting: Sequence[Card], board: Board) -> bool:
     return bool(card.tried.sent_back) or len(counted) < board.open_pulls
 
 
+def _owner_works(cards: Sequence[Card], board: Board, now: datetime) -> bool:
+    """Something that the owner wants is worked on, or would be begun next."""
+    move = _work([card for card in cards if not is_upkeep(card.id)], board, now)
+    return isinstance(move, CodeTask) or any(not is_upkeep(id_) for id_ in board.busy)
+
+
 def _work(cards: Sequence[Card], board: Board, now: datetime) -> Move:
     if board.held:
         return Rest(board.held)
@@ -193,7 +206,7 @@ def _why_none(board: Board) -> str:
     """What the waiting tasks wait for, in words; and what waits for the owner."""
     waiting = [card for card in board.cards if card.state is State.BACKLOG and card.spec and card.seen_in]
     why = [f"{card.id} {waits_for(card, board)}" for card in waiting[:5]]
-    asking = [card.id for card in board.cards if asks_owner(card, board)]
+    asking = [card.id for card in board.cards if asks_owner(card, board) or card.id in board.stuck]
     if asking:
         who = ", ".join((*asking[:5], *(["..."] if asking[5:] else [])))
         why.append(f"{who} {'wait' if asking[1:] else 'waits'} for you; see: python main.py status")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from sisimpur.agents.orchestrator.board.answered import AnsweredFindings
 from sisimpur.agents.orchestrator.board.events import AttemptEnded, GivenUp, Merged
 from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits, PullRequests, SeenCommit
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, ReviewsChange
@@ -39,6 +40,7 @@ from sisimpur.shared.model.gate import (
     Step,
 )
 from sisimpur.shared.model.lifecycle import Card, Event, State
+from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.work import Branch, TaskSpec
 from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository
 from sisimpur.shared.store.goal_book import GoalWords
@@ -56,6 +58,10 @@ class GateBooks:
     publishing: Publishing
     owners: bool  # somebody's words below a pull request count
     words: GoalWords
+
+    @property
+    def findings(self) -> AnsweredFindings:
+        return AnsweredFindings(self.gates, self.commits)
 
     def address(self, known: TaskRecord, commit: str) -> Address:
         """Unavailable: the forge has not said where its pull request is."""
@@ -147,13 +153,14 @@ class Gatekeeper:
         if self._reviewer is None:
             self._reviewer = self._roles.reviewer()
         gates.begin("review", known.id, found.commit, self._books.now())
+        before, answers = gates.reviews(known.id), self._review.findings.answers(known)
         try:
-            before = [one for one in gates.reviews(known.id) if one.commit != found.commit]
             with self._books.runs.unlocked("reviewer", known.id, number_of_attempt(known)) as run:
                 question = replace(run, attempt=0)  # the same change on another base is the same question
-                reviewed = self._reviewer.review(question, spec, branch, found.evidence, before)
+                reviewed = self._reviewer.review(question, spec, branch, found.evidence, before, answers)
         except TaskCapReached as reason:  # the owner decides what no model can read any more
-            gates.keep_review(known.id, Reviewed(found.commit, Escalated(f"it could not be reviewed: {reason}")))
+            capped = Escalated(f"it could not be reviewed: {reason}")
+            gates.keep_review(known.id, Reviewed(found.commit, capped, heard=answers.digest))
         except (OutOfBudget, Unavailable, Misconfigured, Stopping):
             gates.not_begun("review", known.id, found.commit)
             raise
@@ -162,6 +169,15 @@ class Gatekeeper:
         else:
             gates.keep_review(known.id, reviewed)
             self._books.tell(f"{known.id}: review: {gate_text.verdict_line(reviewed.verdict)}")
+
+    def takes_up_again(self, known: TaskRecord) -> bool:
+        """Read the same commit once more where the owner has ruled over all that sent it back: no model codes."""
+        commit = self._review.findings.settled_commit(known)
+        if commit and self._books.transitions.move(known.id, State.BACKLOG, Event.STARTED, ""):
+            number = self._books.journal.attempts(known.id)[-1].number
+            self._review.branches.mirror.restore(attempt_ref(known.id, number), commit)
+            self._books.tell(f"{known.id}: you have ruled over what was found; it is read once more")
+        return bool(commit)
 
     # -- endings ----------------------------------------------------------------------------------------------
 
@@ -213,7 +229,8 @@ class Gatekeeper:
         self._clear_goal_branch(known, to)
         self._books.events.happened(Merged(known, found.commit))
         where = "" if into == self._review.branches.main.name else f" into {into}"
-        note = f"merged{where} as {merged[:12]}, pull request #{to.number}"
+        over = [f"over {one.finding} by your word" for one in self._review.gates.ruled_over(known.id)]
+        note = ", ".join((f"merged{where} as {merged[:12]}, pull request #{to.number}", *over))
         self._books.transitions.move(known.id, State.IN_REVIEW, Event.MERGED, note)
 
     def _discard(self, known: TaskRecord, delete: Callable[[], None]) -> None:

@@ -1,22 +1,25 @@
 """Vision goals -> TaskSpecs.
 
-Gather facts of the repository, ask once, check by code; if rules are broken, ask once more with the list of what is
-wrong. What still breaks a rule is dropped with its reason. A premise that the code does not bear out is no task.
+Gather facts of the repository, in groups of goals if they do not fit together; ask once, or once more with what the
+model asked to see; check by code; if rules are broken, ask once more with the list of what is wrong. What still breaks
+a rule is dropped with its reason. A premise that the code does not bear out is no task.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 
-from sisimpur.agents.planner import settling
-from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner import goal_words, settling
+from sisimpur.agents.planner.chains import shortened
+from sisimpur.agents.planner.facts import asking
+from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.facts.source import SourceTree
 from sisimpur.agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
 from sisimpur.agents.planner.settling import settled
-from sisimpur.agents.planner.source import SourceTree
 from sisimpur.agents.planner.task_spec import GoalVerdict, PlanReply
-from sisimpur.shared.llm.prompts import Asker, Prompts, quoted
+from sisimpur.shared.llm.prompts import Asker, Prompt, Prompts, quoted
 from sisimpur.shared.model.errors import OutOfBudget, Stumble
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Goal, PlanAnswer, PlanOrder, Question, Run, TaskSpec
@@ -24,52 +27,108 @@ from sisimpur.shared.model.work import Goal, PlanAnswer, PlanOrder, Question, Ru
 MAX_BLOCK = 12_000  # characters of one block of the prompt
 MAX_LINE = 1_000
 MAX_CORRECTIONS = 40
+MOST_GROUPS = 3  # of goals, that are asked about one after the other
 LONGEST_UNKNOWN = 200
 
 
 @dataclass(frozen=True)
+class Known:
+    """Facts as they stand in the prompt: `general` ones first, the same for all groups of goals.
+
+    `is_shared`: other groups are asked about, too; `asked`: what the model asked to see.
+    """
+
+    general: str
+    special: str
+    is_shared: bool = False
+    asked: str = ""
+
+
+@dataclass(frozen=True)
 class Planner:
+    """`goes_on`: whether a run likely asks a second time, so that it pays to keep the beginning of the first prompt."""
+
     asker: Asker
     prompts: Prompts
     analyzer: CodebaseAnalyzer
+    goes_on: Callable[[], bool] = lambda: False
 
     def plan(self, run: Run, order: PlanOrder, source: SourceTree) -> PlanAnswer:
-        """Return at most two model calls, none if there is nothing to plan. Errors are those of the asker."""
+        """Return at most three model calls for a group of goals, none if there is nothing to plan.
+
+        Errors are those of the asker, unless a group is planned already: then the others are left for another day.
+        """
         if not order.goals or order.capacity <= 0:
             return PlanAnswer(deferred=tuple(goal.id for goal in order.goals))
-        facts = self.analyzer.facts(source, ["\n".join((goal.title, *goal.details)) for goal in order.goals])
+        texts = ["\n".join((goal.title, *goal.details)) for goal in order.goals]
+        facts = self.analyzer.grouped(source, texts, order.environment)
+        groups = [tuple(order.goals[place] for place in group.places) for group in facts.groups]
+        answer = PlanAnswer()
+        for number, goals in enumerate(groups[:MOST_GROUPS]):
+            rest = tuple(goal for group in groups[number:] for goal in group)
+            narrowed = _narrowed(order, goals, answer, len(rest) - len(goals))
+            known = Known(facts.general, facts.groups[number].text, is_shared=len(groups) > 1)
+            try:
+                answer = _joined(answer, self._planned(run, narrowed, known, source))
+            except (Stumble, OutOfBudget) as error:
+                if not number:
+                    raise
+                return _with_rest(answer, rest, one_line(str(error), 200))
+        rest = tuple(goal for group in groups[MOST_GROUPS:] for goal in group)
+        return _with_rest(answer, rest, "their facts do not fit beside those of the others")
+
+    def _planned(self, run: Run, order: PlanOrder, known: Known, source: SourceTree) -> PlanAnswer:
+        """The answer about goals whose facts fit together."""
         tree = Tree.of(source.files())
-        reply, notes = self._checked(run, order, facts, tree)
+        reply = self._ask(run, order, known)
+        if reply.asks:
+            known = replace(known, asked=_told(source, reply))
+            reply = self._ask(run, order, known)
+        reply, notes = self._checked(run, order, known, tree, reply)
         answer = settled(reply, order, tree, run.day)
+        measures, unmeasured = goal_words.measures(reply, order)
         return replace(
             answer,
             done=tuple(_done(reply, order, source)),
             questions=(*_questions(reply, order, source), *answer.questions),
             unknowns=tuple(_unknowns(reply, order)),
-            notes=notes + answer.notes,
+            notes=notes + answer.notes + unmeasured,
+            words=goal_words.words(reply, order),
+            measures=measures,
         )
 
-    def _checked(self, run: Run, order: PlanOrder, facts: str, tree: Tree) -> tuple[PlanReply, tuple[str, ...]]:
-        """The answer, or if it breaks rules the second one; if that cannot be had, the first must do."""
-        reply = self._ask(run, order, facts, "")
+    def _checked(
+        self, run: Run, order: PlanOrder, known: Known, tree: Tree, reply: PlanReply
+    ) -> tuple[PlanReply, tuple[str, ...]]:
+        """The answer, or if it breaks rules the next one; if that cannot be had, the one before must do."""
+        reply = shortened(reply, order, tree)
         wrong = _corrections(reply, order, faults(reply, order, tree))
         if not wrong:
             return reply, ()
         try:
-            return self._ask(run, order, facts, _again(reply, wrong)), ()
+            return shortened(self._ask(run, order, known, _again(reply, wrong)), order, tree), ()
         except (Stumble, OutOfBudget) as error:
             return reply, (f"The plan broke rules and could not be asked for again ({one_line(str(error), 200)}).",)
 
-    def _ask(self, run: Run, order: PlanOrder, facts: str, correction: str) -> PlanReply:
+    def _ask(self, run: Run, order: PlanOrder, known: Known, correction: str = "") -> PlanReply:
+        """What was asked for and what was wrong come last: the beginning is that of the first prompt, byte for byte."""
+        first = self._prompt(order, known, "").user.rstrip()
+        prompt = self._prompt(order, known, "\n\n".join(text for text in (known.asked, correction) if text))
+        general = quoted(known.general, "repository")
+        kept = first.index(general) + len(general) if known.is_shared else len(first) if self.goes_on() else 0
+        return self.asker.ask(run, prompt.system, prompt.user, PlanReply, (kept,) if kept else ())
+
+    def _prompt(self, order: PlanOrder, known: Known, correction: str) -> Prompt:
         is_proposed = any(goal.proposed_by for goal in order.goals)
         unnamed = _others(order) if is_proposed else ()
-        prompt = self.prompts.render(
+        return self.prompts.render(
             "planner/plan",
-            facts=quoted(facts, "facts"),
+            general=quoted(known.general, "repository"),
             allow=_block(order.allow, "patterns"),
             guards=_block((f"{', '.join(guard.patterns)}: {guard.note}" for guard in order.guards), "guards"),
             notes=_block((note.text for note in order.notes), "notes"),
             open_tasks=_block((_open(task, unnamed) for task in order.open_tasks), "tasks"),
+            facts=quoted(known.special, "facts"),
             whose="Proposals of strangers" if is_proposed else "Goals",
             goals=_block(map(_text, order.goals), "proposals" if is_proposed else "goals"),
             depth=str(order.depth),
@@ -77,7 +136,39 @@ class Planner:
             lessons=_lessons(order.lessons),
             correction=correction,
         )
-        return self.asker.ask(run, prompt.system, prompt.user, PlanReply)
+
+
+# --- groups of goals -----------------------------------------------------------------------------------------
+
+
+def _narrowed(order: PlanOrder, goals: tuple[Goal, ...], before: PlanAnswer, later: int) -> PlanOrder:
+    """The order for these goals: the tasks of those before are open ones; each of `later` ones has room for a task."""
+    used = len(before.tasks)
+    return replace(
+        order,
+        goals=goals,
+        capacity=max(1, order.capacity - used - later),
+        first_number=order.first_number + used,
+        open_tasks=order.open_tasks + before.tasks,
+    )
+
+
+def _joined(one: PlanAnswer, other: PlanAnswer) -> PlanAnswer:
+    return PlanAnswer(**{part.name: getattr(one, part.name) + getattr(other, part.name) for part in fields(PlanAnswer)})
+
+
+def _with_rest(answer: PlanAnswer, rest: Sequence[Goal], why: str) -> PlanAnswer:
+    """Goals that nobody asked about are left for another day."""
+    if not rest:
+        return answer
+    note = f"Left for another day: {', '.join(one_line(goal.title, 60) for goal in rest)} ({why})."
+    return replace(answer, deferred=answer.deferred + tuple(goal.id for goal in rest), notes=(*answer.notes, note))
+
+
+def _told(source: SourceTree, reply: PlanReply) -> str:
+    """What the model asked to see; it is told that it cannot ask again."""
+    told = quoted(asking.told(source, reply.asks), "asked")
+    return f"# What you asked to see\n\n{told}\n\nNow answer completely, with `asks` empty: you cannot ask again."
 
 
 def _text(goal: Goal) -> str:
@@ -92,7 +183,8 @@ def _others(order: PlanOrder) -> frozenset[str]:
 
 def _open(task: TaskSpec, unnamed: Collection[str]) -> str:
     goal = "another" if task.goal_id in unnamed else task.goal_id or "none"
-    return f"{task.id} (goal {goal}): {task.title} [{', '.join(task.files + task.new_files)}]"
+    new = f"; creates {', '.join(task.new_files)}" if task.new_files else ""
+    return f"{task.id} (goal {goal}): {task.title} [{', '.join(task.files)}{new}]"
 
 
 def _block(texts: Iterable[str], label: str) -> str:

@@ -53,11 +53,20 @@ def _above(path: str) -> Iterator[str]:
 
 def faults(reply: PlanReply, order: PlanOrder, tree: Tree) -> Faults:
     """List the rules that each task breaks; tasks that keep all of them are not listed."""
+    found = {place: [*texts] for place, texts in own_faults(reply, order, tree).items()}
+    for place, length in chain_lengths(reply.tasks[:MAX_TASKS]).items():
+        if length > order.depth:
+            found.setdefault(place, []).append(f"it is number {length} in a chain of tasks (limit {order.depth})")
+    return {place: texts[:MAX_FAULTS] for place, texts in found.items()}
+
+
+def own_faults(reply: PlanReply, order: PlanOrder, tree: Tree) -> Faults:
+    """List them without those of chains that are too long: these are nobody's own."""
     tasks = reply.tasks[:MAX_TASKS]
     found: dict[int, list[str]] = {place: list(_faults_of(place, reply, order, tree)) for place in range(len(tasks))}
     for place, text in _bad_links(tasks, order):
         found[place].append(text)
-    return {place: texts[:MAX_FAULTS] for place, texts in found.items() if texts}
+    return {place: texts for place, texts in found.items() if texts}
 
 
 def unanswered(reply: PlanReply, order: PlanOrder) -> tuple[Goal, ...]:
@@ -84,7 +93,7 @@ def _faults_of(place: int, reply: PlanReply, order: PlanOrder, tree: Tree) -> It
     elif answer and answer.verdict is not GoalVerdict.TASKS:
         yield f"its goal is answered with `{answer.verdict}`, so it can have no task"
     yield from _bad_texts(draft)
-    yield from _bad_paths(draft, order, tree)
+    yield from _bad_paths(place, reply.tasks, order, tree)
     yield from _twins(place, reply.tasks, order)
 
 
@@ -103,8 +112,9 @@ def _bad_texts(draft: Draft) -> Iterator[str]:
         yield f"an acceptance criterion is longer than {LONGEST_CRITERION} characters"
 
 
-def _bad_paths(draft: Draft, order: PlanOrder, tree: Tree) -> Iterator[str]:
-    paths = draft.paths
+def _bad_paths(place: int, tasks: Sequence[Draft], order: PlanOrder, tree: Tree) -> Iterator[str]:
+    draft = tasks[place]
+    paths, made, others = draft.paths, created_before(place, tasks, order), _created_beside(place, tasks, order)
     if not paths:
         yield "it names no file to change"
     if len(paths) > MAX_FILES:
@@ -114,6 +124,11 @@ def _bad_paths(draft: Draft, order: PlanOrder, tree: Tree) -> Iterator[str]:
     for path in paths[: MAX_FILES + 1]:
         if reason := _forbidden(path, order):
             yield reason
+        elif path in made:
+            continue
+        elif path in others:
+            maker = one_line(others[path], 40)
+            yield f"{path} is created by {maker!r}, too: depend on that, and name the file in `files`"
         elif path in draft.files and path not in tree.files:
             yield f"{path} does not exist; what is to be created belongs in `new_files`"
         elif path in draft.new_files and (reason := _not_new(path, tree)):
@@ -141,6 +156,28 @@ def _not_new(path: str, tree: Tree) -> str | None:
     return None
 
 
+def created_before(place: int, tasks: Sequence[Draft], order: PlanOrder) -> frozenset[str]:
+    """The new files of all tasks that it depends on, over however many steps: when it begins they are there."""
+    known, open_tasks = places(tasks), {task.id: task for task in order.open_tasks}
+    found: set[str] = set()
+    seen: set[str] = set()
+    todo = [*tasks[place].depends_on]
+    while todo:
+        if (key := todo.pop()) in seen:
+            continue
+        seen.add(key)
+        if other := tasks[known[key]] if key in known else open_tasks.get(key):
+            found.update(other.new_files)
+            todo += other.depends_on
+    return frozenset(found)
+
+
+def _created_beside(place: int, tasks: Sequence[Draft], order: PlanOrder) -> dict[str, str]:
+    """The new files of open tasks and of earlier ones of the answer -> who creates each."""
+    made = {path: task.id for task in order.open_tasks for path in task.new_files}
+    return made | {path: draft.key for draft in reversed(tasks[:place]) for path in draft.new_files}
+
+
 def _twins(place: int, tasks: Sequence[Draft], order: PlanOrder) -> Iterator[str]:
     """Tasks of the same goal and the same files: an open one titled alike, a new one titled the same."""
     draft = tasks[place]
@@ -166,9 +203,32 @@ def places(tasks: Sequence[Draft]) -> dict[str, int]:
 
 
 def links(tasks: Sequence[Draft]) -> dict[int, set[int]]:
-    """Place -> the places of the tasks that it waits for. Unknown keys are left out."""
+    """Place -> the places of the tasks whose change it needs. Unknown keys are left out."""
     known = places(tasks)
     return {place: {known[key] for key in draft.depends_on if key in known} for place, draft in enumerate(tasks)}
+
+
+def turns(tasks: Sequence[Draft]) -> dict[int, set[int]]:
+    """Place -> the places of the tasks that have their turn before it, whose change it needs among them.
+
+    A turn that would close a circle is left out: it is only a wish.
+    """
+    known, found = places(tasks), links(tasks)
+    for place, draft in enumerate(tasks):
+        for other in (known[key] for key in draft.after if key in known):
+            if place != other and place not in reached(other, found):
+                found[place].add(other)
+    return found
+
+
+def reached(start: int, links: Mapping[int, set[int]]) -> set[int]:
+    found: set[int] = set()
+    todo = [start]
+    while todo:
+        if (place := todo.pop()) not in found:
+            found.add(place)
+            todo += links[place]
+    return found
 
 
 def _bad_links(tasks: Sequence[Draft], order: PlanOrder) -> Iterator[tuple[int, str]]:
@@ -179,15 +239,10 @@ def _bad_links(tasks: Sequence[Draft], order: PlanOrder) -> Iterator[tuple[int, 
         for key in dict.fromkeys(draft.depends_on):
             if key not in known and key not in open_ids:
                 yield place, f"it depends on {one_line(key, 40)!r}, which is no task"
-    needs = links(tasks)
-    for circle in _circles(needs):
+    for circle in _circles(links(tasks)):
         names = " -> ".join(one_line(tasks[place].key, 40) for place in circle)
         for place in dict.fromkeys(circle):
-            needs[place] = set()
             yield place, f"it depends on itself: {names}"
-    for place, length in _chains(needs).items():
-        if length > order.depth:
-            yield place, f"it is number {length} in a chain of tasks (limit {order.depth})"
 
 
 def _circles(links: Mapping[int, set[int]]) -> Iterator[list[int]]:
@@ -203,9 +258,11 @@ def _circles(links: Mapping[int, set[int]]) -> Iterator[list[int]]:
             yield circle
 
 
-def _chains(links: Mapping[int, set[int]]) -> dict[int, int]:
-    """Place -> how many tasks stand in the longest chain that ends with it."""
+def chain_lengths(tasks: Sequence[Draft]) -> dict[int, int]:
+    """Place -> how many tasks stand in the longest chain that ends with it, each in need of the one before."""
+    needs = links(tasks)
+    needs |= {place: set() for circle in _circles(needs) for place in circle}
     length: dict[int, int] = {}
-    for place in graphlib.TopologicalSorter(links).static_order():
-        length[place] = 1 + max((length[other] for other in links[place]), default=0)
+    for place in graphlib.TopologicalSorter(needs).static_order():
+        length[place] = 1 + max((length[other] for other in needs[place]), default=0)
     return length

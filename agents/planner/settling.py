@@ -10,8 +10,19 @@ import heapq
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from sisimpur.agents.planner.plan_rules import MAX_TASKS, Faults, Tree, faults, links, places, unanswered, verdicts
-from sisimpur.agents.planner.source import SourceTree, hits, lines_of
+from sisimpur.agents.planner.facts.source import SourceTree, hits, lines_of
+from sisimpur.agents.planner.plan_rules import (
+    MAX_TASKS,
+    Faults,
+    Tree,
+    created_before,
+    faults,
+    links,
+    places,
+    turns,
+    unanswered,
+    verdicts,
+)
 from sisimpur.agents.planner.task_spec import (
     ClaimedEvidence,
     Draft,
@@ -110,6 +121,7 @@ def _says_something(quote: str) -> bool:
 # --- tasks ----------------------------------------------------------------------------------------------------
 
 MAX_CONTEXT = 12
+MAX_TESTS, LONGEST_TEST = 20, 300  # that may be expected to change
 LONGEST_REASON = 300
 LONGEST_WHY = 500
 
@@ -181,7 +193,7 @@ def _in_order(tasks: Sequence[Draft], order: PlanOrder, dropped: Collection[int]
 
     So any beginning of the list is whole.
     """
-    needs = {place: wanted for place, wanted in links(tasks).items() if place not in dropped}
+    needs = {place: wanted - {*dropped} for place, wanted in turns(tasks).items() if place not in dropped}
     rank = _ranks(tasks, order, needs)
     sorter = graphlib.TopologicalSorter(needs)
     sorter.prepare()
@@ -219,21 +231,29 @@ def _specs(
 
 def _spec(tasks: Sequence[Draft], place: int, ids: Mapping[int, str], order: PlanOrder, tree: Tree) -> TaskSpec:
     draft, known = tasks[place], places(tasks)
-    context = (path for path in dict.fromkeys(draft.context) if path in tree.files and path not in draft.files)
-    needs = (ids[known[key]] if key in known else key for key in draft.depends_on)
+    made = created_before(place, tasks, order)
+    files = [*draft.files, *(path for path in draft.new_files if path in made)]
+    context = (path for path in dict.fromkeys(draft.context) if path in tree.files | made and path not in files)
+    needs = dict.fromkeys(ids[known[key]] if key in known else key for key in draft.depends_on)
+    open_ids = {task.id for task in order.open_tasks}
+    before = [ids[other] for other in sorted(turns(tasks)[place]) if other in ids]
+    before += [key for key in draft.after if key in open_ids]
     return TaskSpec(
         id=ids[place],
         title=headline(draft.title),
         description=body(draft.description),
         priority=next(goal.priority for goal in order.goals if goal.id == draft.goal_id),
         goal_id=draft.goal_id,
-        files=tuple(draft.files),
-        new_files=tuple(draft.new_files),
+        files=tuple(files),
+        new_files=tuple(path for path in draft.new_files if path not in made),
         context=tuple(context)[:MAX_CONTEXT],
         acceptance=criteria(draft.acceptance),
         difficulty=draft.difficulty,
-        depends_on=tuple(dict.fromkeys(needs)),
+        depends_on=tuple(needs),
         guards=order.patterns,
+        after=tuple(id_ for id_ in dict.fromkeys(before) if id_ not in needs),
+        kind=draft.kind,
+        changes_tests=tuple(filter(None, (one_line(test, LONGEST_TEST) for test in draft.changes_tests)))[:MAX_TESTS],
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from sisimpur.agents.planner.facts.asking import FactAsk
 from sisimpur.shared.model.text import one_line, printable
 from sisimpur.shared.model.work import Choice, Difficulty, MeasureKind, TaskKind
 
@@ -46,16 +47,6 @@ class ClaimedMeasure:
     of: str
     bound: Literal["at_least", "at_most"]
     figure: float
-
-
-@dataclass(frozen=True)
-class FactAsk:
-    """Something that the model wants to see before it answers: a file, a definition (`path::Name`) or a word."""
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-    goal_id: str
-    kind: Literal["file", "definition", "search"]
-    what: str
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from sisimpur.agents.qa import test_writer
 from sisimpur.agents.qa.analysis.mutants import mutants, unnoticed
@@ -12,12 +13,15 @@ from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.coverage_checker import Sought, drop, newly_run, uncovered_changes, unproven
 from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_usable, problems, proving
 from sisimpur.agents.qa.gathering import CommitSource, CommitTexts, Gathering, KeptRuns, Subject, text_of
+from sisimpur.agents.qa.measuring import Counts, Measuring
 from sisimpur.agents.qa.runner.suite import Bench
 from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for
+from sisimpur.agents.qa.tools.checking import Toolbox
+from sisimpur.agents.qa.uncollected import Suite, uncollected
 from sisimpur.shared.model.errors import BrokenSetup
-from sisimpur.shared.model.evidence import Evidence, Failure, Problem, SuiteRun
+from sisimpur.shared.model.evidence import Evidence, Failure, Figure, Problem, SuiteRun
 from sisimpur.shared.model.naming import is_upkeep
-from sisimpur.shared.model.work import Branch, Run, TaskSpec
+from sisimpur.shared.model.work import Branch, Measure, Run, TaskSpec
 from sisimpur.shared.system.log import Log
 
 MOST_FAILURES = 20
@@ -34,7 +38,7 @@ class QaPolicy:
 
 @dataclass(frozen=True)
 class Qa:
-    """`mends`: the id of a task -> the failing test that upkeep began it for; empty: none."""
+    """`mends`: the id of a task -> the failing test that upkeep began it for; empty: none. `tools`: see Measuring."""
 
     bench: Bench
     source: CommitSource
@@ -42,6 +46,7 @@ class Qa:
     policy: QaPolicy
     log: Log
     mends: Callable[[str], str] = lambda _: ""
+    tools: Mapping[str, Counts] = field(default_factory=dict)
 
     def check(self, run: Run, task: TaskSpec, branch: Branch, written: Collection[str] = ()) -> Evidence:
         """`written`: test files of a round of ours; only these are tried with planted faults.
@@ -54,7 +59,8 @@ class Qa:
         evidence = Evidence(branch.commit, self.source.tree_id(branch.commit), branch.base, subject.command, "")
         if not subject.command:
             text = "there are no tests in this repository, and none in the change: nothing can be shown"
-            return self._told(run, replace(evidence, problems=(Problem("there are no tests", text, "ask owner"),)))
+            evidence = replace(evidence, problems=(Problem("there are no tests", text, "ask owner"),))
+            return self._told(run, self._by_tools(evidence, subject))
         gathering = Gathering(self.bench, self.source, self.kept, self.log, subject)
         base = gathering.base()
         try:
@@ -63,10 +69,13 @@ class Qa:
         except BrokenSetup as reason:
             broken = Problem("the environment cannot be built", " ".join(str(reason).split()), "correct")
             return self._told(run, replace(evidence, box=self._box(branch.base), problems=(broken,)))
-        evidence = self._judged(evidence, task, subject, runs, texts.read(task, gathering.weakenings(), runs))
-        sought = Sought(task, self.mends(task.id), subject.about)
-        less = unproven(sought, runs, lambda path: text_of(self.source, branch.commit, path))
+        read = partial(text_of, self.source, branch.commit)
+        left_out = uncollected(subject.touched, Suite(subject.command, texts.after, runs.change, subject.places), read)
+        told = replace(texts.read(task, gathering.weakenings(), runs), uncollected=tuple(left_out))
+        evidence = self._judged(evidence, task, subject, runs, told)
+        less = unproven(Sought(task, self.mends(task.id), subject.about), runs, read)
         evidence = replace(evidence, problems=(*evidence.problems, *less))
+        evidence = self._by_tools(evidence, subject)
         newly = newly_run(runs.base, runs.change, subject.about) or {}  # not counted: said above
         return self._told(run, self._tried(evidence, subject, gathering, written, newly))
 
@@ -82,12 +91,22 @@ class Qa:
         subject = Subject(run, Branch("", commit, commit), command, Touched(()), SuiteFiles(paths))
         return Gathering(self.bench, self.source, self.kept, self.log, subject).base()
 
+    def measure(self, run: Run, measure: Measure, commit: str) -> Figure:
+        """Take a goal's figure of a commit of the branch. Misconfigured, Unavailable: as `check`."""
+        figure = Measuring(self.source, commit, partial(self.base, run, commit), self.tools).figure(measure)
+        self.log(run, "measured", commit=commit, of=f"{measure.kind} {measure.of}", figure=figure.value, why=figure.why)
+        return figure
+
     def tests_for(self, task: TaskSpec, branch: Branch, evidence: Evidence) -> TaskSpec:
         """The order to write the tests that `branch` lacks."""
         paths = self._paths(branch.commit)
         path = test_writer.sample_of(branch.changed, paths)
         sample = test_writer.Sample(path, text_of(self.source, branch.commit, path)) if path else None
         return test_writer.order(task, branch, evidence, paths, sample)
+
+    def _by_tools(self, evidence: Evidence, subject: Subject) -> Evidence:
+        product = {change.path for change in subject.touched.product}
+        return Toolbox(self.bench, self.kept, self.source, subject.branch, product).check(evidence)
 
     def _subject(self, run: Run, task: TaskSpec, branch: Branch, texts: CommitTexts) -> Subject:
         """A change does not choose its own command, unless it brings the first tests."""

@@ -27,13 +27,24 @@ def read_coverage(data: bytes | None, asked: Collection[str]) -> tuple[float | N
 
     `data` is as `coverage json` writes it, and may be anything: what cannot be read says nothing.
     """
+    found = _loaded(data)
+    return _total(found.get("totals")), _missing(found.get("files"), asked)
+
+
+def executable(data: bytes | None, asked: Collection[str]) -> dict[str, int]:
+    """How many lines of each file that is asked about can be run at all. `data`: as above."""
+    known = _by_path(_loaded(data).get("files"))
+    return {
+        path: len({*_lines(known[path]), *_lines(known[path], "executed_lines")}) for path in asked if path in known
+    }
+
+
+def _loaded(data: bytes | None) -> dict[str, Any]:
     try:
         found = json.loads(data.decode()) if data and len(data) <= MAX_REPORT else None
     except (ValueError, RecursionError, MemoryError):
         found = None
-    if not isinstance(found, dict):
-        return None, {}
-    return _total(found.get("totals")), _missing(found.get("files"), asked)
+    return found if isinstance(found, dict) else {}
 
 
 def _total(totals: Any) -> float | None:
@@ -48,15 +59,19 @@ def _total(totals: Any) -> float | None:
 
 
 def _missing(files: Any, asked: Collection[str]) -> dict[str, tuple[int, ...]]:
-    if not isinstance(files, dict):
-        return {}
-    known = {name.removeprefix(f"{JOB}/").removeprefix("./"): entry for name, entry in files.items()}
+    known = _by_path(files)
     found = {path: _lines(known.get(path)) for path in sorted(asked)}
     return {path: lines for path, lines in found.items() if lines}
 
 
-def _lines(entry: Any) -> tuple[int, ...]:
-    lines = entry.get("missing_lines") if isinstance(entry, dict) else None
+def _by_path(files: Any) -> dict[str, Any]:
+    if not isinstance(files, dict):
+        return {}
+    return {name.removeprefix(f"{JOB}/").removeprefix("./"): entry for name, entry in files.items()}
+
+
+def _lines(entry: Any, which: str = "missing_lines") -> tuple[int, ...]:
+    lines = entry.get(which) if isinstance(entry, dict) else None
     if not isinstance(lines, list):
         return ()
     return tuple(sorted({line for line in lines if type(line) is int and 0 < line < 10_000_000}))
@@ -93,11 +108,11 @@ def no_gain(newly: Mapping[str, Sequence[int]]) -> Problem | None:
 def drop(
     before: float | None, after: float | None, uncovered: Mapping[str, Sequence[int]], tolerance: float
 ) -> Problem | None:
-    """Less is covered than before, by more than `tolerance` points, and the change has a part in it."""
+    """Less is covered, by more than `tolerance` points, and the change has a part in it: QA writes what is missing."""
     if before is None or after is None or before - after <= tolerance or not uncovered:
         return None
     text = f"coverage falls from {before:.1f} % to {after:.1f} %: no test runs {places(uncovered)}"
-    return Problem("coverage drops", text, "correct")
+    return Problem("coverage drops", text, "write tests")
 
 
 def places(lines: Mapping[str, Sequence[int]]) -> str:

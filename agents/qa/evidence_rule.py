@@ -60,12 +60,14 @@ class Texts:
     """Readings beside the runs: tests that ask less, tests whose subject the task removes, lines that none ran.
 
     `uncounted`: on which side the lines that tests run were not counted; there, no line is known to be run.
+    `uncollected`: of test files of the change that the runner leaves out.
     """
 
     weakened: Sequence[Weakening] = ()
     obsolete: frozenset[Named] = frozenset()
     unrun: Sequence[str] = ()
     uncounted: Uncounted = ""
+    uncollected: Sequence[Problem] = ()
 
 
 def problems(
@@ -89,6 +91,7 @@ def _problems(touched: Touched, runs: Runs, told: Announced, texts: Texts) -> It
         yield from _odd_places(touched, runs, told.places)
         yield from _old_tests(told, runs)
         yield from _unshown(told, touched, runs, texts)
+    yield from texts.uncollected
     yield from _weakened(told, runs, texts.weakened)
 
 
@@ -177,7 +180,9 @@ def _unshown(told: Announced, touched: Touched, runs: Runs, texts: Texts) -> Ite
     if not asks_for_behaviour(told.task, touched):
         yield from _unkept(texts)
     elif not proving(told.task, runs, told.places):
-        what = "no new or changed test fails without the change" if runs.unchanged else "no test was added or changed"
+        what = "no test that it brings is run" if texts.uncollected else "no test was added or changed"
+        if runs.unchanged:
+            what = "no new or changed test fails without the change"
         yield Problem("nothing shows the new behaviour", f"nothing shows what the change does: {what}", "write tests")
 
 

@@ -33,7 +33,7 @@ from sisimpur.shared.system.log import Log
 
 # --- runs -----------------------------------------------------------------------------------------------------
 
-COUNTED = "lines of all code"  # what a kept run of a base holds; another word here, and none is believed
+COUNTED = "lines of all code, and their number"  # what a kept run of a base holds; any other word is another run
 LARGEST = 20_000_000  # bytes of a file of the tests, data included
 NOT_THEIRS = ("stopped", "machine")  # the run was ended for a reason that is not its own
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
 from sisimpur.agents.reviewer import answer
-from sisimpur.agents.reviewer.answer import History, Read, ReviewReply, history, settle
+from sisimpur.agents.reviewer.answer import AskedAbout, History, Read, ReviewReply, history, settle
+from sisimpur.agents.reviewer.definitions import called
 from sisimpur.agents.reviewer.diff_analyzer import Chunk, chunks, repeated
 from sisimpur.agents.reviewer.rules import lint_rules, rules
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile
@@ -18,7 +19,9 @@ from sisimpur.shared.llm.prompts import Asker, Prompts, quoted
 from sisimpur.shared.model.change import LINK, SUBMODULE, Change, HasPath
 from sisimpur.shared.model.errors import Refused, ReplyDeclined
 from sisimpur.shared.model.evidence import (
-    FOR_THE_OWNER,
+    NOBODY,
+    Answers,
+    Approved,
     ChangesRequested,
     Escalated,
     Evidence,
@@ -34,6 +37,22 @@ EARLIER = """\
 # Earlier findings
 
 `unresolved`: the numbers of those that still hold; do not repeat them in `findings`."""
+RULES = """\
+# What rules found
+
+They look at words, not at meaning. Those that are `low` hold nothing up."""
+ANSWERED = """\
+# What was said to findings
+
+Look for yourself. Where the code bears it out, set a rule's finding aside, and leave an earlier one unnamed."""
+CALLS = """\
+# What the changed code calls
+
+As it is in this repository now, for reading: it is no part of the change."""
+OWNERS = """\
+# The owner decides
+
+This change is never merged without the owner. Say in `for_owner` what you would want to know before approving it."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +77,9 @@ class _Reading:
     case: Case
     parts: Sequence[Chunk]
     past: History
+    found: Sequence[Finding]  # by rules
+    answers: Answers
+    owners: Sequence[str]  # what the owner decides about
 
 
 @dataclass(frozen=True)
@@ -70,31 +92,45 @@ class Reviewer:
     limits: ReviewLimits = ReviewLimits()
 
     def review(
-        self, run: Run, task: TaskSpec, branch: Branch, evidence: Evidence, before: Sequence[Reviewed] = ()
+        self,
+        run: Run,
+        task: TaskSpec,
+        branch: Branch,
+        evidence: Evidence,
+        before: Sequence[Reviewed] = (),
+        answers: Answers = NOBODY,
     ) -> Reviewed:
         """`before`: earlier reviews of the task, oldest first. One model call per chunk, none if rules decide.
 
         Errors are those of asker, source and linter; then nothing was decided.
         """
         case = case_of(self.source, branch, task)
-        found = self._found(case)
-        if decided := self._decided_by_rules(found):
-            return Reviewed(branch.commit, decided)
+        found = settled_by_owner(self._found(case), answers)
+        heard = Reviewed(branch.commit, Escalated(""), heard=answers.digest)
+        if decided := self._decided_by_rules(found, answers):
+            return replace(heard, verdict=decided, holds=self._holds(decided, branch.commit, before))
         try:
-            parts = chunks(self.source.diff(branch.base, branch.commit), case.files, self.limits.chunk_chars)
+            parts = self._parts(branch, case)
         except Refused as reason:
-            return Reviewed(branch.commit, Escalated(str(reason), found))
-        if not 0 < len(parts) <= self.limits.most_chunks:
-            return Reviewed(branch.commit, Escalated(self._size(parts), found))
+            return replace(heard, verdict=Escalated(str(reason), found))
         past = history(before, self.limits.floor)
+        owners = dict.fromkeys((*branch.protected, *(one.path for one in found if one.is_the_owners)))
         try:
-            reading = _Reading(run, task, evidence, case, parts, past)
+            reading = _Reading(run, task, evidence, case, parts, past, found, answers, tuple(owners))
             reads = [self._ask(reading, number) for number in range(len(parts))]
         except ReplyDeclined as reason:
-            return Reviewed(branch.commit, Escalated(f"the model declines to review this ({reason})", found))
+            return replace(heard, verdict=Escalated(f"the model declines to review this ({reason})", found))
         lines = frozenset[tuple[str, str]]().union(*(part.lines for part in parts))
-        verdict, keywords = self._verdict(reads, found, past, case), answer.keywords(reads)
-        return Reviewed(branch.commit, verdict, lines, repeated(case.files), keywords)
+        verdict = self._verdict(reads, reading)
+        return replace(
+            heard,
+            verdict=verdict,
+            lines=lines,
+            repeated=repeated(case.files),
+            keywords=answer.keywords(reads),
+            word=self.outgoing.clean(answer.word(reads, verdict.findings)),
+            holds=self._holds(verdict, branch.commit, before),
+        )
 
     # --- rules -----------------------------------------------------------------------------------------------
 
@@ -106,50 +142,110 @@ class Reviewer:
         news = (one for one in lints if one.severity.rank > worst.get((one.path, one.line), -1))
         return rules.tidy((*found, *news), self.outgoing)
 
-    def _decided_by_rules(self, found: Sequence[Finding]) -> Verdict | None:
-        blocking = [one for one in found if one.severity.rank >= self.limits.floor.rank]
-        if any(one.rule not in FOR_THE_OWNER for one in blocking):
+    def _decided_by_rules(self, found: Sequence[Finding], answers: Answers) -> Verdict | None:
+        """None: a model reads it. What somebody has answered is for it to judge; what is too big nobody reads."""
+        grave = [one for one in found if self._is_grave(one)]
+        theirs = [one for one in grave if not one.is_the_owners]
+        if theirs and not (answers.is_said and not any(one.is_firm for one in theirs)):
             return ChangesRequested(tuple(found))
-        if owners := next(iter(blocking), None):
-            return Escalated(f"{owners.path}: {owners.text}", tuple(found))
-        return None
+        big = next((one for one in grave if one.rule == "too big" and one.is_the_owners), None)
+        return Escalated(f"{big.path}: {big.text}", tuple(found)) if big else None
 
-    def _size(self, parts: Sequence[Chunk]) -> str:
-        most = self.limits.most_chunks
-        return f"the change is too big to be read ({len(parts)} parts, limit {most})" if parts else "nothing is changed"
+    def _is_grave(self, finding: Finding) -> bool:
+        """No mere comment."""
+        return finding.severity.rank >= self.limits.floor.rank
+
+    def _holds(self, verdict: Verdict, commit: str, before: Sequence[Reviewed]) -> bool:
+        """Say whether all that weighs was found in this very commit before."""
+        known = {one.signature for done in before if done.commit == commit for one in done.verdict.findings}
+        return known.issuperset(one.signature for one in verdict.findings if self._is_grave(one))
+
+    def _parts(self, branch: Branch, case: Case) -> tuple[Chunk, ...]:
+        """Refused: it cannot be read, or not by a model."""
+        limits, diff = self.limits, self.source.diff(branch.base, branch.commit)
+        parts, most = chunks(diff, case.files, limits.chunk_chars), limits.most_chunks
+        if len(parts) > most:
+            raise Refused(f"the change is too big to be read ({len(parts)} parts, limit {most})")
+        if not parts:
+            raise Refused("nothing is changed")
+        return parts
 
     # --- the model -------------------------------------------------------------------------------------------
 
     def _ask(self, reading: _Reading, number: int) -> Read:
         """Ask about one chunk. The prompt changes only with the change: after a rebase the kept reply answers it."""
         part = reading.parts[number]
-        earlier = answer.about(part, reading.past.open)
+        found = tuple(
+            one for one in reading.found if one.path in part.paths and (one.source == "rule" or self._is_grave(one))
+        )
+        asked = AskedAbout(answer.about(part, reading.past.open), found, reading.answers.is_said)
         prompt = self.prompts.render(
             "reviewer/review",
             task=quoted(self.outgoing.clean(task_text(reading.task, reading.case.paths)), "task"),
             evidence=quoted(self.outgoing.clean(evidence_text(reading.evidence)), "tests"),
-            earlier=self._earlier(earlier),
+            found=self._rules(asked, reading),
+            earlier=self._block(EARLIER, findings_text(asked.earlier)) + self._said(asked, reading.answers),
+            calls=self._block(CALLS, called(reading.case, part), "definitions"),
             part=part_text(number, len(reading.parts)),
             diff=quoted(self.outgoing.clean(part.text), "change"),
         )
         reply = self.asker.ask(reading.run, prompt.system, prompt.user, ReviewReply)
         reply = replace(reply, keywords=[word for word in reply.keywords if not self.outgoing.find(word)])
-        return answer.read(reply, part, {file.path: file for file in reading.case.files}, earlier)
+        return answer.read(reply, part, {file.path: file for file in reading.case.files}, asked)
 
-    def _earlier(self, findings: Sequence[Finding]) -> str:
-        """Block of earlier findings; empty without any, as in a first round."""
-        if not findings:
+    def _rules(self, asked: AskedAbout, reading: _Reading) -> str:
+        """What rules found, and what the owner decides about; both empty as a rule."""
+        found = self._block(RULES, findings_text(asked.rules))
+        return found + self._block(OWNERS, "\n".join(reading.owners), "paths")
+
+    def _said(self, asked: AskedAbout, answers: Answers) -> str:
+        """What coder and owner said to what is asked about."""
+        if not asked.answered or not (asked.rules or asked.earlier):
             return ""
-        return f"{EARLIER}\n\n{quoted(self.outgoing.clean(findings_text(findings)), 'findings')}\n\n"
+        said = {"coder": answers.coder, "owner": answers.owner}
+        words = (quoted(self.outgoing.clean("\n".join(said[who])), who) for who in said if said[who])
+        return "\n\n".join((ANSWERED, *words, ""))
 
-    def _verdict(self, reads: Sequence[Read], found: Sequence[Finding], past: History, case: Case) -> Verdict:
+    def _block(self, head: str, text: str, label: str = "findings") -> str:
+        """Block of the prompt; empty without a text, as in a first round."""
+        return f"{head}\n\n{quoted(self.outgoing.clean(text), label)}\n\n" if text else ""
+
+    def _verdict(self, reads: Sequence[Read], reading: _Reading) -> Verdict:
+        case = reading.case
         lines = {(file.path, number): text for file in case.files for number, text in file.added.items()}
-        settled = settle((finding for one in reads for finding in one.findings), past, lines)
-        every = rules.tidy((*found, *settled.findings), self.outgoing)
+        settled = settle((finding for one in reads for finding in one.findings), reading.past, lines)
+        aside = {finding: reason for one in reads for finding, reason in one.set_aside}
+        found = (_set_aside(one, aside[one]) if one in aside else one for one in reading.found)
+        theirs = settled_by_owner(settled.findings, reading.answers)
+        every = rules.tidy((*found, *theirs), self.outgoing)
         verdict = answer.verdict(reads, every, self.limits.floor)
-        if settled.late and not isinstance(verdict, ChangesRequested):
+        if isinstance(verdict, ChangesRequested):
+            return verdict
+        if settled.late:
             return Escalated(f"found late, on a line that had passed: {settled.late[0].text}", every)
+        doubts = [one for one in aside if one.severity is Severity.HIGH and not _names(reading.answers.owner, one)]
+        if doubts and isinstance(verdict, Approved):  # what opens a door is not closed by two models alone
+            one = doubts[0]
+            return Escalated(f"{one.path}:{one.line} {one.text}; the reviewer sets it aside: {aside[one]}", every)
         return verdict
+
+
+def settled_by_owner(found: Iterable[Finding], answers: Answers) -> tuple[Finding, ...]:
+    """What the owner has ruled over is a remark; guards and keys are not."""
+    return tuple(
+        replace(one, severity=Severity.LOW, text=f"{one.text} (the owner has ruled over it)")
+        if one.signature in answers.over and not one.is_guarded
+        else one
+        for one in found
+    )
+
+
+def _names(words: Iterable[str], finding: Finding) -> bool:
+    return any(map(finding.is_named_in, words))
+
+
+def _set_aside(finding: Finding, reason: str) -> Finding:
+    return replace(finding, severity=Severity.LOW, text=f"{finding.text} (set aside by the reviewer: {reason})")
 
 
 # --- the subject of a review ---------------------------------------------------------------------------------

@@ -7,11 +7,11 @@ comment; if it is a grave one, the owner decides, not another round. Findings of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from sisimpur.agents.reviewer.diff_analyzer import Chunk
+from sisimpur.agents.reviewer.diff_analyzer import Chunk, PatchRow
 from sisimpur.agents.reviewer.rules.case import LONGEST_QUOTE, ChangedFile
 from sisimpur.shared.model.evidence import (
     MOST_KEYWORDS,
@@ -27,8 +27,9 @@ from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Choice
 
 MOST_FINDINGS = 20
-NEAR = 3  # lines: a finding that names a line beside an added one means that one
-LONGEST_TEXT, LONGEST_RULE, LONGEST_REASON = 400, 40, 400
+NEAR = 3  # lines: a finding that names one that is not shown, beside an added one, means that one
+LONGEST_REMOVED = 80  # characters of a removed line in a text
+LONGEST_TEXT, LONGEST_RULE, LONGEST_REASON, LONGEST_WORD = 400, 40, 400, 600
 LONGEST_KEYWORD, WORDS_OF_A_KEYWORD = 40, 3
 
 
@@ -46,11 +47,21 @@ class FindingReply:
     severity: Severity
     rule: str
     text: str
+    removed: bool = False  # `line` is one of the old file
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """A rule's finding that was answered, and why the code is right there."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    finding: int
+    reason: str
 
 
 @dataclass(frozen=True)
 class ReviewReply:
-    """`unresolved`: numbers of the earlier findings that still hold."""
+    """`unresolved`: numbers of the earlier findings that still hold. `for_owner`: what to know before approving it."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     decision: Decision
@@ -58,27 +69,65 @@ class ReviewReply:
     findings: list[FindingReply]
     unresolved: list[int] = field(default_factory=list)
     keywords: list[str] = field(default_factory=list)
+    set_aside: list[SetAside] = field(default_factory=list)
+    for_owner: str = ""
 
 
 @dataclass(frozen=True)
 class Read:
-    """A reply about one chunk, checked."""
+    """A reply about one chunk, checked. `set_aside`: findings of rules, with the reasons."""
 
     decision: Decision
     reason: str
     findings: tuple[Finding, ...]
     keywords: tuple[str, ...] = ()
+    set_aside: tuple[tuple[Finding, str], ...] = ()
+    for_owner: str = ""
 
 
-def read(reply: ReviewReply, chunk: Chunk, files: Mapping[str, ChangedFile], earlier: Sequence[Finding]) -> Read:
-    """`earlier`: the findings that the chunk was asked about, in that order."""
+@dataclass(frozen=True)
+class AskedAbout:
+    """Findings that a chunk was asked about, as they were numbered: earlier ones, and those of rules now."""
+
+    earlier: tuple[Finding, ...] = ()
+    rules: tuple[Finding, ...] = ()
+    answered: bool = False  # somebody has said that a finding is wrong
+
+
+def read(reply: ReviewReply, chunk: Chunk, files: Mapping[str, ChangedFile], asked: AskedAbout) -> Read:
+    """Nothing in the reply is believed: what it names must have been asked about."""
     known = {path: files[path] for path in chunk.paths}
     bound = (_bound(complaint, known, chunk) for complaint in reply.findings)
     kept = sorted(filter(None, bound), key=lambda finding: -finding.severity.rank)
-    still = {number for number in reply.unresolved if 0 < number <= len(earlier)}
-    carried = (_carried(earlier[number - 1], known) for number in sorted(still))
+    still = {number for number in reply.unresolved if 0 < number <= len(asked.earlier)}
+    carried = (_carried(asked.earlier[number - 1], known) for number in sorted(still))
     found = tuple(dict.fromkeys((*carried, *kept)))[:MOST_FINDINGS]
-    return Read(reply.decision, one_line(reply.reason, LONGEST_REASON), found, tuple(map(_keyword, reply.keywords)))
+    return Read(
+        reply.decision,
+        one_line(reply.reason, LONGEST_REASON),
+        found,
+        tuple(map(_keyword, reply.keywords)),
+        tuple(_set_aside(reply.set_aside, asked)),
+        one_line(reply.for_owner, LONGEST_REASON),
+    )
+
+
+def _set_aside(said: Iterable[SetAside], asked: AskedAbout) -> Iterator[tuple[Finding, str]]:
+    """Only what somebody has answered, and what a model may judge; never without a reason."""
+    for one in said:
+        reason = one_line(one.reason, LONGEST_REASON)
+        if asked.answered and reason and 0 < one.finding <= len(asked.rules):
+            finding = asked.rules[one.finding - 1]
+            if not finding.is_firm:
+                yield finding, reason
+
+
+def word(reads: Sequence[Read], findings: Sequence[Finding]) -> str:
+    """Return the reviewer's best sentence for the owner: what was asked for, else a reason, else the gravest remark."""
+    told = dict.fromkeys(filter(None, (one.for_owner for one in reads)))
+    reasons = dict.fromkeys(filter(None, (one.reason for one in reads)))
+    remarks = [one.text for one in findings if one.source == "model"]
+    return one_line(" ".join(told or reasons) or next(iter(remarks), ""), LONGEST_WORD)
 
 
 def keywords(reads: Iterable[Read]) -> tuple[str, ...]:
@@ -90,15 +139,20 @@ def keywords(reads: Iterable[Read]) -> tuple[str, ...]:
 
 
 def verdict(reads: Sequence[Read], findings: Sequence[Finding], floor: Severity) -> Verdict:
-    """`findings`: all that counts, rules and settled complaints together. Approved only if every chunk is."""
+    """`findings`: all that counts, rules and settled complaints together. Approved only if every chunk is.
+
+    What the coder can mend is mended before the owner is asked.
+    """
     comments = tuple(findings)
-    blocking = any(finding.severity.rank >= floor.rank for finding in findings)
+    grave = [finding for finding in findings if finding.severity.rank >= floor.rank]
     if asking := next((one for one in reads if one.decision is Decision.ESCALATE), None):
         return Escalated(asking.reason or "the reviewer gives no reason", comments)
-    if blocking:
+    if not all(finding.is_the_owners for finding in grave):
         return ChangesRequested(comments)
     if asking := next((one for one in reads if one.decision is Decision.REQUEST_CHANGES), None):
         return Escalated(_no_line(asking.reason), comments)
+    if grave:
+        return Escalated(f"{grave[0].path}: {grave[0].text}", comments)
     return Approved(comments)
 
 
@@ -114,7 +168,7 @@ def _keyword(text: str) -> str:
 
 
 def _bound(complaint: FindingReply, files: Mapping[str, ChangedFile], chunk: Chunk) -> Finding | None:
-    """Bind a finding to an added line of the chunk.
+    """Bind a finding to a line that the chunk shows, or to the added one nearby.
 
     Near none, it is a comment on the file; an unknown path is nothing.
     """
@@ -122,18 +176,26 @@ def _bound(complaint: FindingReply, files: Mapping[str, ChangedFile], chunk: Chu
     text = one_line(complaint.text, LONGEST_TEXT)
     if file is None or not text:
         return None
-    asked = (number for number, line in file.added.items() if (file.path, line) in chunk.lines)
-    line = min(asked, key=lambda number: abs(number - complaint.line), default=None)
+    row = chunk.shown.get((file.path, complaint.removed, complaint.line)) or _beside(complaint, chunk)
     rule = one_line(complaint.rule, LONGEST_RULE) or "review"
-    if line is None or abs(line - complaint.line) > NEAR:
+    if row is None:
         return Finding(file.path, 0, Severity.LOW, "model", rule, text)
-    return Finding(file.path, line, complaint.severity, "model", rule, text, file.added[line].strip()[:LONGEST_QUOTE])
+    quote, line = row.text.strip()[:LONGEST_QUOTE], row.number if row.number <= len(file.lines) else 0
+    text = text if row.sign != "-" else f"{text} (of what was removed: `{one_line(quote, LONGEST_REMOVED)}`)"
+    return Finding(file.path, line, complaint.severity, "model", rule, text, quote)
+
+
+def _beside(complaint: FindingReply, chunk: Chunk) -> PatchRow | None:
+    added = (row for (path, _, _), row in chunk.shown.items() if path == complaint.path and row.sign == "+")
+    nearest = min(added, key=lambda row: abs(row.number - complaint.line), default=None)
+    return nearest if nearest and abs(nearest.number - complaint.line) <= NEAR else None
 
 
 def _carried(finding: Finding, files: Mapping[str, ChangedFile]) -> Finding:
     """An earlier finding, where its line is now; 0: it is gone, and the finding is about what took its place."""
-    added = files[finding.path].added if finding.path in files else {}
-    same = (number for number, text in added.items() if text.strip()[:LONGEST_QUOTE] == finding.quote)
+    file = files.get(finding.path)
+    lines = [*file.added.items(), *enumerate(file.lines, 1)] if file else []
+    same = (number for number, text in lines if text.strip()[:LONGEST_QUOTE] == finding.quote)
     return replace(finding, line=next(same, 0))
 
 
@@ -190,7 +252,9 @@ def _comes_late(finding: Finding, past: History, lines: dict[tuple[str, int], st
     if finding.severity is Severity.LOW or any(_same(finding, one) for one in past.open):
         return False
     text = lines.get((finding.path, finding.line))
-    return text is not None and _times(finding.path, text, lines) <= past.seen.get((finding.path, text), 0)
+    if text is None or text.strip()[:LONGEST_QUOTE] != finding.quote:  # it was there in the first round, or is gone
+        return any(path == finding.path for path, _ in past.seen)
+    return _times(finding.path, text, lines) <= past.seen.get((finding.path, text), 0)
 
 
 def _times(path: str, text: str, lines: dict[tuple[str, int], str]) -> int:

@@ -10,7 +10,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sisimpur.agents.reviewer.rules.case import ChangedFile
 from sisimpur.shared.model.errors import Refused
@@ -19,37 +19,53 @@ HEAD = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 WHOLE_FILE = 80  # lines: a file up to this length is shown whole
 MARGIN = 15  # lines of the new file around a hunk
 MOST_REMOVED = 300  # lines of a deleted file
+MOVED_AT_ONCE = 3  # lines: fewer stand in two places by chance
+MOVED = {"+": ">", "-": "<"}  # signs of what was added or removed by moving
 LONGEST_LINE = 500  # characters of a line that is not added
 
 
 @dataclass(frozen=True)
 class PatchRow:
-    """A line of a patch. `sign`: " ", "+" or "-"; `number`: in the new file (of a removed line: where it stood)."""
+    """A line of a patch. `sign`: " ", "+" or "-"; `number`: in the new file (of a removed line: where it stood).
+
+    `old`: of a removed line, its number in the old file.
+    """
 
     sign: str
     number: int
     text: str
+    old: int = 0
+    moved: bool = False  # word for word, from or to another place of the change
+
+    @property
+    def name(self) -> tuple[bool, int]:
+        """The number that is shown, and whether it is one of the old file."""
+        return (self.sign == "-", self.old if self.sign == "-" else self.number)
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Part of a change that is asked about at once. `lines`: (path, text) of its added lines."""
+    """Part of a change that is asked about at once. `lines`: (path, text) of its added lines.
+
+    `shown`: every line of it, by path, by whether it was removed, and by number.
+    """
 
     text: str
     paths: frozenset[str]
     lines: frozenset[tuple[str, str]]
+    shown: Mapping[tuple[str, bool, int], PatchRow]
 
 
 @dataclass(frozen=True)
 class _Piece:
     path: str
     text: str
-    lines: frozenset[tuple[str, str]]
+    rows: Sequence[PatchRow]
 
 
 def chunks(diff: bytes, files: Sequence[ChangedFile], most_chars: int) -> tuple[Chunk, ...]:
     """Split a patch into chunks, in the order of the files. Refused: it cannot be read as what the changes say."""
-    patch = read_patch(diff)
+    patch = marked(read_patch(diff))
     pieces = [piece for file in files for piece in _pieces(file, _checked(file, patch), most_chars)]
     return tuple(map(_chunk, _packed(pieces, most_chars)))
 
@@ -78,7 +94,7 @@ def read_patch(diff: bytes) -> Mapping[str, tuple[PatchRow, ...]]:
         elif line.startswith(b"+++ "):
             path = _path(line[4:], b"b/") or old
         elif head := HEAD.match(line):
-            rows = _hunk(lines, int(head[2] or 1), int(head[3]), int(head[4] or 1))
+            rows = _hunk(lines, (int(head[1]), int(head[2] or 1)), (int(head[3]), int(head[4] or 1)))
             found.setdefault(path, []).extend(rows)
     return {name: tuple(rows) for name, rows in found.items()}
 
@@ -94,18 +110,41 @@ def _path(word: bytes, prefix: bytes) -> str:
     return word.removeprefix(prefix).decode("utf-8", "replace") if word.startswith(prefix) else ""
 
 
-def _hunk(lines: Iterator[bytes], old: int, number: int, new: int) -> Iterator[PatchRow]:
+def _hunk(lines: Iterator[bytes], before: tuple[int, int], after: tuple[int, int]) -> Iterator[PatchRow]:
+    """`before`, `after`: the first number, and how many lines."""
+    (number_old, old), (number, new) = before, after
     while old > 0 or new > 0:
         line = next(lines, None)
         if line is None:
             return
         sign, text = line[:1].decode("latin-1"), line[1:].decode("utf-8", "replace").removesuffix("\r")
-        if sign in ("+", " "):
-            yield PatchRow(sign, number, text)
-            number, new = number + 1, new - 1
-        if sign == "-":
-            yield PatchRow(sign, number, text)
-        old -= sign in ("-", " ")
+        if sign in ("+", " ", "-"):
+            yield PatchRow(sign, number, text, number_old if sign == "-" else 0)
+        number, new = number + (sign in ("+", " ")), new - (sign in ("+", " "))
+        number_old, old = number_old + (sign in ("-", " ")), old - (sign in ("-", " "))
+
+
+def marked(patch: Mapping[str, tuple[PatchRow, ...]]) -> Mapping[str, tuple[PatchRow, ...]]:
+    """Mark what only moved: the same lines, one after the other, removed in one place and added in another."""
+    places = {sign: _blocks(patch, sign) for sign in "+-"}
+    both = places["+"].keys() & places["-"].keys()
+    moved = {place for sign in "+-" for block in both for place in places[sign][block]}
+    return {
+        path: tuple(replace(row, moved=(path, *row.name) in moved) if row.sign != " " else row for row in rows)
+        for path, rows in patch.items()
+    }
+
+
+def _blocks(patch: Mapping[str, Sequence[PatchRow]], sign: str) -> dict[tuple[str, ...], list[tuple[str, bool, int]]]:
+    """The words of each few lines of one sign that follow each other -> where these lines stand."""
+    found: dict[tuple[str, ...], list[tuple[str, bool, int]]] = {}
+    for path, rows in patch.items():
+        for first in range(len(rows) - MOVED_AT_ONCE + 1):
+            block = rows[first : first + MOVED_AT_ONCE]
+            words = tuple(row.text.strip() for row in block)
+            if all(row.sign == sign for row in block) and sum(len(word) > 3 for word in words) > 1:
+                found.setdefault(words, []).extend((path, *row.name) for row in block)
+    return found
 
 
 def _checked(file: ChangedFile, patch: Mapping[str, tuple[PatchRow, ...]]) -> tuple[PatchRow, ...]:
@@ -124,8 +163,7 @@ def _pieces(file: ChangedFile, rows: Sequence[PatchRow], most_chars: int) -> Ite
     for run in _runs(_in_its_surroundings(file, rows)) or [[]]:
         for part in _split(run, most_chars):
             title = f"=== {file.path} ({file.change.kind}){_begins_in(file, part)}"
-            lines = frozenset((file.path, row.text) for row in part if row.sign == "+")
-            yield _Piece(file.path, "\n".join([title, *map(_shown, part)]), lines)
+            yield _Piece(file.path, "\n".join([title, *map(_shown, part)]), part)
 
 
 def _begins_in(file: ChangedFile, part: Sequence[PatchRow]) -> str:
@@ -172,8 +210,7 @@ def _split(run: Sequence[PatchRow], most_chars: int) -> Iterator[Sequence[PatchR
 
 def _shown(row: PatchRow) -> str:
     text = row.text if row.sign == "+" or len(row.text) <= LONGEST_LINE else row.text[:LONGEST_LINE] + " [cut]"
-    mark = f"{row.number}+" if row.sign == "+" else row.sign  # only an added line is ever named
-    return mark + text
+    return f"{row.name[1]}{MOVED[row.sign] if row.moved else row.sign}{text}"
 
 
 # --- chunks --------------------------------------------------------------------------------------------------
@@ -193,5 +230,6 @@ def _packed(pieces: Iterable[_Piece], most_chars: int) -> Iterator[list[_Piece]]
 
 
 def _chunk(group: Sequence[_Piece]) -> Chunk:
-    lines = frozenset[tuple[str, str]]().union(*(piece.lines for piece in group))
-    return Chunk("\n\n".join(piece.text for piece in group), frozenset(piece.path for piece in group), lines)
+    rows = {(piece.path, *row.name): row for piece in group for row in piece.rows}
+    lines = frozenset((path, row.text) for (path, _, _), row in rows.items() if row.sign == "+")
+    return Chunk("\n\n".join(piece.text for piece in group), frozenset(piece.path for piece in group), lines, rows)

@@ -21,6 +21,9 @@ def task_text(task: TaskSpec, changed: Collection[str]) -> str:
     """
     criteria = [f"- {line}" for line in task.acceptance] or ["- the description is met"]
     words = [task.title, "", task.description, "", "Acceptance:", *criteria]
+    allowed = {"May change": task.files, "may create": task.new_files, "must not touch": task.guards}
+    if named := [f"{word}: {', '.join(paths)}" for word, paths in allowed.items() if paths]:
+        words += ["", "; ".join(named)]
     if left := [path for path in (*task.files, *task.new_files) if path not in changed]:
         words += ["", f"Named by the task, and not changed: {', '.join(left)}"]
     return "\n".join(words)[:LONGEST]
@@ -40,8 +43,15 @@ def evidence_text(evidence: Evidence) -> str:
 
 
 def findings_text(findings: Sequence[Finding]) -> str:
-    """Numbered from 1, as the answer names them."""
-    return "\n".join(f"{number}. {one.path}, at `{one.quote}`: {one.text}" for number, one in enumerate(findings, 1))
+    """Numbered from 1, as the answer names them. A rule's has its weight: a model's has it by being shown at all."""
+    return "\n".join(
+        f"{number}. {'' if one.source == 'model' else f'{one.severity}, {one.rule}: '}{_place(one)}: {one.text}"
+        for number, one in enumerate(findings, 1)
+    )
+
+
+def _place(finding: Finding) -> str:
+    return f"{finding.path}, at `{finding.quote}`" if finding.quote else finding.path
 
 
 def part_text(number: int, count: int) -> str:

@@ -42,8 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("no such goal")
         return 1
     ran = _all(chosen, args.keep.absolute() if args.keep else None, args.at_once)
-    lines = held_table(ran) if args.held else table(ran)
-    print(json.dumps(_for_scripts(ran, args.held), indent=2) if args.json else "\n".join(lines))
+    print(json.dumps(for_scripts(ran, args.held), indent=2) if args.json else "\n".join(_table(ran, args.held)))
     return int(any(one.outcome != RIGHT for one in _results(ran)))
 
 
@@ -66,6 +65,10 @@ def _all(goals: Sequence[Goal], keep: Path | None, at_once: int) -> list[Ran]:
 
 def _results(ran: Sequence[Ran]) -> list[Result]:
     return [result for one in ran for result in one.results]
+
+
+def _table(ran: Sequence[Ran], held: bool) -> list[str]:
+    return held_table(ran) if held else table(ran)
 
 
 def table(ran: Sequence[Ran]) -> list[str]:
@@ -118,7 +121,8 @@ def totals(ran: Sequence[Ran]) -> list[str]:
         f"right: {right} of {len(results)} ({right / len(results):.0%}), {sum(one.approved for one in results)} tasks"
         " with the owner's yes",
         f"called done but not so: {sum(one.outcome in UNTRUE for one in results)}",
-        f"rounds per merged task: {sum(one.rounds for one in results) / (merged or 1):.2f} ({merged} tasks)",
+        f"rounds per merged task: {sum(one.rounds for one in results) / (merged or 1):.2f}, of these"
+        f" {sum(one.written for one in results) / (merged or 1):.2f} to write tests only ({merged} tasks)",
         f"$ per right goal: {cost / (right or 1):.3f} (${cost:.2f} in all)",
         f"tokens in per merged task: {tokens // (merged or 1):,}",
         f"share of tokens in: {', '.join(f'{role} {many / every:.0%}' for role, many in shares.most_common())}",
@@ -131,7 +135,7 @@ def held_table(ran: Sequence[Ran]) -> list[str]:
     return [*(f"{one.id:<20}{one.outcome}" for one in _results(ran)), "", *totals(ran)]
 
 
-def _for_scripts(ran: Sequence[Ran], held: bool) -> object:
+def for_scripts(ran: Sequence[Ran], held: bool) -> object:
     found = _results(ran)
     goals = [{"id": one.id, "outcome": one.outcome} if held else asdict(one) for one in found]
     return {"goals": goals, "totals": totals(ran)}

@@ -31,6 +31,7 @@ class Result:
     tokens_in: int
     did: tuple[str, ...]  # what the reader did, in order
     missing: Mapping[str, int]
+    written: int = 0  # rounds of the merged tasks in which only tests were written
     small: tuple[int, int] = (0, 0)  # small files that the goal names: whole in the planner's first prompt, all
 
 

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench.goals import edits
+from bench.goals import edits, plans
 from bench.goals.goals import Files, Goal, Need
-from bench.goals.sight import Sight, filled, named_small, normal
+from bench.goals.plans import Work
+from bench.goals.sight import Sight, filled, is_test, named_small, normal
 
 ASKED_GOAL = re.compile(r"^([gp]-[0-9a-f]{6})\s*\((?:critical|high|medium|low)\):\s*(.+)$", re.MULTILINE)
 TASK = re.compile(r"^(?:Task \S+: |# The task\n+`{3,}task\n)(.+)$", re.MULTILINE)
@@ -22,7 +23,6 @@ CREATED = re.compile(r"^Files to create: (.+)$", re.MULTILINE)
 ROLE = re.compile(r"\s*You are (?:the )?([A-Za-z][\w' -]*?)(?: of\b|[.,:\n]|$)")
 CODES = "SEARCH/REPLACE"
 TESTS_FOR = "Tests for: "
-OPEN_TASKS = re.compile(r"^# Open tasks$(.*?)^# ", re.MULTILINE | re.DOTALL)
 ADDED = re.compile(r"^(\d+)\+(.*)$")
 CHANGED = re.compile(r"^=== (\S+) \((\w+)\)", re.MULTILINE)
 
@@ -41,22 +41,14 @@ class Asked:
     whole: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # goal -> whole, named
 
 
-@dataclass(frozen=True)
-class Work:
-    """Some tasks of a goal, and whether their plan is that of a reader who saw all."""
-
-    goal: Goal
-    parts: tuple[int, ...]
-
-
 class Reader:
     """Answers prompts about these goals. `heard` is told each of them."""
 
     def __init__(self, goals: Sequence[Goal], heard: Callable[[Asked], None] = lambda _: None) -> None:
         self._goals = {goal.words.splitlines()[0].strip(): goal for goal in goals}
-        self._titles = {normal(title).casefold(): work for goal in goals for title, work in _titles(goal)}
+        self._titles = {_key(title): work for goal in goals for title, work in plans.titles(goal)}
         self._heard = heard
-        self._sought: set[tuple[str, str]] = set()
+        self._asked: set[str] = set()  # goals that the next prompt may answer something about
         self.unknown: Counter[str] = Counter()
 
     def answer(self, sight: Sight) -> str:
@@ -83,42 +75,32 @@ class Reader:
     # --- planner ---------------------------------------------------------------------------------------------
 
     def _planned(self, sight: Sight) -> str:
-        asked = [(id_, goal) for id_, title in _unique(ASKED_GOAL.findall(sight.user)) if (goal := self._of(title))]
-        wanted = [one for id_, goal in asked for one in self._sought_for(id_, goal, sight)] if _asks(sight.form) else []
-        waiting = {one["goal_id"] for one in wanted}
-        ready = [(id_, goal) for id_, goal in asked if id_ not in waiting]
-        tasks = [task for id_, goal in ready for task in self._tasks(id_, goal, sight)]
-        replies = [_verdict(id_, goal, sight) for id_, goal in ready]
-        reply = {"goals": replies, "tasks": tasks, "asks": wanted}
+        found = dict.fromkeys(ASKED_GOAL.findall(sight.user))
+        asked = [(id_, goal) for id_, title in found if (goal := self._of(title))]
+        wanted = [one for id_, goal in asked for one in self._sought(id_, goal, sight)]
+        replies = [plans.verdict(id_, goal, sight) for id_, goal in asked]
+        tasks = [task for id_, goal in asked for task in plans.drafts(id_, goal, sight)]
+        reply = {"asks": wanted} if wanted else {"goals": replies, "tasks": tasks}
         done = "asks" if wanted else "plans"
         return self._told(sight, "planner", [goal for _, goal in asked], done, json.dumps(filled(sight.form, reply)))
 
+    def _sought(self, id_: str, goal: Goal, sight: Sight) -> list[dict[str, str]]:
+        """Asked for once; the next prompt about the goal is answered with what stands there."""
+        if "asks" not in sight.form.get("properties", {}) or id_ in self._asked:
+            self._asked.discard(id_)
+            return []
+        found = {one["what"]: one for one in plans.sought(id_, goal, sight)}
+        self._asked |= {id_} if found else set()
+        return list(found.values())
+
     def _of(self, title: str) -> Goal | None:
         return next((goal for own, goal in self._goals.items() if normal(own) == normal(title)), None)
-
-    def _sought_for(self, id_: str, goal: Goal, sight: Sight) -> Iterator[dict[str, str]]:
-        """What to look at before an answer: a missing line's file if its path is known, else a word of the goal."""
-        for need in sight.missing(goal):
-            kind, what = ("file", need.path) if need.path in sight.user else ("search", _word(goal, need))
-            if (id_, what) not in self._sought:
-                self._sought.add((id_, what))
-                yield {"goal_id": id_, "kind": kind, "what": what}
-
-    def _tasks(self, id_: str, goal: Goal, sight: Sight) -> Iterator[dict[str, Any]]:
-        """The right plan if all needed lines are seen, else that of the wrong change; without tasks that are open."""
-        if goal.kind == "false" and not sight.missing(goal):
-            return
-        plan = _right_plan(goal) if not sight.missing(goal) else _wrong_plan(goal)
-        open_tasks = "".join(OPEN_TASKS.findall(sight.user))
-        for number, (title, paths) in enumerate(plan):
-            if title not in open_tasks:
-                yield _draft(id_, goal, sight, number, (title, _sorted_out(goal, paths, plan[:number], sight)))
 
     # --- coder and test writer -------------------------------------------------------------------------------
 
     def _coded(self, sight: Sight) -> str:
         title = next(iter(TASK.findall(sight.user)), "")
-        work = self._titles.get(normal(title.removeprefix(TESTS_FOR)).casefold())
+        work = self._titles.get(_key(title.removeprefix(TESTS_FOR)))
         if work is None:
             self.unknown["coder: a task of no goal"] += 1
             return self._told(sight, "coder", (), "cannot", "I cannot do this, because I do not know what it is about.")
@@ -145,7 +127,7 @@ class Reader:
 
     def _reviewed(self, sight: Sight) -> str:
         title = next(iter(TASK.findall(sight.user)), "")
-        work = self._titles.get(normal(title).casefold())
+        work = self._titles.get(_key(title))
         if work is None:
             self.unknown["reviewer: a task of no goal"] += 1
             return self._told(sight, "reviewer", (), "approves", _verdict_of(sight, None))
@@ -156,100 +138,9 @@ class Reader:
         return self._told(sight, "reviewer", [work.goal], done, _verdict_of(sight, None))
 
 
-# --- plans ---------------------------------------------------------------------------------------------------
-
-
-def _titles(goal: Goal) -> Iterator[tuple[str, Work]]:
-    for number, task in enumerate(goal.plan):
-        yield task.title, Work(goal, (number,))
-    wrong = list(_wrong_titles(goal))
-    for number, title in enumerate(wrong):  # the last one does all that is left
-        parts = range(number, len(goal.plan)) if number + 1 == len(wrong) else (number,)
-        yield title, Work(goal, tuple(parts) or (number,))
-
-
-def _wrong_titles(goal: Goal) -> Iterator[str]:
-    title = goal.words.splitlines()[0].strip()
-    many = len(goal.distractor.edits)
-    for number in range(many):
-        yield title if many == 1 else f"{title}, part {number + 1}"
-
-
-def _unique(found: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    return list(dict.fromkeys(found))
-
-
-def _asks(form: Mapping[str, Any]) -> bool:
-    return "asks" in form.get("properties", {})
-
-
-def _word(goal: Goal, need: Need) -> str:
-    """A word of the owner's that leads to the line's file, or else the longest one."""
-    words: list[str] = sorted(set(re.findall(r"[^\W\d_]\w{3,}", goal.words)), key=lambda word: (-len(word), word))
-    text = (goal.tree / need.path).read_text("utf-8") + need.path
-    return next((word for word in words if word in text), words[0])
-
-
-def _seen(goal: Goal, sight: Sight) -> list[tuple[Need, int]]:
-    missing = sight.missing(goal)
-    return [(need, sight.number(goal, need)) for need in goal.needs if need not in missing]
-
-
-def _verdict(id_: str, goal: Goal, sight: Sight) -> dict[str, Any]:
-    seen = _seen(goal, sight)
-    first = f"{seen[0][0].path}, line {seen[0][1]}" if seen else "the goal's words"
-    answer = {"goal_id": id_, "verdict": "tasks", "text": f"Work is needed: see {first}.", "evidence": []}
-    if len(seen) < len(goal.needs) or goal.outcome not in ("false premise", "question"):
-        return answer
-    if goal.outcome == "question":
-        return answer | {"verdict": "question", "text": f"{goal.premise} What shall be done?"}
-    lines = [_line(goal, need, number) for need, number in seen]
-    return answer | {"verdict": "premise_false", "text": goal.premise, "evidence": lines}
-
-
-def _line(goal: Goal, need: Need, number: int) -> dict[str, Any]:
-    return {"kind": "line", "path": need.path, "line": number, "quote": goal.lines[need]}
-
-
-def _right_plan(goal: Goal) -> list[tuple[str, tuple[str, ...]]]:
-    return [(task.title, task.files + task.new_files) for task in goal.plan]
-
-
-def _wrong_plan(goal: Goal) -> list[tuple[str, tuple[str, ...]]]:
-    return [(title, tuple(files)) for title, files in zip(_wrong_titles(goal), goal.distractor.edits, strict=True)]
-
-
-def _sorted_out(
-    goal: Goal, paths: Sequence[str], before: Iterable[tuple[str, Sequence[str]]], sight: Sight
-) -> tuple[list[str], list[str]]:
-    """Files and new files. What an earlier task creates is a file, unless we were told that it is to be a new one."""
-    made = {path for _, some in before for path in some if f"{path} does not exist" not in sight.user}
-    there = [path for path in paths if (goal.tree / path).exists() or path in made]
-    return there, [path for path in paths if path not in there]
-
-
-def _draft(
-    id_: str, goal: Goal, sight: Sight, number: int, task: tuple[str, tuple[list[str], list[str]]]
-) -> dict[str, Any]:
-    """A task as a capable planner writes it: with the lines that it saw, so that the coder has them too."""
-    title, (files, new_files) = task
-    seen = _seen(goal, sight)
-    context = [need.path for need, _ in seen if need.path not in files]
-    told = "\n".join(f"{need.path}:{at}: {goal.lines[need].strip()}" for need, at in seen)
-    return {
-        "key": f"{goal.id}-{number + 1}",
-        "goal_id": id_,
-        "title": title,
-        "description": f"{goal.words.strip()}\n\nWhat is now:\n{told or '(nothing of it was shown)'}",
-        "reason": goal.words.splitlines()[0],
-        "files": files,
-        "new_files": new_files,
-        "context": list(dict.fromkeys(context))[:8],
-        "acceptance": [line.strip() for line in goal.words.splitlines()[:5] if line.strip()],
-        "difficulty": "medium",
-        "depends_on": [f"{goal.id}-{number}"] if number else [],
-        "measure": vars(goal.measure) if goal.measure else None,
-    }
+def _key(title: str) -> str:
+    """A title as it is known again: the team takes marks away from its beginning."""
+    return " ".join(re.findall(r"\w+", title)).casefold()
 
 
 # --- changes -------------------------------------------------------------------------------------------------
@@ -275,17 +166,18 @@ def _blocks(sight: Sight, texts: Mapping[str, str]) -> str:
 
 def _stays(sight: Sight, is_known: bool, paths: Sequence[str]) -> tuple[str, str]:
     """What is said by who has nothing to change any more."""
-    if "no test was added" in sight.user:
-        return "cannot", "I cannot add a test, because the task names no file for it; nothing else is to be changed."
-    if is_known:
+    found = sight.user.rpartition("What was found:")[2]
+    if is_known and "no test was added" not in found:
         return "objects", f"The finding is wrong: {', '.join(paths)} does what the task asks for."
+    if "no test was added" in found and " fails at " not in found:
+        return "cannot", "I cannot add a test, because the task names no file for it; nothing else is to be changed."
     return "cannot", f"I cannot mend this, because I do not see what else depends on {', '.join(paths)}."
 
 
 def _tests(work: Work, sight: Sight, creatable: Sequence[str]) -> tuple[str, str]:
     """A test file that the goal knows, or else one that reads the changed lines: honest, but it runs nothing."""
     goal, path = work.goal, next(iter(creatable), "")
-    known = [edit.whole for where, edit in edits.each(goal.edits) if "test" in where and edit.whole]
+    known = [edit.whole for where, edit in edits.each(goal.edits) if is_test(where) and edit.whole]
     if not path:
         return "cannot", "I cannot do this as described, because no file for the tests is named."
     is_known = not sight.missing(goal)
@@ -323,7 +215,7 @@ def _compared(
 ) -> Iterator[tuple[str, tuple[set[str], set[str]]]]:
     """Each changed file's lines before these tasks and after them."""
     wanted = edits.steps(changes, parts)
-    for path in dict.fromkeys(path for path, _ in wanted if "test" not in path):
+    for path in dict.fromkeys(path for path, _ in wanted if not is_test(path)):
         before = edits.original(goal, path, changes[: min(parts)])
         after = edits.rewritten({path: before}, [one for one in wanted if one[0] == path], ())[path]
         yield path, (set(before.splitlines()) - {""}, set(after.splitlines()) - {""})

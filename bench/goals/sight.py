@@ -28,6 +28,10 @@ def normal(line: str) -> str:
     return " ".join(line.split())
 
 
+def is_test(path: str) -> bool:
+    return "test" in path
+
+
 @dataclass(frozen=True)
 class Sight:
     """A prompt as a reader sees it. `editable`: files that it shows to be changed, whole."""

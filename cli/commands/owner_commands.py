@@ -9,10 +9,11 @@ import shutil
 from pathlib import Path
 from typing import Literal
 
-from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers
+from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers, begins_without
 from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
 from sisimpur.cli.terminal.text import command, plain
 from sisimpur.cli.views.daemon_state import how_it_goes_on
+from sisimpur.cli.views.tasks import snapshot
 from sisimpur.cli.wiring.records import Records, find, open_records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.text import one_line
@@ -20,6 +21,7 @@ from sisimpur.shared.money.ledger import OwnerAdjustments
 from sisimpur.shared.money.token_budget import cents, dollars
 from sisimpur.shared.store.database import Database
 from sisimpur.shared.store.plan_book import PlanRepository
+from sisimpur.shared.store.task_records import Waivers
 from sisimpur.shared.system.clock import Clock, SystemClock
 from sisimpur.shared.system.paths import Home, create_text
 
@@ -131,7 +133,7 @@ def _write_target(home: Home, name: str, url: str, branch: str) -> None:
         create_text(path, text, home.temporary)
 
 
-# --- approve, reject, retry, cancel ---------------------------------------------------------------------------
+# --- approve, reject, retry, cancel, unblock ------------------------------------------------------------------
 
 
 def retry(arguments: Arguments) -> int:
@@ -149,11 +151,30 @@ def cancel(arguments: Arguments) -> int:
 
 
 def approve(arguments: Arguments) -> int:
-    """Approve exactly the change that waits: a later one, or the same changed by another base, asks anew."""
+    """Approve exactly the change that waits: a later one, or the same changed by another base, asks anew.
+
+    With `--over` one finding is settled, and nothing else is approved.
+    """
     with open_records(arguments.home) as records:
         id_, state = find(records.store, arguments.id)
-        _answers(records).approve(id_, state, arguments.why)
-        print(f"{id_}: approved; {how_it_goes_on(records.db, records.home)}")
+        if arguments.over:
+            finding = _answers(records).approve_over(id_, state, arguments.over, arguments.why)
+            told = f"over {finding.rule} at {finding.path}:{finding.line}, in later commits, too"
+        else:
+            _answers(records).approve(id_, state, arguments.why)
+            told = "approved"
+        print(f"{id_}: {plain(told)}; {how_it_goes_on(records.db, records.home)}")
+    return 0
+
+
+def unblock(arguments: Arguments) -> int:
+    """Let a task begin without those that it waits for; kept as the owner's word."""
+    with open_records(arguments.home) as records:
+        id_, _ = find(records.store, arguments.id)
+        board = snapshot(records).board
+        without = begins_without(board.by_id[id_], board)
+        Waivers(records.db).keep(id_, without, _why(arguments.why), records.clock.now())
+        print(f"{id_}: begins without {', '.join(without)}; {how_it_goes_on(records.db, records.home)}")
     return 0
 
 

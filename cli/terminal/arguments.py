@@ -34,6 +34,7 @@ class Arguments:
     until: str = ""
     dry_run: bool = False
     why: str = ""
+    over: str = ""
     script: str = ""
     port: int = 0
     agent: str = ""

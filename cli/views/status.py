@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from sisimpur.agents.orchestrator.board.snapshot import Snapshot
+from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks
 from sisimpur.agents.orchestrator.planning.daily_planner import question_line
 from sisimpur.agents.orchestrator.reports.report_words import at_the_cap, raise_cap
 from sisimpur.cli.terminal.arguments import Arguments
@@ -24,7 +25,7 @@ from sisimpur.cli.views.daemon_state import (
     without_settings,
 )
 from sisimpur.cli.views.deploys import pause, standings
-from sisimpur.cli.views.tasks import snapshot
+from sisimpur.cli.views.tasks import snapshot, stuck_row
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.shared.model.lifecycle import FOLDERS, Board, Card, Event, State, waits_for
@@ -82,12 +83,19 @@ def status(arguments: Arguments) -> int:
 def _facts(records: Records) -> dict[str, Any]:
     """Collect everything in the form of `--json`."""
     seen, day, caps = snapshot(records), records.day(), records.settings.policy.budget.caps
+    stuck = stuck_tasks(seen)
     cap = records.spending.cap_of(day, caps.day)
     stopped, pid = records.spending.paused(), lock.holder(records.home.lock)
     moving = _moving(records, seen)
     wait = sum(len(moving[name]) for name in WAIT_FOR_MONEY)
     capped = _capped(records, next_cap(cap, caps), wait) if records.spending.is_reached(day, cap) else ()
-    answers = [*_stopped(records, stopped), *capped, *_deploys_paused(records), *_answers(records, seen.board)]
+    answers = [
+        *_stopped(records, stopped),
+        *capped,
+        *_deploys_paused(records),
+        *_answers(records, seen.board),
+        *_freed(records, stuck),
+    ]
     return {
         "home": str(records.home.root),
         "target": records.settings.target.name,
@@ -106,6 +114,7 @@ def _facts(records: Records) -> dict[str, Any]:
         "answers": [vars(answer) for answer in answers],
         "problems": list(problems(records, bool(pid))),
         **moving,
+        "stuck": [{"task": one.task, "title": one.title} | (stuck_row(one, records) or {}) for one in stuck],
         "questions": _questions(records),
         "unreadable": list(seen.unreadable),
     }
@@ -116,21 +125,15 @@ def _moving(records: Records, seen: Snapshot) -> dict[str, list[str]]:
     cards, board = seen.board.cards, seen.board
     reviewed = [card for card in cards if card.state is State.IN_REVIEW and not _is_parked(card, records)]
     queue = [card for card in cards if card.state is State.BACKLOG and card.spec is not None]
+    waiting = [card for card in queue if waits_for(card, board) and card.id not in board.stuck]
     return {
         "in_progress": [_line(card) for card in cards if card.state is State.IN_PROGRESS],
         "at_the_gates": [_line(card) for card in reviewed if not records.gates.parked(card.id)],
         "approved": [_line(card) for card in reviewed if records.gates.parked(card.id)],
         "ready": [_line(card) for card in queue if not waits_for(card, board)],
-        "waiting": [_waiting(card, board) for card in queue if waits_for(card, board) and not _is_stuck(card, board)],
-        "set_aside": [_waiting(card, board) for card in queue if waits_for(card, board) and _is_stuck(card, board)],
+        "waiting": [_waiting(card, board) for card in waiting if not card.backed_off],
+        "set_aside": [_waiting(card, board) for card in waiting if card.backed_off],
     }
-
-
-def _is_stuck(card: Card, board: Board) -> bool:
-    """Tell whether nothing that the team does will let it begin."""
-    needed = [board.card(id_) for id_ in card.spec.depends_on] if card.spec else []
-    missed = any(other is None or other.state in (State.FAILED, State.GONE) for other in needed)
-    return bool(card.backed_off) or missed or card.id in board.in_a_circle
 
 
 def _waiting(card: Card, board: Board) -> str:
@@ -216,6 +219,13 @@ def _answers(records: Records, board: Board) -> Iterator[PendingAnswer]:
         if _has_failed(card, records):
             text = f"{_line(card)}: failed: {_last_note(card, records)}"
             yield PendingAnswer(card.id, text, command(home, "retry", card.id), (f"retry {card.id} --why TEXT",))
+
+
+def _freed(records: Records, stuck: Sequence[StuckTask]) -> Iterator[PendingAnswer]:
+    for one in stuck:
+        first, *others = one.ways
+        text = f"{one.task}  {one.title}: {one.words}"
+        yield PendingAnswer(one.task, text, command(records.home.root, *first.split()), tuple(others))
 
 
 def _group(answer: dict[str, Any]) -> list[str]:

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
+from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks
 from sisimpur.agents.orchestrator.integration.feature_branches import own_target
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import money, print_json, print_list
-from sisimpur.cli.terminal.text import pasteable, plain, plain_block
+from sisimpur.cli.terminal.text import command, pasteable, plain, plain_block
 from sisimpur.cli.views.pulls import pull_text, pulls
 from sisimpur.cli.wiring.records import Records, find, open_records
+from sisimpur.shared.model.evidence import Reviewed
 from sisimpur.shared.model.lifecycle import Card, State, waits_for
-from sisimpur.shared.store.task_records import Attempt
+from sisimpur.shared.store.task_records import Attempt, Waivers
 
 LONGEST_NOTE = 300  # on the screen
 
@@ -31,7 +33,12 @@ def snapshot(records: Records) -> Snapshot:
 def tasks(arguments: Arguments) -> int:
     with open_records(arguments.home) as records:
         seen = snapshot(records)
-        rows = [_row(card, seen, records) for card in seen.board.cards if card.state is not State.GONE]
+        stuck = {one.task: one for one in stuck_tasks(seen)}
+        rows = [
+            _row(card, seen, records) | {"stuck": stuck_row(stuck.get(card.id), records)}
+            for card in seen.board.cards
+            if card.state is not State.GONE
+        ]
     if arguments.json:
         return print_json(rows)
     if not rows:
@@ -40,6 +47,10 @@ def tasks(arguments: Arguments) -> int:
         print(plain(f"{row['id']:<14} {row['state']:<12} {row['priority']:<9} {row['title']}"))
         if row["note"]:
             print(plain(f"{'':<14} {pasteable(row['note'], arguments.home)}")[:LONGEST_NOTE])
+        if row["stuck"]:
+            print(plain(f"{'':<14} since {row['stuck']['since']}; to go on, type one of:"))
+            for typed in row["stuck"]["commands"]:
+                print(plain(f"{'':<16} {typed}"))
     print_list("unreadable", seen.unreadable)
     return 0
 
@@ -59,6 +70,14 @@ def _row(card: Card, seen: Snapshot, records: Records) -> dict[str, Any]:
     }
 
 
+def stuck_row(one: StuckTask | None, records: Records) -> dict[str, Any] | None:
+    """What it is stuck on, since when, and what to type; None: it is not."""
+    if one is None:
+        return None
+    commands = [command(records.home.root, *way.split()) for way in one.ways]
+    return {"on": one.on, "why": one.why, "since": one.since, "behind": list(one.behind), "commands": commands}
+
+
 # --- show ----------------------------------------------------------------------------------------------------
 
 
@@ -73,6 +92,9 @@ def show(arguments: Arguments) -> int:
     print(plain_block(facts["text"].strip()))
     print_list("goes into", [f"{facts['branch']}, until all of its goal is there"] if facts["branch"] else [])
     print_list("history", (_event(event) for event in facts["history"]))
+    print_list(
+        "begins without", (f"{one['from']}: you said so {one['at'][:19]}  {one['why']}" for one in facts["unblocked"])
+    )
     print_list("attempts", (_attempt(attempt) for attempt in facts["attempts"]))
     print_list("cost", [f"${facts['cost']['spent']} spent, ${facts['cost']['lost']} lost"] if facts["cost"] else [])
     print_list("pull request", (f"#{row['number']} {row['state']}  {row['url']}" for row in facts["pulls"]))
@@ -91,6 +113,7 @@ def _facts(records: Records, id_: str, state: State) -> dict[str, Any]:
         "title": getattr(spec, "title", ""),
         "text": records.store.text(state, id_),
         "history": [{"at": e.at, "event": e.event, "state": e.target, "note": e.note} for e in journal.history(id_)],
+        "unblocked": [{"at": at, "from": one, "why": why} for one, why, at in Waivers(records.db).of(id_)],
         "branch": own_target(journal, known) if known else "",
         "attempts": numbered(journal.attempts(id_)),
         "cost": {name: value for name, value in money(spent).items() if name != "cap"} if spent.used else {},
@@ -123,8 +146,25 @@ def _gates(records: Records, task: str, state: State) -> list[str]:
     evidence, reviewed = records.gates.newest(task)
     lines = [f"tests: {gate_text.summary(evidence)}"] if evidence else []
     lines += [problem.text for problem in evidence.problems] if evidence else []
-    lines += [f"review: {gate_text.verdict_line(reviewed.verdict)}"] if reviewed else []
+    lines += [gate_text.tools(evidence)] if evidence and evidence.tools else []
+    lines += _review(reviewed) if reviewed else []
+    lines += [
+        f"over {one.finding}: your word{f', {one.why}' if one.why else ''}" for one in records.gates.ruled_over(task)
+    ]
     parked = records.gates.parked(task) if state is State.IN_REVIEW else None
     if parked and records.gates.is_approved(task, parked.subject):
         return [*lines, "you have approved it; it is merged when the team works next"]
     return [*lines, *(f"waits for you: {reason}" for reason in (parked.reasons if parked else ()))]
+
+
+def _review(reviewed: Reviewed) -> list[str]:
+    """Its verdict, its word to the owner, and what the owner can rule over."""
+    lines = [f"review: {gate_text.verdict_line(reviewed.verdict)}"]
+    lines += [f"the reviewer tells you: {reviewed.word}"] if reviewed.word else []
+    findings = reviewed.verdict.findings
+    can = [
+        line
+        for one, line in zip(findings, gate_text.numbered(findings), strict=False)
+        if gate_text.can_be_ruled_over(one)
+    ]
+    return [*lines, *(f"finding {line} (settled by: approve ID --over NUMBER)" for line in can)]

@@ -100,10 +100,10 @@ class Caching:
         """Tell whether it pays to keep a beginning of so many bytes that is used once more."""
         return is_long_enough(model, size) and self._pays(model, 1, 1)
 
-    def goes_on(self, agent: str, model: str, nth: int) -> bool:
-        """Tell whether enough runs of an agent went on after their n-th call; until that is known: yes."""
+    def goes_on(self, agent: str, model: str, nth: int, unknown: bool = True) -> bool:
+        """Tell whether enough runs of an agent went on after their n-th call; until that is known: `unknown`."""
         runs, more = self._books.gone_on(agent, nth)
-        return runs < ENOUGH or self._pays(model, runs, more)
+        return unknown if runs < ENOUGH else self._pays(model, runs, more)
 
     def _pays(self, model: str, runs: int, more: int) -> bool:
         with suppress(Unpriced):  # the meter refuses it

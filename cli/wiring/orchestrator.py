@@ -175,7 +175,7 @@ class Assembly:
             records.plans,
             records.research,
             records.upkeep,
-            lambda: self._snapshot().board,
+            self._snapshot,
             lambda day: records.spending.cap_of(day, self._policy.budget.day),
             self._clean,
         )
@@ -243,7 +243,8 @@ class Assembly:
             self._records.plans,
             self._target.allow,
         )
-        return Upkeep(self._proposals, self._roles.upkeep, eyes, self._goals.capacity_left, self._session.tell)
+        board, room = lambda: self._snapshot().board, self._goals.capacity_left
+        return Upkeep(self._proposals, self._roles.upkeep, eyes, board, room, self._session.tell)
 
     # -- work -------------------------------------------------------------------------------------------------
 

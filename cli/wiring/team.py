@@ -19,10 +19,9 @@ from sisimpur.agents.orchestrator.day import Orchestrator
 from sisimpur.agents.orchestrator.planning.morning import CodeFacts
 from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
 from sisimpur.agents.planner.agent import Planner
-from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
-from sisimpur.agents.planner.source import SourceSnapshot
+from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.facts.source import SourceSnapshot
 from sisimpur.agents.qa.agent import Qa, QaPolicy
-from sisimpur.agents.qa.runner.suite import Bench
 from sisimpur.agents.researcher.agent import ResearchBounds, Researcher
 from sisimpur.agents.reviewer.agent import Reviewer
 from sisimpur.cli.terminal.arguments import CHECKOUT
@@ -186,12 +185,13 @@ def make_roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience:
     stopping, prompts, analyzer = parts.quit_.asked, Prompts(CHECKOUT / "agents"), CodebaseAnalyzer()
     caching = Caching(parts.savings, parts.pricing, records.clock)
     asker = make_client(records, caching, patience)
-    planner = Planner(asker, prompts, analyzer)
+    asks_again = partial(caching.goes_on, "planner", settings.agents.asking["planner"].model, 1, unknown=False)
+    planner = Planner(asker, prompts, analyzer, asks_again)
     researcher = make_researcher(records, asker, prompts, caching)
     library = make_library(records, outgoing, stopping)
     change = ChangeRoles(
         coder=lambda: _coder(parts, mirror, prompts, workshop.engine()),
-        qa=cache(lambda: _qa(parts, mirror, workshop.bench(mirror))),
+        qa=cache(lambda: _qa(parts, mirror, workshop)),
         reviewer=lambda: Reviewer(asker, prompts, mirror, workshop.linter(), outgoing),
         work=records.home.work,
     )
@@ -223,11 +223,12 @@ def make_researcher(records: Records, asker: LlmClient, prompts: Prompts, cachin
     )
 
 
-def _qa(parts: TeamParts, mirror: Mirror, bench: Bench) -> ChecksChange:
+def _qa(parts: TeamParts, mirror: Mirror, workshop: Workshop) -> ChecksChange:
     records = parts.records
     target, runs = records.settings.target.file, BaseRuns(records.gates, records.clock)
     drop = records.settings.policy.merge.coverage_drop
-    return Qa(bench, mirror, runs, QaPolicy(target.test, drop), parts.log, records.upkeep.failing_test)
+    policy, mends = QaPolicy(target.test, drop), records.upkeep.failing_test
+    return Qa(workshop.bench(mirror), mirror, runs, policy, parts.log, mends, workshop.tools())
 
 
 def _coder(parts: TeamParts, mirror: Mirror, prompts: Prompts, engine: Engine) -> CodesTask:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from sisimpur.agents.coder.engine.engine import Engine
+from sisimpur.agents.qa.measuring import Counts
 from sisimpur.agents.qa.runner.suite import Bench
 from sisimpur.agents.reviewer.rules.lint_rules import Linter
 from sisimpur.cli.wiring.records import Records, aider_python
@@ -20,6 +21,7 @@ from sisimpur.shared.sandbox.bubblewrap import never
 if TYPE_CHECKING:
     from sisimpur.agents.coder.engine.aider_runner import AiderEngine
     from sisimpur.agents.coder.engine.aider_warm import WarmAider
+    from sisimpur.shared.sandbox.linter import RuffLinter
 import platform
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -48,6 +50,7 @@ class Workshop(Protocol):
     def engine(self) -> Engine: ...
     def bench(self, mirror: Mirror) -> Bench: ...
     def linter(self) -> Linter: ...
+    def tools(self) -> Mapping[str, Counts]: ...
     def close(self) -> None: ...
 
 
@@ -114,9 +117,17 @@ class BoxWorkshop:
         return BoxBench(self.box, mirror, environments, home.work, limits)
 
     def linter(self) -> Linter:
+        return self._ruff
+
+    @cached_property
+    def _ruff(self) -> RuffLinter:
         from sisimpur.shared.sandbox.linter import RuffLinter
 
         return RuffLinter(self.box, self._home.temporary)
+
+    def tools(self) -> Mapping[str, Counts]:
+        """Return the tools whose findings a goal may be measured by. None starts before it is asked."""
+        return {"ruff": lambda files: self._ruff.count(files)}
 
 
 VERSION = "import platform; print(platform.python_version())"

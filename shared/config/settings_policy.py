@@ -41,7 +41,7 @@ class Capacity(SettingsPart):
     tasks_per_day: int = Field(strict=True, default=5, ge=1, le=50)
     """The most tasks that a day's plan may hold."""
     depth: int = Field(strict=True, default=3, ge=1, le=10)
-    """The longest chain of tasks that depend on each other."""
+    """The longest chain of tasks that depend on each other; a longer one is planned as fewer tasks."""
     parallel: int = Field(strict=True, default=2, ge=1, le=16)
     """How many tasks are worked on at once."""
     open_pulls: int = Field(strict=True, default=5, ge=1, le=50)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
+from sisimpur.shared.model.evidence import is_test_file
 from sisimpur.shared.model.scope import Scope, is_plain_path, judge, matches
 
 EXECUTABLE, LINK, SUBMODULE = "100755", "120000", "160000"
@@ -64,10 +65,29 @@ def refusal(changes: Sequence[Change], scope: Scope, limits: ChangeLimits, track
     """Say why this commit may not stand, naming file and limit; None: it may. `tracked`: the paths of the base."""
     if len(changes) > limits.files:
         return f"{len(changes)} files changed (limit {limits.files})"
+    if named := (*scope.files, *scope.new_files):
+        marks = (change.path for change in changes if marks_tests(change, named))
+        scope = replace(scope, new_files=(*scope.new_files, *marks))
     for change in changes:
         if reason := judge(change.path, change.kind == "added", scope) or _of_one(change, scope):
             return f"{change.path}: {reason}"
     return _too_much(changes, limits) or _collision(changes, tracked)
+
+
+def marks_tests(change: Change, named: Sequence[str]) -> bool:
+    """Say whether it is a new `__init__.py` without code beside tests that a task names: some runners need it."""
+    is_empty = not change.binary and all(not text.partition("#")[0].strip() for _, text in change.added_lines)
+    return change.kind == "added" and is_empty and change.path in package_marks(named)
+
+
+def package_marks(named: Iterable[str]) -> frozenset[str]:
+    """Paths of the `__init__.py` beside these tests, and in the folders of tests above them."""
+    tests = (path for path in named if is_test_file(path) and "/" in path)
+    beside = {path.rpartition("/")[0] for path in tests}
+    above = ("/".join(folder.split("/")[:size]) for folder in beside for size in range(1, folder.count("/") + 1))
+    return frozenset(
+        f"{folder}/__init__.py" for folder in (*beside, *above) if folder in beside or is_test_file(f"{folder}/x")
+    )
 
 
 def _of_one(change: Change, scope: Scope) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -60,7 +61,7 @@ class SuiteRun:
 
     `end` is "finished", or why there is no whole report: "timed out", "memory", "processes", "disk", "output",
     "no report", "crashed" ... `covered`: per cent of all executable lines. `uncovered`: lines, by file, of the files
-    that were asked about.
+    that were asked about; `executable`: how many of these there are.
     """
 
     end: str
@@ -72,6 +73,7 @@ class SuiteRun:
     digest: str = ""  # SHA-256 of the report
     covered: float | None = None
     uncovered: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    executable: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_whole(self) -> bool:
@@ -84,6 +86,14 @@ class SuiteRun:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """Answer to a Measure. `value` None: it cannot be measured, and `why` says so in one line."""
+
+    value: float | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class Problem:
     """Problem that keeps a change from being merged by itself, and whose turn it is: the coder, QA or the owner."""
 
@@ -91,6 +101,18 @@ class Problem:
     text: str  # one line for the owner and the coder, with names and places
     remedy: Remedy
     tests: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ToolRun:
+    """A tool that checks what has no unit tests. `end`: "ran", "ran; not seen: …", or "not run: why".
+
+    `new`: what it says of the change and did not say of the base.
+    """
+
+    name: str
+    end: str
+    new: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -117,6 +139,7 @@ class Evidence:
     seconds: float = 0.0
     digest: str = ""  # of the commit's own report
     output: str = ""  # if a run did not finish: what it printed last
+    tools: tuple[ToolRun, ...] = ()  # of the changed files that have some
 
     def needing(self, remedy: Remedy) -> tuple[Problem, ...]:
         return tuple(problem for problem in self.problems if problem.remedy == remedy)
@@ -149,6 +172,7 @@ class Severity(Choice):
         return list(Severity).index(self)
 
 
+TELLING = 8  # characters of a line that say which one is meant
 # Findings that no answer settles: guards and keys.
 GUARDED = frozenset({"guarded path", "secret"})
 # Of these the owner's word alone: they are about what hides, forges, or was written down for a test.
@@ -175,10 +199,51 @@ class Finding:
         words = "\0".join((self.path, self.source, self.rule, " ".join(self.quote.split())))
         return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
+    def is_named_in(self, words: str) -> bool:
+        """Say whether somebody's words are about it: its place, what stands there, or its rule."""
+        said, quote = " ".join(words.split()).casefold(), " ".join(self.quote.split())
+        names = [f"{self.path.rpartition('/')[2]}:{self.line}", f"line {self.line}"]
+        names += [quote] if len(quote) >= TELLING else []
+        names += [self.rule] if self.source != "model" else []  # a model calls a finding anything
+        return any(re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", said) for name in names)
+
+    @property
+    def is_guarded(self) -> bool:
+        """Not even the owner's word over it settles it."""
+        return self.source == "rule" and self.rule in GUARDED
+
     @property
     def is_firm(self) -> bool:
         """No base, no coder and no model settles it."""
-        return self.rule in GUARDED | HONESTY | FOR_THE_OWNER
+        return self.source == "rule" and self.rule in GUARDED | HONESTY | FOR_THE_OWNER
+
+    @property
+    def is_the_owners(self) -> bool:
+        """Not for the coder to mend."""
+        return self.source == "rule" and self.rule in FOR_THE_OWNER
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers to findings: the words of coder and owner, data both, and the findings that the owner has settled."""
+
+    coder: tuple[str, ...] = ()
+    owner: tuple[str, ...] = ()
+    over: frozenset[str] = frozenset()  # signatures: the same line under the same rule
+
+    @property
+    def is_said(self) -> bool:
+        """Somebody has said that a finding is wrong, or what to do instead."""
+        return bool(self.coder or self.owner)
+
+    @property
+    def digest(self) -> str:
+        """Empty: nobody has answered what was found. The owner's words are of the attempt that they came before."""
+        words = repr((self.coder, sorted(self.over))) if self.coder or self.over else ""
+        return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:16] if words else ""
+
+
+NOBODY = Answers()
 
 
 @dataclass(frozen=True)
@@ -215,6 +280,8 @@ class Reviewed:
 
     `repeated`: (path, text, how often), of those that stand more than once among the added ones. `keywords`: what
     somebody would look for who meets the same trouble again, in the reviewer's words: data, like all that a model says.
+    `word`: what the owner should know before approving it, the same. `heard`: digest of the answers that it knew;
+    `holds`: what weighs after them was found in the same commit before them.
     """
 
     commit: str
@@ -222,6 +289,9 @@ class Reviewed:
     lines: frozenset[tuple[str, str]] = frozenset()
     repeated: frozenset[tuple[str, str, int]] = frozenset()
     keywords: tuple[str, ...] = ()
+    word: str = ""
+    heard: str = ""
+    holds: bool = False
 
     def times(self, line: tuple[str, str]) -> int:
         """Return how often the reviewer saw this line."""

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sisimpur.shared.model.evidence import Approved, ChangesRequested, Escalated, Evidence, Reviewed, signatures
+from sisimpur.shared.model.text import one_line
 
+LONGEST_WORDS = 300  # characters of a coder's answer, as the owner is told
 MOST_RUNS = 3  # of the tests, or of a review, that came to no end
 
 
@@ -46,6 +48,7 @@ class ReviewState:
     checks_begun: int = 0
     reviewed: Reviewed | None = None
     reviews_begun: int = 0
+    contradicted: str = ""  # what the coder says against the findings of exactly this commit
     fingerprints: frozenset[str] = frozenset()  # of the earlier attempts of this round
     tests_written: bool = False  # QA's turn was taken already
     told: str = ""  # why it waits, as the owner was told
@@ -138,9 +141,19 @@ def _steps(found: ReviewState, policy: Policy) -> Iterator[Step | None]:
     if found.reviewed is None:
         yield _unread(found)
         return
-    yield _back("review", found) if isinstance(found.reviewed.verdict, ChangesRequested) else None
+    yield _answered(found, found.reviewed) if isinstance(found.reviewed.verdict, ChangesRequested) else None
     asked = reasons(found, policy)
     yield AskOwner(asked) if asked else _merge(found)
+
+
+def _answered(found: ReviewState, reviewed: Reviewed) -> Step:
+    """What the coder contradicts, and the reviewer holds to, is not asked of the coder once more."""
+    if not found.contradicted or not reviewed.holds:
+        return _back("review", found)
+    words = one_line(found.contradicted, LONGEST_WORDS)
+    gravest = reviewed.verdict.findings[0]
+    holds = f"the reviewer holds to it: {gravest.path}:{gravest.line} {gravest.text}"
+    return AskOwner((f"the coder says that a finding is wrong: {words}", holds))
 
 
 def _outside(found: ReviewState) -> Step | None:
@@ -194,7 +207,11 @@ def reasons(found: ReviewState, policy: Policy) -> tuple[str, ...]:
         "it cost more than the cap of a task": not found.in_budget,
         "config/policy.yaml says merge.auto: false": not policy.auto,
     }
-    return (*asked, *(text for text, holds in rules.items() if holds))
+    asked += [text for text, holds in rules.items() if holds]
+    word = found.reviewed.word if found.reviewed else ""
+    if asked and word and not any(word in one for one in asked):
+        asked.append(f"the reviewer tells you: {word}")
+    return tuple(asked)
 
 
 def fingerprint(evidence: Evidence | None, reviewed: Reviewed | None) -> str:

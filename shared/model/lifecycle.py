@@ -8,7 +8,7 @@ tasks as they lie in the folders, beside what history says of them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -194,6 +194,7 @@ class Card:
     backed_off: str = ""  # why nobody touches it for a while
     waits: str = ""  # what has to happen elsewhere before it is begun
     no_model: str = ""  # why none is asked for it now, although one is for others
+    waived: frozenset[str] = frozenset()  # tasks that it names and begins without: the owner's word
 
     @property
     def is_at_work(self) -> bool:
@@ -227,10 +228,25 @@ class Board:
         return tuple(card for card in self.cards if card.id in self.busy or _goes_on(card))
 
     @cached_property
+    def _waits(self) -> Mapping[str, Sequence[str]]:
+        """Each task that waits for others -> these; of both kinds."""
+        found = {card.id: awaited(card, self) for card in self.cards if card.state is State.BACKLOG}
+        return {id_: others for id_, others in found.items() if others}
+
+    @cached_property
     def in_a_circle(self) -> frozenset[str]:
-        """The tasks that depend on themselves, over however many steps."""
-        needs = {card.id: card.spec.depends_on for card in self.cards if card.spec and card.spec.depends_on}
-        return frozenset(id_ for id_ in needs if id_ in _reachable(id_, needs))
+        """The tasks that wait for themselves, over however many steps."""
+        return frozenset(id_ for id_ in self._waits if id_ in _reachable(id_, self._waits))
+
+    @cached_property
+    def stuck(self) -> Mapping[str, Obstacle]:
+        """The tasks that only the owner can free, by id, each with what it is stuck on."""
+        queue = (card for card in self.cards if card.state is State.BACKLOG)
+        return {card.id: found for card in queue if (found := _stuck_on(card, self))}
+
+    def behind(self, task: str) -> tuple[str, ...]:
+        """The tasks that wait for this one, over however many steps."""
+        return tuple(id_ for id_ in self._waits if id_ != task and task in _reachable(id_, self._waits))
 
 
 def _goes_on(card: Card) -> bool:
@@ -249,23 +265,58 @@ def is_lost_for_us(card: Card) -> bool:
     return card.seen_in is not None and card.seen_in is not card.state and owner_moved(card.seen_in, card.state) is None
 
 
+@dataclass(frozen=True)
+class Obstacle:
+    """What keeps a task from being begun, in words. `on`: the task that it is, if it is one."""
+
+    why: str
+    on: str = ""
+
+
 def waits_for(card: Card, board: Board) -> str:
     """Say why the task cannot begin yet, in words; empty: it can."""
     if card.spec is None:
         return "its file cannot be read"
-    if card.backed_off:
-        return card.backed_off
-    if card.waits or card.no_model:
-        return card.waits or card.no_model
-    if card.id in board.in_a_circle:
-        return "its dependencies form a circle"
-    for needed in card.spec.depends_on:
-        other = board.card(needed)
-        if other is None:
-            return f"depends on {needed}, which does not exist"
-        if other.state is not State.COMPLETED:
-            return f"waits for {needed} ({other.state})"
+    if card.id in board.stuck:
+        return board.stuck[card.id].why
+    if elsewhere := card.backed_off or card.waits or card.no_model:
+        return elsewhere
+    for other in awaited(card, board):
+        kind = "waits for" if other in card.spec.depends_on else "has its turn after"
+        found = board.card(other)
+        return f"{kind} {other} ({found.state if found else State.GONE}){', which is stuck' * (other in board.stuck)}"
     return _in_the_way(card.spec, board)
+
+
+def awaited(card: Card, board: Board) -> tuple[str, ...]:
+    """The tasks that it waits for now: those whose change it needs first, then those that have their turn before it.
+
+    A turn is over when its task is, however it ended; a change is there when its task is completed. What the owner
+    has waived is not waited for.
+    """
+    if card.spec is None:
+        return ()
+    needed = (id_ for id_ in card.spec.depends_on if _state(id_, board) is not State.COMPLETED)
+    turns = (id_ for id_ in card.spec.after if not is_over(_state(id_, board)))
+    return tuple(id_ for id_ in dict.fromkeys((*needed, *turns)) if id_ not in card.waived)
+
+
+def _state(task: str, board: Board) -> State:
+    found = board.card(task)
+    return found.state if found else State.GONE
+
+
+def _stuck_on(card: Card, board: Board) -> Obstacle | None:
+    """Why nothing that the team does will let it begin; None: it will begin, sooner or later."""
+    if card.id in board.in_a_circle:
+        return Obstacle("its dependencies form a circle")
+    for needed in awaited(card, board):
+        state = _state(needed, board)
+        if state is State.GONE:
+            return Obstacle(f"depends on {needed}, which does not exist", needed)
+        if state is State.FAILED:
+            return Obstacle(f"needs the change of {needed}, which lies in failed/", needed)
+    return None
 
 
 def _in_the_way(spec: TaskSpec, board: Board) -> str:

@@ -299,7 +299,8 @@ CodeAnswer = Coded | CoderSaid | NotCoded
 class Correction:
     """Start of the coder: a commit on top of the task's base (empty: afresh), and what was found in it.
 
-    `tests`: only tests are to be written, as this order says; everything else stays as it is in `start`.
+    `tests`: only tests are to be written, as this order says; everything else stays as it is in `start`. Who writes
+    them is told nothing else: what was found may be for others to mend.
     `reviewed`: the reviewer has sent it back; if the coder contradicts, that is for the reviewer to judge.
     """
 

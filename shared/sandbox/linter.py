@@ -1,7 +1,8 @@
 """Door to the linter. The only module that starts ruff.
 
 It runs in a box: the files are somebody else's. They get names of ours, configuration and `noqa` remarks of theirs
-count for nothing, and what comes back is data of limited size.
+count for nothing, and what comes back is data of limited size. Only where the owner wants to know what ruff says in
+the repository itself do they keep their names and their configuration.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,16 +55,34 @@ class RuffLinter:
         """
         if not files:
             return ()
+        with self._laid_out(files) as folder:
+            names = _write(folder, files)
+            hand_over(folder)
+            done = self._box.run(_job(self._ruff, folder))
+        return tuple(_read(done, names))
+
+    def count(self, files: Mapping[str, str]) -> int:
+        """How much ruff finds in the Python files as they lie in their repository, its configuration among them.
+
+        Errors as `lint`; Stumble also for a configuration that ruff does not take.
+        """
+        with self._laid_out(files) as folder:
+            for path, text in files.items():
+                _place(folder, path).write_bytes(text.encode("utf-8", "replace"))
+            hand_over(folder)
+            done = self._box.run(_job(self._ruff, folder, as_configured=True))
+        return len(_rows(done))
+
+    @contextmanager
+    def _laid_out(self, files: Mapping[str, str]) -> Iterator[Path]:
+        """A folder for them."""
         if len(files) > MOST_FILES or sum(map(len, files.values())) > MOST_CHARS:
             raise Stumble(f"{len(files)} files, too many or too large to be linted")
         if not self._ruff.is_file():
             raise Misconfigured(f"there is no ruff at {self._ruff}: type `make setup`")
         self._scratch.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self._scratch) as name:
-            names = _write(Path(name), files)
-            hand_over(Path(name))
-            done = self._box.run(_job(self._ruff, Path(name)))
-        return tuple(_read(done, names))
+            yield Path(name)
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
@@ -76,22 +96,49 @@ def _write(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
     return names
 
 
-def _job(ruff: Path, folder: Path) -> Job:
-    ours = ("--isolated", "--no-cache", "--ignore-noqa", "--no-respect-gitignore", "--quiet", "--exit-zero")
-    options = ("--output-format", "json", "--target-version", NEWEST_PYTHON, "--select", SELECTED)
+def _place(folder: Path, path: str) -> Path:
+    """Where a path of the repository lies; its folders are made. Stumble if it leaves the folder."""
+    *parents, name = path.split("/")
+    if any(part in ("", ".", "..") or "\0" in part for part in (*parents, name)):
+        raise Stumble(f"{one_line(path, 200)!r} is not a name for a file")
+    try:
+        folder.joinpath(*parents).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Stumble(f"{one_line(path, 200)!r} cannot be laid out: {error.strerror}") from None
+    return folder.joinpath(*parents, name)
+
+
+def _job(ruff: Path, folder: Path, *, as_configured: bool = False) -> Job:
+    strict = ("--isolated", "--ignore-noqa", "--target-version", NEWEST_PYTHON, "--select", SELECTED)
+    options = ("--no-cache", "--no-respect-gitignore", "--quiet", "--exit-zero", "--output-format", "json")
     mounts = (Mount(ruff, RUFF), Mount(folder, FILES))
-    return Job((RUFF, "check", *ours, *options, "--", FILES), mounts, limits=LIMITS, env={"RAYON_NUM_THREADS": "2"})
+    words = (RUFF, "check", *(() if as_configured else strict), *options, "--", FILES)
+    return Job(words, mounts, limits=LIMITS, env={"RAYON_NUM_THREADS": "2"})
 
 
-def _read(done: Finished, names: Mapping[str, str]) -> Iterator[Lint]:
+def _rows(done: Finished) -> Sequence[Mapping[str, Any]]:
     if not done.ok or done.cut:
         said = (done.complaint.splitlines() or ["nothing"])[-1][:200] if not done.cut else "more than can be read"
         raise Stumble(f"ruff: {done.end}, exit code {done.code}; it said: {said}")
     try:
         rows = json.loads(done.output)
+    except (ValueError, RecursionError) as error:
+        raise _unread(error) from None
+    if not isinstance(rows, list):
+        raise _unread(TypeError())
+    return rows
+
+
+def _read(done: Finished, names: Mapping[str, str]) -> Iterator[Lint]:
+    rows = _rows(done)
+    try:
         yield from _lints(rows, names)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise Stumble(f"ruff's answer cannot be read ({type(error).__name__})") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _unread(error) from None
+
+
+def _unread(error: Exception) -> Stumble:
+    return Stumble(f"ruff's answer cannot be read ({type(error).__name__})")
 
 
 def _lints(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[Lint]:

@@ -37,6 +37,16 @@ class Ruling:
 
 
 @dataclass(frozen=True)
+class RuledOver:
+    """A finding that the owner has settled by a word: for its line, under its rule, in later commits, too."""
+
+    signature: str
+    finding: str  # its rule and place
+    why: str
+    at: datetime
+
+
+@dataclass(frozen=True)
 class AwaitingOwner:
     """A change that waits for the owner; the reasons are his to judge."""
 
@@ -76,6 +86,10 @@ class GateRepository:
     def begun(self, kind: Kind, task: str, commit: str) -> int:
         row = self._run(kind, task, commit)
         return row["begun"] if row else 0
+
+    def begun_at(self, kind: Kind, task: str, commit: str) -> datetime | None:
+        row = self._run(kind, task, commit)
+        return datetime.fromisoformat(row["at"]) if row else None
 
     def keep_evidence(self, task: str, evidence: Evidence) -> None:
         self._keep("check", task, evidence.commit, EVIDENCE.dump_json(evidence))
@@ -192,6 +206,19 @@ class GateRepository:
         """The oldest first."""
         rows = self._db.rows("select * from rulings where task = ? order by id", (task,))
         return [row_to(Ruling, row) for row in rows]
+
+    def rule_over(self, task: str, ruled: RuledOver) -> None:
+        with self._db.transaction() as db:
+            db.execute(
+                "insert or replace into findings_over values (?, ?, ?, ?, ?)",
+                (task, ruled.signature, ruled.finding, ruled.why, ruled.at.isoformat()),
+            )
+        fault_point("ruling.over")
+
+    def ruled_over(self, task: str) -> Sequence[RuledOver]:
+        """The oldest first."""
+        rows = self._db.rows("select * from findings_over where task = ? order by at, signature", (task,))
+        return [row_to(RuledOver, row) for row in rows]
 
     def is_approved(self, task: str, subject: str) -> bool:
         """Tell whether the owner's last word on exactly this change allows it."""

@@ -12,7 +12,8 @@ from threading import Lock
 from typing import Literal
 
 from sisimpur.shared.model.lifecycle import Event, State, Tried
-from sisimpur.shared.store.database import Tables
+from sisimpur.shared.store.database import Database, Tables
+from sisimpur.shared.system.fault import fault_point
 
 Outcome = Literal["ok", "failed", "lost", "void", "sent back", "stale"]
 
@@ -23,6 +24,7 @@ RECORDS = """
     select t.*, e.at, e.event, e.to_state, e.note,
         (select json_group_array(json_array(number, outcome, note, ended_at, round, refreshes))
             from attempts where task = t.id) as attempts,
+        (select json_group_array(without) from waivers where task = t.id) as waived,
         (select sum(julianday(ended_at) - julianday(started_at)) * 1440 from agent_runs
             where task_id = t.id and task_id <> '' and ended_at is not null and result not like 'cut off%'
             and started_at >= (select min(started_at) from attempts where task = t.id
@@ -61,6 +63,8 @@ class TaskRecord:
     attempts: tuple[Attempt, ...] = ()
     branch: str = ""  # of its goal, that it was planned for; empty: the target's
     newest: Happened | None = None  # what happened to it last; None: nothing yet
+    since: str = ""  # when that was; if nothing did, when it was first seen
+    waived: frozenset[str] = frozenset()  # tasks that it begins without: the owner's word
 
     @property
     def last(self) -> Attempt | None:
@@ -76,6 +80,27 @@ def find_records(db: Tables, where: str = "", values: Sequence[object] = ()) -> 
     """Records by id, as they were first seen. `where`: SQL on `t`, a row of `tasks`; empty: all of them."""
     rows = db.rows(f"{RECORDS} {f'where {where}' if where else ''} order by +t.rowid", values)
     return {row["id"]: _record(row) for row in rows}
+
+
+class Waivers:
+    """What tasks begin without, although their files name it."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = Tables(db, "history")
+
+    def keep(self, task: str, without: Iterable[str], why: str, now: datetime) -> None:
+        """The owner's word; said again, the newer reason counts."""
+        with self._db.transaction() as db:
+            db.executemany(
+                "insert or replace into waivers values (?, ?, ?, ?)",
+                [(task, one, why, now.isoformat()) for one in without],
+            )
+        fault_point("waiver.kept")
+
+    def of(self, task: str) -> list[tuple[str, str, str]]:
+        """(the task that is not waited for, why, when), the oldest first."""
+        rows = self._db.rows("select without, why, at from waivers where task = ? order by rowid", (task,))
+        return [(row["without"], row["why"], row["at"]) for row in rows]
 
 
 def attempt_of(row: Sequence[object] | sqlite3.Row) -> Attempt:
@@ -150,6 +175,8 @@ def _record(row: sqlite3.Row) -> TaskRecord:
         attempts,
         row["branch"],
         None if row["event"] == "created" else happened(row),
+        row["at"],
+        frozenset(json.loads(row["waived"])),
     )
 
 

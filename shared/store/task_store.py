@@ -23,7 +23,7 @@ from sisimpur.shared.model.errors import Misconfigured, Refused
 from sisimpur.shared.model.lifecycle import FOLDERS, State
 from sisimpur.shared.model.naming import is_task_id
 from sisimpur.shared.model.scope import is_plain_path
-from sisimpur.shared.model.work import Difficulty, Priority, TaskSpec
+from sisimpur.shared.model.work import Difficulty, Priority, TaskKind, TaskSpec
 from sisimpur.shared.system import strict_yaml
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.paths import Home, create_text, move, read_text
@@ -50,10 +50,13 @@ class FrontMatter(BaseModel):
     goal: str = Field(default="", max_length=100)
     priority: Priority = Priority.MEDIUM
     difficulty: Difficulty = Difficulty.MEDIUM
+    kind: TaskKind = TaskKind.UNKNOWN
     files: Names = ()
     new_files: Names = ()
     context: Names = ()
     depends_on: Names = ()
+    after: Names = ()
+    changes_tests: Names = ()
     guards: Names = ()
 
 
@@ -236,10 +239,13 @@ def render(spec: TaskSpec) -> str:
         "goal": spec.goal_id,
         "priority": spec.priority.value,
         "difficulty": spec.difficulty.value,
+        "kind": "" if spec.kind is TaskKind.UNKNOWN else spec.kind.value,
         "files": spec.files,
         "new_files": spec.new_files,
         "context": spec.context,
         "depends_on": spec.depends_on,
+        "after": spec.after,
+        "changes_tests": spec.changes_tests,
         "guards": spec.guards,
     }
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in front.items() if value]
@@ -279,5 +285,8 @@ def _spec(id_: str, front: FrontMatter, description: str, acceptance: tuple[str,
         acceptance=acceptance,
         difficulty=front.difficulty,
         depends_on=front.depends_on,
+        after=front.after,
+        kind=front.kind,
+        changes_tests=front.changes_tests,
         guards=front.guards,
     )

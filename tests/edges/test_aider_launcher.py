@@ -147,6 +147,16 @@ def test_no_text_is_a_command_no_path_an_option_and_no_argument_the_ticket(desk:
     assert json.loads(files["allow.json"]) == ["app/calc.py", "docs/**"]
 
 
+def test_what_makes_a_folder_of_new_tests_a_package_may_be_created_and_what_is_there_may_not_be_edited(
+    desk: Bench,
+) -> None:
+    job = desk.job(create=("tests/api/test_new.py",))
+    (job.folder / "tests").mkdir()
+    (job.folder / "tests/__init__.py").write_text("")
+    files = aider_command.files(job)
+    assert json.loads(files["allow.json"])[1:] == ["tests/api/test_new.py", "tests/api/__init__.py"]
+
+
 def test_every_name_that_aider_looks_up_is_in_its_files(desk: Bench) -> None:
     """A model that it does not know makes it look in the network, and edit by a cruder form."""
     files = aider_command.files(desk.job(model=ModelChoice("some/model:1", effort="high", max_tokens=5_000)))

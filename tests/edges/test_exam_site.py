@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from sisimpur.agents.orchestrator.vision import vision_parser
 from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
 from sisimpur.agents.planner.agent import Planner
-from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
 from sisimpur.shared.llm.prompts import Prompts
 from sisimpur.shared.model.scope import matches
 from sisimpur.shared.model.work import Guard, PlanAnswer, PlanOrder, Question, Run, TaskSpec

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from sisimpur.shared.model.evidence import (
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.store.database import SCHEMA, Database, statements
-from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository, Ruling
+from sisimpur.shared.store.gate_book import REVIEWED, AwaitingOwner, GateRepository, RuledOver, Ruling
 from sisimpur.shared.store.journal import Journal
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -150,3 +151,15 @@ def test_a_database_of_before_the_gates_keeps_its_attempts(tmp_path: Path) -> No
     old.close()
     (attempt,) = Journal(Database(tmp_path / "agents.db")).attempts("t")
     assert (attempt.number, attempt.outcome, attempt.note, attempt.refreshes) == (1, "failed", "why", "")
+
+
+def test_a_word_over_a_finding_is_kept_for_its_task(book: GateRepository) -> None:
+    ruled = RuledOver(FINDING.signature, "security at a.py:3", "it is ours", NOW)
+    book.rule_over("t", replace(ruled, why="", at=NOW - timedelta(hours=1)))
+    book.rule_over("t", ruled)
+    assert (book.ruled_over("t"), book.ruled_over("u")) == ([ruled], [])
+
+
+def test_a_review_of_an_earlier_version_has_no_word_for_the_owner(book: GateRepository) -> None:
+    old = REVIEWED.validate_json('{"commit": "c1", "verdict": {"findings": [], "kind": "approved"}}')
+    assert (old.word, old.heard, old.holds) == ("", "", False)

@@ -119,3 +119,24 @@ def test_it_works_whatever_files_are_usually_open_to(box: Box, tmp_path: Path) -
         assert stat.S_IMODE((tmp_path / "lint").stat().st_mode) == 0o700
     finally:
         os.umask(before)
+
+
+# --- as the repository has it --------------------------------------------------------------------------------
+
+
+def test_findings_are_counted_as_the_repository_configures_them(linter: RuffLinter) -> None:
+    code = {"app/a.py": "import os\nimport sys  # noqa: F401\nx = eval('1')\n"}
+    assert linter.count({**code, "ruff.toml": "lint.select = ['F']\n"}) == 1
+    assert linter.count({**code, "pyproject.toml": "[tool.ruff]\nlint.select = ['S', 'F']\n"}) == 2
+    assert linter.count({**code, "app/ruff.toml": "lint.select = ['E9']\n"}) == 0
+
+
+@pytest.mark.parametrize("path", ["../a.py", "/etc/a.py", "a//b.py", "a" * 5000 + "/b.py"])
+def test_a_path_that_is_none_is_not_counted(linter: RuffLinter, path: str) -> None:
+    with pytest.raises(Stumble):
+        linter.count({path: "x = 1\n"})
+
+
+def test_a_configuration_that_ruff_does_not_take_is_no_clean_code(linter: RuffLinter) -> None:
+    with pytest.raises(Stumble, match="ruff: exited, exit code 2"):
+        linter.count({"a.py": "import os\n", "ruff.toml": "lint.select = ['NOPE']\n"})

@@ -6,13 +6,14 @@ import os
 import socket
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sisimpur.shared.model.lifecycle import FOLDERS, State
-from sisimpur.shared.model.work import Difficulty, Priority, TaskSpec
+from sisimpur.shared.model.work import Difficulty, Priority, TaskKind, TaskSpec
 from sisimpur.shared.store.task_store import YOUNG, TaskStore, UnreadableFile, parse, render
 from sisimpur.shared.system.paths import Home
 
@@ -57,14 +58,41 @@ names = st.from_regex(r"[a-z]{1,8}(/[a-z]{1,8}){0,2}\.py", fullmatch=True)
     acceptance=st.lists(lines, max_size=3),
     priority=st.sampled_from(Priority),
     difficulty=st.sampled_from(Difficulty),
+    kind=st.sampled_from(TaskKind),
+    after=st.lists(names, max_size=2),
+    tests=st.lists(names, max_size=2),
 )
 def test_what_is_written_is_read_again(
-    title: str, description: str, files: list[str], acceptance: list[str], priority: Priority, difficulty: Difficulty
+    title: str,
+    description: str,
+    files: list[str],
+    acceptance: list[str],
+    priority: Priority,
+    difficulty: Difficulty,
+    **more: Any,
 ) -> None:
     spec = TaskSpec(
-        "20261120-01", title, description, priority, "g-1", tuple(files), (), (), tuple(acceptance), difficulty
+        "20261120-01",
+        title,
+        description,
+        priority,
+        "g-1",
+        tuple(files),
+        (),
+        (),
+        tuple(acceptance),
+        difficulty,
+        after=tuple(more["after"]),
+        kind=more["kind"],
+        changes_tests=tuple(more["tests"]),
     )
     assert parse(spec.id, render(spec), "t.md") == spec
+
+
+def test_a_file_that_names_neither_kind_nor_turn_is_read_as_it_always_was() -> None:
+    spec = parse("t", GOOD, "t.md")
+    assert (spec.kind, spec.after, spec.changes_tests) == (TaskKind.UNKNOWN, (), ())
+    assert not {"kind", "after", "changes_tests"} & {line.partition(":")[0] for line in render(spec).splitlines()}
 
 
 def test_a_task_is_added_once_whatever_its_folder(store: TaskStore) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from sisimpur.agents.devops.ci.ci_workflow import CiOrder, render
-from sisimpur.agents.devops.ci.workflow_lint import AUDIT, SCHEMA, Linted, WorkflowFinding, installed, lint_workflow
+from sisimpur.agents.devops.ci.workflow_lint import Linted, WorkflowFinding, installed, lint_workflow
+from sisimpur.shared.sandbox.workflow_linters import AUDIT, SCHEMA
 from tests.spec.test_ci_workflow import VARIANTS, order
 
 GOOD = render(order())

@@ -20,8 +20,8 @@ from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.day import Orchestrator
 from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
 from sisimpur.agents.planner.agent import Planner
-from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
-from sisimpur.agents.planner.source import SourceSnapshot
+from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.facts.source import SourceSnapshot
 from sisimpur.agents.reviewer.agent import Reviewer
 from sisimpur.cli.commands.owner_commands import make_home
 from sisimpur.cli.terminal.arguments import CHECKOUT

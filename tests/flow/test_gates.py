@@ -18,6 +18,7 @@ from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.views.status import status
 from sisimpur.cli.views.tasks import show
 from sisimpur.shared.forge.forge import ForgeRefused
+from sisimpur.shared.model.errors import Misconfigured
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage, MemoryForge, open_core
@@ -259,6 +260,84 @@ def test_what_the_owner_merged_is_done(parked: Stage) -> None:
     assert parked.note(ID) == "merged by the owner"
 
 
+# --- a finding is answered -----------------------------------------------------------------------------------
+
+DROPS = {**GOOD, "app.py": RIGHT + "\n\ndef drop(c, t):\n    c.execute(f'drop table {t}')\n"}
+SPACED = {**DROPS, "app.py": DROPS["app.py"].replace("def drop", "# one\ndef drop")}
+
+
+def test_the_owners_word_over_a_finding_settles_it_without_a_coder(stage: Callable[..., Stage]) -> None:
+    day = stage(DROPS)
+    day.run_day()
+    assert day.states() == {ID: "failed"}
+    jobs = len(day.jobs)
+    assert "finding 1. high: app.py:" in typed(day, show, id=ID)
+    assert "over raw SQL at app.py:" in typed(day, owner_commands.approve, id=ID, over="1", why="t is ours")
+    assert day.run_day() == []
+    assert day.states() == {ID: "completed"}
+    assert len(day.jobs) == jobs
+    assert "drop table" in day.forge("show", "main:app.py")
+    assert "over raw SQL at app.py" in day.note(ID) and "by your word" in day.note(ID)
+    assert "by your word" in next(day.home.reports.rglob("*.md")).read_text()
+
+
+def test_a_finding_is_named_by_its_letters_too_and_settled_in_later_commits(stage: Callable[..., Stage]) -> None:
+    day = stage(DROPS)
+    day.run_day()
+    with day.records() as records:
+        found = records.gates.newest(ID)[1]
+    assert found
+    typed(day, owner_commands.approve, id=ID, over=found.verdict.findings[0].signature[:8])
+    typed(day, owner_commands.cancel, id=ID)
+    day.run_day()
+    day.change.answers = [SPACED]  # type: ignore[attr-defined]
+    typed(day, owner_commands.retry, id=ID, why="a remark above it, please")
+    assert day.run_day() == []
+    assert day.states() == {ID: "completed"}
+    assert "# one" in day.forge("show", "main:app.py")
+
+
+@pytest.mark.parametrize("over", ["2", "0", "", "zzzz", "-1"])
+def test_a_finding_that_is_not_there_is_settled_by_nobody(stage: Callable[..., Stage], over: str) -> None:
+    day = stage(DROPS)
+    day.run_day()
+    with pytest.raises(Misconfigured):
+        typed(day, owner_commands.approve, id=ID, over=over)
+    assert day.states() == {ID: "failed"}
+
+
+def test_no_word_is_over_a_key(stage: Callable[..., Stage]) -> None:
+    day = stage({**GOOD, "app.py": RIGHT + f"TOKEN = {'q7Zp2mX9' + 'vK4tR8wL'!r}\n"})
+    day.run_day()
+    with pytest.raises(Misconfigured, match="nobody's word is over a secret"):
+        typed(day, owner_commands.approve, id=ID, over="1")
+
+
+def test_the_owners_words_take_the_place_of_the_order_that_they_contradict(stage: Callable[..., Stage]) -> None:
+    day = stage(DROPS)
+    day.run_day()
+    typed(day, owner_commands.retry, id=ID, why="leave that line")
+    day.run_day()
+    last = prompts(day)[-1]
+    assert last.index("leave that line") < last.index("the owner has answered this since")
+    assert "put together from strings" not in last
+    typed(day, owner_commands.retry, id=ID, why="no raw SQL is left: that one stays")
+    day.run_day()
+    assert "raw SQL)" not in prompts(day)[-1]
+
+
+def test_what_only_the_owner_decides_is_no_order_to_the_coder(
+    stage: Callable[..., Stage], model: ScriptedModel
+) -> None:
+    files = ("app.py", "tests/test_app.py")
+    model.play([reads(), plans(task(SUM, files=files, new_files=("requirements.txt",))), CODES, APPROVES])
+    day = stage({**DROPS, "requirements.txt": "rich==2\n"})
+    day.run_day()
+    assert "put together from strings" in prompts(day)[1]
+    assert "is a new dependency" not in prompts(day)[1]
+    assert "The task names requirements.txt: you may add there what the task asks for" in prompts(day)[1]
+
+
 # --- QA's turn -----------------------------------------------------------------------------------------------
 
 
@@ -279,6 +358,8 @@ def test_where_a_change_brings_no_test_qa_has_one_written(stage: Callable[..., S
     assert day.states() == {ID: "completed"}
     written = day.jobs[1].create
     assert len(written) == 1 and day.jobs[1].edit == ()
+    assert day.jobs[1].message.startswith("You are the Qa of"), "not the words of a change that was sent back"
+    assert "nothing shows" not in day.jobs[1].message, "what was found is not what it is asked for"
     assert "test_sum" in day.forge("show", f"main:{written[0]}")
 
 

@@ -253,12 +253,28 @@ def test_turned_off_nothing_is_looked_at(make: Make, off: str) -> None:
 def test_a_day_that_is_full_or_has_a_goal_left_looks_at_nothing(make: Make, model: ScriptedModel) -> None:
     stage = make(vision=VISION, upkeep="{}")
     stage.given_config("policy", capacity="{tasks_per_day: 1, parallel: 1}")
-    model.play([reads(), plans(task(COUNT, "Count", ("other.py",))), CODES, APPROVES])
+    wanted = task(COUNT, "Tidy up other.py", ("other.py",), description="The behaviour stays the same.")
+    model.play([reads(), plans(wanted), CODES, APPROVES])
+    stage.change = tidies
     stage.run_day(until="planning")
     assert list(stage.states()) == [OWN] and base_runs(stage) == 0
     stage.given_config("policy", capacity="{tasks_per_day: 2, parallel: 1}")
     stage.run_day(until="planning")
-    assert list(stage.states()) == [OWN, ID], "all that is wanted is planned, and there is room"
+    assert list(stage.states()) == [OWN], "what is wanted waits to be begun"
+    stage.run_day()
+    stage.run_day(until="planning")
+    assert stage.states() == {OWN: "completed", ID: "backlog"}, "all that is wanted is done, and there is room"
+
+
+def test_nothing_is_proposed_about_files_of_open_tasks(make: Make, model: ScriptedModel) -> None:
+    stage = make(vision=VISION, upkeep="{}")
+    stage.given_config("policy", merge="{auto: false}")
+    wanted = task(COUNT, "Tidy up app.py", ("app.py",), description="The behaviour stays the same.")
+    model.play([reads(), plans(wanted), CODES, APPROVES])
+    stage.change = tidies
+    stage.run_day()
+    stage.run_day(until="planning")
+    assert stage.states() == {OWN: "in_review"} and "nothing worth doing" in stage.home.daily_plan.read_text()
 
 
 def test_a_goal_that_is_due_leaves_no_room_whoever_failed_to_plan_it(make: Make) -> None:
@@ -421,8 +437,10 @@ def test_it_is_shown_beside_what_is_wanted(make: Make) -> None:
 
 
 def test_a_share_that_is_reached_ends_its_turn_for_today_and_nobody_elses(make: Make, model: ScriptedModel) -> None:
-    """Two tasks of the owner's, one after the other; the proposal is begun beside the first."""
-    stage = make(vision=VISION, upkeep="{tasks: 1}")
+    """Two tasks of the owner's, one after the other; what was proposed before them is begun beside the first."""
+    stage = make(upkeep="{tasks: 1}")
+    stage.run_day(until="planning")
+    stage.given_vision(VISION)
     stage.given_config("policy", capacity="{tasks_per_day: 3, parallel: 2}")
     first = task(COUNT, "Tidy up other.py", ("other.py",), description="The behaviour stays the same.")
     second = task(COUNT, "Tidy up long.py", ("long.py",), description="The behaviour stays the same.")

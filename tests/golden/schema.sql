@@ -1,4 +1,4 @@
-pragma user_version = 21;
+pragma user_version = 23;
 CREATE TRIGGER lesson_words_in after insert on lessons begin insert into lesson_words (rowid, keywords, signature, text) values (new.number, new.keywords, new.signature, new.text); end;
 CREATE TRIGGER lesson_words_out after delete on lessons begin insert into lesson_words (lesson_words, rowid, keywords, signature, text) values ('delete', old.number, old.keywords, old.signature, old.text); end;
 CREATE TABLE agent_runs (
@@ -10,6 +10,13 @@ CREATE TABLE agent_runs (
     started_at text not null,
     ended_at text,
     result text
+);
+CREATE TABLE answers (
+    id integer primary key,
+    goal_id text not null,
+    wording text not null,
+    text text not null,
+    at text not null
 );
 CREATE TABLE "attempts" (
     task text not null references tasks,
@@ -142,6 +149,14 @@ CREATE TABLE epochs (
     how text not null default '',
     waits_json text not null default '[]'
 ) strict;
+CREATE TABLE findings_over (
+    task text not null references tasks,
+    signature text not null,
+    finding text not null,
+    why text not null default '',
+    at text not null,
+    primary key (task, signature)
+);
 CREATE TABLE gate_runs (
     task text not null references tasks,
     commit_id text not null,
@@ -390,6 +405,13 @@ CREATE TABLE visions (
     vision_json text not null,
     guards_json text not null
 );
+CREATE TABLE waivers (
+    task text not null,
+    without text not null,
+    why text not null default '',
+    at text not null,
+    primary key (task, without)
+);
 CREATE TABLE write_offs (
     id integer primary key,
     call integer not null references calls,
@@ -399,6 +421,7 @@ CREATE TABLE write_offs (
     why text not null check (why <> '')
 ) strict;
 CREATE INDEX agent_runs_by_task on agent_runs (task_id) where task_id <> '';
+CREATE INDEX answers_by_goal on answers (goal_id, wording);
 CREATE INDEX batches_by_day on batches (day);
 CREATE INDEX calls_by_day on calls (day, amount) where state <> 'refused';
 CREATE INDEX calls_by_task on calls (task, amount) where state <> 'refused';

@@ -193,6 +193,8 @@ class ScriptedBench:
         if self.unrun is None:
             return None
         missing = {path: {"missing_lines": list(lines)} for path, lines in self.unrun(files).items()}
+        for path, entry in missing.items():
+            entry["executed_lines"] = list({*range(1, files[path].count("\n") + 1)} - {*entry["missing_lines"]})
         return json.dumps({"totals": {"percent_covered": 50.0}, "files": missing}).encode()
 
 
@@ -335,6 +337,9 @@ class ScriptedWorkshop:
 
     def lint(self, files: Mapping[str, str]) -> tuple[Lint, ...]:
         return tuple(self.stage.lints(files))
+
+    def tools(self) -> dict[str, Callable[[Mapping[str, str]], int]]:
+        return {"ruff": lambda files: len(self.lint(files))}
 
     def close(self) -> None:
         """Nothing goes on."""

@@ -99,3 +99,42 @@ def test_a_file_may_be_renamed_to_another_case() -> None:
 def test_the_order_of_changes_does_not_decide(paths: list[str]) -> None:
     changes = [replace(EDIT, path=path) for path in paths]
     assert (said(*changes) is None) == (said(*reversed(changes)) is None)
+
+
+# --- what makes a folder of tests a package ------------------------------------------------------------------
+
+TESTING = Scope(files=("a.py",), new_files=("shop/tests/api/test_new.py",))
+MARK = Change("shop/tests/api/__init__.py", "added", "", "100644")
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        pytest.param(MARK, id="empty"),
+        pytest.param(replace(MARK, added_lines=((1, ""),)), id="a line end"),
+        pytest.param(replace(MARK, added_lines=((1, "# tests of the API"),)), id="a comment"),
+        pytest.param(replace(MARK, path="shop/tests/__init__.py"), id="in the folder of tests above"),
+    ],
+)
+def test_an_empty_init_beside_tests_that_the_task_names_may_always_be_added(mark: Change) -> None:
+    assert said(mark, scope=TESTING) is None
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        pytest.param(replace(MARK, added_lines=((1, "import os"),)), id="with code"),
+        pytest.param(replace(MARK, added_lines=((1, "x = '#'"),)), id="with code, and a sign of comments in it"),
+        pytest.param(replace(MARK, path="shop/__init__.py"), id="a package of the product"),
+        pytest.param(replace(MARK, path="shop/tests/other/__init__.py"), id="beside no test of the task"),
+        pytest.param(replace(MARK, path="shop/tests/api/more.py"), id="another file"),
+        pytest.param(replace(MARK, kind="modified", mode_old="100644"), id="one that is there"),
+    ],
+)
+def test_any_other_file_that_the_task_does_not_name_stays_refused(mark: Change) -> None:
+    assert "the task does not name it" in str(said(mark, scope=TESTING))
+
+
+def test_a_guard_and_the_owner_s_limits_hold_for_it_too() -> None:
+    assert "the owner guards" in str(said(MARK, scope=replace(TESTING, guards=("shop/tests/",))))
+    assert "lies outside" in str(said(MARK, scope=replace(TESTING, allow=("lib/**",))))

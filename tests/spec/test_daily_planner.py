@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from sisimpur.agents.orchestrator.board.stuck import StuckTask
 from sisimpur.agents.orchestrator.planning import daily_planner
 from sisimpur.agents.orchestrator.planning.daily_planner import Beside, goals_to_plan, merged
 from sisimpur.agents.orchestrator.publishing import pull_text
@@ -93,6 +94,20 @@ def test_the_plan_says_what_why_and_what_it_will_cost() -> None:
         "- Tidy up: Which part?",
     ):
         assert said in text
+
+
+def test_the_plan_says_what_a_task_needs_what_only_has_its_turn_before_it_and_what_is_stuck() -> None:
+    task = replace(TASK, depends_on=("20261119-01",), after=("20261119-02",))
+    stuck = StuckTask(
+        "t-3", "Tidy", "needs the change of t-2", "2026-11-19 08:12", "t-2", ("unblock t-3", "cancel t-3")
+    )
+    beside = Beside((), dollars("5"), stuck=(stuck,))
+    text = daily_planner.render(replace(PLAN, tasks=(task,)), VISION, Board(()), beside)
+    assert "   - needs: `20261119-01`\n   - after: `20261119-02`" in text
+    assert (
+        "## Stuck until you say how it goes on\n\n- **Tidy** (`t-3`) needs the change of t-2, since 2026-11-19 08:12;"
+        " to go on, type one of: `python main.py unblock t-3`, `python main.py cancel t-3`\n"
+    ) in text
 
 
 def test_progress_counts_and_names_what_needs_the_owner() -> None:

@@ -92,6 +92,41 @@ READY = ReviewState("c1", "s1", True, True, True, evidence=evidence(), reviewed=
             replace(READY, reviewed=said(ChangesRequested((FINDING,)))), SendBack("review"), id="changes requested"
         ),
         pytest.param(
+            replace(READY, reviewed=said(ChangesRequested((FINDING,))), contradicted="it is\nno eval"),
+            SendBack("review"),
+            id="contradicted, and something else was found",
+        ),
+        pytest.param(
+            replace(
+                READY, reviewed=replace(said(ChangesRequested((FINDING,))), holds=True), contradicted="it is\nno eval"
+            ),
+            AskOwner(
+                (
+                    "the coder says that a finding is wrong: it is no eval",
+                    "the reviewer holds to it: app.py:3 eval of input",
+                )
+            ),
+            id="contradicted, and held to",
+        ),
+        pytest.param(
+            replace(READY, protected=("a.py",), reviewed=replace(said(Approved()), word="it doubles the timeout")),
+            AskOwner(
+                (
+                    "it changes a.py, which is never merged without you",
+                    "the reviewer tells you: it doubles the timeout",
+                )
+            ),
+            id="a word for the owner beside what is asked",
+        ),
+        pytest.param(
+            replace(READY, reviewed=replace(said(Approved()), word="fine")), Merge(), id="a word that nobody waits for"
+        ),
+        pytest.param(
+            replace(READY, reviewed=replace(said(Escalated("a licence")), word="a licence")),
+            AskOwner(("the reviewer asks you: a licence",)),
+            id="the same word once",
+        ),
+        pytest.param(
             replace(READY, reviewed=said(Escalated("a licence question"))),
             AskOwner(("the reviewer asks you: a licence question",)),
             id="escalated",

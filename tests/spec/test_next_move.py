@@ -26,7 +26,7 @@ from sisimpur.shared.model.gate import AskOwner, Judge, ReviewState, RunTests
 from sisimpur.shared.model.lifecycle import Board, Card, Event, State, TaskLimits, Tried, pause_after, waits_for
 from sisimpur.shared.model.work import Priority, TaskSpec
 
-UNKNOWN = "no task is ready: a depends on x, which does not exist"
+UNKNOWN = "no task is ready: a depends on x, which does not exist; a waits for you; see: python main.py status"
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 
 
@@ -124,6 +124,18 @@ def test_without_its_share_upkeep_rests_and_the_owners_tasks_go_on() -> None:
     assert isinstance(next_move(Board((replace(read, no_model="the share is used up"),)), NOW), Rest)
     asking = card("20261120-u1", State.IN_REVIEW, at_gate=replace(PARKED, approved=True))
     assert isinstance(next_move(Board((replace(asking, no_model="x"),)), NOW), Gate), "what he approved is merged"
+
+
+def test_the_long_runs_for_a_proposal_of_ours_wait_for_what_is_wanted() -> None:
+    ours = card("20261120-u1", State.IN_REVIEW, at_gate=replace(READY, evidence=None))
+    tested = Gate(ours.id, RunTests())
+    assert next_move(Board((ours,)), NOW) == tested
+    assert next_move(Board((ours, card("a"))), NOW) == CodeTask("a")
+    at_work = Board((ours, card("a", State.IN_PROGRESS, attempt=1)), busy=frozenset({"a"}), free_workers=1)
+    assert isinstance(next_move(at_work, NOW), Rest)
+    resting = card("a", rests_until=NOW + timedelta(hours=1))
+    stuck = card("b", after=("x",))
+    assert next_move(Board((ours, resting, stuck)), NOW) == tested, "nobody waits for what cannot begin"
 
 
 def test_a_resting_task_lets_others_pass_and_wakes_in_time() -> None:

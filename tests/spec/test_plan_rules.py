@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import permutations, product
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sisimpur.agents.planner import chains, plan_rules, settling
+from sisimpur.agents.planner.chains import shortened
 from sisimpur.agents.planner.plan_rules import Tree, faults
 from sisimpur.agents.planner.settling import settled
-from sisimpur.agents.planner.task_spec import Draft, GoalReply, GoalVerdict, PlanReply, body, headline
+from sisimpur.agents.planner.task_spec import (
+    LONGEST_CRITERION,
+    Draft,
+    GoalReply,
+    GoalVerdict,
+    PlanReply,
+    body,
+    headline,
+)
 from sisimpur.shared.model.naming import is_task_id
-from sisimpur.shared.model.work import Difficulty, Goal, Guard, PlanAnswer, PlanOrder, Priority, TaskSpec
+from sisimpur.shared.model.work import Difficulty, Goal, Guard, PlanAnswer, PlanOrder, Priority, TaskKind, TaskSpec
 
+AGENTS = Path(__file__).parents[2] / "agents"
 DAY = "2026-11-20"
 FILES = ("README.md", "app/__init__.py", "app/views.py", "app/urls.py", "hooks/n8n.py", "tests/test_app.py")
 TREE = Tree.of(FILES)
@@ -26,6 +42,7 @@ GOALS = (
 )
 GUARD = Guard("Don't touch the n8n webhook", ("hooks/**",))
 ORDER = PlanOrder(GOALS, capacity=5, guards=(GUARD,), allow=("app", "tests/**", "hooks"))
+ONE_GOAL = replace(ORDER, goals=GOALS[:1])
 OPEN = TaskSpec("20261119-04", "Fix the broken views", "…", goal_id="g-1", files=("app/views.py",))
 
 
@@ -117,6 +134,76 @@ def test_a_task_that_breaks_a_rule_is_dropped_with_the_reason(fields: dict[str, 
     assert reason in answer.notes[0]
 
 
+# --- the prompt ----------------------------------------------------------------------------------------------
+
+RULES = {  # a piece of what a fault says -> where the prompt says it before
+    "was not asked for": "A task belongs to a goal that was asked about here",
+    "so it can have no task": "and is answered with `tasks`",
+    "has no title": "`title`: what it does",
+    "has no description": "`description`: for an engineer",
+    "its description has": f"at most {plan_rules.LONGEST_DESCRIPTION} characters",
+    "has no acceptance criterion": "`acceptance`: one to five facts",
+    "acceptance criteria (limit": f"never more than {plan_rules.MAX_CRITERIA}",
+    "an acceptance criterion is longer": f"each at most {LONGEST_CRITERION} characters",
+    "names no file to change": "a task without a file is none",
+    "split it": f"never more than {plan_rules.MAX_FILES}",
+    "names a file twice": "and each once",
+    "is created by": "A file is created by one task only",
+    "does not exist; what": "`files`: existing files that it edits",
+    "is no path inside the repository": f"inside the repository, at most {plan_rules.LONGEST_PATH} characters",
+    "must not be touched": "never a guarded path",
+    "lies outside of what tasks may touch": "Only what tasks may touch",
+    "exists already": "and that do not exist yet",
+    "is the name of a folder": "A new file is not the name of a folder",
+    "only in capitals": "differs from what exists by more than capitals",
+    "is a file": "lies below no file",
+    "the open task": "nothing that an open task or another one of this answer already does",
+    "does the same": "or another one of this answer already does",
+    "is that of another task": "no two tasks have the same",
+    "which is no task": "keys of tasks in this answer, or ids of open tasks",
+    "depends on itself": "No circles, over both",
+    "in a chain of tasks": "A chain of tasks that depend on each other is no longer than the limit below",
+}
+ELSEWHERE = {  # rules that are kept beside plan_rules
+    "the tasks that are looked at": f"Only the first {plan_rules.MAX_TASKS} tasks",
+    "the goals": "answer every goal exactly once",
+    "evidence": f"at most {settling.MAX_EVIDENCE} are looked at",
+    "a quote": f"at least {settling.SHORTEST_QUOTE} letters or digits",
+    "a line": f"`line` (at most {settling.NEAR} off)",
+    "context": "at most 8 files that it only reads",
+}
+PROMPT = (AGENTS / "planner" / "prompts" / "plan.system.md").read_text()
+
+
+@pytest.mark.parametrize("phrase", [*RULES.values(), *ELSEWHERE.values()])
+def test_every_rule_that_refuses_a_plan_stands_in_the_prompt(phrase: str) -> None:
+    assert phrase in PROMPT
+
+
+def test_no_rule_is_added_without_a_word_in_the_prompt() -> None:
+    """Every text that the rules can answer with is known here."""
+    told = [*_texts(ast.parse(inspect.getsource(plan_rules)))]
+    assert len(told) > 20
+    assert [text for text in told if not any(piece in text for piece in RULES)] == []
+    assert [piece for piece in RULES if not any(piece in text for text in told)] == []
+
+
+def _texts(module: ast.Module) -> Iterator[str]:
+    """What is yielded or returned as text, its holes left out."""
+    for node in ast.walk(module):
+        said = node.value if isinstance(node, ast.Yield | ast.Return) else None
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "append":
+            said = node.args[0]
+        for part in said.elts if isinstance(said, ast.Tuple) else (said,):
+            if isinstance(part, ast.JoinedStr):
+                yield "".join(str(one.value) for one in part.values if isinstance(one, ast.Constant))
+            elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+                yield part.value
+
+
+# --- goals and their tasks -----------------------------------------------------------------------------------
+
+
 def test_a_goal_that_loses_all_its_tasks_becomes_a_question_and_is_not_tried_for_ever() -> None:
     answer = plan(draft(files=["hooks/n8n.py"]), draft("b", "g-2"), order=replace(ORDER, goals=GOALS[:2]))
     assert [question.goal_id for question in answer.questions] == ["g-1"]
@@ -202,6 +289,183 @@ def test_a_chain_may_be_three_long_and_no_longer() -> None:
     assert titles(answer) == ["Do a for g-1", "Do b for g-1", "Do c for g-1"]
     assert "number 4 in a chain of tasks (limit 3)" in answer.notes[0]
     assert "number 5 in a chain" in answer.notes[1]
+
+
+def test_a_turn_is_kept_as_one_and_costs_nobody_his_place() -> None:
+    """Of a dropped task nobody waits for the turn; of an open one, and of one of this answer, by our ids."""
+    order = replace(ORDER, open_tasks=(replace(OPEN, goal_id="g-9"),))
+    answer = plan(
+        draft("b", "g-1", after=["a", "gone", OPEN.id, "unknown", "b"]),
+        draft("a", "g-1", title="Prepare"),
+        draft("gone", "g-1", title="Not allowed", files=["README.md"]),
+        order=order,
+    )
+    assert [(task.title, task.depends_on, task.after) for task in answer.tasks] == [
+        ("Prepare", (), ()),
+        ("Do b for g-1", (), ("20261120-01", OPEN.id)),
+    ]
+
+
+def test_a_turn_that_would_close_a_circle_is_no_turn_and_no_fault() -> None:
+    """Over both kinds: what is needed counts first."""
+    answer = plan(draft("a", after=["b"], title="One"), draft("b", "g-1", "a", title="Two", after=["a"]))
+    assert [(task.title, task.depends_on, task.after) for task in answer.tasks] == [
+        ("One", (), ()),
+        ("Two", ("20261120-01",), ()),
+    ]
+    round_ = plan(*(draft(one, title=one, after=[other]) for one, other in ("ab", "bc", "ca")), order=ONE_GOAL)
+    assert (len(round_.tasks), sum(len(task.after) for task in round_.tasks), round_.notes) == (3, 2, ())
+
+
+def test_turns_make_no_chain_too_long() -> None:
+    assert len(plan(*(draft(one, title=one, after=[other]) for one, other in ("bx", "cb", "dc", "ed"))).tasks) == 4
+
+
+def test_whatever_waits_for_whatever_every_beginning_of_the_plan_is_whole() -> None:
+    """All ways in which three tasks may wait for each other."""
+    for kinds in product(("", "depends_on", "after"), repeat=6):
+        waits: dict[str, dict[str, Any]] = {key: {"depends_on": [], "after": []} for key in "abc"}
+        for (one, other), kind in zip(permutations("abc", 2), kinds, strict=True):
+            waits[one].get(kind, []).append(other)
+        answer = plan(*(draft(key, title=key, **waits[key]) for key in "abc"), order=ONE_GOAL)
+        before: set[str] = set()
+        for task in answer.tasks:
+            assert {*task.depends_on, *task.after} <= before, kinds
+            before.add(task.id)
+        assert len(answer.tasks) == 3 or "depends on itself" in "".join(answer.notes), kinds
+
+
+def test_kind_and_tests_that_change_come_along() -> None:
+    (task,) = plan(draft(kind=TaskKind.BEHAVIOUR, changes_tests=["tests/t.py::test_a\n", " ", "x" * 400])).tasks
+    assert (task.kind, [len(test) for test in task.changes_tests]) == (TaskKind.BEHAVIOUR, [18, 300])
+
+
+# --- what an earlier task creates ------------------------------------------------------------------------------
+
+MAKES = replace(OPEN, id="20261119-05", title="Another", files=(), new_files=("app/new.py",))
+
+
+@pytest.mark.parametrize(
+    ("tasks", "files", "new"),
+    [
+        pytest.param((draft("b", "g-1", "a", files=["app/new.py"]),), ("app/new.py",), (), id="it edits it"),
+        pytest.param((draft("b", "g-1", "a", files=[], new_files=["app/new.py"]),), ("app/new.py",), (), id="as new"),
+        pytest.param(
+            (draft("x", "g-1", "a", title="Between"), draft("b", "g-1", "x", files=["app/new.py"])),
+            ("app/new.py",),
+            (),
+            id="over a step",
+        ),
+        pytest.param((draft("b", "g-1", MAKES.id, files=["app/new.py"]),), ("app/new.py",), (), id="an open task"),
+    ],
+)
+def test_a_task_may_edit_what_an_earlier_one_creates(
+    tasks: tuple[Draft, ...], files: tuple[str, ...], new: tuple[str, ...]
+) -> None:
+    is_open = MAKES.id in tasks[-1].depends_on
+    maker = () if is_open else (draft("a", title="Make it", files=[], new_files=["app/new.py"]),)
+    answer = plan(*maker, *tasks, order=replace(ONE_GOAL, open_tasks=(MAKES,) if is_open else ()))
+    assert (answer.notes, answer.tasks[-1].files, answer.tasks[-1].new_files) == ((), files, new)
+
+
+@pytest.mark.parametrize("fields", [{"files": ["app/new.py"]}, {"new_files": ["app/new.py"]}])
+@pytest.mark.parametrize("waits", [{}, {"after": ["a"]}])
+def test_without_needing_it_nobody_touches_what_another_one_creates(
+    fields: dict[str, Any], waits: dict[str, Any]
+) -> None:
+    answer = plan(draft("a", files=[], new_files=["app/new.py"], title="Make it"), draft("b", **fields, **waits))
+    assert titles(answer) == ["Make it"]
+    assert "app/new.py is created by 'a', too: depend on that, and name the file in `files`" in answer.notes[0]
+
+
+def test_what_an_earlier_one_creates_may_be_read() -> None:
+    answer = plan(
+        draft("a", files=[], new_files=["app/new.py"], title="Make it"), draft("b", "g-1", "a", context=["app/new.py"])
+    )
+    assert answer.tasks[1].context == ("app/new.py",)
+
+
+# --- chains that are too long ----------------------------------------------------------------------------------
+
+
+def chain(*fields: dict[str, Any]) -> list[Draft]:
+    keys = "abcdefgh"[: len(fields)]
+    return [
+        draft(
+            key, one.get("goal_id", "g-1"), *before, **{name: value for name, value in one.items() if name != "goal_id"}
+        )
+        for key, before, one in zip(keys, ("", *keys), fields, strict=False)
+    ]  # a string of one key, or of none, is the list of them
+
+
+def joined(tasks: list[Draft]) -> PlanReply:
+    goals = [GoalReply(goal.id, GoalVerdict.TASKS, "", []) for goal in GOALS]
+    return shortened(PlanReply(goals, tasks), ORDER, TREE)
+
+
+def test_a_chain_that_is_too_long_is_joined_where_the_fewest_files_come_together() -> None:
+    tasks = chain(
+        {"files": ["app/views.py"], "title": "One"},
+        {"files": ["app/views.py", "app/urls.py"], "title": "Two"},
+        {"files": ["app/urls.py"], "title": "Three", "kind": TaskKind.FIX, "difficulty": Difficulty.HARD},
+        {"files": [], "new_files": ["app/n.py"], "title": "Four", "kind": TaskKind.TESTS, "acceptance": ["is tested"]},
+        {"files": ["tests/test_app.py"], "title": "Five"},
+    )
+    reply = joined(tasks)
+    assert [task.title for task in reply.tasks] == ["One, then two, then three", "Four", "Five"]
+    assert [task.depends_on for task in reply.tasks] == [[], ["a"], ["d"]]
+    assert faults(reply, ORDER, TREE) == {}
+
+
+def test_what_is_joined_holds_all_that_both_said() -> None:
+    one, other = (
+        draft(
+            "a", files=["app/views.py"], new_files=["app/n.py"], context=["app/urls.py"], after=["x"], kind=TaskKind.FIX
+        ),
+        draft("b", "g-1", "a", "y", files=["app/n.py", "app/urls.py"], kind=TaskKind.TESTS, changes_tests=["t"]),
+    )
+    both = chains.joined(one, other)
+    assert (both.key, both.files, both.new_files, both.context) == (
+        "a",
+        ["app/views.py", "app/urls.py"],
+        ["app/n.py"],
+        [],
+    )
+    assert both.description == f"{one.description}\n\n{other.description}"
+    assert both.acceptance == [*one.acceptance, *other.acceptance]
+    assert (both.depends_on, both.after, both.kind, both.changes_tests) == (["y"], ["x"], TaskKind.FIX, ["t"])
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"description": "x" * 2_500}, id="descriptions"),
+        pytest.param({"acceptance": ["a"] * 6}, id="criteria"),
+    ],
+)
+def test_what_cannot_be_one_task_is_refused_as_before(fields: dict[str, Any]) -> None:
+    tasks = chain(*({**fields, "title": title} for title in "abcd"))
+    assert joined(tasks).tasks == tasks
+    assert "in a chain of tasks (limit 3)" in faults(joined(tasks), ORDER, TREE)[3][0]
+
+
+def test_tasks_of_different_goals_stay_apart() -> None:
+    tasks = chain(*({"goal_id": goal} for goal in ("g-1", "g-2", "g-1", "g-2")))
+    assert joined(tasks).tasks == tasks
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 7), st.booleans()), min_size=7, max_size=7), st.integers(1, 4))
+def test_small_tasks_of_one_goal_are_never_refused_for_their_chain(links: list[tuple[int, bool]], depth: int) -> None:
+    """Each of eight needs, or comes after, one of those before it."""
+    tasks = [draft("t0", title="0")]
+    for number, (other, needs) in enumerate(links, 1):
+        waits: dict[str, Any] = {"depends_on" if needs else "after": [f"t{min(other, number - 1)}"]}
+        tasks.append(draft(f"t{number}", title=str(number), files=["app/views.py"], acceptance=["a"], **waits))
+    order = replace(ORDER, depth=depth, goals=GOALS[:1])
+    reply = shortened(PlanReply([], tasks), order, TREE)
+    assert faults(reply, order, TREE) == {}
+    assert sum(len(task.acceptance) for task in reply.tasks) == 8
 
 
 def test_two_tasks_of_one_name_are_not_confused() -> None:

@@ -3,21 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
 from sisimpur.agents.planner.agent import Planner
-from sisimpur.agents.planner.codebase_analyzer import CodebaseAnalyzer
-from sisimpur.agents.planner.source import SourceHit
-from sisimpur.agents.planner.task_spec import ClaimedEvidence, Draft, GoalReply, GoalVerdict, PlanReply, Proof
+from sisimpur.agents.planner.facts.asking import FactAsk
+from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.task_spec import (
+    ClaimedEvidence,
+    ClaimedMeasure,
+    Draft,
+    GoalReply,
+    GoalVerdict,
+    PlanReply,
+    Proof,
+)
 from sisimpur.shared.llm import llm_client
 from sisimpur.shared.llm.prompts import Prompts
 from sisimpur.shared.model.errors import OutOfBudget, Refused, Stumble, TeamError
-from sisimpur.shared.model.work import Difficulty, Goal, Guard, PlanAnswer, PlanOrder, Priority, Remark, Run, TaskSpec
+from sisimpur.shared.model.work import (
+    Difficulty,
+    Goal,
+    GoalWord,
+    Guard,
+    Measure,
+    MeasureKind,
+    PlanAnswer,
+    PlanOrder,
+    Priority,
+    Remark,
+    Run,
+    TaskSpec,
+)
+from tests.spec.planner_repository import Repository
 
 T = TypeVar("T")
 AGENTS = Path(__file__).parents[2] / "agents"
@@ -36,38 +58,17 @@ GOAL = Goal(
 ORDER = PlanOrder((GOAL,), capacity=3)
 
 
-@dataclass(frozen=True)
-class Found:
-    path: str
-    line: int
-    text: str
-
-
-@dataclass(frozen=True)
-class Repository:
-    texts: Mapping[str, str]
-
-    def files(self) -> tuple[str, ...]:
-        return tuple(sorted(self.texts))
-
-    def read(self, path: str, limit: int) -> str | None:
-        text = self.texts.get(path)
-        return text if text is not None and len(text) <= limit else None
-
-    def grep(self, needle: str, limit: int) -> tuple[SourceHit, ...]:
-        lines = ((path, n, line) for path in self.files() for n, line in enumerate(self.texts[path].split("\n"), 1))
-        return tuple(Found(*found) for found in lines if needle in found[2])[:limit]
-
-
 class ScriptedModel:
     """Answers in turn, or fails in turn; remembers what it was asked."""
 
     def __init__(self, *answers: PlanReply | TeamError) -> None:
         self.answers = list(answers)
         self.asked: list[str] = []
+        self.kept: list[str] = []  # beginnings that are to be kept
 
     def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
         self.asked.append(user)
+        self.kept += [user[:end] for end in kept]
         reply = self.answers.pop(0)
         if isinstance(reply, TeamError):
             raise reply
@@ -122,8 +123,8 @@ def test_the_model_sees_goals_facts_guards_notes_and_open_tasks_each_in_its_fenc
     plan(model, order)
     blocks = re.findall(r"^(`{3,})(\w+)\n(.*?)\n\1$", model.asked[0], re.MULTILINE | re.DOTALL)
     texts = {label: text for _, label, text in blocks}
-    assert list(texts) == ["facts", "patterns", "guards", "notes", "tasks", "goals"]
-    assert "\n3| DEBUG = False" in texts["facts"]
+    assert list(texts) == ["repository", "patterns", "guards", "notes", "tasks", "facts", "goals"]
+    assert "\n3| DEBUG = False" in texts["facts"] and "core/settings.py (7)" in texts["repository"]
     assert texts["guards"] == "hooks/**: Don't touch n8n"
     assert texts["notes"] == "Keep Bengali"
     assert texts["tasks"] == "20261119-01 (goal g-0): Tidy up [apps/views.py]"
@@ -146,6 +147,108 @@ def test_proposals_are_asked_about_as_what_strangers_want_and_no_other_goal_is_n
     assert "# Goals to answer\n\n```goals\n" in his and "(goal g-0)" in his
     assert "# Proposals of strangers to answer\n\n```proposals\n" in of_strangers
     assert "g-0" not in of_strangers and "20261119-01 (goal another): Tidy up" in of_strangers
+
+
+def test_the_model_sees_what_is_known_of_earlier_work_as_data_and_nothing_where_nothing_is() -> None:
+    order = replace(
+        ORDER,
+        words=(GoalWord("g-1", "answer", "```\nthe handler is shared", "20261119-01"), GoalWord("g-1", "left", "docs")),
+        figures=("g-1: 61 % of app/api, wanted 80 %",),
+        stuck=("20261118-02 (Tidy): needs the change of 20261118-01, which lies in failed/, since 2026-11-18 09:00",),
+    )
+    model = ScriptedModel(reply(draft("a")), reply(draft("a")))
+    plan(model, order)
+    plan(model)
+    told, untold = model.asked
+    words = "g-1 answer (20261119-01): ```\nthe handler is shared\ng-1 left: docs"
+    assert f"# Words about these goals\n\n````words\n{words}\n````" in told
+    assert "# Figures of these goals\n\n```figures\ng-1: 61 %" in told
+    assert "# Stuck tasks\n\n```stuck\n20261118-02 (Tidy): needs" in told
+    assert not any(heading in untold for heading in ("# Words", "# Figures", "# Stuck"))
+
+
+def test_of_an_open_task_the_model_sees_what_it_creates() -> None:
+    known = TaskSpec("20261119-01", "Tidy up", "…", goal_id="g-0", files=("apps/views.py",), new_files=("apps/x.py",))
+    model = ScriptedModel(reply(draft("a")))
+    plan(model, replace(ORDER, open_tasks=(known,)))
+    assert "20261119-01 (goal g-0): Tidy up [apps/views.py; creates apps/x.py]" in model.asked[0]
+
+
+def test_a_chain_that_can_be_joined_costs_no_second_call() -> None:
+    tasks = [replace(draft(key), depends_on=[*before]) for key, before in zip("abcd", ("", *"abc"), strict=True)]
+    model = ScriptedModel(reply(*tasks))
+    assert [task.title for task in plan(model, replace(ORDER, capacity=9)).tasks] == [
+        "a g-1, then b g-1",
+        "c g-1",
+        "d g-1",
+    ]
+    assert len(model.asked) == 1
+
+
+# --- words and measures ----------------------------------------------------------------------------------------
+
+
+def test_remarks_and_what_is_left_are_kept_as_one_line_each() -> None:
+    said = replace(
+        reply(draft("a")).goals[0],
+        remarks=["cron.py starts it,\ntoo", " ", "cron.py starts it, too"],
+        left="\x00the docs",
+    )
+    answer = plan(ScriptedModel(PlanReply([said], [draft("a")])))
+    assert answer.words == (GoalWord("g-1", "remark", "cron.py starts it, too"), GoalWord("g-1", "left", "the docs"))
+    many = replace(said, remarks=[f"{n} {'x' * 999}" for n in range(9)], left="")
+    answer = plan(ScriptedModel(PlanReply([many], [draft("a")])))
+    assert (len(answer.words), max(len(word.text) for word in answer.words)) == (5, 500)
+
+
+def test_a_goal_that_is_not_planned_has_a_question_and_no_words() -> None:
+    said = GoalReply("g-1", GoalVerdict.QUESTION, "Which?", [], remarks=["so"], left="all", measures=[])
+    assert plan(ScriptedModel(PlanReply([said], []))).words == ()
+
+
+COVER, FINDS, TEST, FILE = MeasureKind.COVERAGE, MeasureKind.FINDINGS, MeasureKind.TEST, MeasureKind.PROPERTY
+
+
+@pytest.mark.parametrize(
+    ("kind", "of", "is_one"),
+    [
+        (COVER, "app/api", True),
+        (COVER, " app/api/ ", True),
+        (COVER, ".", True),
+        (COVER, "../x", False),
+        (COVER, "", False),
+        (FINDS, "ruff app/api", True),
+        (FINDS, "ruff .", True),
+        (FINDS, "ruff", False),
+        (FINDS, "ruff app; rm -rf /", False),
+        (FINDS, "Ruff/../x app", False),
+        (TEST, "tests/test_a.py::test_b[a b]", True),
+        (TEST, "/etc/passwd::x", False),
+        (TEST, "tests/a.py\nx", False),
+        (MeasureKind.TIMING, "tests/test_a.py::test_b", True),
+        (FILE, "lines app/views.py", True),
+        (FILE, "bytes app/views.py", True),
+        (FILE, "matches app/views.py import os", True),
+        (FILE, "matches app/views.py", False),
+        (FILE, "lines app/views.py x", False),
+        (FILE, "words app/views.py", False),
+        (FILE, "lines ../x", False),
+        (COVER, "x" * 301, False),
+    ],
+)
+def test_a_measure_is_taken_over_if_it_names_something_that_can_be_looked_for(
+    kind: MeasureKind, of: str, is_one: bool
+) -> None:
+    said = replace(reply().goals[0], measures=[ClaimedMeasure(kind, of, "at_least", 80)])
+    answer = plan(ScriptedModel(PlanReply([said], [draft("a")])))
+    assert answer.measures == ((("g-1", Measure(kind, of.strip(), at_least=80)),) if is_one else ())
+    assert any("names nothing to measure" in note for note in answer.notes) is not is_one
+
+
+def test_a_measure_has_the_bound_that_was_named_and_a_figure_that_is_one() -> None:
+    claimed = [ClaimedMeasure(COVER, "app", "at_most", 5), ClaimedMeasure(COVER, "app", "at_most", float("nan"))]
+    answer = plan(ScriptedModel(PlanReply([replace(reply().goals[0], measures=claimed)], [draft("a")])))
+    assert answer.measures == (("g-1", Measure(COVER, "app", at_most=5)),)
 
 
 # --- asking again --------------------------------------------------------------------------------------------
@@ -197,6 +300,86 @@ def test_if_the_second_answer_cannot_be_had_the_good_part_of_the_first_counts(pr
 def test_if_the_first_answer_cannot_be_had_the_caller_decides() -> None:
     with pytest.raises(OutOfBudget):
         plan(ScriptedModel(OutOfBudget("day cap $5.00 reached")))
+
+
+# --- one round of asking -------------------------------------------------------------------------------------
+
+ASKS = PlanReply([], [], [FactAsk("g-1", "file", "apps/views.py"), FactAsk("g-1", "search", "brain_engine")])
+
+
+def test_what_the_model_asks_to_see_it_gets_once_behind_the_same_beginning() -> None:
+    model = ScriptedModel(ASKS, reply(draft("a")))
+    answer = plan(model)
+    first, second = model.asked
+    assert second.startswith(first.rstrip())
+    assert "file apps/views.py:\napps/views.py, 2 lines:\n1| def login(request):" in second
+    assert "search brain_engine:\nno line holds it" in second  # .env holds it, and may not be read
+    assert [task.title for task in answer.tasks] == ["a g-1"]
+
+
+def test_who_asks_a_second_time_is_told_what_is_missing_and_gets_no_more() -> None:
+    model = ScriptedModel(ASKS, ASKS, reply(draft("a")))
+    answer = plan(model)
+    assert len(model.asked) == 3 and model.asked[2].startswith(model.asked[1].rstrip())
+    assert "goal g-1: no answer" in model.asked[2] and model.asked[2].count("file apps/views.py:\n") == 1
+    assert len(answer.tasks) == 1
+
+
+def test_a_stranger_is_shown_no_more_than_the_owner() -> None:
+    proposed = replace(ORDER, goals=(replace(GOAL, proposed_by="mallory"),))
+    model = ScriptedModel(PlanReply([], [], [FactAsk("g-1", "file", ".env")]), reply(draft("a")))
+    plan(model, proposed)
+    assert "not shown: it usually holds keys" in model.asked[1] and "TOKEN" not in model.asked[1]
+
+
+# --- groups of goals -----------------------------------------------------------------------------------------
+
+PARTS = Repository({f"part_{n}.py": f"value_{n} = 'of part {n}'\n" * 800 for n in range(1, 5)})
+MANY = PlanOrder(tuple(Goal(f"g-{n}", f"Mend part_{n}.py") for n in range(1, 5)), capacity=6)
+
+
+def in_groups(*answers: PlanReply | TeamError) -> tuple[PlanAnswer, ScriptedModel]:
+    model = ScriptedModel(*answers)
+    return Planner(model, Prompts(AGENTS), CodebaseAnalyzer()).plan(RUN, MANY, PARTS), model
+
+
+def mended(number: int, depends_on: Sequence[str] = ()) -> PlanReply:
+    made = replace(draft("a", f"g-{number}", [f"part_{number}.py"]), depends_on=[*depends_on])
+    return PlanReply([GoalReply(f"g-{number}", GoalVerdict.TASKS, "so", [])], [made])
+
+
+def test_goals_whose_facts_do_not_fit_are_asked_about_one_group_after_the_other() -> None:
+    answer, model = in_groups(mended(1), mended(2, ["20261120-01"]), mended(3))
+    assert [task.id for task in answer.tasks] == ["20261120-01", "20261120-02", "20261120-03"]
+    assert answer.tasks[1].depends_on == ("20261120-01",)  # what is planned is an open task to those after it
+    assert "20261120-01 (goal g-1): a g-1 [part_1.py]" in model.asked[1]
+    assert [f"part_{n}.py, 800 lines:" in user for n, user in enumerate(model.asked, 1)] == [True] * 3
+
+
+def test_there_are_so_many_groups_a_day_and_the_rest_is_left() -> None:
+    answer, model = in_groups(mended(1), mended(2), mended(3))
+    assert (len(model.asked), answer.deferred) == (3, ("g-4",))
+    assert "Left for another day: Mend part_4.py" in answer.notes[-1]
+
+
+def test_all_groups_begin_with_what_is_so_whatever_is_asked_and_that_is_kept() -> None:
+    _, model = in_groups(mended(1), mended(2), mended(3))
+    (same,) = set(model.kept)
+    assert "part_4.py (800)" in same and "1| value_1" not in same
+
+
+def test_what_was_planned_before_the_money_was_used_up_is_kept() -> None:
+    answer, _ = in_groups(mended(1), OutOfBudget("the day's cap is reached"))
+    assert [task.goal_id for task in answer.tasks] == ["g-1"]
+    assert answer.deferred == ("g-2", "g-3", "g-4")
+    assert "the day's cap is reached" in answer.notes[-1]
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_the_first_prompt_is_kept_only_if_a_second_is_likely(goes_on: bool) -> None:
+    model = ScriptedModel(ASKS, reply(draft("a")))
+    Planner(model, Prompts(AGENTS), CodebaseAnalyzer(), lambda: goes_on).plan(RUN, ORDER, Repository(SITE))
+    assert model.kept == ([model.asked[0].rstrip()] * 2 if goes_on else [])
 
 
 # --- verdicts and evidence -----------------------------------------------------------------------------------

@@ -168,6 +168,14 @@ def test_a_change_with_its_test_is_green_in_four_runs(stage: Stage) -> None:
     assert stage.runs == [BASE, CHANGE, RESTORED, UNCHANGED]
 
 
+def test_a_test_file_that_the_runner_leaves_out_is_a_finding_of_its_own(stage: Stage) -> None:
+    left_out = "class Rounded:\n    def test_it(self):\n        assert 1 == 2\n"
+    found = stage.given_change({"shop.py": ROUNDED, "tests/test_more.py": left_out}).check()
+    assert rules(found.problems) == ("nothing shows the new behaviour", "a test file is not run")
+    assert "call the class Rounded TestRounded" in found.problems[1].text
+    assert found.is_red, "the coder mends it where it is, before QA writes other tests"
+
+
 def test_the_evidence_names_what_was_tested_with_what_and_where(stage: Stage) -> None:
     found = stage.given_change({"shop.py": ROUNDED, "tests/test_shop.py": NEW}).check()
     assert (found.commit, found.base) == (stage.branch.commit, stage.base)

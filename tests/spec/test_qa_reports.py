@@ -298,5 +298,5 @@ def test_coverage_may_not_fall_by_the_changes_own_lines(
     found = drop(before, after, uncovered, tolerance=1.0)
     assert (found is not None) == is_problem
     if found:
-        assert (found.rule, found.remedy) == ("coverage drops", "correct")
+        assert (found.rule, found.remedy) == ("coverage drops", "write tests")
         assert "app.py:3" in found.text

@@ -152,6 +152,20 @@ def test_an_idle_day_says_that_there_was_nothing_to_do() -> None:
     assert section(text, "Tomorrow") == "- nothing goes on by itself: write new goals into VISION.md"
 
 
+def test_what_is_stuck_waits_for_the_owner_with_the_ways_out_and_does_not_go_on_tomorrow() -> None:
+    stuck = replace(WAITING, stuck="needs the change of x, since 2026-11-19 08:12", ways=("unblock 04", "cancel 04"))
+    behind = TaskAccount("20261120-05", "Polish", State.BACKLOG, held_up="waits for 20261120-04 (backlog)")
+    text = evening(replace(IDLE, others=(stuck, behind)), CALL)
+    assert "nothing to do, 1 thing waits for you" in text
+    assert section(text, "Waits for you") == (
+        "- **Tidy** (`20261120-04`) needs the change of x, since 2026-11-19 08:12"
+        " → one of: `python main.py unblock 04`, `python main.py cancel 04`"
+    )
+    tomorrow = section(text, "Tomorrow")
+    assert "- does not go on: **Polish** (`20261120-05`) waits for 20261120-04 (backlog)\n" in tomorrow
+    assert "nothing goes on by itself: answer what waits" in tomorrow and "- goes on" not in tomorrow
+
+
 def test_an_idle_day_still_names_what_waits() -> None:
     text = evening(replace(IDLE, others=(ASKING,)), CALL)
     assert "nothing to do, 1 thing waits for you" in text

@@ -20,7 +20,7 @@ from tests.repositories import commit, repository
 from tests.spec.reviewing import Commits, file, patch
 
 ROOM = 2_000
-SIGNED = re.compile(r"\d+\+|-| ")
+SIGNED = re.compile(r"\d+[+ <>-]")
 LONG = "".join(f"line {number}\n" for number in range(1, 401))
 
 
@@ -33,11 +33,33 @@ def test_each_line_has_its_number_in_the_new_file_and_a_sign() -> None:
     (text,) = shown({"a.py": "one\ntwo\nthree\n"}, {"a.py": "one\nTWO\nthree\n"})
     assert text.split("\n") == [
         "=== a.py (modified)",
-        " one",
-        "-two",
+        "1 one",
+        "2-two",
         "2+TWO",
-        " three",
+        "3 three",
     ]
+
+
+def test_a_removed_line_has_its_number_in_the_old_file() -> None:
+    (text,) = shown({"a.py": "one\ntwo\nthree\nfour\n"}, {"a.py": "zero\none\nthree\n"})
+    assert text.split("\n")[1:] == ["1+zero", "2 one", "2-two", "3 three", "4-four"]
+
+
+MOVED = "def tax(x):\n    rate = 15\n    return x * rate // 100\n"
+
+
+def test_lines_that_move_to_another_file_are_marked_in_both() -> None:
+    (text,) = shown(
+        {"a.py": f"a = 1\n{MOVED}", "b.py": "b = 1\n"}, {"a.py": "a = 1\n", "b.py": f"b = 1\n{MOVED}c = 2\n"}
+    )
+    rows = text.split("\n")
+    assert rows[1:5] == ["1 a = 1", "2<def tax(x):", "3<    rate = 15", "4<    return x * rate // 100"]
+    assert rows[-4:] == ["2>def tax(x):", "3>    rate = 15", "4>    return x * rate // 100", "5+c = 2"]
+
+
+def test_a_line_or_two_that_stand_elsewhere_by_chance_have_not_moved() -> None:
+    (text,) = shown({"a.py": "x = 100\ny = 200\n", "b.py": "b\n"}, {"a.py": "", "b.py": "b\nx = 100\ny = 200\n"})
+    assert not re.search(r"^\d+[<>]", text, re.MULTILINE)
 
 
 def test_a_short_file_is_shown_whole_and_a_long_one_around_its_hunks() -> None:
@@ -93,7 +115,7 @@ def test_a_hunk_that_is_too_long_is_split_between_lines() -> None:
 
 def test_a_deleted_file_is_named_and_shown_in_part() -> None:
     (text,) = shown({"a.py": LONG, "b.py": ""}, {"b.py": ""}, 100_000)
-    assert text.startswith("=== a.py (deleted)\n-line 1\n")
+    assert text.startswith("=== a.py (deleted)\n1-line 1\n")
     assert "line 300\n" not in text + "\n" or "line 301" not in text
 
 
@@ -145,7 +167,8 @@ def test_every_added_line_is_in_exactly_one_chunk(
 ) -> None:
     commits = Commits(before, after)
     found = chunks(commits.diff("a", "b"), commits.files(), room)
-    rows = [row for chunk in found for row in chunk.text.split("\n") if re.match(r"\d+\+", row)]
+    rows = [row for chunk in found for row in chunk.text.split("\n") if re.match(r"\d+[+>]", row)]
+    rows = [re.sub(r"^(\d+)>", r"\1+", row) for row in rows]
     wanted = [f"{n}+{text}" for one in commits.files() for n, text in one.added.items()]
     assert sorted(rows) == sorted(wanted)
     assert all(len(chunk.text) <= room + 130 for chunk in found)  # a title, and one line that is longer than all

@@ -11,12 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sisimpur.agents.reviewer.agent import Reviewer, ReviewLimits
-from sisimpur.agents.reviewer.answer import MOST_FINDINGS, Decision, FindingReply, ReviewReply, history
+from sisimpur.agents.reviewer.answer import MOST_FINDINGS, Decision, FindingReply, ReviewReply, SetAside, history
 from sisimpur.agents.reviewer.rules.lint_rules import BEFORE
 from sisimpur.shared.llm import llm_client
 from sisimpur.shared.llm.prompts import Prompts
 from sisimpur.shared.model.errors import OutOfBudget, Refused, ReplyDeclined, Stumble, TeamError
 from sisimpur.shared.model.evidence import (
+    NOBODY,
+    Answers,
     Approved,
     ChangesRequested,
     Escalated,
@@ -69,12 +71,14 @@ def review(
     task: TaskSpec = TASK,
     evidence: Evidence = GREEN,
     branch: Branch = BRANCH,
+    said: Answers = NOBODY,
+    gone: Mapping[str, str] | None = None,
 ) -> Reviewed:
-    source = Commits({"app.py": OLD}, {"app.py": NEW, **(after or {})})
+    source = Commits({"app.py": OLD, **(gone or {})}, {"app.py": NEW, **(after or {})})
     asker = model or ScriptedModel(answers)
     limits = ReviewLimits(room, 4)
     reviewer = Reviewer(asker, Prompts(AGENTS), source, ScriptedLinter(lints), OUTGOING, limits=limits)
-    return reviewer.review(run=RUN, task=task, branch=branch, evidence=evidence, before=before)
+    return reviewer.review(RUN, task, branch, evidence, before, said)
 
 
 def shape(verdict: Verdict) -> tuple[str, list[tuple[str, int, str]]]:
@@ -92,12 +96,175 @@ def test_what_a_rule_finds_is_sent_back_without_asking_a_model() -> None:
     assert reviewed.lines == frozenset()  # no model has read them
 
 
-def test_what_only_a_person_may_decide_goes_to_the_owner_without_asking_a_model() -> None:
-    model = ScriptedModel([approve()])
+def test_what_only_a_person_may_decide_is_read_and_then_the_owners() -> None:
+    model = ScriptedModel([replace(approve(), for_owner="It is one letter away from requests.")])
     reviewed = review(model=model, after={"requirements.txt": "reqeusts==2\n"})
     assert isinstance(reviewed.verdict, Escalated)
     assert "requests" in reviewed.verdict.reason
+    assert reviewed.word == "It is one letter away from requests."
+    assert "# The owner decides\n" in model.asked[0] and "```paths\nrequirements.txt\n```" in model.asked[0]
+
+
+def test_a_protected_path_is_asked_about_as_the_owner_would_and_an_ordinary_one_is_not() -> None:
+    model = ScriptedModel([approve()])
+    review(model=model, branch=replace(BRANCH, protected=("Dockerfile",)))
+    review(model=model)
+    assert ["Dockerfile" in asked and "for_owner" in asked for asked in model.asked] == [True, False]
+
+
+def test_what_is_too_much_to_read_is_read_by_nobody() -> None:
+    model = ScriptedModel([approve()])
+    many = {f"f{number}.py": "x = 1\n" for number in range(70)}
+    assert isinstance(review(model=model, after=many).verdict, Escalated)
     assert model.asked == []
+
+
+WORDS = [
+    pytest.param(replace(approve(), for_owner="Look at the limit."), "Look at the limit.", id="what was asked for"),
+    pytest.param(replace(reject(complaint(6)), reason="It rounds."), "It rounds.", id="else its reason"),
+    pytest.param(
+        replace(approve(complaint(5, LOW, text="A remark."), complaint(6, LOW)), reason=""), "A remark.", id="a remark"
+    ),
+    pytest.param(replace(approve(), reason=""), "", id="nothing"),
+    pytest.param(replace(approve(), for_owner=" \x1b\n"), "fine", id="a word without a letter"),
+]
+
+
+@pytest.mark.parametrize(("answer", "word"), WORDS)
+def test_the_reviewers_best_sentence_is_kept(answer: ReviewReply, word: str) -> None:
+    assert review(answer).word == word
+
+
+def test_the_word_for_the_owner_is_bounded_and_without_secrets() -> None:
+    told = review(replace(approve(), for_owner=f"{'x' * 9_000} correct-horse-battery-staple-17")).word
+    assert len(told) <= 600
+    assert review(replace(approve(), for_owner="correct-horse-battery-staple-17")).word == "[removed: the model's key]"
+
+
+# --- findings are answered -----------------------------------------------------------------------------------
+
+DROPS = {"app.py": NEW + "\n\ndef drop(c, t):\n    c.execute(f'drop table {t}')\n"}
+WRONG = Answers(coder=("The finding is wrong: t is a class of ours.",))
+
+
+def aside(number: int = 1, reason: str = "t is checked in line 3") -> ReviewReply:
+    return replace(approve(), set_aside=[SetAside(number, reason)])
+
+
+def test_an_answered_finding_is_read_by_a_model_with_the_answer() -> None:
+    model = ScriptedModel([approve()])
+    reviewed = review(model=model, after=DROPS, said=WRONG)
+    assert shape(reviewed.verdict) == ("ChangesRequested", [("app.py", 10, "high")])
+    assert "1. high, raw SQL: app.py, at `c.execute(f'drop table {t}')`: SQL put together" in model.asked[0]
+    assert "```coder\nThe finding is wrong: t is a class of ours.\n```" in model.asked[0]
+    assert reviewed.heard == WRONG.digest != ""
+
+
+def test_a_finding_that_nobody_has_answered_is_nothing_for_a_model() -> None:
+    model = ScriptedModel([aside()])
+    assert isinstance(review(model=model, after=DROPS).verdict, ChangesRequested)
+    assert model.asked == []
+
+
+def test_a_finding_of_some_weight_may_be_set_aside_with_a_reason() -> None:
+    reviewed = review(aside(), after={"app.py": NEW + "breakpoint()\n"}, said=WRONG)
+    assert shape(reviewed.verdict) == ("Approved", [("app.py", 7, "low")])
+    assert "(set aside by the reviewer: t is checked in line 3)" in reviewed.verdict.findings[0].text
+
+
+def test_what_opens_a_door_is_set_aside_with_the_owners_word() -> None:
+    verdict = review(aside(), after=DROPS, said=WRONG).verdict
+    assert isinstance(verdict, Escalated)
+    assert "SQL put together" in verdict.reason and "t is checked in line 3" in verdict.reason
+    named = Answers(owner=("app.py:10 stays as it is",))
+    assert shape(review(aside(), after=DROPS, said=named).verdict) == ("Approved", [("app.py", 10, "low")])
+    other = Answers(owner=("use a file",))
+    assert isinstance(review(aside(), after=DROPS, said=other).verdict, Escalated)
+
+
+NAMES = [
+    pytest.param("app.py:10 is right", True, id="its place"),
+    pytest.param("leave line 10", True, id="its line"),
+    pytest.param("line 100 and app.py:101", False, id="another line"),
+    pytest.param("`c.execute(f'drop table {t}')` stays", True, id="what stands there"),
+    pytest.param("this is no Raw SQL", True, id="its rule"),
+    pytest.param("look at app.py", False, id="its file alone"),
+    pytest.param("", False, id="nothing"),
+]
+
+
+@pytest.mark.parametrize(("words", "named"), NAMES)
+def test_words_are_about_a_finding_that_they_name(words: str, named: bool) -> None:
+    finding = review(approve(), after=DROPS).verdict.findings[0]
+    assert finding.is_named_in(words) is named
+
+
+def test_what_a_model_calls_its_finding_is_no_name_of_it() -> None:
+    finding = review(approve(complaint(6))).verdict.findings[0]
+    assert finding.rule == "wrong" and not finding.is_named_in("the finding is wrong")
+
+
+def test_a_models_own_finding_that_the_coder_contradicts_is_asked_about_with_the_answer() -> None:
+    before = review(reject(complaint(6)))
+    model = ScriptedModel([approve()])
+    assert shape(review(model=model, before=[before], said=WRONG).verdict) == ("Approved", [])
+    assert "```coder\nThe finding is wrong" in model.asked[0] and "`unresolved`" in model.asked[0]
+
+
+def test_the_reviewer_holds_to_what_it_had_found_in_this_very_commit_and_to_nothing_new() -> None:
+    before = review(approve(), after=DROPS)
+    assert not before.holds
+    assert review(approve(), after=DROPS, before=[before], said=WRONG).holds
+    assert not review(approve(complaint(6)), after=DROPS, before=[before], said=WRONG).holds
+    assert not review(approve(), after=DROPS, before=[replace(before, commit="c0")], said=WRONG).holds
+
+
+STANDS = [
+    pytest.param(DROPS, aside(2), id="another number"),
+    pytest.param(DROPS, aside(0), id="no number"),
+    pytest.param(DROPS, aside(reason=" \n"), id="without a reason"),
+    pytest.param({"app.py": NEW + f"TOKEN = {'q7Zp2mX9' + 'vK4tR8wL'!r}\n"}, aside(), id="a key"),
+    pytest.param({"app.py": NEW + "import pytest\n"}, aside(), id="code that knows its tests"),
+]
+
+
+@pytest.mark.parametrize(("after", "reply"), STANDS)
+def test_what_is_not_set_aside_as_the_form_says_stands(after: Mapping[str, str], reply: ReviewReply) -> None:
+    assert isinstance(review(reply, after=after, said=WRONG).verdict, ChangesRequested)
+
+
+def test_what_only_the_owner_decides_is_set_aside_by_nobody() -> None:
+    verdict = review(aside(), after={"requirements.txt": "rich==2\n"}, said=WRONG).verdict
+    assert isinstance(verdict, Escalated)
+    assert "rich is a new dependency" in verdict.reason
+
+
+def signature(after: Mapping[str, str]) -> str:
+    return review(approve(), after=after).verdict.findings[0].signature
+
+
+def test_the_owners_word_over_a_finding_settles_it_wherever_its_line_is() -> None:
+    over = Answers(over=frozenset({signature(DROPS)}))
+    lower = {"app.py": DROPS["app.py"].replace("def drop", "# more\ndef drop")}
+    assert shape(review(approve(), after=lower, said=over).verdict) == ("Approved", [("app.py", 11, "low")])
+    other = {"app.py": DROPS["app.py"].replace("drop table", "drop view")}
+    assert isinstance(review(approve(), after=other, said=over).verdict, ChangesRequested)
+
+
+def test_the_owners_word_over_a_models_finding_settles_it_too() -> None:
+    found = review(approve(complaint(6))).verdict.findings[0]
+    over = Answers(over=frozenset({found.signature}))
+    assert shape(review(approve(complaint(6)), said=over).verdict) == ("Approved", [("app.py", 6, "low")])
+
+
+def test_nobodys_word_is_over_a_guard_or_a_key() -> None:
+    key = {"app.py": NEW + f"TOKEN = {'q7Zp2mX9' + 'vK4tR8wL'!r}\n"}
+    over = Answers(over=frozenset({signature(key)}))
+    assert isinstance(review(approve(), after=key, said=over).verdict, ChangesRequested)
+    guarded = replace(TASK, guards=("app.py",))
+    found = review(approve(), task=guarded).verdict.findings[0]
+    over = Answers(owner=("go on",), over=frozenset({found.signature}))
+    assert isinstance(review(approve(), task=guarded, said=over).verdict, ChangesRequested)
 
 
 def test_what_the_coder_can_mend_is_mended_before_the_owner_is_asked() -> None:
@@ -146,9 +313,9 @@ ANSWERS = [
     pytest.param(reject(), ("Escalated", []), id="changes, but no finding"),
     pytest.param(reject(complaint(5, LOW)), ("Escalated", [("app.py", 5, "low")]), id="changes, but only a comment"),
     pytest.param(reject(complaint(5, path="b.py")), ("Escalated", []), id="a path that is not changed"),
-    pytest.param(
-        reject(complaint(2)), ("ChangesRequested", [("app.py", 3, "medium")]), id="a line beside an added one"
-    ),
+    pytest.param(reject(complaint(2)), ("ChangesRequested", [("app.py", 2, "medium")]), id="an unchanged line"),
+    pytest.param(reject(complaint(8)), ("ChangesRequested", [("app.py", 6, "medium")]), id="beside an added line"),
+    pytest.param(reject(replace(complaint(60), removed=True)), ("Escalated", [("app.py", 0, "low")]), id="not removed"),
     pytest.param(reject(complaint(60)), ("Escalated", [("app.py", 0, "low")]), id="a line far from any added one"),
     pytest.param(reject(complaint(-(2**62))), ("Escalated", [("app.py", 0, "low")]), id="an absurd line"),
     pytest.param(reject(complaint(5, text=" \n\0")), ("Escalated", []), id="a finding without a word"),
@@ -167,6 +334,18 @@ def test_an_answer_becomes_a_verdict(answer: ReviewReply, verdict: object) -> No
     assert shape(reviewed.verdict) == verdict
     assert reviewed.commit == "tip"
     assert reviewed.lines == {("app.py", line) for line in ("", "def tax(x):", "    return x * 15 // 100")}
+
+
+def test_a_finding_may_be_about_what_was_removed() -> None:
+    gone = {"app.py": "def price(x):\n    return x + 1\n"}
+    verdict = review(reject(replace(complaint(2), removed=True)), after=gone).verdict
+    (finding,) = verdict.findings
+    assert (finding.line, finding.quote) == (2, "return x")
+    assert finding.text == "It is wrong; mend it. (of what was removed: `return x`)"
+    deleted = review(
+        reject(replace(complaint(1, path="b.py"), removed=True)), after={}, gone={"b.py": "x = 1\n"}
+    ).verdict
+    assert shape(deleted) == ("ChangesRequested", [("b.py", 0, "medium")])
 
 
 def test_a_finding_is_one_bounded_printable_line_with_its_quote_and_without_secrets() -> None:
@@ -292,6 +471,21 @@ def test_a_file_that_the_task_names_and_the_change_leaves_alone_is_told() -> Non
     assert "\n\nNamed by the task, and not changed: tests/test_tax.py\n```" in second
 
 
+def test_the_prompt_shows_what_the_changed_code_calls() -> None:
+    model = ScriptedModel([approve()])
+    source = Commits(
+        {"a.py": "def f():\n    return 1\n"}, {"a.py": "def f():\n    return 1\n", "b.py": "import a\na.f()\n"}
+    )
+    Reviewer(model, Prompts(AGENTS), source, ScriptedLinter(), OUTGOING).review(RUN, TASK, BRANCH, GREEN)
+    assert "```definitions\n=== a.py, from line 1\ndef f():\n    return 1\n```\n\n# The change" in model.asked[0]
+
+
+def test_the_prompt_says_what_the_task_may_touch() -> None:
+    model = ScriptedModel([approve()])
+    review(model=model, task=replace(TASK, new_files=("b.py",), guards=("secret/",)))
+    assert "\n\nMay change: app.py; may create: b.py; must not touch: secret/\n" in model.asked[0]
+
+
 def test_where_tests_stand_is_said_once_for_all_that_stand_there() -> None:
     model = ScriptedModel([approve()])
     proving = ("tests/a.py::Tax::test_one", "tests/a.py::Tax::test_two[a::b]", "tests/b.py::test_three")
@@ -369,6 +563,8 @@ LATER = [
     pytest.param(complaint(6), FIXED, "ChangesRequested", id="about a new line"),
     pytest.param(complaint(6), {}, "ChangesRequested", id="about the line that was complained about"),
     pytest.param(complaint(5), FIXED, "Approved", id="new, about an old line"),
+    pytest.param(complaint(2), FIXED, "Approved", id="new, about an unchanged line"),
+    pytest.param(replace(complaint(2), removed=True), FIXED, "Approved", id="new, about no line"),
     pytest.param(
         complaint(5, HIGH), FIXED, "Escalated", id="new and grave, about an old line: no round, but the owner"
     ),
@@ -464,7 +660,7 @@ def test_no_answer_overrules_a_rule_or_leaves_the_form_of_a_verdict(reply: Revie
     verdict = review(reply).verdict
     for one in verdict.findings:
         assert one.path == "app.py"
-        assert one.line in (0, 3, 4, 5, 6)
+        assert one.line in range(7)
         assert one.text.isprintable()
     grave = [one for one in verdict.findings if one.severity is not LOW]
     assert bool(grave) or not isinstance(verdict, ChangesRequested)

@@ -26,9 +26,11 @@ from sisimpur.agents.orchestrator.upkeep.upkeep import (
     goal,
     lines,
     noted,
+    owner_waits,
     proposal,
     quotation,
     room,
+    taken,
     task,
     wanted,
 )
@@ -273,6 +275,30 @@ def test_upkeep_at_work_is_in_nobodys_way_and_waits_for_all_others() -> None:
     assert waits_for(unasked, Board((unasked, own))) == "waits for 20261120-01, which changes the same files"
     first, second = card("20261120-u1", State.IN_PROGRESS), card("20261120-u2")
     assert waits_for(second, Board((first, second))) == "waits for 20261120-u1, which changes the same files"
+
+
+@pytest.mark.parametrize(
+    ("cards", "waits"),
+    [
+        ((), False),
+        ((card("20261120-u1"), card("20261120-u2", State.IN_PROGRESS)), False),
+        ((card("20261120-01"),), True),
+        ((card("20261120-01", State.IN_PROGRESS),), True),
+        ((card("20261120-01", State.IN_REVIEW),), False),
+        ((card("20261120-01", State.COMPLETED),), False),
+        ((card("20261120-01", backed_off="its file is odd"),), False),
+    ],
+)
+def test_nothing_is_looked_for_while_something_of_the_owners_waits_or_runs(
+    cards: tuple[Card, ...], waits: bool
+) -> None:
+    assert owner_waits(Board(cards)) is waits
+
+
+def test_files_of_open_tasks_are_taken_whoever_asked_for_them() -> None:
+    closed = card("20261120-01", State.COMPLETED, spec=TaskSpec("x", "t", "", files=("old.py",)))
+    ours = card("20261120-u1", State.IN_REVIEW, spec=TaskSpec("y", "t", "", new_files=("tests/test_b.py",)))
+    assert taken(Board((card("20261120-02"), closed, ours))) == ("app.py", "tests/test_b.py")
 
 
 def test_without_a_share_it_waits_and_says_why() -> None:

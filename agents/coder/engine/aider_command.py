@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sisimpur.agents.coder.engine.engine import End, EngineJob
+from sisimpur.shared.model.change import package_marks
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.work import ModelChoice
 
@@ -83,13 +84,14 @@ def files(job: EngineJob) -> dict[str, str]:
         "max_tokens": job.model.max_tokens,
         "supports_assistant_prefill": False,  # or a cut answer is asked for again without end
     }
+    marks = (path for path in package_marks([*job.edit, *job.create]) if not (job.folder / path).exists())
     return {
         "message.txt": PROMPT + job.message,
         "settings.yml": json.dumps([settings]),  # JSON is YAML
         "metadata.json": json.dumps({name: metadata}),  # no prices: only the meter counts
         "config.yml": '{"verbose": false}',
         "ignore": "",
-        "allow.json": json.dumps([*job.edit, *job.create]),
+        "allow.json": json.dumps([*job.edit, *job.create, *sorted(marks)]),
         "shown.json": json.dumps({"order": [*job.read, *job.edit], "views": dict(job.views)}),
     }
 

@@ -1,7 +1,7 @@
 """Workflow linters' adapter: starts check-jsonschema and zizmor.
 
-One knows GitHub's schema, the other what makes a workflow unsafe. Each is used if it is installed; neither needs the
-network. A linter that does not come to its end is a finding too: what was not checked is not clean.
+Each is used if it is installed. A linter that does not come to its end is a finding too: what was not checked is not
+clean.
 """
 
 from __future__ import annotations
@@ -10,22 +10,14 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sisimpur.shared.model.text import one_line
+from sisimpur.shared.sandbox.workflow_linters import OPTIONS, rows
 from sisimpur.shared.system.process import Finished, RunOptions, run
 
-SCHEMA, AUDIT = "check-jsonschema", "zizmor"
-TOOLS = {
-    SCHEMA: ("--builtin-schema", "vendor.github-workflows", "--output-format", "json", "--color", "never"),
-    AUDIT: (
-        *("--offline", "--no-config", "--no-ignores", "--no-exit-codes"),
-        *("--no-progress", "--color", "never", "--format", "json-v1"),
-    ),
-}
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
 FILE = "ci.yml"
 SECONDS = 60.0
@@ -65,7 +57,7 @@ def lint_workflow(
     missing = []
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         (Path(folder) / FILE).write_text(text, "utf-8")
-        for name, options in TOOLS.items():
+        for name, options in OPTIONS.items():
             program = find(name)
             if program is None:
                 missing.append(name)
@@ -79,28 +71,12 @@ def lint_workflow(
 def _findings(tool: str, done: Finished) -> list[WorkflowFinding]:
     """A good end and no answer that says otherwise: nothing was found."""
     try:
-        rows = list(_schema(json.loads(done.output)) if tool == SCHEMA else _audit(json.loads(done.output)))
+        found = [(row.line, row.text) for row in rows(tool, json.loads(done.output))]
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
-        rows = [(0, f"has not read the file ({done.end}, exit code {done.code}): {_telling(done)}")]
-    if not rows and not done.ok:
-        rows = [(0, f"{done.end}, exit code {done.code}: {_telling(done)}")]
-    return [WorkflowFinding(tool, line, one_line(text, LONGEST_TEXT)) for line, text in rows[:MOST_FINDINGS]]
-
-
-def _schema(answer: Any) -> Iterator[tuple[int, str]]:
-    for problem in answer.get("parse_errors", ()):
-        yield 0, f"is no YAML: {problem['message']}"
-    for problem in answer["errors"]:
-        told = problem.get("best_deep_match") or problem
-        yield 0, f"{told['path']}: {told['message']}"
-
-
-def _audit(answer: Any) -> Iterator[tuple[int, str]]:
-    for problem in answer:
-        places = problem["locations"]
-        main = next((one for one in places if one["symbolic"]["kind"] == "Primary"), places[0])
-        line = int(main["concrete"]["location"]["start_point"]["row"]) + 1
-        yield line, f"{problem['ident']}: {problem['desc']} ({main['symbolic']['annotation']})"
+        found = [(0, f"has not read the file ({done.end}, exit code {done.code}): {_telling(done)}")]
+    if not found and not done.ok:
+        found = [(0, f"{done.end}, exit code {done.code}: {_telling(done)}")]
+    return [WorkflowFinding(tool, line, one_line(text, LONGEST_TEXT)) for line, text in found[:MOST_FINDINGS]]
 
 
 def _telling(done: Finished) -> str:

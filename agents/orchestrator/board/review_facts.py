@@ -8,9 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from sisimpur.agents.orchestrator.board.answered import AnsweredFindings
 from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches
 from sisimpur.shared.forge.forge import Forge, ForgeRefused, Pull
 from sisimpur.shared.model.change import needs_owner
+from sisimpur.shared.model.evidence import Answers, Approved, Reviewed
 from sisimpur.shared.model.gate import ReviewState, Wish, fingerprint
 from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.naming import attempt_ref, branch_name, is_upkeep
@@ -114,7 +116,7 @@ class ReviewFacts:
         if not commit:
             return None
         seen, evidence = self.commits.seen(known, commit), gates.evidence(known.id, commit)
-        parked = gates.parked(known.id)
+        parked, answers = gates.parked(known.id), AnsweredFindings(gates, self.commits).answers(known)
         return ReviewState(
             commit=commit,
             subject=seen.subject,
@@ -129,7 +131,8 @@ class ReviewFacts:
             head=self.pulls.foreign_head(known.id, commit),
             evidence=evidence,
             checks_begun=gates.begun("check", known.id, commit),
-            reviewed=gates.reviewed(known.id, commit),
+            reviewed=_still_holds(gates.reviewed(known.id, commit), answers),
+            contradicted=gates.coder_said(known.id, commit),
             reviews_begun=gates.begun("review", known.id, commit),
             fingerprints=frozenset(self._fingerprints(known)),
             tests_written=any(self._wanted_tests(known, attempt) for attempt in sent_back(known)),
@@ -137,13 +140,23 @@ class ReviewFacts:
         )
 
     def _fingerprints(self, known: TaskRecord) -> Iterable[str]:
+        """Of corrections. A commit that was read once more, since somebody answered, is none yet."""
+        newest = self.commits.newest(known)
+        ends = [self.commits.of(known, one) for one in known.attempts if one.outcome == "sent back"].count(newest)
         for attempt in sent_back(known):
             commit = self.commits.of(known, attempt)
-            yield fingerprint(self.gates.evidence(known.id, commit), self.gates.reviewed(known.id, commit))
+            if commit != newest or ends >= self.gates.begun("review", known.id, commit):
+                yield fingerprint(self.gates.evidence(known.id, commit), self.gates.reviewed(known.id, commit))
 
     def _wanted_tests(self, known: TaskRecord, attempt: Attempt) -> bool:
         evidence = self.gates.evidence(known.id, self.commits.of(known, attempt))
         return evidence is not None and not evidence.is_red and bool(evidence.needing("write tests"))
+
+
+def _still_holds(reviewed: Reviewed | None, answers: Answers) -> Reviewed | None:
+    """What was found is read anew when somebody has answered it since."""
+    is_settled = reviewed is None or isinstance(reviewed.verdict, Approved) or reviewed.heard == answers.digest
+    return reviewed if is_settled else None
 
 
 def sent_back(known: TaskRecord) -> list[Attempt]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from sisimpur.shared.model.evidence import Evidence, Reviewed, SuiteRun
+from sisimpur.shared.model.evidence import NOBODY, Answers, Evidence, Reviewed, SuiteRun
 from sisimpur.shared.model.work import Branch, CodeAnswer, Correction, Run, TaskSpec
 
 
@@ -35,7 +35,13 @@ class ChecksChange(Protocol):
 
 class ReviewsChange(Protocol):
     def review(
-        self, run: Run, task: TaskSpec, branch: Branch, evidence: Evidence, before: Sequence[Reviewed] = ()
+        self,
+        run: Run,
+        task: TaskSpec,
+        branch: Branch,
+        evidence: Evidence,
+        before: Sequence[Reviewed] = (),
+        answers: Answers = NOBODY,
     ) -> Reviewed: ...
 
 

@@ -101,7 +101,8 @@ def _records(
     used: Callable[[Collection[str]], Mapping[str, Used]],
 ) -> dict[str, TaskRecord]:
     """Of what has a file that was read, or has none any more, and of what these depend on."""
-    needed = (id_ for file in survey.files if isinstance(file.spec, TaskSpec) for id_ in file.spec.depends_on)
+    specs = (file.spec for file in survey.files if isinstance(file.spec, TaskSpec))
+    needed = (id_ for spec in specs for id_ in (*spec.depends_on, *spec.after))
     ids = {*(file.id for file in survey.files), *_missing(survey, places), *needed}
     spent = used(ids)
     return {id_: _with_tokens(one, spent.get(id_, Used())) for id_, one in journal.tasks(ids).items()}
@@ -116,7 +117,7 @@ def _missing(survey: Survey, places: Mapping[State, Collection[str]]) -> set[str
 def _not_landed(card: Card, known: Mapping[str, TaskRecord], journal: Journal) -> str:
     """What it needs is done on the branch of another goal: it is not where this one begins."""
     own = known[card.id].branch if card.id in known else ""
-    for needed in card.spec.depends_on if card.spec else ():
+    for needed in [id_ for id_ in (card.spec.depends_on if card.spec else ()) if id_ not in card.waived]:
         branch = known[needed].branch if needed in known else ""
         if branch not in ("", own) and not has_landed(journal, branch):
             return f"waits for {branch}, which has not landed"
@@ -171,6 +172,7 @@ def _card(file: Filed, known: TaskRecord | None, facts: BoardFacts, backed_off: 
         unwanted=unwanted(known.goal_id, known.wording, vision) if vision else "",
         proposed=_is_proposed(known.goal_id, vision),
         backed_off=backed_off,
+        waived=known.waived,
     )
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from sisimpur.shared.model.errors import Misconfigured
-from sisimpur.shared.model.lifecycle import Event, State, owner_moved
-from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository, Ruling, Said
+from sisimpur.shared.model.evidence import Finding
+from sisimpur.shared.model.lifecycle import Board, Card, Event, State, awaited, owner_moved, waits_for
+from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository, RuledOver, Ruling, Said
 from sisimpur.shared.store.task_store import TaskStore
 from sisimpur.shared.system.clock import Clock
 
+SHORTEST = 4  # letters of a signature
 Word = Literal["approve", "reject", "retry", "cancel"]
 
 
@@ -29,6 +31,27 @@ MEANINGS: Mapping[Word, Meaning] = {
     "reject": Meaning(State.FAILED, (Event.CANCELLED,), "reject"),
     "cancel": Meaning(State.FAILED, (Event.CANCELLED,), "reject"),
 }
+
+
+_INSTEAD: Mapping[tuple[State, Word], str] = {
+    (State.BACKLOG, "retry"): "it is to be done already; what it waits for, if for anything: python main.py tasks",
+    (State.FAILED, "reject"): "nobody works on it any more",
+    (State.FAILED, "cancel"): "nobody works on it any more",
+    (State.COMPLETED, "reject"): "it is done; a deploy is taken back with: python main.py rollback",
+    (State.COMPLETED, "cancel"): "it is done; a deploy is taken back with: python main.py rollback",
+}
+
+
+def begins_without(card: Card, board: Board) -> tuple[str, ...]:
+    """The tasks that it would not wait for any more. Misconfigured: it waits for none, or for what ends by itself."""
+    if card.state is not State.BACKLOG or card.spec is None:
+        raise Misconfigured(f"{card.id} lies in {card.state}/ and waits for no other task")
+    needed = card.spec.depends_on if card.waits else ()  # all of it is done, but on a branch that has not landed
+    if found := tuple(id_ for id_ in (awaited(card, board) or needed) if id_ not in card.waived):
+        return found
+    if why := waits_for(card, board):
+        raise Misconfigured(f"{card.id} {why}: that ends without you")
+    raise Misconfigured(f"{card.id} waits for no other task: it begins when its turn comes")
 
 
 @dataclass(frozen=True)
@@ -51,11 +74,29 @@ class OwnerAnswers:
         self.gates.rule(task, Ruling("approve", parked.subject, why, self.clock.now()))
         return parked
 
+    def approve_over(self, task: str, state: State, named: str, why: str) -> Finding:
+        """Settle one finding of the newest review for its line; a task that has failed is tried again.
+
+        `named`: its number or how its signature begins. Misconfigured: there is no such finding, or it is about a
+        guard or a key.
+        """
+        _, reviewed = self.gates.newest(task)
+        finding = _named(reviewed.verdict.findings if reviewed else (), named)
+        if finding is None:
+            raise Misconfigured(f"{task} has no finding {named}; see them with: python main.py show {task}")
+        if finding.is_guarded:
+            raise Misconfigured(f"nobody's word is over a {finding.rule}: {finding.text}")
+        told = f"{finding.rule} at {finding.path}:{finding.line}"
+        self.gates.rule_over(task, RuledOver(finding.signature, told, why, self.clock.now()))
+        if state is State.FAILED:
+            self.move(task, state, "retry", "")
+        return finding
+
     def move(self, task: str, source: State, word: Literal["reject", "retry", "cancel"], why: str) -> State:
         """Where the file lies now; `why` reaches the coder. Misconfigured: the word means nothing there."""
         meaning = MEANINGS[word]
         if owner_moved(source, meaning.target) not in meaning.events:
-            raise Misconfigured(f"{task} lies in {source}/; {word} does nothing there")
+            raise Misconfigured(f"{task} lies in {source}/; {word} does nothing there: {_INSTEAD[source, word]}")
         parked = self.gates.parked(task)
         self.gates.rule(task, Ruling(meaning.said, parked.subject if parked else "", why, self.clock.now()))
         if not self.store.move(task, source, meaning.target):
@@ -66,3 +107,9 @@ class OwnerAnswers:
         """Keep a reason that was not given before."""
         if why not in {ruling.why for ruling in self.gates.rulings(task)}:
             self.gates.rule(task, Ruling(said, "", why, self.clock.now()))
+
+
+def _named(findings: Sequence[Finding], named: str) -> Finding | None:
+    if named.isdecimal() and 0 < int(named) <= len(findings):
+        return findings[int(named) - 1]
+    return next((one for one in findings if len(named) >= SHORTEST and one.signature.startswith(named)), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from sisimpur.agents.orchestrator.board.stuck import StuckTask
 from sisimpur.shared.model.lifecycle import Board, Card, State, wording
 from sisimpur.shared.model.research import inquiry
 from sisimpur.shared.model.work import DailyPlan, Goal, Question, Remark, Vision
@@ -60,6 +61,7 @@ class Beside:
     cap: int
     notes: Mapping[str, str] = field(default_factory=dict)
     upkeep: Sequence[str] = ()
+    stuck: Sequence[StuckTask] = ()
 
 
 def render(plan: DailyPlan, vision: Vision, board: Board, beside: Beside) -> str:
@@ -71,6 +73,7 @@ def render(plan: DailyPlan, vision: Vision, board: Board, beside: Beside) -> str
         _section("Tasks", _tasks(plan, titles, board)),
         _section("Not to be touched", (f"- {guard.note} → {_code(guard.patterns)}" for guard in plan.guards)),
         _section("Questions for you", (f"- {question_line(question, titles)}" for question in beside.questions)),
+        _section("Stuck until you say how it goes on", map(_stuck, beside.stuck)),
         _section("Left for another day", (f"- {goal.title} ({goal.priority})" for goal in plan.deferred)),
         _section("Upkeep", (f"- {line}" for line in beside.upkeep)),
         _section("Ideas", (_idea(idea, beside.notes) for idea in vision.ideas)),
@@ -96,7 +99,14 @@ def _tasks(plan: DailyPlan, titles: Mapping[str, str], board: Board) -> Iterable
         if branch := dict(plan.branches).get(task.goal_id):
             yield f"   - on: `{branch}`, until all of its goal is there"
         if task.depends_on:
-            yield f"   - after: {_code(task.depends_on)}"
+            yield f"   - needs: {_code(task.depends_on)}"
+        if task.after:
+            yield f"   - after: {_code(task.after)}"
+
+
+def _stuck(one: StuckTask) -> str:
+    ways = ", ".join(f"`python main.py {way}`" for way in one.ways)
+    return f"- **{one.title}** (`{one.task}`) {one.words}; to go on, type one of: {ways}"
 
 
 def _idea(idea: Remark, notes: Mapping[str, str]) -> str:

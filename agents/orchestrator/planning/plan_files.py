@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sisimpur.agents.orchestrator.board.events import DayPlanned, Evening, TeamEvent
+from sisimpur.agents.orchestrator.board.snapshot import Snapshot
+from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
 from sisimpur.agents.orchestrator.board.transitions import Transitions
 from sisimpur.agents.orchestrator.integration.partial_goals import finished, left_before, planned
 from sisimpur.agents.orchestrator.planning import daily_planner
@@ -16,7 +18,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmapping import Roadmapping
 from sisimpur.agents.orchestrator.upkeep import upkeep
 from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
-from sisimpur.shared.model.lifecycle import Board, wording
+from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.work import Goal, Vision
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import PlanRepository
@@ -57,13 +59,13 @@ def open_goals(plans: PlanRepository, journal: Journal, vision: Vision, day: str
 
 @dataclass(frozen=True)
 class PlanPage:
-    """DAILY_PLAN.md. `board`: where things stand now; `cap`: what that day may cost, in nano-dollars."""
+    """DAILY_PLAN.md. `seen`: where things stand now; `cap`: what that day may cost, in nano-dollars."""
 
     path: Path
     plans: PlanRepository
     research: ResearchRepository
     upkeep: UpkeepRepository
-    board: Callable[[], Board]
+    seen: Callable[[], Snapshot]
     cap: Callable[[str], int]
     clean: Callable[[str], str]  # the filter for outgoing text
 
@@ -75,8 +77,9 @@ class PlanPage:
         questions = self.plans.asked(wordings(accepted.vision))
         notes = {looked.inquiry.id: note_path(looked) for looked in self.research.all() if looked.slug}
         proposed = upkeep.lines(self.upkeep.look(day))
-        beside = daily_planner.Beside(questions, self.cap(day), notes, proposed)
-        text = daily_planner.render(plan, accepted.vision, self.board(), beside)
+        seen = self.seen()
+        beside = daily_planner.Beside(questions, self.cap(day), notes, proposed, stuck_tasks(seen))
+        text = daily_planner.render(plan, accepted.vision, seen.board, beside)
         write_text(self.path, self.clean(text))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.orchestrator.board.session import AgentRuns
+from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
 from sisimpur.agents.orchestrator.integration.feature_branches import BranchConflict, FeatureBranches, open_branches
 from sisimpur.agents.orchestrator.integration.partial_goals import (
     branches_for,
@@ -240,6 +241,7 @@ class _DayPlanning:
             allow=self.of.rules.allow,
             depth=self.of.rules.depth,
             words=self.of.books.words.of([goal.id for goal in goals]),
+            stuck=tuple(f"{one.task} ({one.title}): {one.words}" for one in stuck_tasks(self.of.files.page.seen())),
         )
 
     def _as_plan(self, answer: PlanAnswer, goals: Goals) -> DailyPlan:

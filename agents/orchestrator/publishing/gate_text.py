@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from sisimpur.shared.forge.forge import CheckResult
 from sisimpur.shared.llm.prompts import quoted
+from sisimpur.shared.model.change import DEPENDENCIES
 from sisimpur.shared.model.evidence import (
     Approved,
     ChangesRequested,
@@ -19,13 +20,18 @@ from sisimpur.shared.model.evidence import (
     Finding,
     Problem,
     Reviewed,
+    Severity,
+    ToolRun,
     Verdict,
 )
+from sisimpur.shared.model.scope import matches
 from sisimpur.shared.model.text import bullets
+from sisimpur.shared.model.work import TaskSpec
 
 MOST = 10  # failures or findings that are shown one by one
 TRACE = 1_500  # characters of one trace for the coder
 WHOLE = 12_000  # characters of all findings for the coder
+SHORT = 8  # letters of a finding's signature
 
 
 # --- one line ------------------------------------------------------------------------------------------------
@@ -72,10 +78,21 @@ def evidence(found: Evidence) -> str:
         bullets(problem.text for problem in found.problems),
         bullets(f"`{one.test}` at {_place(one)}: {_cause(one).partition(chr(10))[0]}" for one in found.failures[:MOST]),
         _coverage(found),
+        tools(found),
         f"flaky: {', '.join(found.flaky[:MOST])}" if found.flaky else "",
         f"commit {found.commit}, tree {found.tree}, on top of {found.base}; report {found.digest[:16] or 'none'}",
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def tools(found: Evidence) -> str:
+    """What was checked by tools of its own, and what was not; empty: nothing has any."""
+    told = (f"{run.name}: {_told(run)}" for run in found.tools)
+    return f"checked by its own tools: {'; '.join(told)}" if found.tools else ""
+
+
+def _told(run: ToolRun) -> str:
+    return f"{len(run.new)} new" if run.new else "nothing new" if run.end == "ran" else run.end
 
 
 def _coverage(found: Evidence) -> str:
@@ -92,9 +109,24 @@ def _numbers(lines: Sequence[int]) -> str:
     return ", ".join(map(str, lines[:MOST])) + (f" and {len(lines) - MOST} more" if len(lines) > MOST else "")
 
 
-def review(verdict: Verdict) -> str:
-    lines = bullets(_finding(finding) for finding in verdict.findings[: 2 * MOST])
-    return "\n\n".join(part for part in (f"### Review: {verdict_line(verdict)}", lines) if part)
+def review(task: str, reviewed: Reviewed) -> str:
+    verdict, word = reviewed.verdict, reviewed.word
+    told = f"For the owner: {word}" if word and word not in verdict_line(verdict) else ""
+    asked = isinstance(verdict, ChangesRequested) and any(map(can_be_ruled_over, verdict.findings))
+    over = f"If one is wrong: `python main.py approve {task} --over NUMBER` settles it for its line." if asked else ""
+    parts = (f"### Review: {verdict_line(verdict)}", told, "\n".join(numbered(verdict.findings)), over)
+    return "\n\n".join(part for part in parts if part)
+
+
+def numbered(findings: Sequence[Finding]) -> list[str]:
+    """Findings as the owner names them: by number, or by the letters at the end, which stay the same."""
+    shown = findings[: 2 * MOST]
+    return [f"{number}. {_finding(one)} `{one.signature[:SHORT]}`" for number, one in enumerate(shown, 1)]
+
+
+def can_be_ruled_over(finding: Finding) -> bool:
+    """It holds something up, and is about no guard and no key."""
+    return finding.severity is not Severity.LOW and not finding.is_guarded
 
 
 def _finding(finding: Finding) -> str:
@@ -120,14 +152,28 @@ def answers_below(commit: str) -> str:
 # --- for the coder -------------------------------------------------------------------------------------------
 
 
+def permission(spec: TaskSpec) -> str:
+    """Tell what the task may do that is forbidden elsewhere; empty: nothing."""
+    named = [path for path in (*spec.files, *spec.new_files) if matches(path, DEPENDENCIES)]
+    if not named:
+        return ""
+    return f"The task names {', '.join(named)}: you may add there what the task asks for, and nothing else."
+
+
 def findings(
-    found: Evidence | None, reviewed: Reviewed | None, said: Sequence[str], happened: Sequence[str] = ()
+    found: Evidence | None,
+    reviewed: Reviewed | None,
+    said: Sequence[str],
+    happened: Sequence[str] = (),
+    allowed: str = "",
 ) -> str:
     """A compact digest of what is to be corrected; `said`: what the owner wrote about it, the newest last.
 
-    `happened`: what became of earlier attempts.
+    `happened`: what became of earlier attempts; `allowed`: what the task may do that is forbidden elsewhere, no digest
+    by itself.
     """
-    parts = [_owner(said), _happened(happened), _problems(found), _review(reviewed)]
+    parts = [_owner(said), _happened(happened), _problems(found, bool(said)), _review(reviewed)]
+    parts += [allowed] if any(parts) else []
     return "\n\n".join(part for part in parts if part)[:WHOLE]
 
 
@@ -144,10 +190,12 @@ def cannot_be_done(words: str) -> str:
     return f"the coder says that it cannot be done: {words}"
 
 
-def _problems(found: Evidence | None) -> str:
-    if found is None or not found.problems:
+def _problems(found: Evidence | None, asked: bool) -> str:
+    """`asked`: by the owner, who knows what else waits; what only the owner decides is nothing for the coder."""
+    problems = [one for one in found.problems if asked or one.remedy != "ask owner"] if found else []
+    if found is None or not problems:
         return ""
-    told = bullets(_problem(problem) for problem in found.problems[:MOST])
+    told = bullets(_problem(problem) for problem in problems[:MOST])
     alike: dict[str, list[Failure]] = {}
     for failure in found.failures:
         alike.setdefault(_cause(failure), []).append(failure)
@@ -180,7 +228,7 @@ def _review(reviewed: Reviewed | None) -> str:
     if reviewed is None or not isinstance(reviewed.verdict, ChangesRequested):
         return ""
     lines = bullets(_finding(finding) for finding in reviewed.verdict.findings[: 2 * MOST])
-    return f"The reviewer asks for changes:\n{quoted(lines, 'findings')}"
+    return f"The reviewer asks for changes:\n{quoted(lines, 'findings')}" if lines else ""
 
 
 # --- for the owner -------------------------------------------------------------------------------------------

@@ -49,11 +49,12 @@ class Publishing:
         """HeadMoved if somebody moved the branch."""
 
         def publish() -> str:
-            text = self._safe(gate_text.review(reviewed.verdict))
+            text = self._safe(gate_text.review(to.task, reviewed))
             self.forge.review(to.number, _verdict(reviewed), text, to.commit)
             return to.commit
 
-        self._once(to, "review", to.commit, publish, now)
+        again = f"-{reviewed.heard}" if reviewed.heard else ""  # read once more, since somebody answered
+        self._once(to, f"review{again}", to.commit, publish, now)
 
     def approval(self, to: Address, now: datetime) -> None:
         """The owner's word stands for the reviewer's."""

@@ -39,6 +39,9 @@ class TaskAccount:
     new_tests: int = 0  # of what was merged
     coverage: float | None = None  # what the merged change adds, in percentage points
     into: str = ""  # the branch of its goal, as long as that has not landed
+    stuck: str = ""  # on what, and since when, if only the owner can free it
+    ways: tuple[str, ...] = ()  # what he may type then
+    held_up: str = ""  # why it does not go on by itself either: it waits for one that is stuck
 
     @property
     def merged(self) -> bool:
@@ -179,7 +182,17 @@ class DayAccount:
     @property
     def going_on(self) -> tuple[TaskAccount, ...]:
         """Tasks that need nobody's word."""
-        return tuple(task for task in self.tasks if task.is_open and not task.asks)
+        return tuple(task for task in self.tasks if task.is_open and not (task.asks or task.stuck or task.held_up))
+
+    @property
+    def stuck(self) -> tuple[TaskAccount, ...]:
+        """Tasks that only the owner can free."""
+        return tuple(task for task in self.tasks if task.stuck)
+
+    @property
+    def held_up(self) -> tuple[TaskAccount, ...]:
+        """Tasks that wait for those."""
+        return tuple(task for task in self.tasks if task.held_up)
 
     @property
     def given_up(self) -> tuple[TaskAccount, ...]:
@@ -189,7 +202,7 @@ class DayAccount:
     @property
     def waiting(self) -> int:
         """How many things wait for the owner."""
-        return len(self.asking) + len(self.given_up) + len(self.questions)
+        return len(self.asking) + len(self.given_up) + len(self.stuck) + len(self.questions)
 
     def deployed(self, *stages: DeployStage) -> int:
         """How many deploys of the day stand there."""

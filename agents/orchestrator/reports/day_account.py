@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 
+from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
 from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
 from sisimpur.agents.orchestrator.integration.feature_branches import open_branches, own_target
 from sisimpur.agents.orchestrator.planning.daily_planner import question_line
@@ -29,7 +30,7 @@ from sisimpur.agents.orchestrator.roadmap.weeks import first_monday
 from sisimpur.agents.orchestrator.upkeep import upkeep
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, unwatched
-from sisimpur.shared.model.lifecycle import Card, Event, State, is_over, wording
+from sisimpur.shared.model.lifecycle import Card, Event, State, is_over, waits_for, wording
 from sisimpur.shared.model.work import DailyPlan, Goal, Question, TaskSpec, Vision
 from sisimpur.shared.money.ticket import Share, totals
 from sisimpur.shared.money.token_budget import Totals, month_of, next_cap
@@ -139,6 +140,7 @@ class DayBooks:
         self._deploys = deploys
         self._vision = accepted.vision if accepted else Vision()
         self._snapshot = books.tasks.snapshot()
+        self._stuck = {one.task: one for one in stuck_tasks(self._snapshot)}
         self._known = self._looked_up_tasks()
         self._histories = self._journal.histories(self._known)
         self._used = books.money.ledger.used_by(self._known)
@@ -282,7 +284,14 @@ class DayBooks:
             asks=self._asks(known, state),
             into=own_target(self._journal, known),
         )
+        task = self._with_obstacle(task, card)
         return self._with_evidence(task) if task.merged else task
+
+    def _with_obstacle(self, task: TaskAccount, card: Card | None) -> TaskAccount:
+        if one := self._stuck.get(task.id):
+            return replace(task, stuck=self._books.clean(one.words), ways=one.ways)
+        is_behind = any(task.id in one.behind for one in self._stuck.values())
+        return replace(task, held_up=waits_for(card, self._snapshot.board)) if card and is_behind else task
 
     def _title(self, card: Card | None, title: str) -> str:
         return self._books.clean(card.spec.title if card and card.spec else title)

@@ -142,6 +142,9 @@ def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str
         yield f"{named(task)}: {harmless('; '.join(task.asks), most)} → {answer(task, command)}"
     for task in account.given_up:
         yield f"{named(task)} has failed → {retry(task, command)}"
+    for task in account.stuck:
+        ways = ", ".join(f"`{command} {way}`" for way in task.ways)
+        yield f"{named(task)} {harmless(task.stuck, most)} → one of: {ways}"
     for question in account.questions:
         yield f"{harmless(question, most)} → reword or remove it in VISION.md"
 
@@ -216,6 +219,7 @@ def tomorrow(account: DayAccount) -> Iterator[str]:
     yield from (f"goes on: {named(task)}" for task in going_on[:5])
     if len(going_on) > 5:
         yield f"and {len(going_on) - 5} more tasks"
+    yield from (f"does not go on: {named(task)} {harmless(task.held_up, NOTE)}" for task in account.held_up[:5])
     yield from (f"to be planned: {harmless(title)}" for title in account.deferred)
     if not going_on and not account.deferred:
         others = "answer what waits, or " if account.waiting else ""

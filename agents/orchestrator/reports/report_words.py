@@ -102,7 +102,7 @@ def left_by_hour(account: DayAccount) -> list[int]:
 
 def fate(task: TaskAccount) -> str:
     """Where a task stands, in a word or two."""
-    if task.asks:
+    if task.asks or task.stuck:
         return "waits for you"
     words = {
         Event.MERGED: "merged",

@@ -14,7 +14,8 @@ from datetime import date, timedelta
 from typing import Literal
 
 from sisimpur.shared.config.settings_policy import UpkeepRules
-from sisimpur.shared.model.naming import upkeep_task
+from sisimpur.shared.model.lifecycle import Board, State, waits_for
+from sisimpur.shared.model.naming import is_upkeep, upkeep_task
 from sisimpur.shared.model.text import defuse, printable, shortened
 from sisimpur.shared.model.work import Difficulty, Goal, Priority, TaskSpec, Vision
 from sisimpur.shared.money.token_budget import amount
@@ -22,6 +23,7 @@ from sisimpur.shared.money.token_budget import amount
 Kind = Literal["failing test", "uncovered code", "outdated pin", "lint"]
 
 KINDS: tuple[Kind, ...] = ("failing test", "uncovered code", "outdated pin", "lint")  # the most telling first
+OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 AGAIN = timedelta(days=90)  # before what was proposed is proposed once more
 PREFIX, PROPOSER = "m-", "upkeep"
 LONGEST_LINE, MOST_LINES = 200, 30  # of a quotation
@@ -103,6 +105,21 @@ def at_rest(past: Iterable[Past], rules: UpkeepRules, least: int) -> str:
         told = "1 proposal of ours is" if waiting == 1 else f"{waiting} proposals of ours are"
         return f"{told} under way or wait for you (upkeep.open): no further look"
     return ""
+
+
+def owner_waits(board: Board) -> bool:
+    """Something that the owner wants waits to be begun, or is being worked on: what nobody asked for keeps away."""
+    wanted = [card for card in board.cards if card.spec and not is_upkeep(card.id)]
+    return any(
+        card.state is State.IN_PROGRESS or (card.state is State.BACKLOG and not waits_for(card, board))
+        for card in wanted
+    )
+
+
+def taken(board: Board) -> tuple[str, ...]:
+    """Files of open tasks, whoever asked for them: nothing is proposed about these."""
+    specs = (card.spec for card in board.cards if card.spec and card.state in OPEN)
+    return tuple(sorted({path for spec in specs for path in (*spec.files, *spec.new_files)}))
 
 
 def chosen(

@@ -12,6 +12,7 @@ from sisimpur.agents.orchestrator.board.transitions import Transitions
 from sisimpur.agents.orchestrator.integration.feature_branches import TargetBranch
 from sisimpur.agents.orchestrator.upkeep.upkeep import (
     KINDS,
+    OPEN,
     Kind,
     Past,
     UpkeepFinding,
@@ -19,8 +20,10 @@ from sisimpur.agents.orchestrator.upkeep.upkeep import (
     at_rest,
     chosen,
     noted,
+    owner_waits,
     proposal,
     room,
+    taken,
 )
 from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
 from sisimpur.agents.orchestrator.upkeep.upkeep_findings import Reach, failing, texts, uncovered, untidy
@@ -28,7 +31,7 @@ from sisimpur.agents.orchestrator.upkeep.upkeep_pins import Releases, outdated
 from sisimpur.shared.config.settings_policy import UpkeepRules
 from sisimpur.shared.model.errors import Refused, Replaced, Stopping, TeamError
 from sisimpur.shared.model.evidence import SuiteRun
-from sisimpur.shared.model.lifecycle import Event, State, wording
+from sisimpur.shared.model.lifecycle import Board, Event, State, wording
 from sisimpur.shared.model.naming import upkeep_task
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.sandbox.linter import Lint
@@ -36,7 +39,6 @@ from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import PlanRepository
 from sisimpur.shared.store.task_records import TaskRecord
 
-OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 NO_MEANS_NO = (Event.CANCELLED, Event.DELETED)
 USABLE = ("finished", "no tests")  # how a run of the base ends that says something
 FILES = ("100644", "100755")  # modes of what is a file, and no link
@@ -103,21 +105,22 @@ class Proposals:
 
 @dataclass(frozen=True)
 class Upkeep:
-    """`capacity_left`: how many tasks a day has room for when all that is wanted is planned."""
+    """`capacity_left`: how many tasks a day has room for when all that is wanted is planned; `board`: as it is now."""
 
     proposals: Proposals
     tools: UpkeepTools
     eyes: CodeEyes
+    board: Callable[[], Board]
     capacity_left: Callable[[str], int]
     tell: Callable[[str], None]
 
     def look_after(self, day: str) -> None:
-        """One look a day, and none while anything that the owner wants is left to plan.
+        """One look a day, and none while anything that the owner wants is left to plan or to begin.
 
         What cannot be looked at today is left out, and said; nothing of it is a reason for the day not to go on.
         """
         rules = self.tools.rules
-        if not rules.is_on or self.proposals.book.look(day):
+        if not rules.is_on or self.proposals.book.look(day) or owner_waits(board := self.board()):
             return
         past, free = tuple(self.proposals.past()), self.capacity_left(day)
         if free and (why := at_rest(past, rules, self.tools.least)):
@@ -130,12 +133,12 @@ class Upkeep:
             except TeamError as problem:  # the branch is not known: another planning of the day looks again
                 self.tell(f"upkeep: {problem}")
                 return
-            self._told(self._look(day, commit, past, free))
+            look = _Look(self.eyes, self.tools, day, commit, taken(board))
+            self._told(self._seen(look, past, free))
 
-    def _look(self, day: str, commit: str, past: Sequence[Past], free: int) -> UpkeepLook:
-        look = _Look(self.eyes, self.tools, day, commit)
+    def _seen(self, look: _Look, past: Sequence[Past], free: int) -> UpkeepLook:
         found = look.found(past)[:free]
-        numbers = self.proposals.numbers(day)
+        numbers, day = self.proposals.numbers(look.day), look.day
         proposals = tuple(proposal(one, day, next(numbers), look.reach.guards) for one in found)
         nothing = [] if proposals else [NOT_SEEN if look.left_out else NOTHING]
         return UpkeepLook(day, (*nothing, *map(noted, look.left_out)), proposals)
@@ -163,12 +166,13 @@ class CodeEyes:
 
 @dataclass
 class _Look:
-    """At one commit. `left_out`: what could not be looked at, and why."""
+    """At one commit. `taken`: files of open tasks; `left_out`: what could not be looked at, and why."""
 
     eyes: CodeEyes
     tools: UpkeepTools
     day: str
     commit: str
+    taken: Sequence[str] = ()
     left_out: list[str] = field(default_factory=list)
 
     def found(self, past: Sequence[Past]) -> tuple[UpkeepFinding, ...]:
@@ -231,7 +235,7 @@ class _Look:
         accepted = self.eyes.plans.accepted()
         guards = tuple(pattern for guard in (accepted.guards if accepted else ()) for pattern in guard.patterns)
         paths = frozenset(entry.path for entry in self.eyes.mirror.tree(self.commit) if entry.mode in FILES)
-        return Reach(paths, tuple(self.eyes.allow), guards, self.tools.protected)
+        return Reach(paths, tuple(self.eyes.allow), guards, (*self.tools.protected, *self.taken))
 
     def _read(self, path: str) -> str:
         try:

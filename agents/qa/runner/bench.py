@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -25,7 +26,7 @@ from sisimpur.shared.model import change
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.scope import reads_as_dot_git
 from sisimpur.shared.repo.mirror import Mirror
-from sisimpur.shared.sandbox.box import Box, Job, JobLimits, Mount, hand_over
+from sisimpur.shared.sandbox.box import Box, Job, JobLimits, Mount, hand_over, python_mounts
 from sisimpur.shared.sandbox.box_job import MB
 from sisimpur.shared.sandbox.bubblewrap import never
 from sisimpur.shared.system.paths import read_bytes, remove_folder
@@ -99,6 +100,7 @@ JOB_MB = 512  # the files, and what the tests write beside them
 MOST_FILES = 384 * MB  # bytes of the commit: the tests need room too
 MOST_ONLY = 100_000  # bytes; the kernel takes a variable of 128 kB
 INSIDE = Path(__file__).with_name("inside")
+PROGRAMS = Path(sys.executable).parent.resolve()  # ours: linters that are installed beside this interpreter
 OUT = "/out"
 
 SCRIPT = f"""exec 2>&1
@@ -161,10 +163,13 @@ class BoxBench:
 
     def _job(self, order: SuiteOrder, environment: Environment, place: Path) -> Job:
         own = (Mount(place / "src", "/src"), Mount(place / "out", OUT, writable=True), Mount(INSIDE, GATE))
+        ours = python_mounts(PROGRAMS / "python") if order.programs else ()
         return Job(
             ("sh", "-c", SCRIPT, "sh", order.command, "count" if order.cover else ""),
-            (*environment.mounts, *own),
-            env=_variables(order, environment.env),
+            (*ours, *environment.mounts, *own),
+            env=_with_ours(_variables(order, environment.env))
+            if order.programs
+            else _variables(order, environment.env),
             limits=self.limits,
             private={JOB: JOB_MB},
         )
@@ -186,6 +191,10 @@ def _variables(order: SuiteOrder, env: Mapping[str, str]) -> dict[str, str]:
     if order.cover:
         ours |= {"COVERAGE_PROCESS_START": f"{GATE}/coverage.ini", "SISIMPUR_UNCOUNTED": f"{OUT}/uncounted"}
     return {**env, **ours}
+
+
+def _with_ours(env: Mapping[str, str]) -> dict[str, str]:
+    return {**env, "PATH": f"{env.get('PATH', '/usr/bin:/bin')}:{PROGRAMS}"}
 
 
 def _left(path: Path) -> bytes | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sisimpur.agents.qa.runner.environment_build import ENV, INSTALL, SEEN, Builder, Setup
 from sisimpur.agents.qa.runner.environment_store import EnvironmentStore, default_setup, dependency_files, key_of
-from sisimpur.agents.qa.runner.suite import Environment
+from sisimpur.agents.qa.runner.suite import PACKAGES, Environment
 from sisimpur.shared.model.errors import BrokenSetup, CommandFailed
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.sandbox.box import Box, Mount
@@ -64,7 +64,8 @@ class Environments:
             recipe = self._recipe(commit)
             while (kept := self._store.take(recipe.key)) is None:
                 self._add(recipe)
-        return Environment(recipe.key, (*self._setup.interpreter, Mount(kept / "env", ENV)), SEEN)
+        offered = (Mount(self._setup.packages, PACKAGES),) if self._setup.packages else ()
+        return Environment(recipe.key, (*self._setup.interpreter, Mount(kept / "env", ENV), *offered), SEEN)
 
     def _add(self, recipe: Recipe) -> None:
         failed = self._failed.setdefault(recipe.key, [])

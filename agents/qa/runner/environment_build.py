@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sisimpur.agents.qa.runner.index_proxy import HOSTS, IndexProxy
-from sisimpur.agents.qa.runner.suite import GATE, JOB
+from sisimpur.agents.qa.runner.suite import GATE, JOB, PACKAGES
 from sisimpur.shared.model import change
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
 from sisimpur.shared.model.text import one_line
@@ -28,7 +28,7 @@ from sisimpur.shared.sandbox.bubblewrap import never
 from sisimpur.shared.sandbox.watchdog import walk
 from sisimpur.shared.system.paths import remove_folder
 
-ENV, PACKAGES = "/env", "/packages"
+ENV = "/env"
 PLACES = {"env": ENV, "job": JOB, "tmp": "/tmp", "home": "/home/sandbox"}  # noqa: S108  the box's own
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 INSTALL = JobLimits(  # no `stall`: what compiles is silent for long

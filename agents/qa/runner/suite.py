@@ -22,6 +22,7 @@ from sisimpur.shared.sandbox.bubblewrap import never
 
 MAX_REPORT = 50_000_000  # bytes; a report or a coverage file beyond that is none
 JOB = "/job"  # where the target's files lie in the box, at setup and at test time
+PACKAGES = "/packages"  # where the owner's folder of wheels lies in the box, if there is one
 GATE = "/run/gate"  # where our reporters lie in the box of the tests
 
 
@@ -39,7 +40,8 @@ class SuiteOrder:
     """Order to run tests: on which files, and how.
 
     The files are those of `commit`, with `overlay` laid over them (None: the file is not there). `only`: test files to
-    run, all if empty. `cover`: whether the executed lines are counted.
+    run, all if empty. `cover`: whether the executed lines are counted. `programs`: whether the command finds our own
+    programs, such as linters, behind those of the environment.
     """
 
     commit: str
@@ -47,6 +49,7 @@ class SuiteOrder:
     overlay: Mapping[str, bytes | None] = field(default_factory=dict)
     only: Sequence[str] = ()
     cover: bool = True
+    programs: bool = False
 
 
 @dataclass(frozen=True)

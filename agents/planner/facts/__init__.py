@@ -1,0 +1,1 @@
+"""What a planner is told of the repository: files, definitions, and who uses them, in bounded length."""

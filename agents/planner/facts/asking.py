@@ -1,0 +1,110 @@
+"""What the model asked to see, from the repository: once, in bounded length, and only what may be read."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from sisimpur.agents.planner.facts.source import SourceTree, hits, lines_of, may_be_read
+from sisimpur.agents.planner.facts.views import clean, definitions, numbered, parts, whole
+from sisimpur.shared.model.scope import is_plain_path
+from sisimpur.shared.model.text import one_line
+
+MOST_ASKS, MOST_TOLD = 12, 24_000  # questions, characters of all answers
+LONG_FILE, LONG_PARTS = 20_000, 6_000  # characters of a file, and of one that is longer
+MOST_DEFINITIONS, MOST_USES, MOST_HITS = 3, 8, 20
+LONGEST_ASK = 200
+
+
+@dataclass(frozen=True)
+class FactAsk:
+    """Something that the model wants to see before it answers: a file, a definition (`path::Name`) or a word."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+    goal_id: str
+    kind: Literal["file", "definition", "search"]
+    what: str
+
+
+def told(source: SourceTree, asks: Sequence[FactAsk], room: int = MOST_TOLD) -> str:
+    """One answer after the other; what there is no room for is said."""
+    texts: list[str] = []
+    for ask in dict.fromkeys(asks[:MOST_ASKS]):
+        text = f"{ask.kind} {one_line(ask.what, LONGEST_ASK)}:\n{_answer(source, ask)}"
+        if len(text) > room:
+            text = f"{ask.kind} {one_line(ask.what, LONGEST_ASK)}: no room is left for it"
+        room -= len(text) + 2
+        texts.append(text)
+    if len(asks) > MOST_ASKS:
+        texts.append(f"only the first {MOST_ASKS} are answered")
+    return "\n\n".join(texts)
+
+
+def _answer(source: SourceTree, ask: FactAsk) -> str:
+    what = ask.what.strip()[:LONGEST_ASK]
+    if ask.kind == "file":
+        return _file(source, what)
+    if ask.kind == "definition":
+        return _definition(source, what)
+    return "\n".join(_lines_with(source, what, MOST_HITS)) or "no line holds it"
+
+
+def _file(source: SourceTree, what: str) -> str:
+    path, problem = _found(source, what)
+    if problem:
+        return problem
+    lines = lines_of(source, path) or ()
+    if sum(map(len, lines)) <= LONG_FILE:
+        return whole(path, lines)
+    return parts(path, lines, dict.fromkeys(range(1, 40), 1.0), LONG_PARTS)
+
+
+def _found(source: SourceTree, what: str) -> tuple[str, str]:
+    """(the file that is meant, why it cannot be shown)."""
+    name = what.strip("/").removeprefix("./")
+    paths = sorted(path for path in source.files() if is_plain_path(path))
+    same = [path for path in paths if path == name] or [path for path in paths if path.endswith(f"/{name}")]
+    if len(same) > 1:
+        return "", f"several files are called so: {', '.join(same[:MOST_USES])}"
+    if not same:
+        alike = difflib.get_close_matches(name, paths, 3, 0.7) if len(paths) <= 5_000 else []
+        return "", "there is no such file" + (f"; alike: {', '.join(alike)}" if alike else "")
+    if not may_be_read(same[0]):
+        return "", "not shown: it usually holds keys"
+    return same[0], "" if lines_of(source, same[0]) is not None else "not shown: it is not text, or too large"
+
+
+def _definition(source: SourceTree, what: str) -> str:
+    """Its text, with who uses its name."""
+    place, _, name = what.rpartition("::")
+    path, problem = _found(source, place) if place else ("", "")
+    if problem:
+        return problem
+    last = name.rpartition(".")[2]
+    paths = [path] if path else _defining(source, last)
+    shown = [text for path in paths for text in _texts(path, lines_of(source, path) or (), name)][:MOST_DEFINITIONS]
+    uses = [f"  {line}" for line in _lines_with(source, last, MOST_USES)] if last else []
+    return "\n".join(
+        [*(shown or ["no class or function is called so"]), *(["where it stands:", *uses] if uses else [])]
+    )
+
+
+def _defining(source: SourceTree, name: str) -> Iterable[str]:
+    found = [hit.path for word in ("def", "class", "function", "const") for hit in hits(source, f"{word} {name}", 20)]
+    return dict.fromkeys(path for path in found if is_plain_path(path)) if name else ()
+
+
+def _texts(path: str, lines: Sequence[str], name: str) -> Iterator[str]:
+    for each in definitions(lines):
+        if each.name == name or each.name.endswith(f".{name}") or name.endswith(f".{each.name}"):
+            last = min(each.last, each.first + 150)
+            yield "\n".join([f"{path}:", *numbered(lines, range(each.first, last + 1))])
+
+
+def _lines_with(source: SourceTree, what: str, most: int) -> Iterator[str]:
+    found = [hit for hit in hits(source, what, most) if is_plain_path(hit.path)] if len(what) > 1 else []
+    yield from (f"{hit.path}:{hit.line}: {clean(hit.text.strip())}" for hit in found)
+    if len(found) >= most:
+        yield "… and perhaps more"

@@ -1,0 +1,132 @@
+"""(Index, a goal's words) -> the files that one would open before planning it, the most telling first. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import sqrt
+from posixpath import basename, dirname, splitext
+
+from sisimpur.agents.planner.facts.code_index import ENDING, IDENTIFIER, CodeIndex, Kind, kind, stems
+from sisimpur.shared.model.scope import matches
+
+NAMED_FILES = 12
+FOLDER_FILES = 15  # a folder of more is no name for its files
+HOPS, PASSED_ON = 2, 0.45  # of what a file is worth, to those that it uses, and that use it
+TELLS: Mapping[Kind, float] = {"code": 1.0, "tests": 0.8, "prose": 0.5, "dull": 0.2}
+LEAST = 0.12  # of the best; less says nothing
+
+PATH = re.compile(r"[\w@.+-]*(?:/[\w@.+-]+)+/?|\w[\w.+-]*\.\w{1,6}\b|\b[A-Z]\w+file\b")
+FOLDER = re.compile(r"[\w@.-]+/(?![\w@])")
+CAPITALS = re.compile(r"\b[A-Z]{4,}\b")
+DOTTED = re.compile(r"\b\w+(?:\.\w+)+")
+KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (  # words, and the files that one opens when they are said
+    ("image container docker compose root", ("Dockerfile*", "*compose*.y*ml", "*entrypoint*")),
+    ("ci workflow workflows pipeline actions", ("/.github/workflows/*.y*ml", ".gitlab-ci.yml")),
+    (
+        "dependency dependencies package pip lock version",
+        ("pyproject.toml", "requirements*.txt", "setup.*", "package.json"),
+    ),
+    ("coverage test tests pytest", ("pytest.ini", "tox.ini", "setup.cfg", "conftest.py")),
+    ("settings setting", ("settings.py", "settings", "config.py")),
+)
+COMMON = frozenset(
+    re.findall(
+        "[a-z]+",
+        """about add after again against all allow already also always and another any anybody are away because been
+        before being below between both but can cannot change check class clean could course create does done each
+        ever every everything existing false files first fix following for from function get goes had has have here
+        how implement import improve into instead its just know like long look looks make makes many means more most
+        much must need never new nobody none not nothing now one only other our out over own please project proper
+        properly put really remove replace return right said same say says see set should show since some still such
+        support take target test tests than that the their them then there these they thing things think this those
+        through time too true under until update use used uses using very want was way well were what when where
+        which while who whole will with without work would write writes wrong year years yes yet you your""",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """Relevance of files to one goal. `named`: by the goal itself, small ones first; `worth`: of all that matter."""
+
+    named: tuple[str, ...]
+    worth: Mapping[str, float]
+    telling: frozenset[str]  # stems of its words
+    names: frozenset[str]  # identifiers that it says, as written
+
+    @property
+    def ranked(self) -> tuple[str, ...]:
+        """The named files, then the others by what they are worth."""
+        others = sorted(self.worth, key=lambda path: (-self.worth[path], path))
+        return tuple(dict.fromkeys((*self.named, *others)))
+
+
+def relevance(index: CodeIndex, text: str) -> Relevance:
+    named = tuple(dict.fromkeys(named_in(text, index)))[:NAMED_FILES]
+    named = tuple(sorted(named, key=lambda path: _size(index, path)))
+    telling = frozenset(word for word in telling_words(text))
+    own = {path: index.score(file, telling) * TELLS[kind(path)] for path, file in index.files.items()}
+    top = max(own.values(), default=0.0) or 1.0
+    worth = {path: value / top for path, value in own.items() if value > 0}
+    for path in {*named, *_of_kind(text, index)}:
+        worth[path] = worth.get(path, 0.0) + (1.0 if path in named else 0.5)
+    for hop in range(HOPS):
+        worth = _passed_on(index, worth, PASSED_ON / (1 + hop))
+    least = LEAST * max(worth.values(), default=0.0)
+    kept = {path: value for path, value in worth.items() if value >= least and path in index.files}
+    names = frozenset(word for word in re.findall(r"\w+", text) if len(word) > 2 and word.lower() not in COMMON)
+    return Relevance(named, kept, telling, names)
+
+
+def telling_words(text: str) -> Iterator[str]:
+    for word in re.findall(r"[^\W\d]\w*", text):
+        if len(word) > 2 and word.lower() not in COMMON:
+            yield from stems(word)
+
+
+def named_in(text: str, index: CodeIndex) -> Iterator[str]:
+    """The files that a text names: by a path or its end, a folder, a module, or a name that one file defines."""
+    for name in dict.fromkeys((*PATH.findall(text), *FOLDER.findall(text))):
+        end = name.strip("/").removeprefix("./")
+        if found := index.at_end(end):
+            yield from found[:4]
+        else:
+            yield from _in_folder(end, index)
+    for dotted in dict.fromkeys(name for name in DOTTED.findall(text) if not ENDING.search(name)):
+        yield from (index.module(dotted) or index.module(dotted.rpartition(".")[0]))[:2]  # it may be a name to be
+    for word in dict.fromkeys(CAPITALS.findall(text)):
+        yield from (path for path in index.paths if splitext(basename(path))[0] == word and "/" not in path)
+    for word in dict.fromkeys(re.findall(r"\w+", text)):
+        if IDENTIFIER.search(word) or f"`{word}" in text or f"{word}(" in text:
+            found = index.definers.get(word, ())
+            yield from found if len(found) == 1 else ()
+
+
+def _in_folder(folder: str, index: CodeIndex) -> Iterator[str]:
+    inside = [path for path in index.paths if dirname(path) == folder or dirname(path).endswith(f"/{folder}")]
+    if folder and len(inside) <= FOLDER_FILES:
+        yield from (path for path in inside if path in index.files and kind(path) != "dull")
+
+
+def _of_kind(text: str, index: CodeIndex) -> Iterator[str]:
+    said = set(re.findall(r"\w+", text.lower()))
+    for told, patterns in KINDS:
+        if said & set(told.split()):
+            yield from [path for path in index.files if matches(path, patterns)][:4]
+
+
+def _passed_on(index: CodeIndex, worth: Mapping[str, float], share: float) -> dict[str, float]:
+    """Each file gives a share of its worth to those beside it; one that has many beside it says less of each."""
+    given: dict[str, float] = {}
+    for path, value in worth.items():
+        beside = {*index.links.get(path, ()), *index.users.get(path, ())}
+        for other in beside:
+            gift = share * value / sqrt(max(1.0, len(beside) / 4)) * TELLS[kind(other)]
+            given[other] = max(given.get(other, 0.0), gift)
+    return {path: worth.get(path, 0.0) + given.get(path, 0.0) for path in {*worth, *given}}
+
+
+def _size(index: CodeIndex, path: str) -> int:
+    return index.files[path].size if path in index.files else 0

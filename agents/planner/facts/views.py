@@ -1,0 +1,171 @@
+"""A file's text -> what is shown of it: all of it, the definitions that matter, or their signatures. Pure."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+LONGEST_LINE = 200
+LONGEST_DEFINITION = 60  # lines; of a longer one the places that matter
+MOST_SIGNATURES, FEW_SIGNATURES = 60, 25
+BEFORE, AFTER = 2, 8  # lines around a place that stands in no definition
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+GUESSED = re.compile(
+    r"(\s*)(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:def|class|function|func|fn|interface|struct)\s+(\w+)"
+)
+CONSTANT = re.compile(r"(?:export const )?[A-Z][A-Z0-9_]+\s*(?::[^=]+)?=[^=]")
+TOLD = re.compile(r"[rRuU]?(?:\"\"\"|''')\s*\w|/\*\*?\s*\w|(?://|#)\s*\w")
+
+Lines = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A class or a function. `line` is that of its name; `first` that of its decorators; `body` begins after its text.
+
+    Lines from `line` up to `body` are its head and docstring.
+    """
+
+    name: str  # `Class.method`
+    line: int
+    first: int
+    last: int
+    body: int
+    signature: str
+
+    @property
+    def depth(self) -> int:
+        return self.name.count(".")
+
+
+def clean(line: str) -> str:
+    return CONTROL.sub("\ufffd", line[:LONGEST_LINE])
+
+
+def definitions(lines: Lines) -> tuple[Definition, ...]:
+    """Classes, functions and methods, in their order; of what Python cannot read, what looks like one."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the target's code, not ours
+            tree = ast.parse("\n".join(lines))
+        return tuple(_parsed(tree.body, ""))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return tuple(_guessed(lines))
+
+
+def _parsed(body: Iterable[ast.stmt], within: str) -> Iterator[Definition]:
+    for node in body:
+        if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        first = min((decorator.lineno for decorator in node.decorator_list), default=node.lineno)
+        told = node.body[0].end_lineno if ast.get_docstring(node, clean=False) is not None else None
+        start = (told or node.body[0].lineno - 1) + 1
+        if isinstance(node, ast.ClassDef):
+            signature = f"class {node.name}"
+        else:
+            names = ", ".join(argument.arg for argument in (*node.args.posonlyargs, *node.args.args))
+            signature = f"def {node.name}({names})"
+        last = node.end_lineno or node.lineno
+        yield Definition(within + node.name, node.lineno, first, last, start, signature)
+        if isinstance(node, ast.ClassDef):
+            yield from _parsed(node.body, f"{within}{node.name}.")
+
+
+def _guessed(lines: Lines) -> Iterator[Definition]:
+    """By indentation: each lasts up to the next that is not inside of it."""
+    found = [(number, match) for number, line in enumerate(lines, 1) if (match := GUESSED.match(line))]
+    for place, (number, match) in enumerate(found):
+        after = (later for later, other in found[place + 1 :] if len(other[1]) <= len(match[1]))
+        last = next(after, len(lines) + 1) - 1
+        signature = " ".join(lines[number - 1].split(":")[0].rstrip(" {").split())
+        yield Definition(match[2], number, number, last, number + 1, signature)
+
+
+def outlined(lines: Lines) -> Iterator[tuple[int, str]]:
+    """(line, `class X` or `def f(a, b)`), also of a file that Python cannot read."""
+    return ((each.line, "  " * each.depth + each.signature) for each in definitions(lines))
+
+
+def numbered(lines: Lines, numbers: Iterable[int]) -> Iterator[str]:
+    """Lines with their numbers; what is left out between them is a line of its own."""
+    previous = 0
+    for number in numbers:
+        if number != previous + 1:
+            yield "…"
+        yield f"{number}| {clean(lines[number - 1])}"
+        previous = number
+    if previous < len(lines):
+        yield "…"
+
+
+def whole(path: str, lines: Lines) -> str:
+    return "\n".join([f"{path}, {len(lines)} lines:", *numbered(lines, range(1, len(lines) + 1))])
+
+
+def signatures(path: str, lines: Lines) -> str:
+    """What a file says of itself, its constants, classes and functions; empty: it has none."""
+    told = {number: clean(text) for number, text in outlined(lines)}
+    told |= {n: clean(line) for n, line in enumerate(lines, 1) if CONSTANT.match(line) or (n == 1 and TOLD.match(line))}
+    found = [f"{number}| {text}" for number, text in sorted(told.items())]
+    more = [f"… {len(found) - FEW_SIGNATURES} more"] if found[FEW_SIGNATURES:] else []
+    return "\n".join([f"{path}, classes and functions:", *found[:FEW_SIGNATURES], *more]) if found else ""
+
+
+def parts(path: str, lines: Lines, worth: Mapping[int, float], room: int) -> str:
+    """The definitions and places that matter, as many as there is room for, and the signatures of all others.
+
+    `worth`: of lines, how much they tell; none: the file's beginning does. A docstring tells less than what is done.
+    """
+    known = definitions(lines)
+    chosen: set[int] = set(_imports(lines))
+    used = sum(len(lines[number - 1]) + 7 for number in chosen)
+    for _, numbers in _ranked(lines, known, worth or {1: 1.0}):
+        new = numbers - chosen
+        cost = sum(min(len(lines[number - 1]), LONGEST_LINE) + 7 for number in new)
+        if used + cost <= room:
+            chosen |= new
+            used += cost
+    rest = [f"{each.line}| {'  ' * each.depth}{clean(each.signature)}" for each in known if each.line not in chosen]
+    more = [f"… {len(rest) - MOST_SIGNATURES} more"] if rest[MOST_SIGNATURES:] else []
+    tail = ["what else it defines:", *rest[:MOST_SIGNATURES], *more] if rest else []
+    head = f"{path}, {len(lines)} lines, of which these matter most:"
+    return "\n".join([head, *numbered(lines, sorted(chosen)), *tail])
+
+
+def _imports(lines: Lines) -> Iterator[int]:
+    """The first lines that say what the file uses."""
+    for number, line in enumerate(lines[:60], 1):
+        if re.match(r"(?:from|import|const .*require\(|#include|use|package)\b", line):
+            yield number
+
+
+def _ranked(
+    lines: Lines, known: Sequence[Definition], worth: Mapping[int, float]
+) -> list[tuple[float, frozenset[int]]]:
+    """(how much it tells, its lines), the most telling first. A line counts for the innermost definition."""
+    inner: dict[int, Definition] = {}
+    for one in known:  # outer ones come first
+        inner |= dict.fromkeys(range(one.first, one.last + 1), one)
+    told: dict[Definition, dict[int, float]] = {}
+    places: list[tuple[float, frozenset[int]]] = []
+    for number, value in worth.items():
+        if (each := inner.get(number)) is None:
+            around = range(max(1, number - BEFORE), min(len(lines), number + AFTER) + 1)
+            places.append((value, frozenset(other for other in around if other == number or other not in inner)))
+        else:
+            is_prose = each.line < number < each.body
+            told.setdefault(each, {})[number] = value * (0.3 if is_prose else 2 if number == each.line else 1)
+    places += [(sum(sorted(of.values())[-6:]), _text(one, of)) for one, of in told.items()]
+    return sorted(places, key=lambda place: (-place[0], min(place[1])))
+
+
+def _text(each: Definition, places: Collection[int]) -> frozenset[int]:
+    """All lines of a definition, or of a long one its head and what stands around the places."""
+    if each.last - each.first < LONGEST_DEFINITION:
+        return frozenset(range(each.first, each.last + 1))
+    near = {number for place in places for number in range(place - BEFORE, place + AFTER + 1)}
+    near |= set(range(each.first, min(each.body, each.line + AFTER) + 1))
+    return frozenset(number for number in near if each.first <= number <= each.last)

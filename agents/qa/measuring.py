@@ -1,0 +1,145 @@
+"""(Measure, commit) -> Figure: what goals are measured by, in the box of the tests.
+
+What a measure is of is looked for among what exists; none of it reaches a command line. The tests of a commit are run
+once, whoever asks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from sisimpur.agents.qa.gathering import CommitSource, text_of
+from sisimpur.shared.model.errors import BrokenSetup, Refused, Stumble, Unavailable
+from sisimpur.shared.model.evidence import Figure, SuiteRun, is_test_file
+from sisimpur.shared.model.work import Measure, MeasureKind
+
+LARGEST = 20_000_000  # bytes of a file that is measured
+PROPERTIES = ("lines", "bytes", "matches")
+
+Counts = Callable[[Mapping[str, str]], int]  # path -> text of Python files, and of what configures it -> its findings
+CONFIGURATION = ("pyproject.toml", "ruff.toml", ".ruff.toml")  # of the tools, in any folder
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """Takes figures of one commit. `suite`: all its tests, run once. `tools`: those that findings are counted of."""
+
+    source: CommitSource
+    commit: str
+    suite: Callable[[], SuiteRun]
+    tools: Mapping[str, Counts]
+
+    def figure(self, measure: Measure) -> Figure:
+        """What is wrong with the measure itself, or with the tests, is an answer; a box that is missing is raised."""
+        try:
+            match measure.kind:
+                case MeasureKind.COVERAGE:
+                    return self._coverage(measure.of)
+                case MeasureKind.FINDINGS:
+                    return self._findings(measure.of)
+                case MeasureKind.TEST:
+                    return self._test(measure.of)
+                case MeasureKind.PROPERTY:
+                    return self._property(measure.of)
+                case MeasureKind.TIMING:
+                    return Figure(None, "times of tests are not taken yet")
+                case _:
+                    assert_never(measure.kind)
+        except Unavailable:
+            raise  # for a reason that is not the measure's
+        except (BrokenSetup, Refused, Stumble) as problem:
+            return Figure(None, str(problem))
+
+    def _coverage(self, of: str) -> Figure:
+        run = self.suite()
+        if not run.is_whole or run.covered is None:
+            return Figure(None, f"the tests came to no end: {run.end}" if not run.is_whole else "no lines were counted")
+        wanted = below(of, run.executable)
+        every = sum(run.executable[path] for path in wanted)
+        if not every:
+            return Figure(None, f"there is no code of {of!r} that tests can be counted for")
+        missed = sum(len(run.uncovered.get(path, ())) for path in wanted)
+        return Figure(100 * (every - missed) / every)
+
+    def _findings(self, of: str) -> Figure:
+        tool, _, place = of.strip().partition(" ")
+        if tool not in self.tools:
+            return Figure(None, f"{tool!r} is no tool that findings are counted of; those are {', '.join(self.tools)}")
+        paths = self._paths()
+        wanted = below(place or ".", [path for path in paths if path.endswith(".py")])
+        if not wanted:
+            return Figure(None, f"there is no Python code in {place!r}")
+        theirs = [path for path in paths if path.rpartition("/")[2] in CONFIGURATION]
+        return Figure(
+            float(self.tools[tool]({path: text_of(self.source, self.commit, path) for path in wanted + theirs}))
+        )
+
+    def _test(self, of: str) -> Figure:
+        """One that is not there does not pass."""
+        run = self.suite()
+        if not run.is_whole:
+            return Figure(None, f"the tests came to no end: {run.end}")
+        found = [outcome for test, outcome in run.outcomes.items() if is_of(test, of)]
+        return Figure(float(bool(found) and all(outcome == "passed" for outcome in found)))
+
+    def _property(self, of: str) -> Figure:
+        """A pattern is plain text: what a model or a repository wrote is not run as an expression either."""
+        what, _, rest = of.strip().partition(" ")
+        path, _, pattern = rest.strip().partition(" ")
+        if what not in PROPERTIES or not path or (what == "matches") is not bool(pattern.strip()):
+            return Figure(None, f"{of!r} is no property; write `lines PATH`, `bytes PATH` or `matches PATH TEXT`")
+        if path not in self._paths():
+            return Figure(None, f"there is no file {path}")
+        data = self.source.read(self.commit, path, LARGEST) or b""
+        if what == "bytes":
+            return Figure(float(len(data)))
+        lines = data.decode("utf-8", "replace").splitlines()
+        return Figure(float(sum(pattern.strip() in line for line in lines) if pattern else len(lines)))
+
+    def _paths(self) -> frozenset[str]:
+        return frozenset(entry.path for entry in self.source.tree(self.commit))
+
+
+def below(place: str, paths: Collection[str]) -> list[str]:
+    """Code that a place means: a file, a folder, a package by its name; tests only if they are meant. Sorted.
+
+    The strictest reading that exists: as it is written, then in other capitals, then as a folder somewhere below.
+    """
+    wanted = place.strip().strip("`'\"").replace("\\", "/").removeprefix("./").strip("/")
+    if wanted in ("", "."):
+        return sorted(path for path in paths if not is_test_file(path))
+    dotted = wanted.replace(".", "/") if "/" not in wanted and not wanted.endswith(".py") else wanted
+    names = dict.fromkeys((wanted, dotted, f"{dotted}.py"))
+    for alike in (_as_it_is, str.casefold):
+        for name in names:
+            folded = alike(name)
+            for holds in (_is_below, _has_folder):
+                found = [path for path in paths if holds(alike(path), folded)]
+                if found and len({_root(alike(path), folded) for path in found}) == 1:
+                    product = [path for path in found if not is_test_file(path)]
+                    return sorted(product or found)
+    return []
+
+
+def _is_below(path: str, place: str) -> bool:
+    return path == place or path.startswith(f"{place}/")
+
+
+def _has_folder(path: str, place: str) -> bool:
+    return f"/{place}/" in path or path.endswith(f"/{place}")
+
+
+def _root(path: str, place: str) -> str:
+    """What stands before the place: two packages of one name are a doubt, not a place."""
+    return f"/{path}/".partition(f"/{place}/")[0]
+
+
+def is_of(test: str, named: str) -> bool:
+    """Whether a runner's test is the one that is named, one of its parameters, or in the file or class that is."""
+    return test == named or test.startswith((f"{named}::", f"{named}[", f"{named}."))
+
+
+def _as_it_is(text: str) -> str:
+    return text

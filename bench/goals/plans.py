@@ -1,0 +1,146 @@
+"""The reader's plans: tasks with the lines that it saw, proof of what is untrue, what to ask for. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bench.goals import edits
+from bench.goals.goals import Goal, Need
+from bench.goals.sight import Sight, is_test
+
+OPEN_TASKS = re.compile(r"^# Open tasks$(.*?)^# ", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Work:
+    """Some tasks of a goal, and whether their plan is that of a reader who saw all."""
+
+    goal: Goal
+    parts: tuple[int, ...]
+
+
+def titles(goal: Goal) -> Iterator[tuple[str, Work]]:
+    for number, task in enumerate(goal.plan):
+        yield task.title, Work(goal, (number,))
+    wrong = list(_wrong_titles(goal))
+    for number, title in enumerate(wrong):  # the last one does all that is left
+        parts = range(number, len(goal.plan)) if number + 1 == len(wrong) else (number,)
+        yield title, Work(goal, tuple(parts) or (number,))
+
+
+def _wrong_titles(goal: Goal) -> Iterator[str]:
+    title = goal.words.splitlines()[0].strip()
+    many = len(goal.distractor.edits)
+    for number in range(many):
+        yield title if many == 1 else f"{title}, part {number + 1}"
+
+
+def _word(goal: Goal, need: Need) -> str:
+    """A word of the owner's that leads to the line's file, or else the longest one."""
+    words: list[str] = sorted(set(re.findall(r"[^\W\d_]\w{3,}", goal.words)), key=lambda word: (-len(word), word))
+    text = (goal.tree / need.path).read_text("utf-8") + need.path
+    return next((word for word in words if word in text), words[0])
+
+
+def _seen(goal: Goal, sight: Sight) -> list[tuple[Need, int]]:
+    missing = sight.missing(goal)
+    return [(need, sight.number(goal, need)) for need in goal.needs if need not in missing]
+
+
+def verdict(id_: str, goal: Goal, sight: Sight) -> dict[str, Any]:
+    seen = _seen(goal, sight)
+    first = f"{seen[0][0].path}, line {seen[0][1]}" if seen else "the goal's words"
+    answer = {"goal_id": id_, "verdict": "tasks", "text": f"Work is needed: see {first}.", "measures": _measures(goal)}
+    if len(seen) < len(goal.needs) or goal.outcome not in ("false premise", "question"):
+        return answer
+    if goal.outcome == "question":
+        return answer | {"measures": [], "verdict": "question", "text": f"{goal.premise} What shall be done?"}
+    lines = [_line(goal, need, number) for need, number in seen]
+    return answer | {"measures": [], "verdict": "premise_false", "text": goal.premise, "evidence": lines}
+
+
+def _line(goal: Goal, need: Need, number: int) -> dict[str, Any]:
+    return {"kind": "line", "path": need.path, "line": number, "quote": goal.lines[need]}
+
+
+def _right_plan(goal: Goal) -> list[tuple[str, tuple[str, ...]]]:
+    return [(task.title, task.files + task.new_files) for task in goal.plan]
+
+
+def _wrong_plan(goal: Goal) -> list[tuple[str, tuple[str, ...]]]:
+    return [(title, tuple(files)) for title, files in zip(_wrong_titles(goal), goal.distractor.edits, strict=True)]
+
+
+def _sorted_out(
+    goal: Goal, paths: Sequence[str], before: Iterable[tuple[str, Sequence[str]]], sight: Sight
+) -> tuple[list[str], list[str]]:
+    """Files and new files. What an earlier task creates is a file, unless we were told that it is to be a new one."""
+    made = {path for _, some in before for path in some if f"{path} does not exist" not in sight.user}
+    there = [path for path in paths if (goal.tree / path).exists() or path in made]
+    return there, [path for path in paths if path not in there]
+
+
+def _draft(
+    id_: str, goal: Goal, sight: Sight, number: int, task: tuple[str, tuple[list[str], list[str]]]
+) -> dict[str, Any]:
+    """A task as a capable planner writes it: with the lines that it saw, so that the coder has them too."""
+    title, (files, new_files) = task
+    seen = _seen(goal, sight)
+    context = [need.path for need, _ in seen if need.path not in files]
+    told = "\n".join(f"{need.path}:{at}: {goal.lines[need].strip()}" for need, at in seen)
+    return {
+        "key": f"{goal.id}-{number + 1}",
+        "goal_id": id_,
+        "title": title,
+        "description": f"{goal.words.strip()}\n\nWhat is now:\n{told or '(nothing of it was shown)'}",
+        "reason": goal.words.splitlines()[0],
+        "files": files,
+        "new_files": new_files,
+        "context": list(dict.fromkeys(context))[:8],
+        "acceptance": [line.strip() for line in goal.words.splitlines()[:5] if line.strip()],
+        "difficulty": "medium",
+        "depends_on": [f"{goal.id}-{number}"] if number else [],
+        "kind": _kind(goal, files + new_files),
+        "changes_tests": [path for path in files if is_test(path)],
+    }
+
+
+def _kind(goal: Goal, paths: Sequence[str]) -> str:
+    """The kind of a task, as it can be told from what it changes."""
+    puts = [edit.put or edit.whole for _, edit in edits.each(goal.edits)]
+    if all(map(is_test, paths)):
+        return "tests"
+    if puts and not any(puts):
+        return "removal"
+    return "refactoring" if goal.measure and goal.measure.kind == "findings" else "behaviour"
+
+
+def _measures(goal: Goal) -> list[dict[str, Any]]:
+    """How the goal says it is measured; only in the kinds that a team can take by itself."""
+    measure = goal.measure
+    if measure is None or measure.kind not in ("coverage", "findings", "test"):
+        return []
+    bound = "at_most" if measure.at_least is None else "at_least"
+    figure = measure.at_most if measure.at_least is None else measure.at_least
+    return [{"kind": measure.kind, "of": measure.of, "bound": bound, "figure": figure}]
+
+
+def drafts(id_: str, goal: Goal, sight: Sight) -> Iterator[dict[str, Any]]:
+    """The right plan if all needed lines are seen, else that of the wrong change; without tasks that are open."""
+    if goal.kind == "false" and not sight.missing(goal):
+        return
+    plan = _right_plan(goal) if not sight.missing(goal) else _wrong_plan(goal)
+    open_tasks = "".join(OPEN_TASKS.findall(sight.user))
+    for number, (title, paths) in enumerate(plan):
+        if title not in open_tasks:
+            yield _draft(id_, goal, sight, number, (title, _sorted_out(goal, paths, plan[:number], sight)))
+
+
+def sought(id_: str, goal: Goal, sight: Sight) -> Iterator[dict[str, str]]:
+    """What to look at before an answer: a missing line's file if its path is known, else a word of the goal."""
+    for need in sight.missing(goal):
+        kind, what = ("file", need.path) if need.path in sight.user else ("search", _word(goal, need))
+        yield {"goal_id": id_, "kind": kind, "what": what}

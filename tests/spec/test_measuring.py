@@ -1,0 +1,164 @@
+"""What a goal is measured by: only what exists is measured, by us, and what cannot be measured says why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import pytest
+
+from sisimpur.agents.qa.coverage_checker import executable
+from sisimpur.agents.qa.measuring import Measuring
+from sisimpur.shared.model.change import Change, HasPath
+from sisimpur.shared.model.errors import BrokenSetup, Unavailable
+from sisimpur.shared.model.evidence import Figure, SuiteRun
+from sisimpur.shared.model.work import Measure, MeasureKind
+
+RUN = SuiteRun(
+    "finished",
+    0,
+    {
+        "tests/test_a.py::test_one": "passed",
+        "tests/test_a.py::test_two[1]": "passed",
+        "tests/test_b.py::test": "failed",
+    },
+    covered=70.0,
+    uncovered={"shop/api/views.py": (3, 4), "shop/cart.py": (1,)},
+    executable={"shop/api/views.py": 8, "shop/api/urls.py": 2, "shop/cart.py": 10},
+)
+FILES = {
+    "shop/api/views.py": "import os\n" * 8,
+    "shop/api/urls.py": "urls = []\nTODO\n",
+    "shop/cart.py": "x = 1\n",
+    "tests/test_a.py": "def test_one(): ...\n",
+    "pyproject.toml": "[tool.ruff]\n",
+    "empty.txt": "",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    path: str
+
+
+@dataclass(frozen=True)
+class Tree:
+    files: Mapping[str, str]
+
+    def tree(self, sha: str) -> tuple[HasPath, ...]:
+        return tuple(map(Entry, self.files))
+
+    def tree_id(self, sha: str) -> str:
+        return sha
+
+    def read(self, sha: str, path: str, limit: int = 0) -> bytes | None:
+        return self.files[path].encode() if path in self.files else None
+
+    def changed(self, old: str, new: str) -> tuple[Change, ...]:
+        return ()
+
+
+def figure(kind: MeasureKind, of: str, run: SuiteRun = RUN) -> Figure:
+    def imports(files: Mapping[str, str]) -> int:
+        assert "pyproject.toml" in files
+        return sum(text.count("import") for text in files.values())
+
+    return Measuring(Tree(FILES), "c1", lambda: run, {"ruff": imports}).figure(Measure(kind, of, at_least=0))
+
+
+@pytest.mark.parametrize(
+    ("of", "per_cent"),
+    [
+        ("shop/api", 80.0),
+        ("shop/api/", 80.0),
+        ("shop.api", 80.0),
+        ("api", 80.0),
+        ("API", 80.0),
+        ("shop/api/views.py", 75.0),
+        ("cart.py", 90.0),
+        ("cart", 90.0),
+        (".", 85.0),
+    ],
+)
+def test_coverage_of_a_place_counts_its_own_lines(of: str, per_cent: float) -> None:
+    assert figure(MeasureKind.COVERAGE, of) == Figure(per_cent)
+
+
+@pytest.mark.parametrize("of", ["web", "shop/ap", "../shop", "$(reboot)"])
+def test_a_place_that_does_not_exist_is_not_measured(of: str) -> None:
+    found = figure(MeasureKind.COVERAGE, of)
+    assert found.value is None and "there is no code of" in found.why
+
+
+def test_two_places_of_one_name_are_no_place() -> None:
+    run = replace(RUN, executable={"web/api/a.py": 4, "shop/api/b.py": 4})
+    assert figure(MeasureKind.COVERAGE, "api", run).value is None
+
+
+def test_nothing_is_covered_by_tests_that_come_to_no_end() -> None:
+    assert "timed out" in figure(MeasureKind.COVERAGE, "shop", replace(RUN, end="timed out")).why
+    assert "no lines" in figure(MeasureKind.COVERAGE, "shop", replace(RUN, covered=None)).why
+
+
+def test_findings_of_a_tool_are_counted_in_a_folder() -> None:
+    assert figure(MeasureKind.FINDINGS, "ruff shop/api") == Figure(8.0)
+    assert figure(MeasureKind.FINDINGS, "ruff") == Figure(8.0)
+    assert "those are ruff" in figure(MeasureKind.FINDINGS, "sh -c reboot").why
+    assert figure(MeasureKind.FINDINGS, "ruff nowhere").value is None
+
+
+@pytest.mark.parametrize(
+    ("of", "value"),
+    [
+        ("tests/test_a.py::test_one", 1.0),
+        ("tests/test_a.py::test_two", 1.0),
+        ("tests/test_a.py", 1.0),
+        ("tests/test_b.py::test", 0.0),
+        ("tests/test_a.py::test_o", 0.0),
+        ("tests/test_new.py::test_it", 0.0),
+    ],
+)
+def test_a_test_passes_or_not_and_one_that_is_not_there_does_not(of: str, value: float) -> None:
+    assert figure(MeasureKind.TEST, of) == Figure(value)
+
+
+@pytest.mark.parametrize(
+    ("of", "value"),
+    [
+        ("lines shop/api/urls.py", 2.0),
+        ("bytes shop/cart.py", 6.0),
+        ("matches shop/api/urls.py TODO", 1.0),
+        ("matches shop/api/urls.py .*", 0.0),
+        ("matches shop/api/urls.py urls = []", 1.0),
+        ("lines empty.txt", 0.0),
+    ],
+)
+def test_a_file_has_lines_bytes_and_matches_of_plain_text(of: str, value: float) -> None:
+    assert figure(MeasureKind.PROPERTY, of) == Figure(value)
+
+
+@pytest.mark.parametrize("of", ["lines", "lines nowhere.py", "matches shop/cart.py", "words shop/cart.py", "lines a b"])
+def test_what_is_no_property_of_a_file_is_not_measured(of: str) -> None:
+    found = figure(MeasureKind.PROPERTY, of)
+    assert found.value is None and found.why
+
+
+def test_an_environment_that_cannot_be_built_is_an_answer_and_an_interruption_is_none() -> None:
+    def broken() -> SuiteRun:
+        raise BrokenSetup("pip says no")
+
+    def cut() -> SuiteRun:
+        raise Unavailable("the machine went down")
+
+    covered = Measure(MeasureKind.COVERAGE, "shop", at_least=80)
+    assert Measuring(Tree(FILES), "c1", broken, {}).figure(covered) == Figure(None, "pip says no")
+    with pytest.raises(Unavailable):
+        Measuring(Tree(FILES), "c1", cut, {}).figure(covered)
+
+
+def test_lines_that_can_be_run_are_those_that_were_run_and_those_that_were_not() -> None:
+    data = (
+        b'{"files": {"/job/a.py": {"executed_lines": [1, 2], "missing_lines": [2, 5]}, "b.py": {"missing_lines": 3}}}'
+    )
+    assert executable(data, ["a.py", "b.py", "c.py"]) == {"a.py": 3, "b.py": 0}
+    assert executable(b"[]", ["a.py"]) == {}

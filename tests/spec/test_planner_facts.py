@@ -1,0 +1,217 @@
+"""What a goal's reader must see stands in the facts: what it names, what that uses, who uses it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+import pytest
+
+from bench.goals.goals import Goal, read
+from sisimpur.agents.planner.facts.asking import MOST_ASKS, MOST_TOLD, FactAsk, told
+from sisimpur.agents.planner.facts.codebase_analyzer import MAX_FACTS, CodebaseAnalyzer, GoalFacts
+from tests.spec.planner_repository import Repository
+
+FILLER = "".join(f"def unrelated_{n}(argument):\n    return argument + {n}\n\n\n" for n in range(700))  # over 30 kB
+SHOP: Mapping[str, str] = {
+    "manage.py": "import django\n",
+    ".gitignore": "*/migrations/0*.py\n",
+    "shop/__init__.py": "",
+    "shop/models.py": "class Order(models.Model):\n    total = 0\n",
+    "shop/views.py": (
+        "from django.conf import settings\nfrom shop.pricing import with_vat\n\n\ndef basket(request):\n"
+        '    return render(request, "shop/basket.html", {"sum": with_vat(3), "by": settings.COURIER_NAME})\n'
+    ),
+    "shop/pricing.py": "def with_vat(amount):\n    return amount * 115 / 100\n",
+    "shop/urls.py": 'from . import views\n\nurlpatterns = [path("basket", views.basket)]\n',
+    "shop/migrations/__init__.py": "",
+    "site/base.py": 'COURIER_NAME = "Fast"\nREFUNDS = {"v1": "paying.old_bank.Refunds"}\n',
+    "paying/old_bank.py": "class Refunds:\n    def refund(self):\n        return 1\n",
+    "paying/till.py": "from django import settings\n\n\ndef back(kind):\n    return load(settings.REFUNDS[kind])\n",
+    "web/routes.json": '{"GET /feed": "news.feed"}\n',
+    "pages/news.py": "def feed(request):\n    return 1\n\n\ndef printed(request):\n    return 2\n",
+    "templates/shop/basket.html": "<p>{{ sum }}</p>\n",
+    "tests/test_basket.py": "from shop.views import basket\n",
+    "pytest.ini": "[pytest]\ntestpaths = tests\n",
+    "docs/plan.md": "The basket of 2019: basket basket basket\n",
+    "reports/huge.py": "def total_of_month(orders):\n    'Sums up.'\n    return sum(orders)\n\n\n" + FILLER,
+}
+
+
+def facts(goals: Sequence[str], texts: Mapping[str, str] = SHOP, limit: int = MAX_FACTS) -> GoalFacts:
+    return CodebaseAnalyzer(limit).grouped(Repository(texts), goals)
+
+
+def known(*goals: str, texts: Mapping[str, str] = SHOP) -> str:
+    (group,) = facts(goals, texts).groups
+    return group.text
+
+
+# --- what a goal names ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("goal", "path"),
+    [
+        ("Speed up shop/pricing.py", "shop/pricing.py"),
+        ("Speed up pricing.py", "shop/pricing.py"),
+        ("Speed up shop.pricing", "shop/pricing.py"),
+        ("Why does with_vat round?", "shop/pricing.py"),
+        ("basket.html is ugly", "templates/shop/basket.html"),
+        ("COURIER_NAME is wrong", "site/base.py"),
+        ("paying/ needs love", "paying/till.py"),
+        ("back(kind) fails", "paying/till.py"),
+    ],
+)
+def test_a_file_is_named_by_its_path_its_module_its_folder_or_a_name_that_it_alone_defines(
+    goal: str, path: str
+) -> None:
+    many = {f"app_{n}/words_{n}.py": f"speed = {n}\nlove = ugly = wrong = round = fails\n" * 80 for n in range(40)}
+    assert f"{path}, {len(SHOP[path].splitlines())} lines:" in known(goal, texts={**SHOP, **many})
+
+
+def test_every_named_file_under_20_kb_is_whole_though_a_long_one_is_named_first() -> None:
+    texts = {**SHOP, "shop/long.py": "value = 'a line of the usual length'\n" * 540}  # 19,980
+    names = [path for path in texts if path not in ("reports/huge.py", "docs/plan.md", "shop/long.py")]
+    text = known(f"Mend total_of_month in reports/huge.py, then {', '.join(names)}")
+    for path in names:
+        if SHOP[path]:
+            lines = SHOP[path].splitlines()
+            numbered = "\n".join(f"{number}| {line}" for number, line in enumerate(lines, 1))
+            assert f"{path}, {len(lines)} lines:\n{numbered}" in text
+    assert "shop/long.py, 540 lines:\n1| value =" in known("Mend shop/long.py", texts=texts)
+
+
+def test_of_a_long_file_the_definitions_that_matter_are_shown_and_the_signatures_of_others() -> None:
+    text = known("total_of_month in reports/huge.py is slow")
+    assert "\n1| def total_of_month(orders):\n2|     'Sums up.'\n3|     return sum(orders)\n" in text
+    assert "what else it defines:\n6| def unrelated_0(argument)" in text
+    assert len(text) < 12_000
+
+
+def test_a_docstring_tells_less_than_the_code_that_does_it() -> None:
+    doc = "def told():\n    '''Voucher, voucher and voucher.'''\n" + "    step()\n" * 50
+    does = "def done():\n    voucher = 1\n    return voucher\n"
+    texts = {"long.py": f"{doc}\n\n{does}\n\n{FILLER}"}
+    limited = CodebaseAnalyzer(9_000).grouped(Repository(texts), ["The voucher in long.py"]).groups[0].text
+    assert "|     return voucher" in limited
+
+
+# --- one step of the code ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("goal", "line"),
+    [
+        pytest.param("Mend shop/views.py", "return amount * 115 / 100", id="the function that it calls"),
+        pytest.param("Mend shop/views.py", 'COURIER_NAME = "Fast"', id="the setting that it reads"),
+        pytest.param("Mend shop/views.py", "<p>{{ sum }}</p>", id="the template that it fills"),
+        pytest.param("Mend shop/views.py", 'path("basket", views.basket)', id="the address that leads to it"),
+        pytest.param("Mend shop/views.py", "from shop.views import basket", id="the test that imports it"),
+        pytest.param("paying/old_bank.py is dead", '"paying.old_bank.Refunds"', id="the setting that names it"),
+        pytest.param("paying/old_bank.py is dead", "load(settings.REFUNDS[kind])", id="who reads that setting"),
+        pytest.param("pages/news.py is dead", '"GET /feed": "news.feed"', id="the route that names a function"),
+    ],
+)
+def test_what_a_named_file_uses_and_who_uses_it_comes_along(goal: str, line: str) -> None:
+    many = {f"app_{n}/words_{n}.py": f"mend = dead = {n}\n" * 80 for n in range(40)}
+    assert line in known(goal, texts={**SHOP, **many})
+
+
+def test_code_comes_before_prose() -> None:
+    text = known("The basket forgets things")
+    assert text.index("shop/views.py, 6 lines:") < text.index("docs/plan.md, 1 lines:")
+
+
+# --- what is so whatever is asked ----------------------------------------------------------------------------
+
+
+def test_the_repository_says_how_tests_run_how_long_files_are_and_what_has_no_table() -> None:
+    general = CodebaseAnalyzer().grouped(Repository(SHOP), ["x"], ["tests run with: pytest"]).general
+    assert general.startswith("tests run with: pytest\n")
+    assert "how tests run, by pytest.ini: [pytest]; testpaths = tests" in general
+    assert "shop/models.py has models without a migration in git; its migrations folder is empty" in general
+    assert ".gitignore keeps migrations out of git: */migrations/0*.py" in general
+    assert f"\nreports/huge.py ({SHOP['reports/huge.py'].count(chr(10))})" in general
+
+
+# --- groups of goals -----------------------------------------------------------------------------------------
+
+
+def test_goals_whose_facts_do_not_fit_together_are_planned_in_groups() -> None:
+    texts = {f"part_{n}.py": f"value_{n} = 1\n" * 1_300 for n in range(4)}
+    goals = [f"Mend part_{n}.py" for n in range(4)]
+    found = facts(goals, texts)
+    assert [group.places for group in found.groups] == [(0,), (1,), (2,), (3,)]
+    for place, group in enumerate(found.groups):
+        assert f"part_{place}.py, 1300 lines:" in group.text and f"\n1300| value_{place} = 1" in group.text
+        assert len(found.general) + 2 + len(group.text) <= MAX_FACTS
+
+
+def test_goals_that_speak_of_the_same_files_stay_together() -> None:
+    texts = {f"part_{n}.py": f"value_{n} = 1\n" * 1_300 for n in range(4)}
+    goals = ["Mend part_1.py", "Speed up part_1.py", "Test part_1.py"]
+    assert [group.places for group in facts(goals, texts).groups] == [(0, 1, 2)]
+
+
+# --- what the model asks to see ------------------------------------------------------------------------------
+
+
+def asked(kind: str, what: str, texts: Mapping[str, str] = SHOP) -> str:
+    return told(Repository(texts), [FactAsk("g-1", kind, what)])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("kind", "what", "answer"),
+    [
+        ("file", "shop/pricing.py", "\n1| def with_vat(amount):\n2|     return amount * 115 / 100"),
+        ("file", "shop/prices.py", "there is no such file; alike: shop/pricing.py"),
+        ("file", "../../etc/passwd", "there is no such file"),
+        ("file", "__init__.py", "several files are called so: shop/__init__.py, shop/migrations/__init__.py"),
+        ("definition", "paying/old_bank.py::Refunds.refund", "\n2|     def refund(self):\n3|         return 1"),
+        ("definition", "with_vat", "\n  shop/views.py:2: from shop.pricing import with_vat"),
+        ("definition", "no_such_thing", "no class or function is called so"),
+        ("search", "REFUNDS", "paying/till.py:5: return load(settings.REFUNDS[kind])"),
+        ("search", "no_such_thing", "no line holds it"),
+    ],
+)
+def test_what_is_asked_for_is_answered_from_the_repository(kind: str, what: str, answer: str) -> None:
+    assert answer in asked(kind, what)
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"), [("file", ".env"), ("definition", ".env::TOKEN"), ("definition", "token"), ("search", "hidden")]
+)
+def test_what_may_not_be_read_is_not_told_whoever_asks(kind: str, what: str) -> None:
+    assert "hidden" not in asked(kind, what, {".env": "TOKEN = 'hidden'\ndef token(): 'hidden'\n"}).partition("\n")[2]
+
+
+def test_answers_are_bounded() -> None:
+    texts = {f"part_{n}.py": "x = 1\n" * 3_000 for n in range(20)}
+    text = told(Repository(texts), [FactAsk("g-1", "file", path) for path in texts])
+    assert len(text) <= MOST_TOLD + 1_000
+    assert f"only the first {MOST_ASKS} are answered" in text and "no room is left for it" in text
+
+
+# --- the bench -----------------------------------------------------------------------------------------------
+
+
+def by_repository() -> list[list[Goal]]:
+    goals = sorted(read(), key=lambda goal: goal.repository)
+    return [list(same) for _, same in groupby(goals, key=lambda goal: goal.repository)]
+
+
+@pytest.mark.parametrize("goals", by_repository(), ids=lambda goals: goals[0].repository)
+def test_what_the_goals_of_the_bench_need_is_in_their_facts(goals: list[Goal]) -> None:
+    paths = [path for path in goals[0].tree.rglob("*") if path.is_file() and not re.search(r"cache", str(path))]
+    texts = {path.relative_to(goals[0].tree).as_posix(): path.read_text("utf-8") for path in paths}
+    groups = facts([goal.words.strip() for goal in goals], texts).groups
+    seen = {place: group.text for group in groups for place in group.places}
+    missing = [
+        f"{goal.id}: {need.path}: {need.contains}"
+        for place, goal in enumerate(goals)
+        for need, line in goal.lines.items()
+        if line.strip() not in seen[place]
+    ]
+    assert not missing
