@@ -188,7 +188,8 @@ class Coder:
         return Branch(name, base, committed.sha, committed.changed, committed.protected)
 
     def _message(self, asked: TaskSpec, correction: Correction | None, lessons: Sequence[str]) -> str:
-        given = {**holes(asked), "lessons": _lessons(lessons)}
+        tests = _list(asked.changes_tests)
+        given = {**holes(asked), "changes_tests": tests, "lessons": _lessons(lessons)}
         if correction and correction.tests:
             prompt = self.prompts.render("qa/write_tests", **holes(asked))
         elif correction and correction.start:
@@ -246,7 +247,6 @@ def holes(task: TaskSpec) -> dict[str, str]:
         "files": _list(task.files),
         "new_files": _list(task.new_files),
         "context": _list(task.context),
-        "changes_tests": _list(task.changes_tests),
     }
 
 

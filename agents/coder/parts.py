@@ -24,7 +24,7 @@ GUESSED = re.compile(
 
 
 @dataclass(frozen=True)
-class DefinedPart:
+class NamedPart:
     """A class or a function with its decorators; lines are counted from 1, and `last` belongs to it."""
 
     name: str  # `Class.method`
@@ -37,7 +37,7 @@ class DefinedPart:
         return range(self.first, self.last + 1)
 
 
-def definitions(text: str) -> tuple[DefinedPart, ...]:
+def definitions(text: str) -> tuple[NamedPart, ...]:
     """In their order; of what Python cannot read, what looks like one."""
     lines = text.split("\n")
     try:
@@ -48,22 +48,22 @@ def definitions(text: str) -> tuple[DefinedPart, ...]:
         return tuple(_guessed(lines))
 
 
-def _parsed(body: Iterable[ast.stmt], within: str, lines: Sequence[str]) -> Iterator[DefinedPart]:
+def _parsed(body: Iterable[ast.stmt], within: str, lines: Sequence[str]) -> Iterator[NamedPart]:
     for node in body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = min((one.lineno for one in node.decorator_list), default=node.lineno)
             head = lines[node.lineno - 1].strip()
-            yield DefinedPart(within + node.name, first, node.end_lineno or node.lineno, head)
+            yield NamedPart(within + node.name, first, node.end_lineno or node.lineno, head)
             if isinstance(node, ast.ClassDef):
                 yield from _parsed(node.body, f"{within}{node.name}.", lines)
 
 
-def _guessed(lines: Sequence[str]) -> Iterator[DefinedPart]:
+def _guessed(lines: Sequence[str]) -> Iterator[NamedPart]:
     """By indentation: each lasts up to the next that is not inside of it."""
     found = [(number, match) for number, line in enumerate(lines, 1) if (match := GUESSED.match(line))]
     for place, (number, match) in enumerate(found):
         after = (other for other, one in found[place + 1 :] if len(one[1]) <= len(match[1]))
-        yield DefinedPart(match[2], number, next(after, len(lines) + 1) - 1, lines[number - 1].strip())
+        yield NamedPart(match[2], number, next(after, len(lines) + 1) - 1, lines[number - 1].strip())
 
 
 # --- which parts matter --------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def view(path: str, text: str, words: str) -> str:
     return "".join(_rendered(lines, shown, known)) if len(shown) < len(lines) else ""
 
 
-def _wanted(path: str, lines: Sequence[str], known: Sequence[DefinedPart], words: str) -> Iterator[range]:
+def _wanted(path: str, lines: Sequence[str], known: Sequence[NamedPart], words: str) -> Iterator[range]:
     """The parts, what matters most first: lines that are named or quoted, definitions that are named, where these are
     used, and what stands beside all that.
     """
@@ -126,12 +126,12 @@ def _quoted(lines: Sequence[str], words: str) -> Iterator[int]:
             yield number
 
 
-def _is_named(one: DefinedPart, words: str) -> bool:
+def _is_named(one: NamedPart, words: str) -> bool:
     last = one.name.split(".")[-1]
     return len(last) > 2 and re.search(rf"(?<!\w){re.escape(last)}(?!\w)", words) is not None
 
 
-def _around(number: int, known: Sequence[DefinedPart], end: int) -> range:
+def _around(number: int, known: Sequence[NamedPart], end: int) -> range:
     """The innermost definition that holds the line; a few lines where none does, or it is too long."""
     holders = [one.lines for one in known if number in one.lines]
     inner = min(holders, key=len, default=range(0))
@@ -139,11 +139,11 @@ def _around(number: int, known: Sequence[DefinedPart], end: int) -> range:
     return inner if 0 < len(inner) <= 5 * NEAR else near
 
 
-def _touches(one: DefinedPart, part: range) -> bool:
+def _touches(one: NamedPart, part: range) -> bool:
     return bool(part) and (0 < part.start - one.last <= 4 or 0 < one.first - part.stop + 1 <= 4)
 
 
-def _rendered(lines: Sequence[str], shown: Collection[int], known: Sequence[DefinedPart]) -> Iterator[str]:
+def _rendered(lines: Sequence[str], shown: Collection[int], known: Sequence[NamedPart]) -> Iterator[str]:
     listed = known if len(known) <= MOST_LISTED else [one for one in known if "." not in one.name]
     number = 1
     while number <= len(lines):
