@@ -23,7 +23,8 @@ CREATED = re.compile(r"^Files to create: (.+)$", re.MULTILINE)
 ROLE = re.compile(r"\s*You are (?:the )?([A-Za-z][\w' -]*?)(?: of\b|[.,:\n]|$)")
 CODES = "SEARCH/REPLACE"
 TESTS_FOR = "Tests for: "
-ADDED = re.compile(r"^(\d+)\+(.*)$")
+ADDED = re.compile(r"^(\d+)[+>](.*)$")
+REMOVED = re.compile(r"^\d+[-<](.*)$")
 CHANGED = re.compile(r"^=== (\S+) \((\w+)\)", re.MULTILINE)
 
 
@@ -263,8 +264,8 @@ def _shown(sight: Sight) -> dict[str, list[tuple[int, str]]]:
             found[path] = found.get(path, [])
         elif path and (added := ADDED.match(line)):
             found[path].append((int(added[1]), added[2]))
-        elif path and line.startswith("-"):
-            found[path].append((-1, line[1:]))
+        elif path and (removed := REMOVED.match(line)):
+            found[path].append((-1, removed[1]))
     return {path: rows for path, rows in found.items() if rows}
 
 
