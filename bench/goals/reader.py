@@ -182,6 +182,8 @@ def _tests(work: Work, sight: Sight, creatable: Sequence[str]) -> tuple[str, str
     """A test file that the goal knows, or else one that reads the changed lines: honest, but it runs nothing."""
     goal, path = work.goal, next(iter(creatable), "")
     known = [edit.whole for where, edit in edits.steps(goal.edits, work.parts) if is_test(where) and edit.whole]
+    beside = [goal.home / "tests" / f"{goal.id}-{part + 1}.txt" for part in work.parts]
+    known += [file.read_text("utf-8") for file in beside if file.exists()]
     if not path:
         return "cannot", "I cannot do this as described, because no file for the tests is named."
     is_known = not sight.missing(goal)

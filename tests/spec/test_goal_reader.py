@@ -201,6 +201,14 @@ def test_a_title_is_known_again_without_the_marks_that_it_began_with() -> None:
     assert code(goal, goal.words.splitlines()[0].lstrip("/"), "", ["dakghor/http.py"])[0] == "wrong edits"
 
 
+def test_tests_are_those_of_the_task_and_else_read_what_it_adds() -> None:
+    title, facts = f"Tests for: {IN_TWO.plan[0].title}", shown(IN_TWO)
+    done, said = code(IN_TWO, title, facts, new="api/tests/test_paging_1.py")
+    assert done == "right tests" and "from haat.paging import cut, pages" in said
+    done, said = code(SHIPS, f"Tests for: {SHIPS.plan[0].title}", shown(SHIPS), new="tests/test_lakh.py")
+    assert done == "tests that read" and ".read_text(" in said
+
+
 def test_a_new_file_is_made_where_the_task_names_it() -> None:
     done, said = code(IN_TWO, IN_TWO.plan[0].title, shown(IN_TWO), new="api/haat/paging.py")
     assert done == "right edits" and "api/haat/paging.py\n```\n<<<<<<< SEARCH\n=======\n" in said
