@@ -64,8 +64,12 @@ class Records:
         return self.clock.now().date().isoformat()
 
     def questions(self) -> tuple[Question, ...]:
+        return self.plans.asked(self.wordings())
+
+    def wordings(self) -> Mapping[str, str]:
+        """How goals and notes are worded now, by id."""
         accepted = self.plans.accepted()
-        return self.plans.asked(wordings(accepted.vision)) if accepted else ()
+        return wordings(accepted.vision) if accepted else {}
 
     def wanted(self) -> Vision | None:
         """Return the accepted vision, and what the team proposed besides."""
