@@ -73,6 +73,11 @@ class Records:
         accepted = self.plans.accepted()
         return open_questions(self.plans, self.roadmap, accepted.vision) if accepted else ()
 
+    def wordings(self) -> Mapping[str, str]:
+        """How goals and notes are worded now, by id."""
+        accepted = self.plans.accepted()
+        return wordings(accepted.vision) if accepted else {}
+
     def wanted(self) -> Vision | None:
         """Return the accepted vision, and what the team proposed besides."""
         accepted = self.plans.accepted()
