@@ -228,8 +228,7 @@ class Acts:
         spec, known = _spec(_card(task, snapshot)), snapshot.known[task]
         pull = self._review.pulls.known.get(task)
         if pull and self._ended_unnoted(task, pull):
-            self._gates.note_end(known, pull.number)
-            self._ended_by_owner(known, merged=pull.state == "merged")
+            self._gates.owner_ended(known, pull, State.BACKLOG)
             return
         if self._gates.takes_up_again(known):
             return
@@ -240,13 +239,6 @@ class Acts:
         journal = self._books.journal
         known = journal.has_closed(task, pull.number) or journal.has_merged(task, pull.head_sha)
         return pull.state != "open" and not known
-
-    def _ended_by_owner(self, known: TaskRecord, merged: bool) -> None:
-        """He merged or closed the pull request of a task that was to be corrected."""
-        word = "merged" if merged else "closed"
-        self._books.tell(f"{known.id}: you {word} its pull request")
-        event = Event.DONE_BY_OWNER if merged else Event.CANCELLED
-        self._books.transitions.move(known.id, State.BACKLOG, event, f"{word} by the owner")
 
 
 def _card(task: str, snapshot: Snapshot) -> Card:

@@ -11,7 +11,7 @@ from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
 from sisimpur.agents.orchestrator.board.review_facts import ReviewFacts
 from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping, Transitions
-from sisimpur.agents.orchestrator.decide import Move, Rest, next_move, takes_long
+from sisimpur.agents.orchestrator.decide import Move, Rest, asks_owner, next_move, takes_long
 from sisimpur.agents.orchestrator.goals.looking import GoalLooks
 from sisimpur.agents.orchestrator.inbox.inbox import Inbox
 from sisimpur.agents.orchestrator.integration.feature_branches import BranchNeedsOwner
@@ -136,6 +136,11 @@ class Work:
     def problems(self) -> list[str]:
         """What the owner has to mend, although the phase went on."""
         return self._acts.problems
+
+    def awaits_owner(self) -> tuple[str, ...]:
+        """The tasks that wait for his word."""
+        board = self._look.load("", True).board
+        return tuple(card.id for card in board.cards if asks_owner(card, board) or card.id in board.stuck)
 
     def recover(self, home: Home) -> None:
         """What a kill left half done: moves are finished, dead folders go. Nothing outward is done here."""

@@ -25,6 +25,7 @@ from sisimpur.agents.orchestrator.loop import BoardRules, Hearing, Look, Work
 from sisimpur.agents.orchestrator.memory.learning import Learning, Lessons
 from sisimpur.agents.orchestrator.memory.recall import Recall
 from sisimpur.agents.orchestrator.memory.setbacks import Setbacks
+from sisimpur.agents.orchestrator.planning.environment import environment_lines
 from sisimpur.agents.orchestrator.planning.integrating import BranchContent, Integrating
 from sisimpur.agents.orchestrator.planning.morning import MorningReading, RequestedGoals
 from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles, PlanPage
@@ -176,9 +177,9 @@ class Assembly:
             records.plans,
             records.research,
             records.upkeep,
+            self._snapshot,
             records.roadmap,
             records.goal_books,
-            self._snapshot,
             lambda day: records.spending.cap_of(day, self._policy.budget.day),
             self._clean,
         )
@@ -230,6 +231,7 @@ class Assembly:
             self._recall,
             self._runs,
             rules,
+            lambda: environment_lines(self._target.setup, self._target.test, *records.gates.newest_runs()),
         )
 
     @cached_property

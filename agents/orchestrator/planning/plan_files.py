@@ -75,9 +75,9 @@ class PlanPage:
     plans: PlanRepository
     research: ResearchRepository
     upkeep: UpkeepRepository
+    seen: Callable[[], Snapshot]
     pins: RoadmapRepository
     goals: GoalBooks
-    seen: Callable[[], Snapshot]
     cap: Callable[[str], int]
     clean: Callable[[str], str]  # the filter for outgoing text
 

@@ -78,7 +78,7 @@ class PlanBooks:
 
 @dataclass(frozen=True)
 class Planning:
-    """`ask` asks the Planner, of what is at a commit."""
+    """`ask` asks the Planner, of what is at a commit. `environment`: how the target is set up and tested, in lines."""
 
     ask: Callable[[Run, PlanOrder, str], PlanAnswer]
     books: PlanBooks
@@ -88,6 +88,7 @@ class Planning:
     recall: Recall
     runs: AgentRuns
     rules: PlanningRules
+    environment: Callable[[], tuple[str, ...]] = tuple
 
     def plan_day(self, day: str) -> None:
         """Plan what has neither a task nor a question yet, in the roadmap's order. Nothing of that kind: no model call.
@@ -206,13 +207,11 @@ class _DayPlanning:
         order = self._order(goals, free)
         lessons = of.recall.for_planner(goals, f"plan-{day}", order.first_number)
         with of.runs.unlocked("planner", day=day) as run:
-            answer = of.ask(run, replace(order, lessons=lessons), commit)
+            answer = of.ask(run, replace(order, lessons=lessons, environment=of.recall.facts()), commit)
         of.books.research.ask([inquiry(unknown.text, unknown.goal_id) for unknown in answer.unknowns], day)
         self._keep_words(answer, goals)
         plan = self._as_plan(answer, goals)
         plan = _on_branch(plan, answer, goals, branch) if branch else replace(plan, branches=self._new(answer, goals))
-        if lessons:
-            of.recall.planned(f"plan-{day}", order.first_number, is_whole=not answer.notes)
         self._keep(before, replace(plan, deferred=(*plan.deferred, *waiting)), (*goals, *waiting))
         planner_heard(of.books.journal, goals, of.runs.session.now())
         for goal in () if branch else goals:
@@ -250,9 +249,10 @@ class _DayPlanning:
             notes=self.accepted.vision.notes,
             allow=self.of.rules.allow,
             depth=self.of.rules.depth,
+            environment=self.of.environment(),
             words=self.of.books.goals.words.of([goal.id for goal in goals]),
-            figures=tuple(self._figures(goals)),
             stuck=tuple(f"{one.task} ({one.title}): {one.words}" for one in stuck_tasks(self.of.files.page.seen())),
+            figures=tuple(self._figures(goals)),
         )
 
     def _figures(self, goals: Goals) -> Iterator[str]:

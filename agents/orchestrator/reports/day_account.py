@@ -142,8 +142,8 @@ class DayBooks:
         self._deploys = deploys
         self._vision = accepted.vision if accepted else Vision()
         self._snapshot = books.tasks.snapshot()
-        self._standings = {one.goal.id: one for one in books.roadmap.standings(day)}
         self._stuck = {one.task: one for one in stuck_tasks(self._snapshot)}
+        self._standings = {one.goal.id: one for one in books.roadmap.standings(day)}
         self._known = self._looked_up_tasks()
         self._histories = self._journal.histories(self._known)
         self._used = books.money.ledger.used_by(self._known)

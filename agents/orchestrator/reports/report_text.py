@@ -220,8 +220,8 @@ def tomorrow(account: DayAccount) -> Iterator[str]:
     yield from (f"goes on: {named(task)}" for task in going_on[:5])
     if len(going_on) > 5:
         yield f"and {len(going_on) - 5} more tasks"
-    again = [goal.title for goal in account.goals if goal.is_again and goal.title not in account.deferred]
     yield from (f"does not go on: {named(task)} {harmless(task.held_up, NOTE)}" for task in account.held_up[:5])
+    again = [goal.title for goal in account.goals if goal.is_again and goal.title not in account.deferred]
     yield from (f"to be planned: {harmless(title)}" for title in account.deferred)
     yield from (f"to be planned again: {harmless(title)}" for title in again)
     if not (going_on or account.deferred or again):
