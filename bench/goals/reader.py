@@ -24,13 +24,8 @@ CREATED = re.compile(r"^Files to create: (.+)$", re.MULTILINE)
 ROLE = re.compile(r"\s*You are (?:the )?([A-Za-z][\w' -]*?)(?: of\b|[.,:\n]|$)")
 CODES = "SEARCH/REPLACE"
 TESTS_FOR = "Tests for: "
-<<<<<<< HEAD
 ROW = re.compile(r"^(\d+)([-+<>])(.*)$")
 BY_RULES = re.compile(r"^# What rules found$(.*?)^# ", re.MULTILINE | re.DOTALL)
-=======
-ADDED = re.compile(r"^(\d+)[+>](.*)$")
-REMOVED = re.compile(r"^\d+[-<](.*)$")
->>>>>>> refs/heads/review
 CHANGED = re.compile(r"^=== (\S+) \((\w+)\)", re.MULTILINE)
 
 
@@ -278,18 +273,9 @@ def _shown(sight: Sight) -> dict[str, list[Row]]:
     for line in sight.user.splitlines():
         if head := CHANGED.match(line):
             path = head[1]
-<<<<<<< HEAD
         elif path and (row := ROW.match(line)):
             found.setdefault(path, []).append(Row(int(row[1]), row[2] in "-<", normal(row[3])))
     return found
-=======
-            found[path] = found.get(path, [])
-        elif path and (added := ADDED.match(line)):
-            found[path].append((int(added[1]), added[2]))
-        elif path and (removed := REMOVED.match(line)):
-            found[path].append((-1, removed[1]))
-    return {path: rows for path, rows in found.items() if rows}
->>>>>>> refs/heads/review
 
 
 def _verdict_of(sight: Sight, fault: Fault | None) -> str:

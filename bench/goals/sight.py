@@ -11,11 +11,7 @@ from typing import Any
 from bench.goals.goals import Goal, Need
 from sisimpur.simulators.model.request import Request, text_of
 
-<<<<<<< HEAD
 NUMBERED = re.compile(r"^\s*(\d+)(?:\s?[|+:<>-]|\s)\s?(.*)$")
-=======
-NUMBERED = re.compile(r"^\s*(\d+)(?:\s?[|+:<>-]\s?| )(.*)$")
->>>>>>> refs/heads/review
 PLACED = re.compile(r"^\s*(?:[-*]\s+)?`?([\w@.+/-]+):(\d+):?`?\s+(.*)$")  # path:12: text
 MARKED = re.compile(r"^[-+]\s?(.*)$")
 TICKED = re.compile(r"`([^`\n]+)`")
