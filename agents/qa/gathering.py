@@ -105,6 +105,11 @@ class Gathering:
         runs = replace(runs, flaky=self._flaky(order, change.of("failed") - base.of("failed")))
         return self._without(self._restored(runs))
 
+    def timed(self, path: str) -> SuiteRun:
+        """The tests of a file of the base, once more: each says how long it took."""
+        order = SuiteOrder(self.subject.branch.base, self.subject.command, only=[path], cover=False, time=True)
+        return self._made("timed", order)
+
     def survivors(self, planted: Sequence[Mutant], written: Collection[str]) -> list[str]:
         """The faults that the written tests do not notice."""
         return [str(mutant) for mutant in planted if self._survives(mutant, written)]
