@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from sisimpur.agents.orchestrator.board.events import AttemptEnded
@@ -47,6 +48,7 @@ class Coding:
     def code(self, spec: TaskSpec, known: TaskRecord) -> None:
         """What may refuse, refuses before the task is claimed. OutOfBudget: nothing is wrong with the task."""
         base = self._review.branches.base(known)
+        spec = self._without_waived(spec, known, base)
         correction = self._correction(spec, known, base)
         if lands(known) and not self._goes_on(known, correction):
             self._land(spec, known, base)
@@ -78,6 +80,15 @@ class Coding:
             self._note(spec.id, answer, correction, number)
         finally:
             remove_folder(folder)
+
+    def _without_waived(self, spec: TaskSpec, known: TaskRecord, base: str) -> TaskSpec:
+        """What one that it begins without would have created, it creates itself."""
+        if not known.waived:
+            return spec
+        there = {entry.path for entry in self._content.mirror.tree(base)}
+        missing = [path for path in spec.files if path not in there]
+        files = tuple(path for path in spec.files if path in there)
+        return replace(spec, files=files, new_files=tuple(dict.fromkeys((*spec.new_files, *missing))))
 
     def _goes_on(self, known: TaskRecord, correction: Correction | None) -> bool:
         """What was found in a landing, or the owner's words on it, is the coder's; else it is made of its branch again.

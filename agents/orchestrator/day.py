@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from sisimpur.agents.orchestrator.background import BackgroundDeploys
 from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
@@ -16,10 +17,17 @@ from sisimpur.agents.orchestrator.planning.planning import Planning
 from sisimpur.agents.orchestrator.research.researching import Researching
 from sisimpur.agents.orchestrator.telling import Telling
 from sisimpur.agents.orchestrator.upkeep.upkeeping import Upkeep
+from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.agents.orchestrator.workers import WorkerPool
 from sisimpur.shared.model.errors import ModelAway, Stopping, TeamError
+from sisimpur.shared.model.lifecycle import Event, State
+from sisimpur.shared.model.text import counted
+from sisimpur.shared.model.work import Question
 from sisimpur.shared.notify.messenger import Messenger
 from sisimpur.shared.repo.mirror import Mirror
+
+LOOK = 5.0  # seconds between two looks at what the owner may have answered here
+HEARING = timedelta(minutes=1)  # between two looks at the forge meanwhile
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,10 @@ class Orchestrator:
         self.telling = telling
         self.session = telling.session
         self._messages = messages
+        self._rests = ""  # why, as it was told last
+        self._foreground = Foreground(
+            working.work, working.hear, working.deploys.begin, self.session, working.breaker, working.pool
+        )
 
     @property
     def problems(self) -> list[str]:
@@ -70,16 +82,19 @@ class Orchestrator:
 
     # -- a day in the foreground ------------------------------------------------------------------------------
 
-    def run_day(self, until: str = "") -> None:
+    def run_day(self, until: str = "", wait: timedelta = timedelta()) -> None:
         """All phases of today, or those up to `until`. May be repeated: what is done is not done again.
 
-        They belong to the day on which they are begun, also when midnight comes in between.
+        They belong to the day on which they are begun, also when midnight comes in between. `wait`: so long it stays
+        at work while the owner is awaited.
         """
         self.telling.day = day = self.session.day()
         for name in ("morning", "research", "planning", "work", "wrap_up"):
             if self.session.stopping():
                 break
             self.phase(day, name)
+            if name == "work" and wait:
+                self._stay(day, self.session.now() + wait)
             if name == until:
                 break
         self.problems.extend(self._messages.problems)
@@ -150,16 +165,57 @@ class Orchestrator:
                 self.problems.append(problem)
 
     def _work_phase(self, _: str) -> None:
-        working = self.working
         self.telling.what_waited()
-        foreground = Foreground(
-            working.work, working.hear, working.deploys.begin, self.session, working.breaker, working.pool
-        )
+        self._work()
+
+    def _work(self, hears: bool = True) -> None:
+        """Until nothing is left to do. The same reason to rest again is not told again."""
+        problems = self.working.work.problems
         try:
-            why = foreground.until_quiet()
+            why = self._foreground.until_quiet(hears)
         finally:
-            self.problems.extend(map(self.telling.clean, working.work.problems))
-        self.session.tell(f"resting: {why}")
+            self.problems.extend(map(self.telling.clean, problems))
+            problems.clear()
+        if why != self._rests:
+            self.session.tell(f"resting: {why}")
+        self._rests = why
+
+    # -- while the owner is awaited -----------------------------------------------------------------------------
+
+    def _stay(self, day: str, until: datetime) -> None:
+        """Use each answer as it comes: at the terminal, in files, at the forge. An answered question is planned."""
+        told, heard, asked = "", self.session.now(), self._questions()
+        while (awaited := self._awaited(day)) and self.session.now() < until and not self.session.stopping():
+            if awaited != told:
+                self.session.tell(f"{awaited}; staying until {until:%H:%M}, or Ctrl-C")
+                told = awaited
+            self._foreground.pause(LOOK)
+            if asked - (asked := self._questions()):
+                self.phase(day, "planning")
+            hears = self.session.now() - heard >= HEARING
+            heard = self.session.now() if hears else heard
+            try:
+                self._work(hears)
+            except TeamError as problem:
+                if not (isinstance(problem, Stopping) or self.session.stopping()):
+                    self.telling.trouble(str(problem))
+                    self.problems.append(f"work: {self.telling.clean(str(problem))}")
+                return
+
+    def _awaited(self, day: str) -> str:
+        """What waits for the owner, in words; empty: nothing does."""
+        journal = self.phases.planning.books.journal
+        failed = journal.times_of(Event.EXHAUSTED, day).keys() & journal.places()[State.FAILED]
+        with self.session.lock:
+            tasks = sorted({*self.working.work.awaits_owner(), *failed})
+        asked = len(self._questions())
+        words = [*tasks, *([counted(asked, "question")] if asked else [])]
+        return f"waits for you: {', '.join(words)}" if words else ""
+
+    def _questions(self) -> frozenset[Question]:
+        plans = self.telling.plans
+        accepted = plans.accepted()
+        return frozenset(plans.asked(wordings(accepted.vision))) if accepted else frozenset()
 
     # -- a round of the daemon, by who holds the lock ---------------------------------------------------------
 

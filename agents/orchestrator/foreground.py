@@ -41,17 +41,21 @@ class Foreground:
         self._pool = pool
         self._forge_patience = FORGE_PATIENCE
 
-    def until_quiet(self) -> str:
-        """Every move there is -> why it rests now."""
+    def until_quiet(self, hears: bool = True) -> str:
+        """Every move there is -> why it rests now. `hears`: the forge is looked at first."""
         try:
             with self._session.lock:
+                while hears and not self._heard():
+                    pass
                 return self._until_quiet()
         finally:
             self._pool.end()
 
+    def pause(self, seconds: float) -> None:
+        """Whoever asks us to end is heard within a second."""
+        self._sleep(self._session.now() + timedelta(seconds=seconds))
+
     def _until_quiet(self) -> str:
-        while not self._heard():
-            pass
         while True:
             rest = self._work.round()
             self._background()

@@ -11,7 +11,8 @@ from sisimpur.agents.orchestrator.board.breaker import CircuitBreaker, Service
 from sisimpur.agents.orchestrator.board.review_facts import ReviewFacts
 from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping, Transitions
-from sisimpur.agents.orchestrator.decide import Move, Rest, next_move, takes_long
+from sisimpur.agents.orchestrator.decide import Move, Rest, asks_owner, next_move, takes_long
+from sisimpur.agents.orchestrator.goals.looking import GoalLooks
 from sisimpur.agents.orchestrator.inbox.inbox import Inbox
 from sisimpur.agents.orchestrator.integration.feature_branches import BranchNeedsOwner
 from sisimpur.agents.orchestrator.planning.integrating import Integrating
@@ -119,8 +120,10 @@ class Work:
         integrating: Integrating,
         books: Bookkeeping,
         moved: Callable[[], None],
+        goals: GoalLooks,
     ) -> None:
         self._look = look
+        self._goals = goals
         self._acts = acts
         self._integrating = integrating
         self._books = books
@@ -134,6 +137,11 @@ class Work:
         """What the owner has to mend, although the phase went on."""
         return self._acts.problems
 
+    def awaits_owner(self) -> tuple[str, ...]:
+        """The tasks that wait for his word."""
+        board = self._look.load("", True).board
+        return tuple(card.id for card in board.cards if asks_owner(card, board) or card.id in board.stuck)
+
     def recover(self, home: Home) -> None:
         """What a kill left half done: moves are finished, dead folders go. Nothing outward is done here."""
         self._books.transitions.recover()
@@ -145,12 +153,15 @@ class Work:
 
     def round(self, held: str = "", is_open: bool = True) -> Rest:
         """Every move there is; what takes long only begins -> why it rests now. `held`, `is_open`: see Look."""
+        self._goals.anew()
         while True:
             self._pool.raise_failure()
             if self._books.session.stopping():
                 return Rest("it is being stopped")
             if outage := self._breaker.rests(Service.FORGE):
                 return Rest(outage.words, outage.until)
+            if is_open and not held and self._goals.begin(self._pool):
+                continue  # it has taken a worker
             snapshot = self._look.load(held, is_open)
             move = next_move(snapshot.board, self._books.now())
             if isinstance(move, Rest):

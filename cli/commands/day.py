@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from datetime import timedelta
 
 from sisimpur.agents.orchestrator.planning.plan_files import open_goals
 from sisimpur.agents.orchestrator.roadmap.roadmap import next_goals
@@ -30,7 +31,9 @@ LONGEST_NAMED = 200  # characters of each
 def run_day(arguments: Arguments, environment: Mapping[str, str] = os.environ) -> int:
     """Return 1 if a phase had a problem or a task has failed today, named in the last line; all else was done."""
     with open_records(arguments.home, environment) as records:
-        problems = in_the_foreground(records, team_opener("day"), lambda team: team.run_day(arguments.until))
+        problems = in_the_foreground(
+            records, team_opener("day"), lambda team: team.run_day(arguments.until, _patience(arguments))
+        )
         pulls(records)  # for looking at them while the forge is away
         wrong = [*problems, *failed_today(records)]
     if wrong:
@@ -39,6 +42,13 @@ def run_day(arguments: Arguments, environment: Mapping[str, str] = os.environ) -
         told = f"{plain(pasteable(text, arguments.home))}{more}; see: {command(arguments.home, 'status')}"
         print(f"run-day: {told}", file=sys.stderr)
     return PROBLEM if wrong else DONE
+
+
+def _patience(arguments: Arguments) -> timedelta:
+    """How long it stays while the owner is awaited. A week stands for "until nothing waits"."""
+    if arguments.wait is None:
+        return timedelta()
+    return timedelta(minutes=arguments.wait) if arguments.wait else timedelta(days=7)
 
 
 def failed_today(records: Records) -> list[str]:

@@ -16,6 +16,7 @@ from sisimpur.cli.views.daemon_state import how_it_goes_on
 from sisimpur.cli.views.tasks import snapshot
 from sisimpur.cli.wiring.records import Records, find, open_records
 from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.money.ledger import OwnerAdjustments
 from sisimpur.shared.money.token_budget import cents, dollars
@@ -178,15 +179,23 @@ def unblock(arguments: Arguments) -> int:
     return 0
 
 
+def _found(records: Records, id_: str) -> tuple[str, State]:
+    """One that has no file any more is found by its whole id."""
+    if not records.store.find(id_) and records.journal.task(id_):
+        return id_, State.GONE
+    return find(records.store, id_)
+
+
 def _answers(records: Records) -> OwnerAnswers:
     return OwnerAnswers(records.store, records.gates, records.clock)
 
 
 def _move(arguments: Arguments, word: Literal["retry", "reject", "cancel"]) -> int:
     with open_records(arguments.home) as records:
-        id_, source = find(records.store, arguments.id)
+        id_, source = _found(records, arguments.id)
         target = _answers(records).move(id_, source, word, arguments.why)
-        print(f"{id_}: {source} -> {target}; {how_it_goes_on(records.db, records.home)}")
+        moved = "your words wait for the coder" if target is source else f"{source} -> {target}"
+        print(f"{id_}: {moved}; {how_it_goes_on(records.db, records.home)}")
     return 0
 
 

@@ -32,6 +32,7 @@ class Arguments:
     branch: str = ""
     id: str = ""
     until: str = ""
+    wait: int | None = None  # minutes; 0: until nothing waits for the owner
     dry_run: bool = False
     why: str = ""
     over: str = ""

@@ -108,8 +108,17 @@ def _days(commands: CommandLine) -> None:
         "run all of today's phases now, in the foreground",
         "--home ~/team run-day",
         "--home ~/team run-day --until planning",
+        "--home ~/team run-day --wait 60",
     )
     day.add_argument("--until", choices=PHASES, metavar="PHASE", help=f"stop after: {', '.join(PHASES)}")
+    day.add_argument(
+        "--wait",
+        nargs="?",
+        const=0,
+        type=_minutes,
+        metavar="MINUTES",
+        help="stay while something waits for you, and use your answers as they come; at most so long",
+    )
     start = commands.add(
         DAY, "start", "commands.daemon:start", "start the daemon: from now on it wakes up and works by itself"
     )
@@ -121,6 +130,12 @@ def _days(commands: CommandLine) -> None:
         DAY, "plan", "commands.day:plan", "read VISION.md and say what would be planned", "plan --dry-run"
     )
     plan.add_argument("--dry-run", action="store_true", required=True, help="change nothing (asks no model either)")
+
+
+def _minutes(typed: str) -> int:
+    if (minutes := int(typed)) <= 0:
+        raise ValueError
+    return minutes
 
 
 def _answers(commands: CommandLine) -> None:

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
+from sisimpur.agents.orchestrator.goals.standing import GoalBooks
 from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository
 from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
+from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
 from sisimpur.agents.orchestrator.upkeep.upkeep import wanted
 from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
-from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.cli.terminal.arguments import AIDER
 from sisimpur.cli.wiring.forge import open_forge
 from sisimpur.shared.config.settings import Settings, load
@@ -56,6 +57,11 @@ class Records:
     goals: GoalRepository
 
     @property
+    def goal_books(self) -> GoalBooks:
+        """What is known of goals, and whether a model reads their ends."""
+        return GoalBooks(self.goals, self.words, self.settings.policy.goals.read)
+
+    @property
     def spending(self) -> LedgerReader:
         """The money book, for reading."""
         return self.ledger.reader
@@ -65,7 +71,7 @@ class Records:
 
     def questions(self) -> tuple[Question, ...]:
         accepted = self.plans.accepted()
-        return self.plans.asked(wordings(accepted.vision)) if accepted else ()
+        return open_questions(self.plans, self.roadmap, accepted.vision) if accepted else ()
 
     def wanted(self) -> Vision | None:
         """Return the accepted vision, and what the team proposed besides."""

@@ -155,6 +155,18 @@ class GateRepository:
             )
         fault_point("base-run.kept")
 
+    def newest_runs(self) -> tuple[Evidence | None, SuiteRun | None]:
+        """Return the newest evidence of any task, and the newest run of a base."""
+        check = self._db.row(
+            "select answer_json from gate_runs where kind = 'check' and answer_json is not null"
+            " order by rowid desc limit 1"
+        )
+        base = self._db.row("select run_json from suite_runs order by at desc limit 1")
+        return (
+            _read(EVIDENCE, check["answer_json"]) if check else None,
+            _read(SUITE_RUN, base["run_json"]) if base else None,
+        )
+
     # -- what the coder answers instead of a change -----------------------------------------------------------
 
     def keep_coder_words(self, task: str, commit: str, words: str, now: datetime) -> None:
@@ -189,10 +201,11 @@ class GateRepository:
         return row_to(AwaitingOwner, row, reasons=row["reasons"].split("\n")) if row else None
 
     def rule(self, task: str, ruling: Ruling) -> None:
+        """Nothing is kept of a task that history has not seen yet: nobody has worked on it."""
         with self._db.transaction() as db:
             db.execute(
-                "insert into rulings (task, subject, kind, why, at) values (?, ?, ?, ?, ?)",
-                (task, ruling.subject, ruling.kind, ruling.why, ruling.at.isoformat()),
+                "insert into rulings (task, subject, kind, why, at) select id, ?, ?, ?, ? from tasks where id = ?",
+                (ruling.subject, ruling.kind, ruling.why, ruling.at.isoformat(), task),
             )
         fault_point("ruling.kept")
 

@@ -100,6 +100,21 @@ def test_unblock_lets_it_begin_and_is_remembered_and_shown(stage: Stage, capsys:
     assert "the readme stands alone" in capsys.readouterr().out.partition("begins without")[2]
 
 
+def test_what_the_other_one_would_have_created_is_created_by_who_begins_without_it(tmp_path: Path) -> None:
+    tasks = (
+        task(SUM, files=["app.py"], new_files=["new.py"]),
+        task(SUM, "Use it", ["new.py", "README.md"], depends_on=["Fix the sum"]),
+    )
+    with PlayedModel([reads(), plans(*tasks), CODES, APPROVES]) as model:
+        stage = FlowStage(tmp_path, model.url).set_up()
+        stage.change = never_the_sum
+        stage.run_day()
+        assert typed(stage, "unblock", NEEDS) == 0
+        stage.run_day()
+        assert stage.states() == {FIRST: "failed", NEEDS: "in_review"}
+        assert (stage.jobs[-1].edit, stage.jobs[-1].create) == (("README.md",), ("new.py",))
+
+
 def test_cancelling_it_frees_who_waits_behind_it(stage: Stage) -> None:
     assert typed(stage, "cancel", NEEDS) == 0
     stage.run_day()

@@ -103,6 +103,7 @@ APPROVES = {
     "times": "any",
     "json": {"decision": "approve", "reason": "", "unresolved": [], "findings": []},
 }
+HOLDS = {"agent": "evaluator", "times": "any", "json": {"verdict": "holds", "missing": ""}}
 
 
 # --- an engine that does as it is told -----------------------------------------------------------------------
@@ -240,7 +241,7 @@ class Stage:
         with redirect_stdout(StringIO()):
             assert init(Arguments("init", self.home.root, target=str(self.root / "site"))) == 0
         self.given_key()
-        self.given_config("policy", capacity="{parallel: 1}", upkeep="{tasks: 0}")
+        self.given_config("policy", capacity="{parallel: 1}", upkeep="{tasks: 0}", goals="{read: false}")
         self.given_vision(vision)
         return self
 
@@ -265,7 +266,9 @@ class Stage:
             (self.root / "site" / name).write_text(text)
         git(self.root / "site", "commit", "-q", "-a", "-m", "the owner's own")
 
-    def run_day(self, until: str = "", sandbox: Callable[[], object] = lambda: None) -> list[str]:
+    def run_day(
+        self, until: str = "", sandbox: Callable[[], object] = lambda: None, wait: timedelta = timedelta()
+    ) -> list[str]:
         """The problems of the day. `sandbox` is asked for before anything works in it."""
 
         def make(records: Records, *_: object) -> ScriptedWorkshop:
@@ -273,7 +276,7 @@ class Stage:
 
         said = self.said.append
         with self.records() as records, self.open_team(records, said, make, lambda _: self.services) as team:
-            team.run_day(until)
+            team.run_day(until, wait)
             return team.problems
 
     open_team = staticmethod(open_team)

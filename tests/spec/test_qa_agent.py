@@ -324,6 +324,15 @@ def test_pytest_in_pyproject_is_how_a_django_project_is_tested(tmp_path: Path) -
     assert Stage(tmp_path, files).given_change({"shop.py": ROUNDED}).check().command == "python -m pytest"
 
 
+def test_a_shell_script_is_checked_by_its_tools_and_no_unit_test_of_it_is_asked_for(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FILES).given_change({"run.sh": "echo sum\n"})
+    evidence = stage.check()
+    assert [run.name for run in evidence.tools] == ["bash -n", "shellcheck"] and evidence.problems == ()
+    assert {order.command.count("run.sh") for order in stage.bench.orders if order.programs} == {1}
+    also_code = stage.given_change({"shop.py": ROUNDED}).check()
+    assert "nothing shows the new behaviour" in rules(also_code.problems), "of code tests are asked for as ever"
+
+
 # --- environments --------------------------------------------------------------------------------------------
 
 

@@ -33,12 +33,10 @@ MEANINGS: Mapping[Word, Meaning] = {
 }
 
 
-_INSTEAD: Mapping[tuple[State, Word], str] = {
-    (State.BACKLOG, "retry"): "it is to be done already; what it waits for, if for anything: python main.py tasks",
-    (State.FAILED, "reject"): "nobody works on it any more",
-    (State.FAILED, "cancel"): "nobody works on it any more",
-    (State.COMPLETED, "reject"): "it is done; a deploy is taken back with: python main.py rollback",
-    (State.COMPLETED, "cancel"): "it is done; a deploy is taken back with: python main.py rollback",
+_INSTEAD: Mapping[State, str] = {
+    State.BACKLOG: "it is to be done already; what it waits for, if for anything, says: python main.py tasks",
+    State.FAILED: "nobody works on it any more",
+    State.COMPLETED: "it is done; a deploy is taken back with: python main.py rollback",
 }
 
 
@@ -93,10 +91,18 @@ class OwnerAnswers:
         return finding
 
     def move(self, task: str, source: State, word: Literal["reject", "retry", "cancel"], why: str) -> State:
-        """Where the file lies now; `why` reaches the coder. Misconfigured: the word means nothing there."""
+        """Where the file lies now; `why` reaches the coder. Misconfigured: the word means nothing there.
+
+        What is to be done already needs no retry, but hears why.
+        """
         meaning = MEANINGS[word]
+        if source is meaning.target is State.BACKLOG and why:
+            self.note(task, meaning.said, why)
+            return source
+        if source is State.GONE:
+            raise Misconfigured(f"{task} is gone: to have it done, put its file back into tasks/backlog/")
         if owner_moved(source, meaning.target) not in meaning.events:
-            raise Misconfigured(f"{task} lies in {source}/; {word} does nothing there: {_INSTEAD[source, word]}")
+            raise Misconfigured(f"{task} lies in {source}/; {word} does nothing there: {_INSTEAD[source]}")
         parked = self.gates.parked(task)
         self.gates.rule(task, Ruling(meaning.said, parked.subject if parked else "", why, self.clock.now()))
         if not self.store.move(task, source, meaning.target):
