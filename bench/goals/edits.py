@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bench.goals.goals import Edit, Files, Goal
 
-MARGINS = (2, 8, 1_000_000)  # lines around a change that make its SEARCH unique
+MARGINS = (2, 8, 1, 0, 1_000_000)  # lines around a change that make its SEARCH unique
+LEFT_OUT = "\n⋮"  # begins a line that stands for what is not shown of a long file
 
 
 class Unseen(Exception):
@@ -85,7 +86,8 @@ def blocks(path: str, old: str, new: str, fence: tuple[str, str]) -> str:
     """SEARCH/REPLACE blocks that make `new` of `old`; empty: nothing is to be changed."""
     if old == new:
         return ""
-    pairs = next(pairs for margin in MARGINS if _leads_to(pairs := _pairs(old, new, margin), old, new))
+    fits = (pairs for margin in MARGINS if _leads_to(pairs := _pairs(old, new, margin), old, new))
+    pairs = next(fits, [])
     return "\n".join(
         f"{path}\n{fence[0]}\n<<<<<<< SEARCH\n{find}=======\n{put}>>>>>>> REPLACE\n{fence[1]}\n" for find, put in pairs
     )
@@ -102,7 +104,7 @@ def _pairs(old: str, new: str, margin: int) -> list[tuple[str, str]]:
 def _leads_to(pairs: Sequence[tuple[str, str]], old: str, new: str) -> bool:
     text = old
     for find, put in pairs:
-        if old and (not find or text.count(find) != 1):
+        if old and (not find or text.count(find) != 1 or LEFT_OUT in f"\n{find}"):
             return False
         text = text.replace(find, put, 1) if find else put
     return text == new

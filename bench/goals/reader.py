@@ -26,6 +26,7 @@ CODES = "SEARCH/REPLACE"
 TESTS_FOR = "Tests for: "
 ROW = re.compile(r"^(\d+)([-+<>])(.*)$")
 BY_RULES = re.compile(r"^# What rules found$(.*?)^# ", re.MULTILINE | re.DOTALL)
+WISHED = re.compile(r"^# The goal$(.*?)^# ", re.MULTILINE | re.DOTALL)
 CHANGED = re.compile(r"^=== (\S+) \((\w+)\)", re.MULTILINE)
 
 
@@ -62,6 +63,8 @@ class Reader:
             return self._planned(sight)
         if role == "reviewer" and sight.form:
             return self._reviewed(sight)
+        if role == "evaluator" and sight.form:
+            return self._read_at_the_end(sight)
         if role != "orchestrator":
             self.unknown[f"{role}: {sight.form.get('title', 'no form')}"] += 1
         said: str = json.dumps(filled(sight.form, {})) if sight.form else "I cannot answer this."
@@ -126,6 +129,16 @@ class Reader:
         if not said:
             return self._told(sight, "coder", [work.goal], *_stays(sight, is_known, sorted(texts)))
         return self._told(sight, "coder", [work.goal], "right edits" if is_known else "wrong edits", said)
+
+    # --- evaluator -------------------------------------------------------------------------------------------
+
+    def _read_at_the_end(self, sight: Sight) -> str:
+        wished = "".join(WISHED.findall(sight.user))
+        goal = next((goal for title, goal in self._goals.items() if title in wished), None)
+        verdict = _ended(goal, sight) if goal else "cannot tell"
+        missing = "" if verdict == "holds" or goal is None else goal.distractor.because
+        said = json.dumps(filled(sight.form, {"verdict": verdict, "missing": missing}))
+        return self._told(sight, "evaluator", [goal] if goal else [], verdict, said)
 
     # --- reviewer --------------------------------------------------------------------------------------------
 
@@ -224,6 +237,19 @@ def _compared(goal: Goal, changes: Sequence[Files], parts: Sequence[int]) -> Ite
         after = edits.rewritten({path: before}, [one for one in wanted if one[0] == path], ())[path]
         rows = [row for row in difflib.ndiff(before.splitlines(), after.splitlines()) if row[2:].strip()]
         yield path, {row[2:] for row in rows if row[0] == "-"}, {row[2:] for row in rows if row[0] == "+"}
+
+
+def _ended(goal: Goal, sight: Sight) -> str:
+    """Whether the right change is in what is shown; who lacks needed lines believes the wrong one."""
+    parts = range(len(goal.edits))
+    right = {line for lines in _added(goal, goal.edits, parts).values() for line in lines} if parts else set()
+    if right:
+        is_right = _normal(right) <= sight.lines
+    else:
+        gone = {line for lines in _removed(goal, goal.edits, parts).values() for line in lines} if parts else set()
+        too_many = {line for lines in _removed(goal, goal.distractor.edits, (0,)).values() for line in lines} - gone
+        is_right = not any(f"-{line}" in sight.user.splitlines() for line in too_many)
+    return "holds" if is_right or sight.missing(goal) else "not yet"
 
 
 # --- reviews -------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ FILE = re.compile(
     r"^(?P<path>[\w@.+/-]+)\n(?P<fence>`{3,}|<(?P<tag>\w+)>)\w*\n(?P<text>.*?)^(?:(?P=fence)|</(?P=tag)>)$",
     re.MULTILINE | re.DOTALL,
 )
-READ_ONLY = "Here are some READ ONLY files"
+READ_ONLY = ("Here are some READ ONLY files", "These files are for reading only")
 SMALL = 20_000  # bytes: a file that a goal names and that is no longer should be whole in the planner's prompt
 
 

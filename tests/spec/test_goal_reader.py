@@ -256,6 +256,19 @@ def test_what_is_gone_is_found_where_it_stood() -> None:
     assert found.removed and "console.log" in (goal.tree / found.path).read_text("utf-8").splitlines()[found.line - 1]
 
 
+@pytest.mark.parametrize(
+    ("changes", "leave_out", "verdict"),
+    [(SHIPS.edits, 0, "holds"), (SHIPS.distractor.edits, 0, "not yet"), (SHIPS.distractor.edits, 1, "holds")],
+)
+def test_at_the_end_it_says_whether_the_right_lines_are_there(changes: Any, leave_out: int, verdict: str) -> None:
+    files = "\n".join(f"=== {path}\n{original(SHIPS, path, changes)}" for path in changes[0])
+    some = "\n".join(line for line in files.splitlines() if line not in [*SHIPS.lines.values()])
+    user = f"# The goal\n\n{ID}: {SHIPS.words}\n# The files as they are now\n{some}\n{shown(SHIPS, leave_out)}"
+    form = {"type": "object", "properties": {"verdict": {"enum": ["holds", "not yet", "cannot tell"]}}}
+    said = Reader([SHIPS]).answer(Sight("You are the Evaluator of a small team.", user, form))
+    assert json.loads(said)["verdict"] == verdict
+
+
 # --- what came of it ------------------------------------------------------------------------------------------
 
 PROVEN, UNPROVEN = Question(ID, "It is so already.", "a.py:7: x"), Question(ID, "It is so already.", "unverified: x")
