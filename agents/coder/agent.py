@@ -11,6 +11,7 @@ from typing import assert_never
 
 from sisimpur.agents.coder.engine.engine import Engine, EngineJob, EngineRun
 from sisimpur.agents.coder.judge import Away, Broke, Disturbed, InWords, NoMoney, NoShare, Worked, judge, pulse
+from sisimpur.agents.coder.showing import delete, run_and_show, texts, with_fixtures, with_views, words_of
 from sisimpur.shared.llm.prompts import Prompts, quoted
 from sisimpur.shared.model.change import Change, marks_tests
 from sisimpur.shared.model.errors import ModelAway, OutOfBudget, Refused, ShareReached, Unavailable
@@ -108,14 +109,21 @@ class Coder:
         try:
             asked = correction.tests if correction and correction.tests else task
             earlier = () if asked is not task else [change.path for change in self._before(base, correction)]
-            message = self._message(asked, correction, lessons)
-            engine_run = self.engine.run(self._job(asked, message, folder, token, route, earlier))
+            asked = with_fixtures(asked, folder)
+            job = self._job(asked, self._message(asked, correction, lessons), folder, token, route, earlier)
+            job = with_views(job, words_of(asked, correction, self._patch(base, correction)))
+            before = texts(job)
+            engine_run = run_and_show(self.engine, job)
         except Refused as reason:
             return NotCoded(str(reason), retry=False)
         finally:
             self.tickets.close(token)
         ended = {"end": engine_run.end, "detail": engine_run.detail, "output": engine_run.output}
         self.log(run, "engine", model=route.model.model, **ended)
+        try:
+            engine_run = delete(job, engine_run, before)
+        except Refused as reason:
+            return NotCoded(str(reason))
         if trouble := self._trouble(engine_run, token):
             return trouble
         return self._commit(run, task, base, folder, correction)
@@ -162,6 +170,10 @@ class Coder:
     def _before(self, base: str, correction: Correction | None) -> Sequence[Change]:
         return self.mirror.changed(base, correction.start) if correction and correction.start else ()
 
+    def _patch(self, base: str, correction: Correction | None) -> bytes:
+        """The change that is to be corrected; empty: there is none."""
+        return self.mirror.diff(base, correction.start) if correction and correction.start else b""
+
     def _strayed(self, committed: Committed, correction: Correction | None) -> str:
         """Name the files that changed although only tests were asked for; empty: none."""
         if correction is None or correction.tests is None:
@@ -176,7 +188,8 @@ class Coder:
         return Branch(name, base, committed.sha, committed.changed, committed.protected)
 
     def _message(self, asked: TaskSpec, correction: Correction | None, lessons: Sequence[str]) -> str:
-        given = {**holes(asked), "lessons": _lessons(lessons)}
+        tests = _list(asked.changes_tests)
+        given = {**holes(asked), "changes_tests": tests, "lessons": _lessons(lessons)}
         if correction and correction.tests:
             prompt = self.prompts.render("qa/write_tests", **holes(asked))
         elif correction and correction.start:

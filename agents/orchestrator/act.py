@@ -24,6 +24,7 @@ from sisimpur.agents.orchestrator.decide import (
     Rest,
 )
 from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
+from sisimpur.agents.orchestrator.goals.standing import beside
 from sisimpur.agents.orchestrator.integration.feature_branches import lands
 from sisimpur.agents.orchestrator.integration.partial_goals import may_be_given_back
 from sisimpur.agents.orchestrator.publishing import gate_text
@@ -38,6 +39,7 @@ from sisimpur.shared.repo.mirror import BranchMoved
 from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
 from sisimpur.shared.repo.remote import RemoteAway
 from sisimpur.shared.store.gate_book import GateRepository
+from sisimpur.shared.store.goal_book import GoalWords
 from sisimpur.shared.store.journal import MoveReason
 from sisimpur.shared.store.task_records import TaskRecord
 
@@ -51,13 +53,15 @@ class Deliveries:
     delivery: Delivery
     ledger: LedgerReader
     wanted: Callable[[], Vision | None]  # the vision, and what the team proposed besides
+    words: GoalWords
 
     def facts(self, spec: TaskSpec, into: str, tasks: Collection[str]) -> PullFacts:
         """`tasks`: whose work it brings."""
         vision = self.wanted()
         goals = vision.goals if vision else ()
         goal = next((goal.title for goal in goals if goal.id == spec.goal_id), "")
-        return PullFacts(into, goal, sum(used.amount for used in self.ledger.used_by(tasks).values()))
+        cost = sum(used.amount for used in self.ledger.used_by(tasks).values())
+        return PullFacts(into, goal, cost, beside(self.words.of([spec.goal_id]), spec.id))
 
 
 class Acts:
@@ -224,8 +228,7 @@ class Acts:
         spec, known = _spec(_card(task, snapshot)), snapshot.known[task]
         pull = self._review.pulls.known.get(task)
         if pull and self._ended_unnoted(task, pull):
-            self._gates.note_end(known, pull.number)
-            self._ended_by_owner(known, merged=pull.state == "merged")
+            self._gates.owner_ended(known, pull, State.BACKLOG)
             return
         if self._gates.takes_up_again(known):
             return
@@ -236,13 +239,6 @@ class Acts:
         journal = self._books.journal
         known = journal.has_closed(task, pull.number) or journal.has_merged(task, pull.head_sha)
         return pull.state != "open" and not known
-
-    def _ended_by_owner(self, known: TaskRecord, merged: bool) -> None:
-        """He merged or closed the pull request of a task that was to be corrected."""
-        word = "merged" if merged else "closed"
-        self._books.tell(f"{known.id}: you {word} its pull request")
-        event = Event.DONE_BY_OWNER if merged else Event.CANCELLED
-        self._books.transitions.move(known.id, State.BACKLOG, event, f"{word} by the owner")
 
 
 def _card(task: str, snapshot: Snapshot) -> Card:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from sisimpur.agents.orchestrator.board.answered import AnsweredFindings
-from sisimpur.agents.orchestrator.board.events import AttemptEnded, GivenUp, Merged
+from sisimpur.agents.orchestrator.board.events import AttemptEnded, GivenUp, Merged, TaskRejected
 from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits, PullRequests, SeenCommit
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, ReviewsChange
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
@@ -15,7 +15,7 @@ from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBra
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.agents.orchestrator.publishing.publishing import Address, Publishing
 from sisimpur.agents.orchestrator.vision.issue_goals import number_of
-from sisimpur.shared.forge.forge import ForgeRefused, HeadMoved, MergeBlocked, MergeConflict, NotPermitted
+from sisimpur.shared.forge.forge import ForgeRefused, HeadMoved, MergeBlocked, MergeConflict, NotPermitted, Pull
 from sisimpur.shared.model.errors import (
     BrokenSetup,
     Misconfigured,
@@ -297,7 +297,7 @@ class Gatekeeper:
         if merged and self._was_ours(known, found):
             self._merge(known, found)
         elif not merged and self._lost_its_base(known):
-            self.note_end(known, number)
+            self._note_end(known, number)
             note = f"{self._into(known)} was deleted, and its pull request with it: a new one is made"
             self._books.transitions.move(
                 known.id, State.IN_REVIEW, Event.REFRESHED, note, "stale", refreshes=found.commit
@@ -307,8 +307,7 @@ class Gatekeeper:
                 known.id, State.IN_REVIEW, Event.EXHAUSTED, f"pull request #{number} was closed by us"
             )
         else:
-            self.note_end(known, number)
-            self._owner_ended(known, found, merged)
+            self.owner_ended(known, self._review.pulls.known[known.id], State.IN_REVIEW)
 
     def _lost_its_base(self, known: TaskRecord) -> bool:
         """GitHub closes what goes into a branch that somebody deletes: that is no word about the change."""
@@ -320,26 +319,29 @@ class Gatekeeper:
         pull = self._review.pulls.known[known.id]
         return pull.head_sha == found.commit and self._books.journal.has_merged(known.id, found.commit)
 
-    def _owner_ended(self, known: TaskRecord, found: ReviewState, merged: bool) -> None:
+    def owner_ended(self, known: TaskRecord, pull: Pull, source: State) -> None:
+        """The owner merged or closed its pull request, wherever the task lies: told to all who hear of ours, too."""
+        self._note_end(known, pull.number)
+        commit, merged = self._review.commits.newest(known), pull.state == "merged"
         if merged:
-            to = self._review.address(known, found.commit)
-            self._note_merge(known, to)
+            to = Address(known.id, number_of_attempt(known), pull.number, commit)
+            self._note_merge(known, pull)
             self._tell_issue(known, to)
             self._clear_goal_branch(known, to)
-            self._books.events.happened(Merged(known, found.commit))
-        word, event = ("merged", Event.MERGED) if merged else ("closed", Event.CANCELLED)
+        self._books.events.happened(Merged(known, commit) if merged else TaskRejected(known))
+        done = Event.MERGED if source is State.IN_REVIEW else Event.DONE_BY_OWNER
+        word, event = ("merged", done) if merged else ("closed", Event.CANCELLED)
         self._books.tell(f"{known.id}: you {word} its pull request")
-        self._books.transitions.move(known.id, State.IN_REVIEW, event, f"{word} by the owner")
+        self._books.transitions.move(known.id, source, event, f"{word} by the owner")
 
-    def _note_merge(self, known: TaskRecord, to: Address) -> None:
+    def _note_merge(self, known: TaskRecord, pull: Pull) -> None:
         """What he merged into a goal's branch has to be there when it lands."""
-        merged = self._review.pulls.known[known.id].merge_sha
-        if merged and self._into(known) != self._review.branches.main.name:
-            key = f"{known.id}:merged-{to.number}"
-            self._books.journal.intend(key, "merge by the owner", known.id, merged, self._books.now())
-            self._books.journal.achieved(key, merged)
+        if pull.merge_sha and self._into(known) != self._review.branches.main.name:
+            key = f"{known.id}:merged-{pull.number}"
+            self._books.journal.intend(key, "merge by the owner", known.id, pull.merge_sha, self._books.now())
+            self._books.journal.achieved(key, pull.merge_sha)
 
-    def note_end(self, known: TaskRecord, number: int) -> None:
+    def _note_end(self, known: TaskRecord, number: int) -> None:
         """The owner's closing or merging is answered once: if he retries the task, a new pull request may be opened."""
         key, now = f"{known.id}:end-{number}", self._books.now()
         self._books.journal.intend(key, "close", known.id, str(number), now)

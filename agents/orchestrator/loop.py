@@ -12,6 +12,7 @@ from sisimpur.agents.orchestrator.board.review_facts import ReviewFacts
 from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping, Transitions
 from sisimpur.agents.orchestrator.decide import Move, Rest, asks_owner, next_move, takes_long
+from sisimpur.agents.orchestrator.goals.looking import GoalLooks
 from sisimpur.agents.orchestrator.inbox.inbox import Inbox
 from sisimpur.agents.orchestrator.integration.feature_branches import BranchNeedsOwner
 from sisimpur.agents.orchestrator.planning.integrating import Integrating
@@ -119,8 +120,10 @@ class Work:
         integrating: Integrating,
         books: Bookkeeping,
         moved: Callable[[], None],
+        goals: GoalLooks,
     ) -> None:
         self._look = look
+        self._goals = goals
         self._acts = acts
         self._integrating = integrating
         self._books = books
@@ -150,12 +153,15 @@ class Work:
 
     def round(self, held: str = "", is_open: bool = True) -> Rest:
         """Every move there is; what takes long only begins -> why it rests now. `held`, `is_open`: see Look."""
+        self._goals.anew()
         while True:
             self._pool.raise_failure()
             if self._books.session.stopping():
                 return Rest("it is being stopped")
             if outage := self._breaker.rests(Service.FORGE):
                 return Rest(outage.words, outage.until)
+            if is_open and not held and self._goals.begin(self._pool):
+                continue  # it has taken a worker
             snapshot = self._look.load(held, is_open)
             move = next_move(snapshot.board, self._books.now())
             if isinstance(move, Rest):

@@ -27,7 +27,7 @@ from sisimpur.shared.model.work import Goal, PlanAnswer, PlanOrder, Question, Ru
 MAX_BLOCK = 12_000  # characters of one block of the prompt
 MAX_LINE = 1_000
 MAX_CORRECTIONS = 40
-MOST_GROUPS = 3  # of goals, that are asked about one after the other
+MOST_GROUPS = 5  # of goals, that are asked about one after the other
 LONGEST_UNKNOWN = 200
 
 
@@ -150,6 +150,7 @@ def _narrowed(order: PlanOrder, goals: tuple[Goal, ...], before: PlanAnswer, lat
         capacity=max(1, order.capacity - used - later),
         first_number=order.first_number + used,
         open_tasks=order.open_tasks + before.tasks,
+        words=tuple(word for word in order.words if word.goal_id in {goal.id for goal in goals}),
     )
 
 

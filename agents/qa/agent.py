@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Protocol
 
 from sisimpur.agents.qa import test_writer
 from sisimpur.agents.qa.analysis.mutants import mutants, unnoticed
@@ -36,12 +37,18 @@ class QaPolicy:
     tolerance: float
 
 
+class DiffSource(CommitSource, Protocol):
+    """The target's commits, and what one changes, as a text."""
+
+    def diff(self, old: str, new: str, limit: int = ...) -> bytes: ...
+
+
 @dataclass(frozen=True)
 class Qa:
     """`mends`: the id of a task -> the failing test that upkeep began it for; empty: none. `tools`: see Measuring."""
 
     bench: Bench
-    source: CommitSource
+    source: DiffSource
     kept: KeptRuns
     policy: QaPolicy
     log: Log
@@ -100,9 +107,12 @@ class Qa:
     def tests_for(self, task: TaskSpec, branch: Branch, evidence: Evidence) -> TaskSpec:
         """The order to write the tests that `branch` lacks."""
         paths = self._paths(branch.commit)
-        path = test_writer.sample_of(branch.changed, paths)
-        sample = test_writer.Sample(path, text_of(self.source, branch.commit, path)) if path else None
-        return test_writer.order(task, branch, evidence, paths, sample)
+        changes = self.source.changed(branch.base, branch.commit)
+        lines = {one.path: [number for number, _ in one.added_lines] for one in changes if one.path in paths}
+        brought = SuiteFiles(paths).files(evidence.new_tests) & lines.keys()
+        diff = self.source.diff(branch.base, branch.commit).decode("utf-8", "replace")
+        read = partial(text_of, self.source, branch.commit)
+        return test_writer.order(task, branch, evidence, test_writer.Site(paths, lines, brought, diff, read))
 
     def _by_tools(self, evidence: Evidence, subject: Subject) -> Evidence:
         product = {change.path for change in subject.touched.product}

@@ -20,7 +20,7 @@ from sisimpur.shared.model.work import TaskSpec
 Uncounted = Literal["", "the base", "the change"]
 
 MOST_NAMED = 5
-UNCHANGED = "nothing shows that it changes nothing"
+UNCHANGED, UNSHOWN = "nothing shows that it changes nothing", "nothing shows the new behaviour"
 LIMITS = ("timed out", "memory", "processes", "disk", "output", "crashed")  # how tests end that cannot bear the code
 REASONS = {
     "timed out": "they took too long",
@@ -183,7 +183,7 @@ def _unshown(told: Announced, touched: Touched, runs: Runs, texts: Texts) -> Ite
         what = "no test that it brings is run" if texts.uncollected else "no test was added or changed"
         if runs.unchanged:
             what = "no new or changed test fails without the change"
-        yield Problem("nothing shows the new behaviour", f"nothing shows what the change does: {what}", "write tests")
+        yield Problem(UNSHOWN, f"nothing shows what the change does: {what}", "write tests")
 
 
 def _unkept(texts: Texts) -> Iterator[Problem]:

@@ -2,122 +2,239 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from sisimpur.agents.qa.analysis.expressions import Function, module_of
 from sisimpur.agents.qa.coverage_checker import places
-from sisimpur.agents.qa.evidence_rule import UNCHANGED
+from sisimpur.agents.qa.evidence_rule import UNCHANGED, UNSHOWN
+from sisimpur.agents.qa.uncollected import UNITTEST, missing_marks
+from sisimpur.shared.llm.prompts import quoted
 from sisimpur.shared.model.evidence import Evidence, configures_tests, is_test_file, rules
-from sisimpur.shared.model.naming import slug
 from sisimpur.shared.model.work import Branch, TaskSpec
 
 MOST_CONTEXT = 8  # changed files that are shown
+MOST_SAMPLES = 2  # test files that show how tests are written here
+MOST_SHOWN = 60_000  # characters of all files that come along; of one the half
+MOST_DIFF = 6_000  # characters of the difference: the changed files come along whole
+AROUND = ("urls.py", "models.py")  # of the tested package
+HELPING = ("conftest.py", "factories.py", "fixtures.py", "base.py", "helpers.py", "utils.py")  # beside the tests
+ROOTS, OF_TESTS = ("src", "lib"), ("tests", "test", "testing", "unit")  # folders that name no package
+PLAIN_NAMES = re.compile(r"(?:views|models|urls|admin|forms|utils|helpers|tasks|main|app|api|core|base)(?:_|$)")
 LIKE_DJANGO = """\
 Write them as this repository does: a class on django.test.TestCase (SimpleTestCase where no database is needed), one
-method per behaviour, in the style of the test file that comes along."""
+method per behaviour, in the style of the test files that come along."""
 LIKE_UNITTEST = """\
 Write them as this repository does: a class on unittest.TestCase, one method per behaviour, in the style of the test
-file that comes along."""
+files that come along."""
 LIKE_PYTEST = """\
 Write them for pytest: plain functions whose names are sentences, parametrized tables, the fixtures that are there."""
 ORDER = """\
-The change for this task is made; its tests are missing. Write them, in {path} and nowhere else.
+{turn}
+`{command}` runs them.
 
 {style}
 
 - Test what the task asks for, through what the changed code offers to its callers, with its edge cases.
 - {aim}
-- Every test asserts exact results. No test is skipped, may fail, or asks only whether something is there.
 - Where the changed code is pure, write property tests with hypothesis, if this repository has it.
-- Do not change any other file. If the code has a fault, write the test that shows it.
 {uncovered}
 What was asked for:
 
-{description}"""
+{description}
 
+What was changed:
 
+{diff}"""
+NEW_TURN = "The change for this task is made; its tests are missing. Write them, in {path} and nowhere else."
+SAME_TURN = """\
+The change for this task is made, and brings tests in {path}. They pass without the change too, so they show nothing.
+Correct them there, and nowhere else: keep what else they ask."""
+RUNS_IT = "They run the changed lines that no test runs, and assert what these do."
 SHOWS_IT = "At least one test must fail without the change."
 KEEPS_IT = """\
 The change is to alter nothing that a caller sees. Pin down what the code did before: every test must pass with the
   change and without it. Now {gap}."""
 
+Read = Callable[[str], str]  # a path of the commit -> its text
+
 
 @dataclass(frozen=True)
-class Sample:
-    """A test file of the repository, as an example of its style."""
+class Site:
+    """Site of the tests: the change, and the repository around it. `paths`: all files of the commit.
 
-    path: str
-    text: str
+    `lines`: the changed ones of each changed file that is there; `brought`: its test files whose new tests ran.
+    """
+
+    paths: Collection[str]
+    lines: Mapping[str, Collection[int]]
+    brought: Collection[str]
+    diff: str
+    read: Read
 
 
-def order(
-    task: TaskSpec, branch: Branch, evidence: Evidence, paths: Collection[str], sample: Sample | None
-) -> TaskSpec:
-    """`paths`: all files of the commit. The order is for the coding engine; it creates one file and edits none."""
-    path = new_file(task, branch.changed, paths)
-    uncovered = f"- No test runs these changed lines: {places(evidence.uncovered)}." if evidence.uncovered else ""
-    changed = [one for one in branch.changed if one in set(paths)][:MOST_CONTEXT]
+def order(task: TaskSpec, branch: Branch, evidence: Evidence, site: Site) -> TaskSpec:
+    """The order is for the coding engine: it creates one file and edits none, or corrects what shows nothing."""
+    asked = rules(evidence.needing("write tests"))
+    again = tuple(sorted(site.brought)[:MOST_SAMPLES]) if UNSHOWN in asked else ()
+    tested = _tested(branch.changed, evidence, site)
+    new = () if again else (new_file(tested, _definition(tested, evidence, site), site.paths, evidence.command),)
+    path = ", ".join(again or new)
+    samples = [one for one in samples_of(path, site.paths) if one not in again]
+    around = [*samples, *_around(tested, path, site.paths)]
+    aim, held = _aim(evidence, asked)
     description = ORDER.format(
-        path=path, style=_style(sample), aim=_aim(evidence), uncovered=uncovered, description=task.description
+        turn=(SAME_TURN if again else NEW_TURN).format(path=path),
+        command=evidence.command,
+        style=_style(site.read(samples[0]) if samples else site.read(again[0]) if again else ""),
+        aim=aim,
+        uncovered=f"- No test runs these changed lines: {places(evidence.uncovered)}.\n" if evidence.uncovered else "",
+        description=task.description,
+        diff=quoted(_shown(site.diff), "change"),
     )
-    held = "pass, with the change and without it" if _is_to_keep(evidence) else "pass, and fail without the change"
     return replace(
         task,
         title=f"Tests for: {task.title}",
         description=description,
-        files=(),
-        new_files=(path,),
-        context=tuple(dict.fromkeys([*changed, *([sample.path] if sample else [])])),
-        acceptance=(*task.acceptance, f"{path} holds tests that {held}"),
+        files=again,
+        new_files=new,
+        context=tuple(_fitting([*_code(branch.changed, site, again), *around], site.read)),
+        acceptance=(*task.acceptance, f"{path} holds tests that pass, {held}"),
     )
 
 
-def _is_to_keep(evidence: Evidence) -> bool:
-    return UNCHANGED in rules(evidence.needing("write tests"))
+def _aim(evidence: Evidence, asked: Collection[str]) -> tuple[str, str]:
+    """What the tests have to do, and how the task is known to be done."""
+    if UNCHANGED in asked:
+        gap = "; ".join(one.text for one in evidence.needing("write tests"))
+        return KEEPS_IT.format(gap=gap), "with the change and without it"
+    return (SHOWS_IT, "and fail without the change") if UNSHOWN in asked else (RUNS_IT, "and run the changed lines")
 
 
-def _aim(evidence: Evidence) -> str:
-    if not _is_to_keep(evidence):
-        return SHOWS_IT
-    return KEEPS_IT.format(gap="; ".join(one.text for one in evidence.needing("write tests")))
+def _style(sample: str) -> str:
+    if "django.test" in sample:
+        return LIKE_DJANGO
+    return LIKE_UNITTEST if "unittest" in sample and "pytest" not in sample else LIKE_PYTEST
 
 
-def new_file(task: TaskSpec, changed: Iterable[str], paths: Collection[str]) -> str:
-    """`tests/test_<title>.py`, where the repository keeps its tests; a name that is not taken."""
-    name = (slug(task.title) or slug(task.id) or "change").replace("-", "_")
-    folder = _folder(changed, paths)
-    names = (f"{folder}test_{name}{number}.py" for number in ("", *(f"_{n}" for n in range(2, 1000))))
-    return next(path for path in names if path not in set(paths))
+# --- what is tested ------------------------------------------------------------------------------------------
 
 
-def sample_of(changed: Iterable[str], paths: Collection[str]) -> str:
-    """The test file whose style is to be followed: beside the new one, or the next best; empty: there is none."""
-    folder, tests = _folder(changed, paths), sorted(filter(_is_test_module, paths))
-    return next((path for path in tests if path.rpartition("/")[0] == folder.rstrip("/")), tests[0] if tests else "")
+def _tested(changed: Iterable[str], evidence: Evidence, site: Site) -> str:
+    """The changed module with the most lines that no test runs, else with the most changed ones; empty: no file."""
+    there = [path for path in changed if path in site.lines and not is_test_file(path)]
+    asked = {
+        path: (path.endswith(".py"), len(evidence.uncovered.get(path, ())), len(site.lines[path])) for path in there
+    }
+    return max(there, key=asked.__getitem__, default="")
 
 
-def _folder(changed: Iterable[str], paths: Collection[str]) -> str:
-    """Folder of the changed package's tests, or else of most tests, with a slash at its end."""
+def _definition(tested: str, evidence: Evidence, site: Site) -> str:
+    """The first definition that holds a line which no test runs, or else a changed one; empty: none does."""
+    lines = evidence.uncovered.get(tested) or site.lines.get(tested, ())
+    body = module_of(site.read(tested)).body if tested.endswith(".py") else ()
+    for node in body:
+        if isinstance(node, Function | ast.ClassDef) and any(node.lineno <= n <= (node.end_lineno or 0) for n in lines):
+            return node.name
+    return ""
+
+
+def _code(changed: Iterable[str], site: Site, again: Collection[str]) -> list[str]:
+    return [one for one in changed if one in site.paths and one not in again][:MOST_CONTEXT]
+
+
+def _shown(diff: str) -> str:
+    """Of the difference the changes of old files of the product: new ones come along whole."""
+    parts = re.split(r"^(?=diff --git )", diff, flags=re.MULTILINE)
+    named = ((re.match(r"diff --git a/(.+) b/\1\n", part), part) for part in parts)
+    told = "".join(part for name, part in named if name and not is_test_file(name[1]) and "\nnew file mode" not in part)
+    cut = "\n… the rest stands in the files" if len(told) > MOST_DIFF else ""
+    return told[:MOST_DIFF] + cut if told else "only new files, which come along"
+
+
+# --- where its tests are -------------------------------------------------------------------------------------
+
+
+def new_file(tested: str, definition: str, paths: Collection[str], command: str) -> str:
+    """`tests/test_<module>.py`, where its package keeps its tests; if that is taken, named by the definition too."""
+    folder = _folder(tested, paths, command)
+    package, _, stem = tested.rpartition(".")[0].rpartition("/")
+    stem = package.rpartition("/")[2] if stem == "__init__" else stem
+    is_own = package.rpartition("/")[2] in folder.split("/")
+    if PLAIN_NAMES.match(stem) and package and not is_own:
+        stem = f"{package.rpartition('/')[2]}_{stem}"
+    name = _word(stem) or "change"
+    tried = (name, f"{name}_{_word(definition)}".rstrip("_"), *(f"{name}_{n}" for n in range(2, 1000)))
+    prefix = f"{folder}/" if folder else ""
+    taken = set(paths)
+    if f"{prefix}__init__.py" not in taken:  # to pytest two modules of one name are one
+        taken |= {f"{prefix}{one.rpartition('/')[2]}" for one in paths}
+    return next(path for path in (f"{prefix}test_{one}.py" for one in tried) if path not in taken)
+
+
+def _word(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_").lower()[:60].removeprefix("test_")
+
+
+def samples_of(path: str, paths: Collection[str]) -> list[str]:
+    """The test files whose style is to be followed: beside the new one, or the next best."""
+    folder = path.partition(", ")[0].rpartition("/")[0]
+    tests = [one for one in sorted(paths) if _is_test_module(one) and one not in path.split(", ")]
+    return sorted(tests, key=lambda one: -_alike(one.rpartition("/")[0], folder))[:MOST_SAMPLES]
+
+
+def _alike(one: str, other: str) -> int:
+    """Folders that both paths begin with; the same folder is the most alike."""
+    pairs = list(zip(one.split("/"), other.split("/"), strict=False))
+    return next((number for number, (a, b) in enumerate(pairs) if a != b), len(pairs)) + 100 * (one == other)
+
+
+def _folder(tested: str, paths: Collection[str], command: str) -> str:
+    """Folder of the tested package's tests, in its own folder or mirrored; else that of most tests."""
     kept = Counter(path.rpartition("/")[0] for path in sorted(paths) if _is_test_module(path))
-    for path in changed:
-        package = path.rpartition("/")[0]
-        for folder in (f"{package}/tests", package):
-            if package and folder in kept:
-                return f"{folder}/"
-    most = kept.most_common(1)
-    folder = most[0][0] if most else "tests"
-    return f"{folder}/" if folder else ""
+    is_unittest = UNITTEST.search(command) is not None
+    able = {one: n for one, n in kept.items() if not (is_unittest and missing_marks(f"{one}/x.py".lstrip("/"), paths))}
+    package = tested.rpartition("/")[0]
+    named = {*package.split("/")} - {"", *ROOTS}
+
+    def fits(folder: str) -> tuple[int, int, int]:
+        parts = {*folder.split("/")} - {"", *ROOTS, *OF_TESTS}
+        return len(parts & named), -len(parts - named), able[folder]
+
+    best = max(able, key=fits, default=None)
+    if best is not None and (fits(best)[0] or not fits(best)[1]):
+        return best
+    if (kept or is_unittest) and package and f"{package}/__init__.py" in paths:
+        return package  # others keep theirs in their own folders
+    return best if best is not None else "tests"
+
+
+def _around(tested: str, path: str, paths: Collection[str]) -> Iterator[str]:
+    """What tests of this module need to know: its package's addresses and models, fixtures and helpers of tests."""
+    folders = path.partition(", ")[0].split("/")[:-1]
+    above = ["".join(f"{part}/" for part in folders[:size]) for size in range(len(folders), -1, -1)]
+    package = f"{tested.rpartition('/')[0]}/".lstrip("/")
+    wanted = (
+        *(f"{folder}conftest.py" for folder in above),
+        *(f"{above[0]}{name}" for name in HELPING),
+        *(f"{package}{name}" for name in AROUND),
+    )
+    yield from dict.fromkeys(one for one in wanted if one in paths)
+
+
+def _fitting(found: Iterable[str], read: Read) -> Iterator[str]:
+    """As many as fit together; one that is too long leaves its place to the next."""
+    room = MOST_SHOWN
+    for path in dict.fromkeys(found):
+        size = len(read(path))
+        if size <= min(room, MOST_SHOWN // 2):
+            room -= size
+            yield path
 
 
 def _is_test_module(path: str) -> bool:
     name = path.rpartition("/")[2]
     return name.endswith(".py") and "test" in name and is_test_file(path) and not configures_tests(path)
-
-
-def _style(sample: Sample | None) -> str:
-    if sample and "django.test" in sample.text:
-        return LIKE_DJANGO
-    if sample and "unittest" in sample.text and "pytest" not in sample.text:
-        return LIKE_UNITTEST
-    return LIKE_PYTEST

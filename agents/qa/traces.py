@@ -33,7 +33,8 @@ def excerpt(trace: str, most: int) -> str:
     """At most `most` characters. Its first paragraph is the same for failures that have the same cause."""
     chain = _chain(_bounded(trace))
     if not chain:
-        return trace[-most:]
+        words = _missing(RaisedError(trace, ()))
+        return f"{words}\n\n{trace}"[:most] if words else trace[-most:]
     root, *later = chain
     first = [_cut(root.message, most // 2), *_in_words(chain)]
     shown = set(root.own)
@@ -171,6 +172,7 @@ MISSING = (
     (r"No module named '([^'.]+)'", "the package {} is not installed, and no module here is called so"),
     (r"No module named '([^']+)'; '([^']+)' is not a package", "{1} is no package, so there is no module {0}"),
     (r"No module named '([^']+)'", "there is no module {}"),
+    (r"import file mismatch", "two test modules have one name: add an empty __init__.py beside one, or rename it"),
     (r"cannot import name '([^']+)' from (?:partially initialized module )?'([^']+)'", "{1} has no {0} to import"),
     (r"no such table: ([\w.]+)", "the table {} does not exist: no migration makes it, or none was run"),
     (r"relation \"([^\"]+)\" does not exist", "the table {} does not exist: no migration makes it, or none was run"),

@@ -11,6 +11,7 @@ from sisimpur.agents.reviewer import answer
 from sisimpur.agents.reviewer.answer import AskedAbout, History, Read, ReviewReply, history, settle
 from sisimpur.agents.reviewer.definitions import called
 from sisimpur.agents.reviewer.diff_analyzer import Chunk, chunks, repeated
+from sisimpur.agents.reviewer.gone import gone
 from sisimpur.agents.reviewer.rules import lint_rules, rules
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile
 from sisimpur.agents.reviewer.rules.lint_rules import Linter
@@ -45,6 +46,10 @@ ANSWERED = """\
 # What was said to findings
 
 Look for yourself. Where the code bears it out, set a rule's finding aside, and leave an earlier one unnamed."""
+GONE = """\
+# What is gone
+
+Who still knows it, by name, in code, routes, templates and tests. What nobody can reach needs no test of its going."""
 CALLS = """\
 # What the changed code calls
 
@@ -80,6 +85,7 @@ class _Reading:
     found: Sequence[Finding]  # by rules
     answers: Answers
     owners: Sequence[str]  # what the owner decides about
+    gone: str  # definitions, and who still knows them
 
 
 @dataclass(frozen=True)
@@ -116,7 +122,7 @@ class Reviewer:
         past = history(before, self.limits.floor)
         owners = dict.fromkeys((*branch.protected, *(one.path for one in found if one.is_the_owners)))
         try:
-            reading = _Reading(run, task, evidence, case, parts, past, found, answers, tuple(owners))
+            reading = _Reading(run, task, evidence, case, parts, past, found, answers, tuple(owners), gone(case))
             reads = [self._ask(reading, number) for number in range(len(parts))]
         except ReplyDeclined as reason:
             return replace(heard, verdict=Escalated(f"the model declines to review this ({reason})", found))
@@ -194,8 +200,8 @@ class Reviewer:
         return answer.read(reply, part, {file.path: file for file in reading.case.files}, asked)
 
     def _rules(self, asked: AskedAbout, reading: _Reading) -> str:
-        """What rules found, and what the owner decides about; both empty as a rule."""
-        found = self._block(RULES, findings_text(asked.rules))
+        """What rules found, what is gone, and what the owner decides about; each empty as a rule."""
+        found = self._block(RULES, findings_text(asked.rules)) + self._block(GONE, reading.gone, "gone")
         return found + self._block(OWNERS, "\n".join(reading.owners), "paths")
 
     def _said(self, asked: AskedAbout, answers: Answers) -> str:

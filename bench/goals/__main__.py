@@ -83,7 +83,7 @@ def table(ran: Sequence[Ran]) -> list[str]:
             f"| {one.id} | {one.kind} | {one.outcome} | {one.approved} | {one.merged} | {one.rounds} | {one.cost:.3f} |"
             f" {one.tokens_in:,} | {did} |"
         )
-    missing = [f"- {one.id}: {what}, in {many} prompts" for one in _results(ran) for what, many in one.missing.items()]
+    missing = [f"- {one.id}: {_missing(one)}" for one in _results(ran) if one.missing]
     stand = [f"- {one.id}: {text}" for one in _results(ran) for text in _stand(one)]
     odd = [f"- {what}: {many} prompts" for part in ran for what, many in part.unknown.items()]
     odd += [f"- {' '.join(problem.split())[:400]}" for part in ran for problem in part.problems]
@@ -99,6 +99,15 @@ def table(ran: Sequence[Ran]) -> list[str]:
         *stand,
         *(["", "Odd:", *odd] if odd else []),
     ]
+
+
+def _missing(one: Result) -> str:
+    """`planner x2: a.py, b.py; coder: b.py`: the files of needed lines that did not stand in that many prompts."""
+    found: dict[str, list[str]] = {}
+    for what, many in sorted(one.missing.items()):
+        role, _, path = what.partition(": ")
+        found.setdefault(f"{role} x{many}" if many > 1 else role, []).append(path)
+    return "; ".join(f"{role}: {', '.join(paths)}" for role, paths in found.items())
 
 
 def _stand(one: Result) -> Iterator[str]:

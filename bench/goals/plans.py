@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,8 +10,9 @@ from typing import Any
 
 from bench.goals import edits
 from bench.goals.goals import Goal, Need
-from bench.goals.sight import Sight, is_test
+from bench.goals.sight import SMALL, Sight, is_test
 
+OPEN_TASK = re.compile(r"^(\S+) \(goal [^)]*\): .* \[(.*)\]$", re.MULTILINE)
 OPEN_TASKS = re.compile(r"^# Open tasks$(.*?)^# ", re.MULTILINE | re.DOTALL)
 
 
@@ -41,8 +43,8 @@ def _wrong_titles(goal: Goal) -> Iterator[str]:
 def _word(goal: Goal, need: Need) -> str:
     """A word of the owner's that leads to the line's file, or else the longest one."""
     words: list[str] = sorted(set(re.findall(r"[^\W\d_]\w{3,}", goal.words)), key=lambda word: (-len(word), word))
-    text = (goal.tree / need.path).read_text("utf-8") + need.path
-    return next((word for word in words if word in text), words[0])
+    places = (goal.lines[need], need.path, (goal.tree / need.path).read_text("utf-8"))
+    return next((word for text in places for word in words if word in text), words[0])
 
 
 def _seen(goal: Goal, sight: Sight) -> list[tuple[Need, int]]:
@@ -54,12 +56,20 @@ def verdict(id_: str, goal: Goal, sight: Sight) -> dict[str, Any]:
     seen = _seen(goal, sight)
     first = f"{seen[0][0].path}, line {seen[0][1]}" if seen else "the goal's words"
     answer = {"goal_id": id_, "verdict": "tasks", "text": f"Work is needed: see {first}.", "measures": _measures(goal)}
+    if found := _answered(id_, goal, sight):
+        return answer | {"measures": [], "verdict": "question", "text": f"The coder could not do this: {found}"}
     if len(seen) < len(goal.needs) or goal.outcome not in ("false premise", "question"):
         return answer
     if goal.outcome == "question":
         return answer | {"measures": [], "verdict": "question", "text": f"{goal.premise} What shall be done?"}
     lines = [_line(goal, need, number) for need, number in seen]
     return answer | {"measures": [], "verdict": "premise_false", "text": goal.premise, "evidence": lines}
+
+
+def _answered(id_: str, goal: Goal, sight: Sight) -> str:
+    """Why the coder changed nothing, for who still lacks lines: the same tasks again would be no answer."""
+    found = re.search(rf"^{id_} answer\b(.*)$", sight.user, re.MULTILINE) if sight.missing(goal) else None
+    return found[1].strip() if found else ""
 
 
 def _line(goal: Goal, need: Need, number: int) -> dict[str, Any]:
@@ -103,44 +113,99 @@ def _draft(
         "acceptance": [line.strip() for line in goal.words.splitlines()[:5] if line.strip()],
         "difficulty": "medium",
         "depends_on": [f"{goal.id}-{number}"] if number else [],
-        "kind": _kind(goal, files + new_files),
-        "changes_tests": [path for path in files if is_test(path)],
+        "kind": _kind(goal, files, new_files),
+        "changes_tests": [path for path in files if is_test(path) and _loses(goal, path)],
     }
 
 
-def _kind(goal: Goal, paths: Sequence[str]) -> str:
+def in_turn(drafts: Sequence[dict[str, Any]], open_tasks: str) -> list[dict[str, Any]]:
+    """Tasks that change the same file have their turn one after the other; one that needs the other waits for it."""
+    found: list[dict[str, Any]] = []
+    for draft in drafts:
+        paths = {*draft["files"], *draft["new_files"]}
+        before = [one["key"] for one in found if paths & {*one["files"], *one["new_files"]}]
+        before += [id_ for id_, named in OPEN_TASK.findall(open_tasks) if paths & set(named.split(", "))]
+        found.append({**draft, "after": [key for key in before if key not in draft["depends_on"]]})
+    return found
+
+
+def _loses(goal: Goal, path: str) -> bool:
+    """Whether the right change takes lines away from a test."""
+    before = edits.original(goal, path)
+    return bool(set(before.splitlines()) - set(edits.original(goal, path, goal.edits).splitlines()))
+
+
+def _kind(goal: Goal, files: Sequence[str], new_files: Sequence[str]) -> str:
     """The kind of a task, as it can be told from what it changes."""
-    puts = [edit.put or edit.whole for _, edit in edits.each(goal.edits)]
-    if all(map(is_test, paths)):
+    puts = [edit.put or edit.whole for path, edit in edits.each(goal.edits) if not is_test(path)]
+    if goal.edits and not puts:
         return "tests"
     if puts and not any(puts):
         return "removal"
-    return "refactoring" if goal.measure and goal.measure.kind == "findings" else "behaviour"
+    if goal.measure and goal.measure.kind == "findings":
+        return "refactoring"
+    if any(is_test(path) and _loses(goal, path) for path in files):
+        return "behaviour"
+    return "feature" if any(not is_test(path) for path in new_files) else "fix"
 
 
 def _measures(goal: Goal) -> list[dict[str, Any]]:
     """How the goal says it is measured; only in the kinds that a team can take by itself."""
     measure = goal.measure
-    if measure is None or measure.kind not in ("coverage", "findings", "test"):
+    if measure is None or measure.kind == "timing" or (measure.kind == "findings" and "ruff" not in measure.of):
         return []
+    of = measure.of if measure.kind != "property" else _property(goal, measure.of)
     bound = "at_most" if measure.at_least is None else "at_least"
     figure = measure.at_most if measure.at_least is None else measure.at_least
-    return [{"kind": measure.kind, "of": measure.of, "bound": bound, "figure": figure}]
+    return [{"kind": measure.kind, "of": of, "bound": bound, "figure": figure}]
+
+
+def _property(goal: Goal, path: str) -> str:
+    """Of a file: the last line that the right change puts there."""
+    puts = [edit.put for where, edit in edits.each(goal.edits) if where == path and edit.put]
+    before = edits.original(goal, path).splitlines()
+    lines = [line for put in puts for line in put.splitlines() if line.strip() and line not in before]
+    return f"matches {path} {lines[-1].strip()}" if lines else path
+
+
+def open_ones(sight: Sight) -> str:
+    return "".join(OPEN_TASKS.findall(sight.user))
 
 
 def drafts(id_: str, goal: Goal, sight: Sight) -> Iterator[dict[str, Any]]:
     """The right plan if all needed lines are seen, else that of the wrong change; without tasks that are open."""
-    if goal.kind == "false" and not sight.missing(goal):
+    if (goal.kind == "false" and not sight.missing(goal)) or _answered(id_, goal, sight):
         return
     plan = _right_plan(goal) if not sight.missing(goal) else _wrong_plan(goal)
-    open_tasks = "".join(OPEN_TASKS.findall(sight.user))
+    open_tasks = open_ones(sight)
     for number, (title, paths) in enumerate(plan):
         if title not in open_tasks:
             yield _draft(id_, goal, sight, number, (title, _sorted_out(goal, paths, plan[:number], sight)))
 
 
 def sought(id_: str, goal: Goal, sight: Sight) -> Iterator[dict[str, str]]:
-    """What to look at before an answer: a missing line's file if its path is known, else a word of the goal."""
+    """What to look at before an answer: a missing line's file or definition if it is named, else the owner's words."""
     for need in sight.missing(goal):
-        kind, what = ("file", need.path) if need.path in sight.user else ("search", _word(goal, need))
+        name = _definition(goal, need)
+        if need.path not in sight.user:
+            kind, what = "search", _word(goal, need)
+        elif (goal.tree / need.path).stat().st_size < SMALL:
+            kind, what = "file", need.path
+        elif name and name.rpartition(".")[2] in sight.user:
+            kind, what = "definition", f"{need.path}::{name}"
+        else:
+            kind, what = "search", _word(goal, need)
         yield {"goal_id": id_, "kind": kind, "what": what}
+
+
+def _definition(goal: Goal, need: Need) -> str:
+    """The innermost function or class of a long file that holds the line; empty: none."""
+    text = (goal.tree / need.path).read_text("utf-8")
+    number = text.splitlines().index(goal.lines[need]) + 1
+    try:
+        nodes = ast.walk(ast.parse(text))
+    except SyntaxError:
+        return ""
+    named = (node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef))
+    around = [node for node in named if node.lineno <= number <= (node.end_lineno or 0)]
+    return max(around, key=lambda node: node.lineno).name if around else ""

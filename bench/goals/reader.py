@@ -5,6 +5,7 @@ A rule for each role, told in README.md. Nothing is remembered from one prompt t
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections import Counter
@@ -23,7 +24,8 @@ CREATED = re.compile(r"^Files to create: (.+)$", re.MULTILINE)
 ROLE = re.compile(r"\s*You are (?:the )?([A-Za-z][\w' -]*?)(?: of\b|[.,:\n]|$)")
 CODES = "SEARCH/REPLACE"
 TESTS_FOR = "Tests for: "
-ADDED = re.compile(r"^(\d+)\+(.*)$")
+ROW = re.compile(r"^(\d+)([-+<>])(.*)$")
+BY_RULES = re.compile(r"^# What rules found$(.*?)^# ", re.MULTILINE | re.DOTALL)
 CHANGED = re.compile(r"^=== (\S+) \((\w+)\)", re.MULTILINE)
 
 
@@ -77,9 +79,11 @@ class Reader:
     def _planned(self, sight: Sight) -> str:
         found = dict.fromkeys(ASKED_GOAL.findall(sight.user))
         asked = [(id_, goal) for id_, title in found if (goal := self._of(title))]
-        wanted = [one for id_, goal in asked for one in self._sought(id_, goal, sight)]
+        sought = (one for id_, goal in asked for one in self._sought(id_, goal, sight))
+        wanted = list({(one["kind"], one["what"]): one for one in sought}.values())
         replies = [plans.verdict(id_, goal, sight) for id_, goal in asked]
-        tasks = [task for id_, goal in asked for task in plans.drafts(id_, goal, sight)]
+        drafts = [draft for id_, goal in asked for draft in plans.drafts(id_, goal, sight)]
+        tasks = plans.in_turn(drafts, plans.open_ones(sight))
         reply = {"asks": wanted} if wanted else {"goals": replies, "tasks": tasks}
         done = "asks" if wanted else "plans"
         return self._told(sight, "planner", [goal for _, goal in asked], done, json.dumps(filled(sight.form, reply)))
@@ -89,9 +93,9 @@ class Reader:
         if "asks" not in sight.form.get("properties", {}) or id_ in self._asked:
             self._asked.discard(id_)
             return []
-        found = {one["what"]: one for one in plans.sought(id_, goal, sight)}
+        found = list(plans.sought(id_, goal, sight))
         self._asked |= {id_} if found else set()
-        return list(found.values())
+        return found
 
     def _of(self, title: str) -> Goal | None:
         return next((goal for own, goal in self._goals.items() if normal(own) == normal(title)), None)
@@ -177,7 +181,7 @@ def _stays(sight: Sight, is_known: bool, paths: Sequence[str]) -> tuple[str, str
 def _tests(work: Work, sight: Sight, creatable: Sequence[str]) -> tuple[str, str]:
     """A test file that the goal knows, or else one that reads the changed lines: honest, but it runs nothing."""
     goal, path = work.goal, next(iter(creatable), "")
-    known = [edit.whole for where, edit in edits.each(goal.edits) if is_test(where) and edit.whole]
+    known = [edit.whole for where, edit in edits.steps(goal.edits, work.parts) if is_test(where) and edit.whole]
     if not path:
         return "cannot", "I cannot do this as described, because no file for the tests is named."
     is_known = not sight.missing(goal)
@@ -203,74 +207,88 @@ def _read_test(goal: Goal, changes: Sequence[Files], parts: Sequence[int]) -> st
 
 def _added(goal: Goal, changes: Sequence[Files], parts: Sequence[int]) -> dict[str, set[str]]:
     """Path -> lines that some tasks add to it, without tests."""
-    return {path: after - before for path, (before, after) in _compared(goal, changes, parts)}
+    return {path: added for path, _, added in _compared(goal, changes, parts)}
 
 
 def _removed(goal: Goal, changes: Sequence[Files], parts: Sequence[int]) -> dict[str, set[str]]:
-    return {path: before - after for path, (before, after) in _compared(goal, changes, parts)}
+    return {path: removed for path, removed, _ in _compared(goal, changes, parts)}
 
 
-def _compared(
-    goal: Goal, changes: Sequence[Files], parts: Sequence[int]
-) -> Iterator[tuple[str, tuple[set[str], set[str]]]]:
-    """Each changed file's lines before these tasks and after them."""
+def _compared(goal: Goal, changes: Sequence[Files], parts: Sequence[int]) -> Iterator[tuple[str, set[str], set[str]]]:
+    """Each changed file, the lines that these tasks take away, and those that they add."""
     wanted = edits.steps(changes, parts)
     for path in dict.fromkeys(path for path, _ in wanted if not is_test(path)):
         before = edits.original(goal, path, changes[: min(parts)])
         after = edits.rewritten({path: before}, [one for one in wanted if one[0] == path], ())[path]
-        yield path, (set(before.splitlines()) - {""}, set(after.splitlines()) - {""})
+        rows = [row for row in difflib.ndiff(before.splitlines(), after.splitlines()) if row[2:].strip()]
+        yield path, {row[2:] for row in rows if row[0] == "-"}, {row[2:] for row in rows if row[0] == "+"}
 
 
 # --- reviews -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
+class Row:
+    """A changed line of a shown change. `number`: in the old file, if it is gone."""
+
+    number: int
+    is_gone: bool
+    text: str
+
+
+@dataclass(frozen=True)
 class Fault:
     path: str
-    line: int
+    row: Row
     text: str
 
 
 def _fault(work: Work, sight: Sight) -> Fault | None:
     """What is wrong with the shown change, for who knows what is right: lines missing, or lines too many gone."""
     goal, parts = work.goal, work.parts
-    shown = _shown(sight)
     right, gone = _added(goal, goal.edits, parts), _removed(goal, goal.edits, parts)
     wrong = _added(goal, goal.distractor.edits, parts)
-    for path, rows in shown.items():
+    need = goal.needs[0]
+    text = f"{goal.distractor.because} See {need.path}: `{goal.lines[need].strip()}`"
+    for path, rows in _shown(sight).items():
         if path not in wrong and path not in right:
             continue
-        added = {normal(text) for _, text in rows if text is not None}
-        lacks = {normal(line) for line in right.get(path, ())} - added
-        strange = {normal(line) for line in wrong.get(path, ())} & added - {
-            normal(line) for line in right.get(path, ())
-        }
-        lost = {normal(text) for at, text in rows if at < 0} - {normal(line) for line in gone.get(path, ())}
-        if lacks or strange or lost - {""}:
-            at = next((at for at, text in rows if at > 0 and normal(text) in strange), max(0, rows[0][0]))
-            need = goal.needs[0]
-            return Fault(path, at, f"{goal.distractor.because} See {need.path}: `{goal.lines[need].strip()}`")
+        wanted, added = _normal(right.get(path, ())), {row.text for row in rows if not row.is_gone}
+        strange = (_normal(wrong.get(path, ())) & added) - wanted
+        lost = {row.text for row in rows if row.is_gone} - _normal(gone.get(path, ())) - added - {""}
+        if strange or lost or wanted - added:
+            named = (row for row in rows if row.text in (lost if row.is_gone else strange))
+            return Fault(path, next(named, rows[0]), text)
     return None
 
 
-def _shown(sight: Sight) -> dict[str, list[tuple[int, str]]]:
-    """Path -> (number of an added line, or -1 of a removed one; its text)."""
-    found: dict[str, list[tuple[int, str]]] = {}
+def _normal(lines: Iterable[str]) -> set[str]:
+    return {normal(line) for line in lines}
+
+
+def _shown(sight: Sight) -> dict[str, list[Row]]:
+    """Path -> its changed lines."""
+    found: dict[str, list[Row]] = {}
     path = ""
     for line in sight.user.splitlines():
         if head := CHANGED.match(line):
             path = head[1]
-            found[path] = found.get(path, [])
-        elif path and (added := ADDED.match(line)):
-            found[path].append((int(added[1]), added[2]))
-        elif path and line.startswith("-"):
-            found[path].append((-1, line[1:]))
-    return {path: rows for path, rows in found.items() if rows}
+        elif path and (row := ROW.match(line)):
+            found.setdefault(path, []).append(Row(int(row[1]), row[2] in "-<", normal(row[3])))
+    return found
 
 
 def _verdict_of(sight: Sight, fault: Fault | None) -> str:
+    """Without a fault, what rules have found and somebody has answered is set aside."""
+    for_owner = "It changes what the task says; nobody has looked at it on a live system."
     if fault is None:
-        return json.dumps(filled(sight.form, {"decision": "approve"}))
-    finding = {"path": fault.path, "line": fault.line, "severity": "medium", "rule": "wrong change", "text": fault.text}
-    reply = {"decision": "request_changes", "reason": fault.text, "findings": [finding]}
+        numbers = re.findall(r"^(\d+)\. ", "".join(BY_RULES.findall(sight.user)), re.MULTILINE)
+        aside = [
+            {"finding": int(number), "reason": "The changed lines do what the task asks for."} for number in numbers
+        ]
+        return json.dumps(filled(sight.form, {"decision": "approve", "for_owner": for_owner, "set_aside": aside}))
+    row = fault.row
+    place = {"path": fault.path, "line": row.number, "removed": row.is_gone}
+    finding = {**place, "severity": "medium", "rule": "wrong change", "text": fault.text}
+    reply = {"decision": "request_changes", "reason": fault.text, "findings": [finding], "for_owner": for_owner}
     return json.dumps(filled(sight.form, reply))

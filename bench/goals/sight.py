@@ -11,7 +11,7 @@ from typing import Any
 from bench.goals.goals import Goal, Need
 from sisimpur.simulators.model.request import Request, text_of
 
-NUMBERED = re.compile(r"^\s*(\d+)\s?[|+:]\s?(.*)$")
+NUMBERED = re.compile(r"^\s*(\d+)(?:\s?[|+:<>-]|\s)\s?(.*)$")
 PLACED = re.compile(r"^\s*(?:[-*]\s+)?`?([\w@.+/-]+):(\d+):?`?\s+(.*)$")  # path:12: text
 MARKED = re.compile(r"^[-+]\s?(.*)$")
 TICKED = re.compile(r"`([^`\n]+)`")

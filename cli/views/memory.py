@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from sisimpur.agents.orchestrator.memory.learning import write_files
-from sisimpur.agents.orchestrator.memory.lesson import LEARNERS, Lesson
+from sisimpur.agents.orchestrator.memory.lesson import LEARNERS, Lesson, heading
 from sisimpur.cli.terminal.arguments import Arguments
 from sisimpur.cli.terminal.printing import print_json
 from sisimpur.cli.terminal.text import plain
@@ -25,7 +25,7 @@ def memory(arguments: Arguments) -> int:
     for agent in LEARNERS:
         own = [lesson for lesson in lessons if lesson.agent == agent]
         if own:
-            print(f"\nwhat the {agent} has learned:")
+            print(f"\n{heading(agent)}:")
         for lesson in own:
             for line in _lines(lesson):
                 print(plain(line))

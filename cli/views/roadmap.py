@@ -56,7 +56,7 @@ def _sources(records: Records) -> Sources:
     rates = Pricing(settings.agents.prices).rates(settings.agents.coder.model, TYPICAL_PROMPT, records.clock.now())
     minutes = settings.schedules.phases.work_minutes * policy.capacity.parallel
     day = room(policy.capacity.tasks_per_day, policy.budget.day, minutes, (rates.input, rates.output))
-    return Sources(records.plans, records.journal, records.spending, records.roadmap, day)
+    return Sources(records.plans, records.journal, records.spending, records.roadmap, day, records.goal_books)
 
 
 # --- for people ----------------------------------------------------------------------------------------------

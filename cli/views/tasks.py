@@ -7,6 +7,7 @@ from typing import Any
 
 from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
 from sisimpur.agents.orchestrator.board.stuck import StuckTask, stuck_tasks
+from sisimpur.agents.orchestrator.goals.standing import beside
 from sisimpur.agents.orchestrator.integration.feature_branches import own_target
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.cli.terminal.arguments import Arguments
@@ -91,6 +92,7 @@ def show(arguments: Arguments) -> int:
     print(f"{id_} ({state})\n")
     print(plain_block(facts["text"].strip()))
     print_list("goes into", [f"{facts['branch']}, until all of its goal is there"] if facts["branch"] else [])
+    print_list("said about it", facts["words"])
     print_list("history", (_event(event) for event in facts["history"]))
     print_list(
         "begins without", (f"{one['from']}: you said so {one['at'][:19]}  {one['why']}" for one in facts["unblocked"])
@@ -114,6 +116,7 @@ def _facts(records: Records, id_: str, state: State) -> dict[str, Any]:
         "text": records.store.text(state, id_),
         "history": [{"at": e.at, "event": e.event, "state": e.target, "note": e.note} for e in journal.history(id_)],
         "unblocked": [{"at": at, "from": one, "why": why} for one, why, at in Waivers(records.db).of(id_)],
+        "words": beside(records.words.of([known.goal_id]), id_) if known else (),
         "branch": own_target(journal, known) if known else "",
         "attempts": numbered(journal.attempts(id_)),
         "cost": {name: value for name, value in money(spent).items() if name != "cap"} if spent.used else {},

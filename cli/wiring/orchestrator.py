@@ -17,6 +17,7 @@ from sisimpur.agents.orchestrator.day import DayPhases, Orchestrator, Working
 from sisimpur.agents.orchestrator.deploys.deploying import DeployBooks, Deploying, Deployment, SickTasks
 from sisimpur.agents.orchestrator.deploys.taking_back import TakingBack
 from sisimpur.agents.orchestrator.gates import GateBooks, Gatekeeper
+from sisimpur.agents.orchestrator.goals.looking import GoalEyes, GoalLooks
 from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers
 from sisimpur.agents.orchestrator.inbox.inbox import Inbox
 from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches, TargetBranch
@@ -24,6 +25,7 @@ from sisimpur.agents.orchestrator.loop import BoardRules, Hearing, Look, Work
 from sisimpur.agents.orchestrator.memory.learning import Learning, Lessons
 from sisimpur.agents.orchestrator.memory.recall import Recall
 from sisimpur.agents.orchestrator.memory.setbacks import Setbacks
+from sisimpur.agents.orchestrator.planning.environment import environment_lines
 from sisimpur.agents.orchestrator.planning.integrating import BranchContent, Integrating
 from sisimpur.agents.orchestrator.planning.morning import MorningReading, RequestedGoals
 from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles, PlanPage
@@ -164,7 +166,7 @@ class Assembly:
         capacity, minutes = self._policy.capacity, self._settings.schedules.phases.work_minutes
         day = room(capacity.tasks_per_day, self._policy.budget.day, minutes * capacity.parallel, self._per_token)
         records = self._records
-        sources = Sources(records.plans, records.journal, records.spending, records.roadmap, day)
+        sources = Sources(records.plans, records.journal, records.spending, records.roadmap, day, records.goal_books)
         return Roadmapping(sources, self._home.roadmap, self._clean, self._session.tell)
 
     @cached_property
@@ -176,6 +178,8 @@ class Assembly:
             records.research,
             records.upkeep,
             self._snapshot,
+            records.roadmap,
+            records.goal_books,
             lambda day: records.spending.cap_of(day, self._policy.budget.day),
             self._clean,
         )
@@ -209,7 +213,7 @@ class Assembly:
     def _planning(self) -> Planning:
         records, capacity = self._records, self._policy.capacity
         books = PlanBooks(
-            records.plans, records.journal, records.store, records.spending, records.research, records.words
+            records.plans, records.journal, records.store, records.spending, records.research, records.goal_books
         )
         rules = PlanningRules(
             capacity.tasks_per_day,
@@ -227,6 +231,7 @@ class Assembly:
             self._recall,
             self._runs,
             rules,
+            lambda: environment_lines(self._target.setup, self._target.test, *records.gates.newest_runs()),
         )
 
     @cached_property
@@ -280,7 +285,13 @@ class Assembly:
             self._guards,
         )
         look = Look(rules, self._facts, self._transitions, self._breaker, self._pool, lambda: self._deploys.waits)
-        return Work(look, self._acts, self._integrating, self._books, self._telling.stepped)
+        return Work(look, self._acts, self._integrating, self._books, self._telling.stepped, self._looks)
+
+    @cached_property
+    def _looks(self) -> GoalLooks:
+        records, roles = self._records, self._roles
+        eyes = GoalEyes(self._code.mirror, self._main, roles.change.qa, roles.evaluator, self._breaker)
+        return GoalLooks(records.goal_books, eyes, records.plans, records.store, self._runs, self._roadmap.standings)
 
     @cached_property
     def _acts(self) -> Acts:
@@ -292,7 +303,7 @@ class Assembly:
         gates = Gatekeeper(review, self._roles.change, self._books)
         coding = Coding(gates, review, self._content, self._recall, self._roles.change, self._books)
         delivery = Delivery(records.journal, code.mirror, code.forge, self._clean)
-        deliveries = Deliveries(delivery, records.spending, records.wanted)
+        deliveries = Deliveries(delivery, records.spending, records.wanted, records.words)
         return Acts(gates, review, coding, deliveries, self._guards, self._books)
 
     @cached_property

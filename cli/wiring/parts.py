@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles
 from sisimpur.agents.orchestrator.deploys.deploying import Deployment
+from sisimpur.agents.orchestrator.goals.looking import ReadsEnds
 from sisimpur.agents.orchestrator.planning.morning import CodeFacts, ReadsVision
 from sisimpur.agents.orchestrator.upkeep.upkeeping import UpkeepTools
 from sisimpur.cli.wiring.lifetime import Quitting
@@ -45,6 +46,7 @@ class Roles:
 
     reader: ReadsVision
     look: Callable[[Sequence[str]], CodeFacts]
+    evaluator: ReadsEnds
     planner: Callable[[Run, PlanOrder, str], PlanAnswer]  # of what is at this commit
     change: ChangeRoles
     deployment: Deployment | None  # None: nothing is deployed

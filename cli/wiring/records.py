@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
+from sisimpur.agents.orchestrator.goals.standing import GoalBooks
 from sisimpur.agents.orchestrator.memory.lesson_book import LessonRepository
 from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
+from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
 from sisimpur.agents.orchestrator.upkeep.upkeep import wanted
 from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
@@ -56,6 +58,11 @@ class Records:
     goals: GoalRepository
 
     @property
+    def goal_books(self) -> GoalBooks:
+        """What is known of goals, and whether a model reads their ends."""
+        return GoalBooks(self.goals, self.words, self.settings.policy.goals.read)
+
+    @property
     def spending(self) -> LedgerReader:
         """The money book, for reading."""
         return self.ledger.reader
@@ -64,7 +71,8 @@ class Records:
         return self.clock.now().date().isoformat()
 
     def questions(self) -> tuple[Question, ...]:
-        return self.plans.asked(self.wordings())
+        accepted = self.plans.accepted()
+        return open_questions(self.plans, self.roadmap, accepted.vision) if accepted else ()
 
     def wordings(self) -> Mapping[str, str]:
         """How goals and notes are worded now, by id."""

@@ -16,6 +16,7 @@ from sisimpur.agents.coder.routes import Routes
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, CodesTask
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.day import Orchestrator
+from sisimpur.agents.orchestrator.goals.evaluator import GoalEvaluator
 from sisimpur.agents.orchestrator.planning.morning import CodeFacts
 from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
 from sisimpur.agents.planner.agent import Planner
@@ -197,6 +198,7 @@ def make_roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience:
     )
     return Roles(
         reader=Interpreter(asker, prompts),
+        evaluator=GoalEvaluator(asker, prompts),
         look=lambda texts: _code_facts(code, analyzer, texts),
         planner=lambda run, order, commit: planner.plan(run, order, SourceSnapshot(mirror, commit)),
         change=change,

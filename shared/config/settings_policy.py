@@ -1,4 +1,4 @@
-"""Settings of what is allowed: config/policy.yaml. Money, capacity, attempts, merging, research, upkeep."""
+"""Settings of what is allowed: config/policy.yaml. Money, capacity, attempts, merging, goals, research, upkeep."""
 
 from __future__ import annotations
 
@@ -80,6 +80,11 @@ class MergeRules(SettingsPart):
         return Policy(self.auto, self.write_tests)
 
 
+class GoalSettings(SettingsPart):
+    read: bool = Field(strict=True, default=True)
+    """Whether a model reads the end of a goal that no figure settles: its words against what was merged, once."""
+
+
 class ResearchSettings(SettingsPart):
     questions: int = Field(strict=True, default=3, ge=0, le=20)
     """How many questions are looked up on the web per day; 0: none."""
@@ -131,6 +136,8 @@ class PolicyFile(SettingsPart):
     """How often a task is tried."""
     merge: MergeRules = MergeRules()
     """What may be merged without you."""
+    goals: GoalSettings = GoalSettings()
+    """When a goal counts as done."""
     research: ResearchSettings = ResearchSettings()
     """What is looked up on the web."""
     upkeep: UpkeepSettings = UpkeepSettings()

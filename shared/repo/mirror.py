@@ -191,6 +191,10 @@ class Mirror:
         """The first lines of its history's newest thousand commits, its own first."""
         return mirror_commits.titles(self.repository, sha)
 
+    def changed_last(self, sha: str, path: str) -> datetime | None:
+        """When a file was changed last, as the commit says; None: there is no such file."""
+        return mirror_commits.changed_last(self.repository, sha, path)
+
     def taken_back(self, sha: str, onto: str, ref: str, who: str, now: datetime) -> Rebased | Conflict | AlreadyThere:
         """Undo what `sha` changed on top of `onto`, at the attempt's free `ref`; by `who`: "Name <address>"."""
         return mirror_commits.taken_back(self.repository, sha, onto, attempt_name(ref), who, now)

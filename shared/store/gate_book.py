@@ -155,6 +155,18 @@ class GateRepository:
             )
         fault_point("base-run.kept")
 
+    def newest_runs(self) -> tuple[Evidence | None, SuiteRun | None]:
+        """Return the newest evidence of any task, and the newest run of a base."""
+        check = self._db.row(
+            "select answer_json from gate_runs where kind = 'check' and answer_json is not null"
+            " order by rowid desc limit 1"
+        )
+        base = self._db.row("select run_json from suite_runs order by at desc limit 1")
+        return (
+            _read(EVIDENCE, check["answer_json"]) if check else None,
+            _read(SUITE_RUN, base["run_json"]) if base else None,
+        )
+
     # -- what the coder answers instead of a change -----------------------------------------------------------
 
     def keep_coder_words(self, task: str, commit: str, words: str, now: datetime) -> None:

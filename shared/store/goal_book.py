@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -17,7 +17,7 @@ from sisimpur.shared.system.fault import fault_point
 LONGEST_WORD = 1_000  # characters
 MOST_WORDS = 50  # of one goal, the newest
 
-MEASURE = TypeAdapter(Measure)
+MEASURES = TypeAdapter(tuple[Measure, ...])
 
 Worded = tuple[str, str]  # a goal's id and its wording
 Seen = Literal["", "holds", "not yet", "cannot tell"]
@@ -82,15 +82,16 @@ class GoalRepository:
     def __init__(self, db: Database) -> None:
         self._db = Tables(db, "goals")
 
-    def keep_measure(self, goal: Worded, measure: Measure) -> None:
+    def keep_measures(self, goal: Worded, measures: Sequence[Measure]) -> None:
+        """All of them have to hold."""
         with self._db.transaction() as db:
-            values = (*goal, MEASURE.dump_json(measure).decode())
+            values = (*goal, MEASURES.dump_json(tuple(measures)).decode())
             db.execute("insert or replace into goal_measures values (?, ?, ?)", values)
         fault_point("goal-measure.kept")
 
-    def measures(self) -> Mapping[Worded, Measure]:
+    def measures(self) -> Mapping[Worded, tuple[Measure, ...]]:
         rows = self._db.rows("select * from goal_measures")
-        return {(row["goal_id"], row["wording"]): MEASURE.validate_json(row["measure_json"]) for row in rows}
+        return {(row["goal_id"], row["wording"]): MEASURES.validate_json(row["measure_json"]) for row in rows}
 
     def begin(self, goal: Worded, look: GoalLook, now: datetime) -> None:
         """Counted before it begins: a look that kills us is not begun for ever."""

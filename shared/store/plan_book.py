@@ -63,6 +63,12 @@ class PlanRepository:
             _ask(db, day, questions, wording)
         fault_point("vision.accepted")
 
+    def ask(self, day: str, questions: Sequence[Question], wording: Mapping[str, str]) -> None:
+        """Ask beside any vision or plan; `wording` by goal id."""
+        with self._db.transaction() as db:
+            _ask(db, day, questions, wording)
+        fault_point("questions.asked")
+
     def asked(self, wording: Mapping[str, str]) -> tuple[Question, ...]:
         """Questions about goals and notes as they are worded now: to reword or remove one is an answer, too."""
         rows = self._db.rows(

@@ -55,6 +55,15 @@ def book(tmp_path: Path) -> Iterator[GateRepository]:
     db.close()
 
 
+def test_the_newest_runs_are_told_whichever_task_or_base_they_are_of(book: GateRepository) -> None:
+    assert book.newest_runs() == (None, None)
+    for task, commit, hour in (("t", "c1", 1), ("u", "c2", 2)):
+        book.begin("check", task, commit, NOW)
+        book.keep_evidence(task, replace(EVIDENCE, commit=commit))
+        book.keep_base_run(f"base of {commit}", SuiteRun("finished", hour), NOW + timedelta(hours=hour))
+    assert book.newest_runs() == (replace(EVIDENCE, commit="c2"), SuiteRun("finished", 2))
+
+
 def test_evidence_comes_back_as_it_was_and_belongs_to_one_commit(book: GateRepository) -> None:
     book.begin("check", "t", "c1", NOW)
     book.keep_evidence("t", EVIDENCE)

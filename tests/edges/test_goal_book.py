@@ -53,9 +53,12 @@ def test_what_was_left_is_over_when_the_goal_is_planned_again_unless_it_is_left_
 
 def test_a_measure_belongs_to_a_wording(db: Database) -> None:
     book = GoalRepository(db)
-    book.keep_measure(GOAL, COVERED)
-    book.keep_measure(("g-1", "reworded"), replace(COVERED, at_least=90))
-    assert book.measures() == {GOAL: COVERED, ("g-1", "reworded"): replace(COVERED, at_least=90)}
+    book.keep_measures(GOAL, [COVERED])
+    book.keep_measures(("g-1", "reworded"), [COVERED, replace(COVERED, at_least=90)])
+    assert book.measures() == {
+        GOAL: (COVERED,),
+        ("g-1", "reworded"): (COVERED, replace(COVERED, at_least=90)),
+    }
 
 
 def test_a_look_is_counted_before_it_begins_and_kept_with_what_was_seen(db: Database) -> None:

@@ -54,7 +54,7 @@ def texts(
 def tried(book: LessonRepository, lesson: Lesson, *went_well: bool) -> None:
     for attempt, passed in enumerate(went_well, 1):
         book.use([lesson], "t", attempt)
-        book.ended("t", attempt, passed)
+        book.ended("t", attempt, passed, [lesson.signature])
 
 
 def is_in_step(path: Path) -> bool:
@@ -201,12 +201,20 @@ def test_a_use_counts_once_and_when_its_try_has_ended(book: LessonRepository) ->
         book.use([lesson, lesson], "t", 1)
     assert (book.all()[0].used, book.all()[0].passed) == (0, 0)
     for passed in (True, False):  # the first word counts
-        book.ended("t", 1, passed)
+        book.ended("t", 1, passed, [KIND])
         assert (book.all()[0].used, book.all()[0].passed) == (1, 1)
     book.use([lesson], "t", 2)
-    book.ended("other", 2, True)
-    book.ended("t", 2, False)
+    book.ended("other", 2, True, [KIND])
+    book.ended("t", 2, False, [KIND])
     assert (book.all()[0].used, book.all()[0].passed) == (2, 1)
+
+
+def test_of_a_lesson_about_another_failure_or_about_none_nobody_knows_whether_it_helped(book: LessonRepository) -> None:
+    lessons = learned(book, SCHEMA, MAIL)
+    book.use(lessons, "t", 1)
+    for passed in (False, True):
+        book.ended("t", 1, passed, ["KeyError: 'x'", ""], DAY)
+    assert [(one.used, one.passed, one.expires) for one in book.all()] == [(0, 0, LAST_DAY)] * 2
 
 
 def test_what_is_asked_again_after_its_end_is_no_new_use(book: LessonRepository) -> None:
@@ -217,13 +225,14 @@ def test_what_is_asked_again_after_its_end_is_no_new_use(book: LessonRepository)
 
 
 def test_a_lesson_that_helped_lives_on_and_one_that_did_not_does_not(book: LessonRepository) -> None:
-    helped, _, failed = learned(book, SCHEMA, STYLE, MAIL)
+    helped, failed, _ = learned(book, SCHEMA, STYLE, MAIL)
+    kinds = [KIND, STYLE.signature]
     book.use([helped], "t", 1)
     book.use([failed], "t", 2)
-    book.ended("t", 1, True, "2026-12-20")
-    book.ended("t", 2, False, "2026-12-20")
+    book.ended("t", 1, True, kinds, "2026-12-20")
+    book.ended("t", 2, False, kinds, "2026-12-20")
     for attempt in (1, 2):  # said again, later
-        book.ended("t", attempt, True, "2027-01-01")
+        book.ended("t", attempt, True, kinds, "2027-01-01")
     assert [lesson.expires for lesson in book.all()] == ["2027-03-20", LAST_DAY, LAST_DAY]
 
 
@@ -231,7 +240,7 @@ def test_the_use_of_a_lesson_that_is_gone_is_no_error(book: LessonRepository) ->
     (lesson,) = learned(book, SCHEMA)
     book.forget(lesson.number)
     book.use([lesson], "t", 1)
-    book.ended("t", 1, True, DAY)
+    book.ended("t", 1, True, [KIND], DAY)
     assert book.all() == ()
 
 
@@ -309,10 +318,12 @@ def test_a_row_of_another_version_is_left_out(db: Database, book: LessonReposito
 
 
 def test_a_page_tells_each_lesson_with_where_it_is_from_and_what_it_was_good_for(book: LessonRepository) -> None:
-    (mail, _) = learned(book, MAIL, replace(STYLE, agent="qa"))
+    (mail, _) = learned(book, replace(MAIL, signature=KIND), replace(STYLE, agent="qa"))
     tried(book, mail, True, False)
     page = as_markdown("coder", book.all())
-    assert "## 1\n\n> Look at the outbox.\n\n- words: email, send_mail\n- files: shop/mail.py\n" in page
+    assert (
+        f"## 1\n\n> Look at the outbox.\n\n- after: {KIND}\n- words: email, send_mail\n- files: shop/mail.py\n" in page
+    )
     assert f"- learned {DAY} in 20261119-02.a1, kept until {LAST_DAY}\n- used 2 -> passed 1\n" in page
     assert STYLE.text not in page and "Nothing yet." in as_markdown("planner", book.all())
 
@@ -334,7 +345,7 @@ def live(path: Path) -> None:
         first, *_ = learned(book, SCHEMA, MAIL, STYLE)
         for attempt in (1, 2, 3):
             book.use([first], "t", attempt)
-            book.ended("t", attempt, False, DAY)
+            book.ended("t", attempt, False, [KIND], DAY)
         book.prune(LAST_DAY)
         for lesson in book.all():
             if lesson.text == MAIL.text:

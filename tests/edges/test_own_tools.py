@@ -186,6 +186,16 @@ def test_a_database_that_the_box_has_not_is_named_and_the_rest_is_seen(scene: Sc
     assert [text.partition(":")[0] for text in found.new] == ["template other.html"]
 
 
+def test_a_page_that_asks_another_machine_is_not_seen(scene: Scene) -> None:
+    asks = VIEWS.replace(
+        'RuntimeError("was broken before")', "__import__('urllib.request').request.urlopen('http://a.b')"
+    )
+    [found] = checked(
+        scene, {**DJANGO_SITE, "shop/views.py": VIEWS.replace("raise", "return")}, {"shop/views.py": asks}
+    ).values()
+    assert found.new == () and "page /broken/: the box has no network (URLError" in found.end
+
+
 # --- the others -----------------------------------------------------------------------------------------------
 
 GOOD_FLOW = """\

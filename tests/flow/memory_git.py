@@ -380,9 +380,13 @@ def _merge_tree(store: Store, words: list[str], _: bytes) -> str:
 
 def _asked_for(store: Store, words: list[str]) -> list[str]:
     """The commits that `rev-list` and `log` tell of, the newest first."""
+    end = words.index("--") if "--" in words else len(words)
+    words, paths = words[:end], words[end + 1 :]
     names = [word for word in words if not word.startswith("-")] or ["HEAD"]
     old, is_range, new = names[0].rpartition("..")
     found = list(store.objects.history(store.commit(new)))
+    if paths:
+        found = [sha for sha in found if _touches(store.objects, sha, paths)]
     if "--first-parent" in words:
         found = list(_first_parents(store.objects, store.commit(new)))
     if is_range:
@@ -392,6 +396,11 @@ def _asked_for(store: Store, words: list[str]) -> list[str]:
         found.reverse()
     counts = [int(number) for word in words for number in re.findall(r"^(?:-|-n|--max-count=)(\d+)$", word)]
     return found[: counts[0]] if counts else found
+
+
+def _touches(objects: Objects, sha: str, paths: list[str]) -> bool:
+    before = [objects.files(parent) for parent in objects.parents(sha)] or [{}]
+    return any(objects.files(sha).get(path) != one.get(path) for path in paths for one in before)
 
 
 def _first_parents(objects: Objects, sha: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ from tempfile import mkdtemp
 from sisimpur.agents.orchestrator.board.orchestrator_lock import OrchestratorLock
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.day import Orchestrator
+from sisimpur.agents.orchestrator.goals.evaluator import GoalEvaluator
 from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
 from sisimpur.agents.planner.agent import Planner
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
@@ -109,6 +110,7 @@ def _roles(parts: TeamParts, code: TargetCode, workshop: Workshop, patience: flo
     return replace(
         real_roles,
         reader=Interpreter(asker, prompts),
+        evaluator=GoalEvaluator(asker, prompts),
         change=replace(real_roles.change, reviewer=reviewer),
         planner=lambda run, order, commit: planner.plan(run, order, SourceSnapshot(mirror, commit)),
         research=lambda run, asked: researcher.research(run, asked, records.settings.target.name, library(run, asked)),
@@ -131,7 +133,7 @@ class FlowStage(Stage):
         target = self.home.targets / "site.yaml"
         target.write_text(target.read_text().replace(str(_template().parent), str(self.root)))
         self.given_key()
-        self.given_config("policy", capacity="{parallel: 1}", upkeep="{tasks: 0}")
+        self.given_config("policy", capacity="{parallel: 1}", upkeep="{tasks: 0}", goals="{read: false}")
         self.given_vision(vision)
         return self
 

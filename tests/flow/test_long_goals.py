@@ -226,8 +226,11 @@ def test_work_that_is_taken_up_again_drops_the_landing_and_makes_it_anew(tmp_pat
     assert stage.states()["20261120-02"] == stage.states()[again] == "completed"
 
 
-def test_it_may_be_merged_by_the_owner(tmp_path: Path, model: ScriptedModel) -> None:
+@pytest.mark.parametrize("is_sent_back", [False, True], ids=["waiting", "sent back by him before"])
+def test_it_may_be_merged_by_the_owner(tmp_path: Path, model: ScriptedModel, is_sent_back: bool) -> None:
     stage = landing_in_review(tmp_path, model, FlowStage)
+    if is_sent_back:
+        typed(stage, "retry", LANDING, "--why", "again")
     with stage.records() as records:
         forge = records.forge()
         assert forge

@@ -237,6 +237,7 @@ def test_what_commits_hold(tmp_path: Path) -> None:
         world.sees(mirror.grep(sha, "total"), mirror.grep(sha, "nobody says this"), mirror.read(sha, "deep"))
         found: tuple[Change, ...] = mirror.changed(world.first, sha)
         world.sees(found, mirror.changed(sha, world.first))
+        world.sees([mirror.changed_last(sha, path) for path in ("app.py", "empty", "none")])
         world.sees(tried(lambda: mirror.read("0" * 40, "app.py")), tried(lambda: mirror.tree("0" * 40)))
 
     in_both(tmp_path, story)

@@ -167,7 +167,7 @@ def test_the_pace_is_of_what_was_merged_last_whatever_its_name_is(stage: Stage, 
             move(records, id_, State.IN_PROGRESS, Event.SUBMITTED)
             move(records, id_, State.IN_REVIEW, Event.MERGED)
         room = Room(tasks=5, cap=100, minutes=600, guess=10)
-        books = Sources(records.plans, records.journal, records.spending, records.roadmap, room)
+        books = Sources(records.plans, records.journal, records.spending, records.roadmap, room, records.goal_books)
         found = laid_out(books, Vision(), "2026-11-21", {}).pace
     assert (found.minutes, found.merged) == (10, MOST)
 

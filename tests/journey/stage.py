@@ -103,6 +103,7 @@ APPROVES = {
     "times": "any",
     "json": {"decision": "approve", "reason": "", "unresolved": [], "findings": []},
 }
+HOLDS = {"agent": "evaluator", "times": "any", "json": {"verdict": "holds", "missing": ""}}
 
 
 # --- an engine that does as it is told -----------------------------------------------------------------------
@@ -240,7 +241,7 @@ class Stage:
         with redirect_stdout(StringIO()):
             assert init(Arguments("init", self.home.root, target=str(self.root / "site"))) == 0
         self.given_key()
-        self.given_config("policy", capacity="{parallel: 1}", upkeep="{tasks: 0}")
+        self.given_config("policy", capacity="{parallel: 1}", upkeep="{tasks: 0}", goals="{read: false}")
         self.given_vision(vision)
         return self
 

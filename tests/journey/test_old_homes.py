@@ -27,7 +27,7 @@ from tests.accepted import is_accepted
 from tests.homes.frozen import thaw
 from tests.homes.story import GREETING, TASKS, VISION, script, staged
 from tests.journey.looked_up import ADDRESS, PAGE, answers, looks
-from tests.journey.stage import APPROVES, KEY, Stage, goals_of, plans, reads, task
+from tests.journey.stage import APPROVES, HOLDS, KEY, Stage, goals_of, plans, reads, task
 from tests.mailbox import Mailbox
 
 HOMES = Path(__file__).parents[1] / "homes"
@@ -172,7 +172,7 @@ def in_lines(value: Any) -> str:
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    with ScriptedModel(script()) as model:
+    with ScriptedModel([*script(), HOLDS]) as model:
         yield model
 
 
@@ -306,7 +306,7 @@ def another_morning(old: OldHome, stage: Stage, model: ScriptedModel) -> None:
         difficulty="hard",
         acceptance=["it is green", "it opens"],
     )
-    model.play([reads(), plans(door), looks(1), answers(), APPROVES])
+    model.play([reads(), plans(door), looks(1), answers(), APPROVES, HOLDS])
     stage.lints = lambda _: [Lint("app.py", 1, "F401", "`os` imported but unused")]
     stage.clock.sleep(0.9 * 86_400)
     assert stage.run_day("planning") == []

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from sisimpur.agents.orchestrator.goals.ends import figures, is_measured, next_for, question, told
-from sisimpur.agents.orchestrator.goals.measure_words import measure_of, said
+from sisimpur.agents.orchestrator.goals.ends import all_of, figures, is_measured, next_for, question, told
+from sisimpur.agents.orchestrator.goals.measure_words import measures_of, said
 from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.work import Goal, GoalWord, Measure, MeasureKind
 from sisimpur.shared.store.goal_book import GoalLook, Seen
@@ -76,7 +76,7 @@ def test_a_figure_is_told_with_where_it_came_from_and_what_is_wanted() -> None:
     looks = (look(0, "not yet", 61.2, at_end=False), look(1, "not yet", 70.0), look(2, "not yet", 74.0))
     assert figures(COVERED, looks) == "coverage of api: 61.2 % -> 74.0 %, wanted at least 80 %"
     assert told("plan again", looks, COVERED) == (
-        "merged, does not hold yet: coverage of api: 61.2 % -> 74.0 %, wanted at least 80 %"
+        "does not hold yet: coverage of api: 61.2 % -> 74.0 %, wanted at least 80 %"
     )
     assert question(looks, COVERED, 2).startswith("2 tasks merged for it, and it does not hold yet: coverage of api")
 
@@ -99,10 +99,19 @@ def test_each_kind_of_figure_has_its_words(measure: Measure, figure: float, word
     assert figures(measure, (look(1, "not yet", figure),)) == words
 
 
+def test_of_several_figures_each_look_tells_all() -> None:
+    clean = Measure(MeasureKind.FINDINGS, "ruff app", at_most=0)
+    both = all_of([(COVERED, 81.0), (clean, 2)])
+    assert both == "coverage of api: 81.0 %, wanted at least 80 %; findings of ruff in app: 2, wanted at most 0"
+    assert told("plan again", (look(1, "not yet", 2, both),), None) == f"does not hold yet: {both}"
+    assert told("done", (look(1, "holds", 81.0, both),), None) == f"held: {both}"
+    assert all_of([(COVERED, 81.0)]) == ""
+
+
 def test_a_done_goal_says_how_that_is_known() -> None:
-    assert told("done", (look(1, "holds"),), None) == "merged; read once: holds"
+    assert told("done", (look(1, "holds"),), None) == "read once: holds"
     assert told("done", (look(1, "holds", 81.0),), COVERED) == "held: coverage of api: 81.0 %, wanted at least 80 %"
-    assert told("look", (), None) == "merged, not yet looked at"
+    assert told("look", (), None) == "not yet looked at"
 
 
 # --- measures that goals say themselves ----------------------------------------------------------------------
@@ -150,7 +159,7 @@ def test_what_is_not_beyond_doubt_is_no_measure(text: str) -> None:
 def test_what_a_goal_says_itself_comes_before_what_the_planner_named_for_this_wording() -> None:
     plain, own = Goal("g-1", "Faster list"), Goal("g-1", "80 % coverage of api/")
     timed = Measure(MeasureKind.TIMING, "tests/t.py::test_list", at_most=300)
-    named = {("g-1", wording(plain)): timed, ("g-1", wording(own)): timed}
-    assert measure_of(plain, named, wording(plain)) == timed
-    assert measure_of(own, named, wording(own)) == Measure(MeasureKind.COVERAGE, "api", at_least=80)
-    assert measure_of(plain, named, "another wording") is None
+    named = {("g-1", wording(plain)): (timed, COVERED), ("g-1", wording(own)): (timed,)}
+    assert measures_of(plain, named, wording(plain)) == (timed, COVERED)
+    assert measures_of(own, named, wording(own)) == (COVERED,)
+    assert measures_of(plain, named, "another wording") == ()

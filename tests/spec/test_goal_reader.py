@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from difflib import ndiff
 from typing import Any
 
 import pytest
@@ -16,9 +17,10 @@ from pydantic import TypeAdapter
 from bench.goals import goals as known
 from bench.goals.__main__ import for_scripts, held_table
 from bench.goals.day import vision
-from bench.goals.edits import blocks
+from bench.goals.edits import blocks, original
 from bench.goals.goals import Goal
 from bench.goals.outcomes import Ran, Result, Told, outcome
+from bench.goals.plans import in_turn
 from bench.goals.reader import Asked, Reader
 from bench.goals.sight import Sight, filled
 from sisimpur.agents.orchestrator.vision.vision_parser import parse
@@ -117,6 +119,28 @@ def test_what_is_untrue_is_proven_with_the_lines_as_they_are_numbered() -> None:
     assert plan(FALSE, shown(FALSE, leave_out=1)).goals[0].verdict is GoalVerdict.TASKS
 
 
+def test_who_lacks_a_line_and_hears_that_it_could_not_be_done_asks_the_owner() -> None:
+    words = f"{ID} answer (20261122-01): I do not see why it fails."
+    reply = plan(SHIPS, f"{shown(SHIPS, leave_out=1)}\n# Words about these goals\n{words}\n")
+    assert (reply.goals[0].verdict, reply.tasks) == (GoalVerdict.QUESTION, [])
+    assert "I do not see why it fails" in reply.goals[0].text
+
+
+@pytest.mark.parametrize(
+    ("goal", "measures"),
+    [
+        ("django_site-03", [("coverage", "support", "at_least", 90.0)]),
+        ("cli_tool-02", [("findings", "ruff hishab/importers", "at_most", 0.0)]),
+        ("async_service-04", [("property", "matches Dockerfile USER dakghor", "at_least", 1.0)]),
+        ("async_service-02", []),  # a time is none that the team takes
+        ("library-02", []),
+    ],
+)
+def test_a_measure_is_said_as_the_team_takes_it(goal: str, measures: Sequence[tuple[str, str, str, float]]) -> None:
+    (reply,) = plan(GOALS[goal], shown(GOALS[goal])).goals
+    assert [(str(one.kind), one.of, one.bound, one.figure) for one in reply.measures] == measures
+
+
 def test_tasks_of_a_goal_wait_for_each_other() -> None:
     first, second = plan(IN_TWO, shown(IN_TWO)).tasks
     assert first.new_files == ["api/haat/paging.py"] and "api/haat/paging.py" in second.files
@@ -132,6 +156,30 @@ def test_a_form_that_lets_it_ask_is_asked_for_each_missing_file_once() -> None:
     assert all(one["what"] in (SHIPS.words if one["kind"] == "search" else sight.user) for one in asks)
     again = json.loads(reader.answer(sight))
     assert not again["asks"] and len(again["tasks"]) == 1
+
+
+def test_tasks_of_one_file_have_their_turn_one_after_the_other() -> None:
+    def draft(key: str, *files: str, needs: Sequence[str] = ()) -> dict[str, Any]:
+        return {"key": key, "files": [*files], "new_files": [], "depends_on": [*needs]}
+
+    open_tasks = "\n20261122-01 (goal g-1): Mend it [d.py, e.py]\n"
+    drafts = [draft("one", "a.py"), draft("two", "a.py", "b.py", needs=["one"]), draft("three", "b.py", "e.py")]
+    assert [one["after"] for one in in_turn(drafts, open_tasks)] == [[], [], ["two", "20261122-01"]]
+
+
+@pytest.mark.parametrize(
+    ("goal", "kind"),
+    [("django_site-03", "tests"), ("monorepo-01", "removal"), ("cli_tool-02", "refactoring"), ("library-02", "fix")],
+)
+def test_the_kind_of_a_task_follows_from_what_it_changes(goal: str, kind: str) -> None:
+    (task,) = plan(GOALS[goal], shown(GOALS[goal])).tasks
+    assert task.kind == kind
+
+
+def test_of_a_long_file_it_asks_for_the_definition() -> None:
+    user = f"hishab/cli.py: _report_arguments, main\n{ID} (high): {FALSE.words}"
+    asks = PLANS.validate_json(Reader([FALSE]).answer(Sight(PLANNER, user, schema(PLANS)))).asks
+    assert ("definition", "hishab/cli.py::_report_arguments") in [(one.kind, one.what) for one in asks]
 
 
 # --- the coder ------------------------------------------------------------------------------------------------
@@ -161,6 +209,27 @@ def test_a_new_file_is_made_where_the_task_names_it() -> None:
 # --- the reviewer ---------------------------------------------------------------------------------------------
 
 
+def reviewed(goal: Goal, changes: Any, facts: str) -> ReviewReply:
+    """What is said of a change that is shown as the reviewer shows it."""
+    rows = []
+    for path in changes[0]:
+        before, after = original(goal, path), original(goal, path, changes)
+        rows.append(f"=== {path} (modified)")
+        numbers = {"-": 0, "+": 0}
+        for row in ndiff(before.splitlines(), after.splitlines()):
+            for sign in numbers:
+                numbers[sign] += row[0] in (sign, " ")
+            rows += [f"{numbers[row[0]]}{row[0]}{row[2:]}"] if row[0] in numbers else []
+    task = f"# The task\n\n```task\n{goal.plan[0].title}\n{facts}\n```"
+    said = Reader([goal]).answer(Sight(REVIEWER, "\n".join([task, *rows]), schema(REVIEWS)))
+    return REVIEWS.validate_json(said)
+
+
+@pytest.mark.parametrize("goal", [one for one in GOALS.values() if len(one.edits) == 1], ids=lambda goal: goal.id)
+def test_the_right_change_passes(goal: Goal) -> None:
+    assert reviewed(goal, goal.edits, shown(goal)).decision is Decision.APPROVE
+
+
 @pytest.mark.parametrize(
     ("changes", "facts", "decision"),
     [
@@ -170,15 +239,13 @@ def test_a_new_file_is_made_where_the_task_names_it() -> None:
     ],
 )
 def test_the_reviewer_finds_what_is_wrong_if_it_sees_the_lines(changes: Any, facts: str, decision: Decision) -> None:
-    path = next(iter(changes[0]))
-    before = (SHIPS.tree / path).read_text("utf-8")
-    after = before
-    for edit in changes[0][path]:
-        after = edit.applied(after)
-    lines = [f"{n}+{line}" for n, line in enumerate(after.splitlines(), 1) if line not in before.splitlines()]
-    task = f"# The task\n\n```task\n{SHIPS.plan[0].title}\n{facts}\n```"
-    user = "\n".join([task, f"=== {path} (modified)", *lines])
-    assert REVIEWS.validate_json(Reader([SHIPS]).answer(Sight(REVIEWER, user, schema(REVIEWS)))).decision is decision
+    assert reviewed(SHIPS, changes, facts).decision is decision
+
+
+def test_what_is_gone_is_found_where_it_stood() -> None:
+    goal = GOALS["monorepo-02"]
+    (found,) = reviewed(goal, goal.distractor.edits, shown(goal)).findings
+    assert found.removed and "console.log" in (goal.tree / found.path).read_text("utf-8").splitlines()[found.line - 1]
 
 
 # --- what came of it ------------------------------------------------------------------------------------------

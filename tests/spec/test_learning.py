@@ -12,6 +12,7 @@ from sisimpur.agents.orchestrator.memory.lesson import Lesson, Situation, bounde
 from sisimpur.agents.orchestrator.memory.lesson_text import (
     LONGEST_LINE,
     ReviewComplaint,
+    SeenOfTry,
     TaskSetback,
     begins,
     chosen,
@@ -23,6 +24,7 @@ from sisimpur.agents.orchestrator.memory.lesson_text import (
     named_files,
     rejected,
     rolled_back,
+    seen_of,
     setback,
     sick,
     title_words,
@@ -202,6 +204,48 @@ def test_a_rejection_a_surrender_and_a_rollback_say_which_task_and_why() -> None
     assert seen and seen.kinds == (taken_back.signature,) == ("KeyError: 'rate'",), "the next that ends so is known"
 
 
+# --- whether a lesson helped ----------------------------------------------------------------------------------
+
+NAMED = "NameError: name 'a' is not defined"
+STYLE = "naming (model)"
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "avoided"),
+    [
+        pytest.param((), SeenOfTry(tests=frozenset()), (), id="nothing was expected"),
+        pytest.param(
+            (SeenOfTry(tests=frozenset({NAMED})),), SeenOfTry(tests=frozenset()), (NAMED,), id="it did not come"
+        ),
+        pytest.param(
+            (SeenOfTry(tests=frozenset({NAMED})),), SeenOfTry(tests=frozenset({NAMED})), (), id="it came again"
+        ),
+        pytest.param((SeenOfTry(tests=frozenset({NAMED})),), SeenOfTry(own=frozenset()), (), id="nobody has looked"),
+        pytest.param(
+            (SeenOfTry(review=frozenset({STYLE})), SeenOfTry(tests=frozenset({NAMED}))),
+            SeenOfTry(tests=frozenset()),
+            (NAMED,),
+            id="the tests looked, the reviewer did not",
+        ),
+        pytest.param(
+            (SeenOfTry(own=frozenset({"edits failed"})),),
+            SeenOfTry(own=frozenset(), tests=frozenset({NAMED})),
+            ("edits failed",),
+            id="another failure came instead",
+        ),
+    ],
+)
+def test_a_failure_is_avoided_if_it_was_expected_and_looked_for_in_vain(
+    before: tuple[SeenOfTry, ...], now: SeenOfTry, avoided: tuple[str, ...]
+) -> None:
+    assert now.avoided(before) == set(avoided)
+
+
+def test_a_run_without_an_end_may_hide_a_failure() -> None:
+    unfinished = replace(GREEN, output="killed")
+    assert seen_of("", unfinished, None).tests is None and seen_of("", GREEN, None).tests == frozenset()
+
+
 # --- the lower bound -----------------------------------------------------------------------------------------
 
 LESSON = Lesson(3, "coder", "x", KIND, ("a test fails", "carts", "prices", "rounding"), ("shop/a.py",), "t9.a2")
@@ -215,7 +259,8 @@ LESSON = Lesson(3, "coder", "x", KIND, ("a test fails", "carts", "prices", "roun
         pytest.param(Situation("coder", "Rounding of prices"), True, id="two words that tell"),
         pytest.param(Situation("coder", "Rounding of numbers"), False, id="one word that tells"),
         pytest.param(Situation("coder", "Fix a test that fails, and prices"), False, id="words that stand everywhere"),
-        pytest.param(Situation("coder", "", files=("shop/a.py", "b.py")), True, id="the same file"),
+        pytest.param(Situation("coder", "", files=("shop/a.py", "b.py")), False, id="a file alone"),
+        pytest.param(Situation("coder", "Rounding", files=("shop/a.py",)), True, id="one word about the same file"),
         pytest.param(Situation("coder", "", files=("other/a.py",)), False, id="a file of the same name elsewhere"),
         pytest.param(Situation("coder", ""), False, id="nothing"),
     ],

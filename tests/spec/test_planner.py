@@ -334,8 +334,8 @@ def test_a_stranger_is_shown_no_more_than_the_owner() -> None:
 
 # --- groups of goals -----------------------------------------------------------------------------------------
 
-PARTS = Repository({f"part_{n}.py": f"value_{n} = 'of part {n}'\n" * 800 for n in range(1, 5)})
-MANY = PlanOrder(tuple(Goal(f"g-{n}", f"Mend part_{n}.py") for n in range(1, 5)), capacity=6)
+PARTS = Repository({f"part_{n}.py": f"value_{n} = 'of part {n}'\n" * 800 for n in range(1, 7)})
+MANY = PlanOrder(tuple(Goal(f"g-{n}", f"Mend part_{n}.py") for n in range(1, 7)), capacity=8)
 
 
 def in_groups(*answers: PlanReply | TeamError) -> tuple[PlanAnswer, ScriptedModel]:
@@ -349,21 +349,21 @@ def mended(number: int, depends_on: Sequence[str] = ()) -> PlanReply:
 
 
 def test_goals_whose_facts_do_not_fit_are_asked_about_one_group_after_the_other() -> None:
-    answer, model = in_groups(mended(1), mended(2, ["20261120-01"]), mended(3))
-    assert [task.id for task in answer.tasks] == ["20261120-01", "20261120-02", "20261120-03"]
+    answer, model = in_groups(mended(1), mended(2, ["20261120-01"]), *map(mended, (3, 4, 5)))
+    assert [task.id for task in answer.tasks] == [f"20261120-0{number}" for number in range(1, 6)]
     assert answer.tasks[1].depends_on == ("20261120-01",)  # what is planned is an open task to those after it
     assert "20261120-01 (goal g-1): a g-1 [part_1.py]" in model.asked[1]
-    assert [f"part_{n}.py, 800 lines:" in user for n, user in enumerate(model.asked, 1)] == [True] * 3
+    assert [f"part_{n}.py, 800 lines:" in user for n, user in enumerate(model.asked, 1)] == [True] * 5
 
 
 def test_there_are_so_many_groups_a_day_and_the_rest_is_left() -> None:
-    answer, model = in_groups(mended(1), mended(2), mended(3))
-    assert (len(model.asked), answer.deferred) == (3, ("g-4",))
-    assert "Left for another day: Mend part_4.py" in answer.notes[-1]
+    answer, model = in_groups(*map(mended, range(1, 6)))
+    assert (len(model.asked), answer.deferred) == (5, ("g-6",))
+    assert "Left for another day: Mend part_6.py" in answer.notes[-1]
 
 
 def test_all_groups_begin_with_what_is_so_whatever_is_asked_and_that_is_kept() -> None:
-    _, model = in_groups(mended(1), mended(2), mended(3))
+    _, model = in_groups(*map(mended, range(1, 6)))
     (same,) = set(model.kept)
     assert "part_4.py (800)" in same and "1| value_1" not in same
 
@@ -371,7 +371,7 @@ def test_all_groups_begin_with_what_is_so_whatever_is_asked_and_that_is_kept() -
 def test_what_was_planned_before_the_money_was_used_up_is_kept() -> None:
     answer, _ = in_groups(mended(1), OutOfBudget("the day's cap is reached"))
     assert [task.goal_id for task in answer.tasks] == ["g-1"]
-    assert answer.deferred == ("g-2", "g-3", "g-4")
+    assert answer.deferred == ("g-2", "g-3", "g-4", "g-5", "g-6")
     assert "the day's cap is reached" in answer.notes[-1]
 
 

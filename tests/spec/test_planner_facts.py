@@ -10,6 +10,7 @@ import pytest
 
 from bench.goals.goals import Goal, read
 from sisimpur.agents.planner.facts.asking import MOST_ASKS, MOST_TOLD, FactAsk, told
+from sisimpur.agents.planner.facts.code_index import CodeIndex
 from sisimpur.agents.planner.facts.codebase_analyzer import MAX_FACTS, CodebaseAnalyzer, GoalFacts
 from tests.spec.planner_repository import Repository
 
@@ -31,7 +32,7 @@ SHOP: Mapping[str, str] = {
     "paying/till.py": "from django import settings\n\n\ndef back(kind):\n    return load(settings.REFUNDS[kind])\n",
     "web/routes.json": '{"GET /feed": "news.feed"}\n',
     "pages/news.py": "def feed(request):\n    return 1\n\n\ndef printed(request):\n    return 2\n",
-    "templates/shop/basket.html": "<p>{{ sum }}</p>\n",
+    "templates/shop/basket.html": "<p>{{ sum }}</p>\n" + "<b>a long line</b>" * 50 + "\n",
     "tests/test_basket.py": "from shop.views import basket\n",
     "pytest.ini": "[pytest]\ntestpaths = tests\n",
     "docs/plan.md": "The basket of 2019: basket basket basket\n",
@@ -119,6 +120,19 @@ def test_what_a_named_file_uses_and_who_uses_it_comes_along(goal: str, line: str
     assert line in known(goal, texts={**SHOP, **many})
 
 
+def test_files_that_alone_hold_an_identifier_come_along_though_nothing_defines_it() -> None:
+    many = {f"app_{n}/words_{n}.py": f"links = live = ever = {n}\n" * 80 for n in range(40)}
+    texts = {**SHOP, **many, "auth/deep.py": "def is_over(age):\n    return age > settings.LINK_TIMEOUT\n"}
+    assert "return age > settings.LINK_TIMEOUT" in known("Links live for ever, LINK_TIMEOUT is not read", texts=texts)
+
+
+def test_a_methods_name_alone_is_no_reference() -> None:
+    """Else everything that calls `.get_response` would belong to the one class that has such a method."""
+    plain = {f"app_{n}.py": f"def act_{n}(request):\n    return self.get_response(request)\n" for n in range(9)}
+    texts = {**plain, "handlers.py": "class Handler:\n    def get_response(self, request):\n        return 1\n"}
+    assert CodeIndex(Repository(texts)).links["app_1.py"] == frozenset()
+
+
 def test_code_comes_before_prose() -> None:
     text = known("The basket forgets things")
     assert text.index("shop/views.py, 6 lines:") < text.index("docs/plan.md, 1 lines:")
@@ -133,7 +147,18 @@ def test_the_repository_says_how_tests_run_how_long_files_are_and_what_has_no_ta
     assert "how tests run, by pytest.ini: [pytest]; testpaths = tests" in general
     assert "shop/models.py has models without a migration in git; its migrations folder is empty" in general
     assert ".gitignore keeps migrations out of git: */migrations/0*.py" in general
+    assert "INSTALLED_APPS" not in general
     assert f"\nreports/huge.py ({SHOP['reports/huge.py'].count(chr(10))})" in general
+
+
+@pytest.mark.parametrize(
+    ("installed", "is_told"),
+    [("'shop'", False), ("'shop.apps.ShopConfig'", False), ("'site.shop'", False), ("'workshop'", True), ("", True)],
+)
+def test_an_app_that_is_not_installed_has_no_table(installed: str, is_told: bool) -> None:
+    texts = {**SHOP, "site/base.py": f"INSTALLED_APPS = [{installed}]\n"}
+    told = "shop/models.py has models, and no INSTALLED_APPS names shop" in facts(["x"], texts).general
+    assert told is is_told
 
 
 # --- groups of goals -----------------------------------------------------------------------------------------

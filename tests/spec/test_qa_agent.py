@@ -307,6 +307,15 @@ def test_pytest_in_pyproject_is_how_a_django_project_is_tested(tmp_path: Path) -
     assert Stage(tmp_path, files).given_change({"shop.py": ROUNDED}).check().command == "python -m pytest"
 
 
+def test_a_shell_script_is_checked_by_its_tools_and_no_unit_test_of_it_is_asked_for(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FILES).given_change({"run.sh": "echo sum\n"})
+    evidence = stage.check()
+    assert [run.name for run in evidence.tools] == ["bash -n", "shellcheck"] and evidence.problems == ()
+    assert {order.command.count("run.sh") for order in stage.bench.orders if order.programs} == {1}
+    also_code = stage.given_change({"shop.py": ROUNDED}).check()
+    assert "nothing shows the new behaviour" in rules(also_code.problems), "of code tests are asked for as ever"
+
+
 # --- environments --------------------------------------------------------------------------------------------
 
 
@@ -543,10 +552,19 @@ def test_tests_of_the_coder_are_not_tried(stage: Stage) -> None:
     assert stage.check().problems == () and len(stage.runs) == 3
 
 
+def test_a_new_test_that_shows_nothing_is_corrected_in_its_file(stage: Stage) -> None:
+    mute = "from shop import total\n\ndef test_more():\n    assert total([2, 2]) == 4\n"
+    stage.given_change({"shop.py": ROUNDED, "tests/test_more.py": mute})
+    found = stage.check()
+    assert rules(found.problems) == ("nothing shows the new behaviour",)
+    order = stage.qa.tests_for(TASK, stage.branch, found)
+    assert (order.files, order.new_files) == (("tests/test_more.py",), ())
+
+
 def test_missing_tests_are_ordered_in_the_repositorys_style(stage: Stage) -> None:
     stage.given_change({"shop.py": ROUNDED})
     order = stage.qa.tests_for(TASK, stage.branch, stage.check())
-    assert (order.files, order.new_files) == ((), ("tests/test_round_the_total.py",))
+    assert (order.files, order.new_files) == ((), ("tests/test_shop_total.py",))
     assert order.context == ("shop.py", "tests/test_shop.py")
 
 

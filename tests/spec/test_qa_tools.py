@@ -208,6 +208,22 @@ def test_compose_says_one_thing_of_a_file_and_a_secret_that_is_not_given_is_no_f
     assert found.unable == "b.yml: required variable KEY is missing a value"
 
 
+def test_hadolint_says_what_is_wrong_and_not_what_is_a_matter_of_style() -> None:
+    said = (
+        "Dockerfile:1 DL3006 warning: Always tag the version of an image explicitly\n"
+        "Dockerfile:2 DL3015 info: Avoid additional packages\n"
+        "Dockerfile:3:1 unexpected 'F' expecting '#', ADD\n"
+    )
+    found = read(readings.hadolint, said, "exited", 0).remarks
+    assert [remark.key for remark in found] == ["Dockerfile DL3006", "Dockerfile 'F' expecting '#', ADD"]
+
+
+def test_of_a_tool_that_only_fails_the_line_is_told_that_names_the_error() -> None:
+    said = "Using CPython\nerror: No solution found\n  cause: attrs was not found\nhint: the network was disabled\n"
+    [remark] = read(readings.nothing, said, "exited", 1).remarks
+    assert remark.text == "it ends with 1: error: No solution found"
+
+
 DOCKERFILE = """\
 # syntax=docker/dockerfile:1
 ARG VERSION=3.13

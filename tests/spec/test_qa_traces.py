@@ -476,6 +476,18 @@ def test_long_values_are_shortened_in_their_middle_and_leave_room_for_the_place(
     assert "'end': 7} != {'sum': 4}" in text and "at tests/test_pytest.py:16" in text and len(text) <= MOST
 
 
+def test_two_test_modules_of_one_name_are_told_with_the_line_that_mends_it() -> None:
+    mismatch = """\
+import file mismatch:
+imported module 'test_a' has this __file__ attribute:
+  /job/one/test_a.py
+which is not the same as the test file we want to collect:
+  /job/two/test_a.py
+HINT: remove __pycache__ / .pyc files and/or use a unique basename for your test file modules
+"""
+    assert excerpt(mismatch, MOST).startswith("two test modules have one name: add an empty __init__.py beside one")
+
+
 def test_of_what_is_no_trace_the_end_is_shown() -> None:
     assert excerpt("boom", MOST) == "boom"
     assert excerpt("x" * 5_000 + "the end", 10) == "xxxthe end"

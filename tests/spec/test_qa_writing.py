@@ -10,75 +10,188 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sisimpur.agents.qa.analysis.mutants import MOST, Mutant, mutants
-from sisimpur.agents.qa.test_writer import Sample, new_file, order, sample_of
-from sisimpur.shared.model.evidence import Evidence
+from sisimpur.agents.qa.evidence_rule import UNCHANGED, UNSHOWN
+from sisimpur.agents.qa.test_writer import Site, new_file, order, samples_of
+from sisimpur.shared.model.evidence import Evidence, Problem
 from sisimpur.shared.model.scope import is_plain_path
 from sisimpur.shared.model.work import Branch, TaskSpec
 
 TASK = TaskSpec("t7", "Round the total", "Prices are {rounded}.", files=("shop/prices.py",), guards=("secret/",))
 BRANCH = Branch("agent/t7", "b", "c", ("shop/prices.py", "shop/gone.py"))
 TREE = ("shop/prices.py", "tests/test_a.py", "tests/test_b.py", "tests/conftest.py", "docs/test_x.py")
-EVIDENCE = Evidence("c", "t", "b", "pytest", "box", uncovered={"shop/prices.py": (4, 5)})
-PYTEST = Sample("tests/test_a.py", "def test_a():\n    assert 1\n")
+SHOWS_NOTHING = Problem(UNSHOWN, "nothing shows what the change does", "write tests")
+EVIDENCE = Evidence(
+    *("c", "t", "b", "python -m pytest", "box"), uncovered={"shop/prices.py": (4, 5)}, problems=(SHOWS_NOTHING,)
+)
+PRICES = "RATE = 1\n\n\ndef total(prices):\n    return sum(prices)\n"
+PYTEST, DJANGO = "python -m pytest", "python manage.py test"
+LIKE_PYTEST, LIKE_DJANGO = "def test_a():\n    assert 1\n", "from django.test import TestCase\n"
+DIFF = """\
+diff --git a/shop/prices.py b/shop/prices.py
+index 1..2 100644
+-    return 0
++    return sum(prices)
+diff --git a/shop/new.py b/shop/new.py
+new file mode 100644
++NEW = 1
+diff --git a/tests/test_b.py b/tests/test_b.py
++def test_new(): ...
+"""
+
+
+def site(*more: str, tree: tuple[str, ...] = TREE, brought: tuple[str, ...] = (), **texts: str) -> Site:
+    """`texts`: of test files, by their stem."""
+
+    def read(path: str) -> str:
+        return (
+            PRICES if path == "shop/prices.py" else texts.get(path.rpartition("/")[2].removesuffix(".py"), LIKE_PYTEST)
+        )
+
+    return Site((*tree, *more), {"shop/prices.py": (4, 5)}, brought, DIFF, read)
+
+
+def ordered(found: Site, evidence: Evidence = EVIDENCE) -> TaskSpec:
+    return order(TASK, BRANCH, evidence, found)
 
 
 # --- the order -----------------------------------------------------------------------------------------------
 
 
-def test_one_new_file_is_ordered_and_nothing_may_be_edited() -> None:
-    told = order(TASK, BRANCH, EVIDENCE, TREE, PYTEST)
-    assert (told.files, told.new_files) == ((), ("tests/test_round_the_total.py",))
-    assert told.context == ("shop/prices.py", "tests/test_a.py")
+def test_one_new_file_is_ordered_named_by_what_is_tested_and_nothing_may_be_edited() -> None:
+    told = ordered(site())
+    assert (told.files, told.new_files) == ((), ("tests/test_prices.py",))
     assert (told.id, told.guards) == (TASK.id, TASK.guards)
 
 
-def test_the_order_says_what_is_missing_and_what_was_asked_for() -> None:
-    text = order(TASK, BRANCH, EVIDENCE, TREE, PYTEST).description
-    for words in ("tests/test_round_the_total.py", "shop/prices.py:4, shop/prices.py:5", "Prices are {rounded}."):
+def test_the_order_says_what_is_missing_what_was_asked_for_what_was_changed_and_how_tests_run() -> None:
+    text = ordered(site()).description
+    for words in ("tests/test_prices.py", "shop/prices.py:4, shop/prices.py:5", "Prices are {rounded}.", PYTEST):
         assert words in text
-    for words in ("hypothesis", "fail without the change", "Do not change any other file"):
+    for words in ("hypothesis", "fail without the change", "nowhere else", "-    return 0\n+    return sum(prices)"):
         assert words in text
+    assert "NEW = 1" not in text and "test_new" not in text, "new files come along whole, tests are no change"
+
+
+def test_what_stands_around_the_tested_module_comes_along_to_be_read() -> None:
+    around = ("shop/urls.py", "shop/models.py", "conftest.py", "tests/factories.py", "other/models.py", "shop/views.py")
+    told = ordered(site(*around)).context
+    assert told[:3] == ("shop/prices.py", "tests/test_a.py", "tests/test_b.py"), "the change, and two examples"
+    assert set(told[3:]) == {"tests/conftest.py", "conftest.py", "tests/factories.py", "shop/urls.py", "shop/models.py"}
+
+
+def test_a_file_that_is_too_long_leaves_its_place_to_others() -> None:
+    told = ordered(site(test_a="x = 1\n" * 10_000)).context
+    assert told == ("shop/prices.py", "tests/test_b.py", "tests/conftest.py")
+
+
+def test_tests_of_the_change_that_show_nothing_are_corrected_where_they_are() -> None:
+    told = ordered(site(brought=("tests/test_b.py",)))
+    assert (told.files, told.new_files) == (("tests/test_b.py",), ())
+    assert "tests/test_b.py" not in told.context
+    assert "Correct them there" in told.description
+
+
+def test_what_a_change_is_not_to_alter_is_pinned_down_in_a_file_of_its_own() -> None:
+    keeps = replace(EVIDENCE, problems=(Problem(UNCHANGED, "no test runs shop/prices.py:4", "write tests"),))
+    told = ordered(site(brought=("tests/test_b.py",)), keeps)
+    assert told.new_files == ("tests/test_prices.py",)
+    assert "Now no test runs shop/prices.py:4." in told.description
+
+
+def test_where_coverage_falls_the_lines_are_asked_for_and_good_tests_stay_as_they_are() -> None:
+    falls = replace(EVIDENCE, problems=(Problem("coverage drops", "coverage falls", "write tests"),))
+    told = ordered(site(brought=("tests/test_b.py",)), falls)
+    assert told.new_files == ("tests/test_prices.py",)
+    assert "run the changed lines that no test runs" in told.description
 
 
 @pytest.mark.parametrize(
-    ("sample", "words"),
+    ("text", "words"),
     [
-        (PYTEST, "plain functions"),
-        (Sample("shop/tests.py", "from django.test import TestCase\n"), "django.test.TestCase"),
-        (Sample("tests/test_a.py", "import unittest\n"), "unittest.TestCase"),
-        (None, "plain functions"),
+        (LIKE_PYTEST, "plain functions"),
+        (LIKE_DJANGO, "django.test.TestCase"),
+        ("import unittest\n", "unittest.TestCase"),
     ],
 )
-def test_the_style_is_the_repositorys(sample: Sample | None, words: str) -> None:
-    assert words in order(TASK, BRANCH, EVIDENCE, TREE, sample).description
+def test_the_style_is_that_of_the_nearest_test(text: str, words: str) -> None:
+    assert words in ordered(site(test_a=text)).description
+
+
+def test_without_any_test_the_style_is_pytest_s() -> None:
+    assert "plain functions" in ordered(site(tree=("shop/prices.py",))).description
 
 
 @pytest.mark.parametrize(
-    ("paths", "path"),
+    ("tested", "paths", "command", "path"),
     [
-        pytest.param(TREE, "tests/test_round_the_total.py", id="where most tests are"),
-        pytest.param(("shop/tests/test_a.py", *TREE), "shop/tests/test_round_the_total.py", id="the package's own"),
-        pytest.param(("shop/tests.py", *TREE), "shop/test_round_the_total.py", id="beside Django's tests.py"),
-        pytest.param(("test_a.py",), "test_round_the_total.py", id="at the top"),
-        pytest.param(("shop/prices.py",), "tests/test_round_the_total.py", id="there is none yet"),
+        pytest.param("shop/prices.py", TREE, PYTEST, "tests/test_prices.py", id="where most tests are"),
         pytest.param(
-            (*TREE, "tests/test_round_the_total.py"), "tests/test_round_the_total_2.py", id="the name is taken"
+            *("shop/prices.py", ("shop/tests/test_a.py", *TREE), PYTEST, "shop/tests/test_prices.py"),
+            id="in the package's own folder",
         ),
+        pytest.param("shop/prices.py", ("shop/tests.py", *TREE), PYTEST, "shop/test_prices.py", id="beside tests.py"),
+        pytest.param(
+            *("src/app/shop/prices.py", ("tests/app/shop/test_a.py", "tests/app/test_b.py", *TREE), PYTEST),
+            "tests/app/shop/test_prices.py",
+            id="in a mirrored folder",
+        ),
+        pytest.param(
+            *("shop/prices.py", ("tests/e2e/test_a.py", "tests/e2e/test_b.py", "tests/test_c.py"), PYTEST),
+            "tests/test_prices.py",
+            id="not with tests of another kind, though they are more",
+        ),
+        pytest.param("prices.py", ("test_a.py",), PYTEST, "test_prices.py", id="at the top"),
+        pytest.param("shop/prices.py", ("shop/prices.py",), PYTEST, "tests/test_prices.py", id="there is none yet"),
+        pytest.param(
+            *("shop/prices.py", ("shop/__init__.py", "cart/tests/test_a.py", "cart/tests/__init__.py"), DJANGO),
+            "shop/test_prices.py",
+            id="others have theirs in their own packages",
+        ),
+        pytest.param(
+            *("shop/prices.py", ("manage.py", "shop/__init__.py", "shop/tests/test_a.py"), DJANGO),
+            "shop/test_prices.py",
+            id="Django: not into a folder that is no package, where nothing would be run",
+        ),
+        pytest.param(
+            *("shop/prices.py", (*TREE, "tests/test_prices.py"), PYTEST, "tests/test_prices_total.py"),
+            id="the name is taken: with the definition",
+        ),
+        pytest.param(
+            *("shop/prices.py", (*TREE, "tests/test_prices.py", "tests/test_prices_total.py"), PYTEST),
+            "tests/test_prices_2.py",
+            id="that is taken too",
+        ),
+        pytest.param(
+            *("shop/prices.py", (*TREE, "docs/test_prices.py"), PYTEST, "tests/test_prices_total.py"),
+            id="another folder has it, and neither is a package",
+        ),
+        pytest.param(
+            *("shop/prices.py", (*TREE, "tests/__init__.py", "docs/test_prices.py"), PYTEST, "tests/test_prices.py"),
+            id="another folder has it, and ours is a package",
+        ),
+        pytest.param("shop/views.py", TREE, PYTEST, "tests/test_shop_views.py", id="a plain name says whose"),
+        pytest.param(
+            *("shop/views.py", ("shop/tests/test_a.py",), PYTEST, "shop/tests/test_views.py"), id="there it is known"
+        ),
+        pytest.param("shop/__init__.py", TREE, PYTEST, "tests/test_shop.py", id="a package"),
+        pytest.param("", TREE, PYTEST, "tests/test_change.py", id="nothing is there any more"),
     ],
 )
-def test_the_new_file_lies_where_the_repository_keeps_its_tests(paths: tuple[str, ...], path: str) -> None:
-    assert new_file(TASK, BRANCH.changed, paths) == path
+def test_the_new_file_lies_where_the_package_keeps_its_tests_and_is_named_by_what_is_tested(
+    tested: str, paths: tuple[str, ...], command: str, path: str
+) -> None:
+    assert new_file(tested, "Total", paths, command) == path
 
 
-def test_the_sample_lies_beside_the_new_file() -> None:
-    assert sample_of(BRANCH.changed, TREE) == "tests/test_a.py"
-    assert sample_of(BRANCH.changed, ("shop/tests.py", *TREE)) == "shop/tests.py"
-    assert sample_of(BRANCH.changed, ("shop/prices.py",)) == ""
+def test_the_samples_lie_beside_the_new_file() -> None:
+    assert samples_of("tests/test_x.py", TREE) == ["tests/test_a.py", "tests/test_b.py"]
+    assert samples_of("shop/test_x.py", ("shop/tests.py", *TREE))[0] == "shop/tests.py"
+    assert samples_of("tests/test_x.py", ("shop/prices.py",)) == []
 
 
-@given(st.text())
-def test_no_title_leads_to_a_strange_path(title: str) -> None:
-    path = new_file(replace(TASK, title=title), BRANCH.changed, TREE)
+@given(st.text(), st.text())
+def test_no_name_of_a_file_or_a_definition_leads_to_a_strange_path(stem: str, definition: str) -> None:
+    path = new_file(f"shop/{stem}.py", definition, (*TREE, "tests/test_change.py"), PYTEST)
     assert is_plain_path(path) and path.startswith("tests/test_") and path.endswith(".py")
 
 

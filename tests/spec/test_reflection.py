@@ -51,7 +51,16 @@ from sisimpur.agents.qa.runner.index_proxy import IndexProxy
 from sisimpur.cli.wiring.records import aider_python
 from sisimpur.shared.model.change import Change, ChangeLimits, refusal
 from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, Refused, Unavailable
-from sisimpur.shared.model.evidence import ChangesRequested, Evidence, Finding, Outcome, Problem, Severity, SuiteRun
+from sisimpur.shared.model.evidence import (
+    ChangesRequested,
+    Evidence,
+    Failure,
+    Finding,
+    Outcome,
+    Problem,
+    Severity,
+    SuiteRun,
+)
 from sisimpur.shared.model.gate import AskOwner, Fail, Policy, ReviewState, fingerprint, next_step
 from sisimpur.shared.model.lifecycle import TRANSITIONS, Event, State, TaskLimits, Tried
 from sisimpur.shared.model.scope import Scope
@@ -77,6 +86,7 @@ CODER, WISHES, OWNER, QA, SMALLER = (
     Cause.FLAKY,
     Cause.TIME_LIMIT,
 )
+MONEY, AWAY, WORD = Cause.BUDGET, Cause.OUTAGE, Cause.OWNERS_WORD
 Make = Callable[[Path], DayFailure]  # a folder to work in -> what the books would hold
 
 
@@ -215,6 +225,18 @@ def judged(runs: Runs, how: How = "sent back", flaky: Sequence[str] = ()) -> Mak
 
 
 FINDING = Finding("app.py", 2, Severity.HIGH, "model", "correctness", "timed out: what about negative numbers?")
+
+
+def lacking(*texts: str) -> Make:
+    """A change is red, and its tests failed like this."""
+
+    def make(folder: Path) -> DayFailure:
+        red = RED(folder)
+        assert red.evidence
+        failures = tuple(Failure(f"tests/test_app.py::test_{n}", "", text) for n, text in enumerate(texts))
+        return replace(red, evidence=replace(red.evidence, failures=failures))
+
+    return make
 
 
 def waits(**more: Any) -> Make:
@@ -410,7 +432,11 @@ TABLE = [
     pytest.param(unfit(b"x", ".env"), WISHES, id="a file of keys"),
     pytest.param(closed_by_owner, WISHES, id="its pull request was closed by the owner"),
     pytest.param(guarded, WISHES, id="what the owner has said not to touch"),
-    pytest.param(said("rejected", "closed by the owner"), WISHES, id="rejected by the owner"),
+    pytest.param(said("rejected", "it has to round, too"), WISHES, id="rejected by the owner, who says why"),
+    pytest.param(said("rejected", "closed by the owner"), WORD, id="its pull request is closed, nobody knows why"),
+    pytest.param(said("rejected", ""), WORD, id="rejected without a reason"),
+    pytest.param(lacking("socket.gaierror: [Errno -2] Name or service not known"), OWNER, id="there is no network"),
+    pytest.param(lacking("DockerException: Error", "KeyError: 'x'"), CODER, id="no Docker, and a fault of its own"),
     pytest.param(metered(call(stop="refusal")), WISHES, id="the model declined"),
     pytest.param(used_up(RED, OTHER_RED, NEW_RED, RED, sent_back=4), WISHES, id="another test each time"),
     pytest.param(used_up(RED, SLOW, SLOW, SLOW, failed=3), WISHES, id="of different kinds"),
@@ -418,7 +444,7 @@ TABLE = [
     pytest.param(not_installed("exited"), OWNER, id="the set-up failed"),
     pytest.param(not_installed("timed out", -9), OWNER, id="the set-up took too long"),
     pytest.param(not_installed("machine", -9), OWNER, id="the machine is full"),
-    pytest.param(missing(index_away), OWNER, id="the package index is away"),
+    pytest.param(missing(index_away), AWAY, id="the package index is away"),
     pytest.param(missing(interrupted), OWNER, id="the tests were interrupted by a full machine"),
     pytest.param(missing(lambda folder: find_box(folder, "/nowhere")), OWNER, id="no sandbox"),
     pytest.param(missing(lambda folder: Bubblewrap(folder, "/nowhere")), OWNER, id="no sandbox any more"),
@@ -429,12 +455,12 @@ TABLE = [
     pytest.param(missing(lambda _: aider_python("/nowhere/python")), OWNER, id="no engine"),
     pytest.param(missing(Database), OWNER, id="the database cannot be written"),
     pytest.param(disturbed, OWNER, id="the engine did not start: lost"),
-    pytest.param(said("lost", "cut off before it led to a commit"), OWNER, id="the machine died under it"),
+    pytest.param(said("lost", "cut off before it led to a commit"), AWAY, id="the machine died under it"),
     pytest.param(ended("machine", -9), OWNER, id="no memory or disk left"),
-    pytest.param(ended(code=aider_launcher.API_ERROR, result={}), OWNER, id="what the vendor said of a request"),
+    pytest.param(ended(code=aider_launcher.API_ERROR, result={}), AWAY, id="what the vendor said of a request"),
     pytest.param(ended(code=1), OWNER, id="the engine crashed"),
     pytest.param(metered(call("refused", code="meter_unknown_model")), OWNER, id="the meter knows no such model"),
-    pytest.param(metered(call("lost", "")), OWNER, id="no complete answer"),
+    pytest.param(metered(call("lost", "")), AWAY, id="no complete answer"),
     pytest.param(waits(checks_begun=3), OWNER, id="its tests come to no end, nobody knows why"),
     pytest.param(judged(Runs(ran("no report"), BASE), "waits"), OWNER, id="the tests of the base come to no end"),
     pytest.param(used_up(*[disturbed] * 5, lost=5), OWNER, id="lost five times"),
@@ -455,9 +481,9 @@ TABLE = [
     pytest.param(ended("output", -9), SMALLER, id="too much printed"),
     pytest.param(ended(code=aider_launcher.TOKEN_LIMIT, result={}), SMALLER, id="too long for the model"),
     pytest.param(metered(call(stop="max_tokens")), SMALLER, id="a longer answer than max_tokens"),
-    pytest.param(metered(call(stop="max_tokens", clamped=True)), SMALLER, id="a longer answer than its budget allowed"),
+    pytest.param(metered(call(stop="max_tokens", clamped=True)), MONEY, id="a longer answer than its budget allowed"),
     pytest.param(metered(call("refused", code="meter_call_cap")), SMALLER, id="too many calls"),
-    pytest.param(metered(call("refused", code="meter_task_cap")), SMALLER, id="the task's money"),
+    pytest.param(metered(call("refused", code="meter_task_cap")), MONEY, id="the task's money"),
     pytest.param(used_up(RED, minutes=240), SMALLER, id="the task's minutes"),
     pytest.param(used_up(RED, OTHER_RED, tokens=3_000_000), SMALLER, id="the task's tokens"),
     pytest.param(used_up(SLOW, ended("stalled"), SLOW, failed=3), SMALLER, id="limit after limit"),
@@ -480,6 +506,9 @@ def test_each_cause_has_somebody_whose_turn_it_is() -> None:
         ("environment", "owner"),
         ("flaky test", "QA"),
         ("time limit", "planner"),
+        ("budget", "owner"),
+        ("outage", "nobody"),
+        ("your word", "nobody"),
     ]
 
 
@@ -726,6 +755,10 @@ def test_what_is_mended_or_rejected_is_nobodys_turn() -> None:
         "implementation: `a` (mended)",
         "specification: `b` (rejected)",
     ]
+
+
+def test_an_outage_is_nobodys_turn() -> None:
+    assert told(ClassifiedFailure("a", AWAY)) == ["outage: `a`"]
 
 
 def test_what_stops_everybody_names_no_task() -> None:

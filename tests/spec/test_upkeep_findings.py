@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -22,14 +23,34 @@ from sisimpur.shared.model.scope import is_plain_path
 from sisimpur.shared.sandbox.linter import Lint
 
 DAY = "2026-11-20"
+TWO = """\
+import pytest
+from shop import mail
+from shop.cart import add
+from shop.settings import *
+
+
+@pytest.fixture
+def cart():
+    return add()
+
+
+def test_send():
+    assert mail.send() == 1
+
+
+def test_add(cart):
+    assert cart == 1
+"""
 FILES = {
     "shop/__init__.py": "",
     "shop/cart.py": "def add(): ...\n",
-    "shop/mail.py": "",
+    "shop/mail.py": "def send(): ...\n",
     "shop/settings.py": "X = 1\n",
     "shop/migrations/0001_initial.py": "",
     "manage.py": "",
     "tests/test_cart.py": "import os\nfrom shop import mail\nfrom shop.cart import add\nfrom .near import x\n",
+    "tests/test_two.py": TWO,
     "tests/near.py": "",
     "conftest.py": "",
     ".env": "KEY=1\n",
@@ -60,7 +81,9 @@ def change(path: str) -> Change:
 
 def test_product_modules_are_what_a_task_may_change_and_no_test_is() -> None:
     assert REACH.product == ("shop/__init__.py", "shop/cart.py", "shop/mail.py", "tests/near.py")[:3]
-    assert set(texts(REACH, read)) == {"shop/cart.py"}, "what is empty, or cannot be read, is not linted"
+    assert set(texts(REACH, read)) == {"shop/cart.py", "shop/mail.py"}, (
+        "what is empty, or cannot be read, is not linted"
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,7 +127,7 @@ def test_no_name_that_could_be_a_sentence_is_touched(path: str, there: bool) -> 
         ),
         pytest.param(
             Failure("tests/test_cart.py::test_add", "tests/test_cart.py:4", "assert 1 == 2"),
-            ("shop/mail.py", "shop/__init__.py", "shop/cart.py"),
+            ("shop/mail.py", "shop/cart.py"),
             id="only the test is in the trace: what it imports",
         ),
         pytest.param(
@@ -114,7 +137,7 @@ def test_no_name_that_could_be_a_sentence_is_touched(path: str, there: bool) -> 
         ),
         pytest.param(
             Failure("tests.test_cart.Cart.test_add", "", ""),
-            ("shop/mail.py", "shop/__init__.py", "shop/cart.py"),
+            ("shop/mail.py", "shop/cart.py"),
             id="unittest",
         ),
         pytest.param(Failure("tests/gone.py::test_add", "shop/cart.py:1", ""), None, id="a test that is not there"),
@@ -125,6 +148,58 @@ def test_the_files_of_the_trace_are_edited_and_the_test_is_read(failure: Failure
     ones = found(failure)
     assert [one.edit for one in ones] == ([edit] if edit else [])
     assert all(one.read == ("tests/test_cart.py",) and not one.create for one in ones)
+
+
+@pytest.mark.parametrize(
+    ("test", "edit"),
+    [
+        pytest.param("test_send", ("shop/mail.py",), id="what it calls"),
+        pytest.param("test_add", ("shop/cart.py",), id="what its fixture calls"),
+        pytest.param("test_gone", ("shop/mail.py", "shop/cart.py"), id="a test that is not found: all imports"),
+    ],
+)
+def test_what_the_failing_test_does_not_use_cannot_hold_the_fault(test: str, edit: tuple[str, ...]) -> None:
+    (one,) = found(Failure(f"tests/test_two.py::{test}", "tests/test_two.py:12", "assert 2 == 1"))
+    assert one.edit == edit
+
+
+def test_a_file_that_is_only_spoken_of_cannot_hold_the_fault() -> None:
+    text = "AssertionError: shop/cart.py is not in the list\n\nat shop/mail.py:1 in send: raise AssertionError(x)"
+    (one,) = found(Failure("tests/test_two.py::test_send", "tests/test_two.py:12", text))
+    assert one.edit == ("shop/mail.py",)
+
+
+def sides(test: int | None, code: int | None, reach: Reach = REACH) -> UpkeepFinding:
+    """Days of November on which the two sides were changed last."""
+    days = {"tests/test_two.py": test, "shop/mail.py": code}
+
+    def changed(path: str) -> datetime | None:
+        return datetime(2026, 11, days[path] or 0, tzinfo=UTC) if days[path] else None
+
+    failure = Failure("tests/test_two.py::test_send", "", "")
+    (one,) = failing(run(failure), reach, read, changed)
+    return one
+
+
+def test_where_the_code_changed_last_the_test_may_be_stale_and_either_side_may_be_mended() -> None:
+    one = sides(test=3, code=9)
+    assert one.edit == ("shop/mail.py", "tests/test_two.py") and one.read == ()
+    assert "changed last on 2026-11-03, the code on 2026-11-09" in one.order and "Look at both sides" in one.order
+    assert one.proof[0] == "the test passes"
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        pytest.param(sides(test=9, code=3), id="the test changed last"),
+        pytest.param(sides(test=9, code=9), id="both at once"),
+        pytest.param(sides(test=None, code=9), id="nobody knows"),
+        pytest.param(sides(test=3, code=9, reach=Reach(REACH.paths, guards=("tests/",))), id="the test is guarded"),
+    ],
+)
+def test_else_the_code_is_mended_and_the_test_stays(one: UpkeepFinding) -> None:
+    assert (one.edit, one.read) == (("shop/mail.py",), ("tests/test_two.py",))
+    assert "not the test" in one.order and one.proof[0] == "the test passes, as it is"
 
 
 def test_a_test_that_failed_and_then_passed_is_no_finding() -> None:

@@ -73,6 +73,7 @@ def files(job: EngineJob) -> dict[str, str]:
         "use_temperature": False,
         "overeager": True,  # "do no more than asked"
         "cache_control": job.marks,
+        "reminder": "none",  # the rules stand in the system's text
         "extra_params": {"max_tokens": job.model.max_tokens, **_effort(job.model)},
     }
     metadata = {
@@ -91,6 +92,7 @@ def files(job: EngineJob) -> dict[str, str]:
         "config.yml": '{"verbose": false}',
         "ignore": "",
         "allow.json": json.dumps([*job.edit, *job.create, *sorted(marks)]),
+        "shown.json": json.dumps({"order": [*job.read, *job.edit], "views": dict(job.views)}),
     }
 
 

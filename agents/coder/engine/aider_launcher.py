@@ -5,8 +5,9 @@ be edited, and nearly every failure ends with exit code 0. So what decides is re
 stay Aider's own. The replacements fit one version: any other one runs as it is, and the result says so.
 
 usage: aider_launcher.py ALLOW RESULT AIDER_ARGUMENTS
-ALLOW: a file with a JSON list of paths and patterns that may be written besides the files given as --file.
-RESULT: where the result goes, as JSON. It needs shared/domain beside it, and nothing else of ours.
+ALLOW: a file with a JSON list of paths and patterns that may be written besides the files given as --file. Beside it,
+shown.json: the order of files in the prompt, and what is shown of long ones (aider_words.py).
+RESULT: where the result goes, as JSON. It needs shared/model and aider_words.py beside it, and nothing else of ours.
 Exit codes: 0 edited, 3 the API refused, 4 a token limit, 5 edits that do not fit (some may have been made), 6 no edits,
 70 a crash; otherwise Aider's own.
 """
@@ -16,16 +17,18 @@ import importlib
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
+from sisimpur.agents.coder.engine import aider_words
 from sisimpur.shared.model.scope import is_plain_path, matches
 
 VERSION = "0.86.2"  # whose inside the replacements fit
 LONGEST, MOST = 2_000, 50  # characters of one text, entries of one list in the result
+LONGEST_REPLY = 100_000  # characters of all that the model said
 WRITES = ("Create new file?", "Allow edits to file")  # the two questions that have a yes
 
 EDITED, API_ERROR, TOKEN_LIMIT, EDITS_FAILED, NO_EDITS, CRASHED = 0, 3, 4, 5, 6, 70
@@ -39,6 +42,7 @@ class Record:
     asks: list[tuple[str, str, bool]] = field(default_factory=list)  # question, subject, our answer
     errors: list[str] = field(default_factory=list)
     exception: str = ""
+    replies: list[str] = field(default_factory=list)
     coder: Any = None
 
 
@@ -70,11 +74,14 @@ def exit_code(own: int, record: Record) -> int:
     return EDITED if record.edited else NO_EDITS
 
 
-def replace(record: Record, allow: Sequence[str]) -> None:
-    """Replace what decides in the Aider of this process, and what only takes time."""
+def replace(record: Record, allow: Sequence[str], shown: Mapping[str, Any]) -> None:
+    """Replace what decides in the Aider of this process, what it says, and what only takes time."""
     _read_only_what_we_give()
     _answer_every_question(record, allow)
     _see_what_happens(record)
+    base = _aider("coders.base_coder")
+    aider_words.speak(_aider("coders.editblock_prompts").EditBlockPrompts)
+    aider_words.show(base, shown["order"], shown["views"])
     _aider("models").json5 = SimpleNamespace(loads=_only_json)
 
 
@@ -119,6 +126,7 @@ def _see_what_happens(record: Record) -> None:
         return record.coder
 
     def collect(self: Any) -> Any:
+        record.replies.append(self.partial_response_content or "")
         edited = apply_updates(self)
         record.edited.update(edited)
         return edited
@@ -162,25 +170,29 @@ def summary(version: str, record: Record) -> dict[str, Any]:
         "asks": [(_text(question), _text(subject), yes) for question, subject, yes in record.asks][:MOST],
         "errors": [_text(error) for error in record.errors][:MOST],
         "exception": _text(record.exception),
-        "reply": _text(getattr(record.coder, "partial_response_content", "") or ""),
+        "reply": _text("\n\n".join(record.replies), LONGEST_REPLY),
     }
 
 
-def _text(value: object) -> str:
-    return str(value)[:LONGEST].encode("utf-8", "replace").decode()
+def _text(value: object, longest: int = LONGEST) -> str:
+    return str(value)[:longest].encode("utf-8", "replace").decode()
 
 
 def one_run(allow_file: str, result_file: str, arguments: Sequence[str]) -> int:
     """Everything that is to be known about it stands in the result; the answer is the exit code."""
     record, version = Record(), str(importlib.import_module("aider").__version__)
     if version == VERSION:
-        replace(record, json.loads(Path(allow_file).read_text("utf-8")))
+        replace(record, _json(Path(allow_file)), _json(Path(allow_file).with_name("shown.json")))
         code = exit_code(run(arguments, record), record)
     else:
         code = run(arguments, record) or (CRASHED if record.exception else 0)
     Path(result_file + ".tmp").write_text(json.dumps(summary(version, record)), "utf-8")
     os.replace(result_file + ".tmp", result_file)
     return code
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text("utf-8"))
 
 
 def leave(code: int) -> NoReturn:

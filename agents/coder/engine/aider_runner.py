@@ -17,7 +17,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sisimpur.agents.coder.engine import aider_command, aider_launcher
+from sisimpur.agents.coder.engine import aider_command, aider_launcher, aider_words
 from sisimpur.agents.coder.engine.engine import End, EngineJob, EngineRun, named_files, never, nothing_happened
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.text import one_line
@@ -25,7 +25,7 @@ from sisimpur.shared.sandbox.box import METER_PORT, Box, Finished, Job, JobLimit
 from sisimpur.shared.system.fault import fault_point
 from sisimpur.shared.system.paths import read_bytes, remove_folder
 
-LAUNCHER = Path(aider_launcher.__file__)
+LAUNCHER, WORDS = Path(aider_launcher.__file__), Path(aider_words.__file__)
 GIVEN, RESULT, TASK = "/run/engine/given", "/run/engine/result", "/run/engine/task"  # as the box sees them
 BASE_URL = f"http://127.0.0.1:{METER_PORT}"
 
@@ -69,7 +69,7 @@ class AiderEngine:
         )
         return Job(
             command=(*self._program(), *aider_command.arguments(job, BASE_URL, ends, GIVEN)),
-            mounts=(*python_mounts(self._python), *code_mounts(LAUNCHER), *mounts),
+            mounts=(*python_mounts(self._python), *code_mounts(LAUNCHER, WORDS), *mounts),
             cwd=TASK,
             env=aider_command.environment(job.ticket, BASE_URL),
             limits=sizes,
@@ -201,7 +201,7 @@ class Result(BaseModel):
     asks: tuple[tuple[Text, Text, bool], ...]
     errors: tuple[Text, ...]
     exception: Text
-    reply: Text
+    reply: Annotated[str, Field(max_length=aider_launcher.LONGEST_REPLY)]
 
 
 Told = tuple[End, str, tuple[str, ...]]  # the end, in words for the owner, the names of edited files

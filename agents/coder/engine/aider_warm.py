@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sisimpur.agents.coder.engine import aider_command, aider_fence, aider_launcher, aider_server
+from sisimpur.agents.coder.engine import aider_command, aider_fence, aider_launcher, aider_server, aider_words
 from sisimpur.agents.coder.engine.aider_runner import (
     ADDRESSES,
     BASE_URL,
@@ -43,7 +43,8 @@ from sisimpur.shared.system.paths import remove_folder
 from sisimpur.shared.system.process import Watch
 
 WORK = "/run/engine/work"  # as the box sees it
-SERVER, MODULES = Path(aider_server.__file__), (Path(aider_fence.__file__), Path(aider_launcher.__file__))
+SERVER = Path(aider_server.__file__)
+MODULES = tuple(Path(str(one.__file__)) for one in (aider_fence, aider_launcher, aider_words))
 OTHERS = 64  # processes that the other tasks may start meanwhile
 WEEK = 7 * 24 * 3600.0  # seconds
 WHOLE_MEMORY, WHOLE_PROCESSES = 16 * MEMORY, 4 * PROCESSES  # of the box; few tasks take much

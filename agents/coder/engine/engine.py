@@ -7,7 +7,7 @@ key. What it says about its run is a claim: whether the work was done is for the
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -41,6 +41,7 @@ class EngineJob:
     read: tuple[str, ...]  # files that the model is shown besides
     ticket: str = field(repr=False)
     model: ModelChoice
+    views: Mapping[str, str] = field(default_factory=dict)  # path -> what is shown of a long file in place of all of it
     marks: bool = False  # the model's vendor shall keep the prompt for the calls that follow
     seconds: int = 600
     stall: float = 0
@@ -87,6 +88,13 @@ def named_files(job: EngineJob) -> dict[str, bytes]:
     if (size := sum(map(len, files.values()))) > MOST_BYTES:
         raise Refused(f"the files of this task hold {size} bytes together, the limit is {MOST_BYTES}; name fewer")
     return files
+
+
+def text_of(folder: Path, path: str) -> str:
+    """A file's text, as a model may see it. Refused: it may not, or there is none."""
+    if not is_plain_path(path) or usually_holds_keys(path) or path.startswith((".git/", ".env", ".aider")):
+        raise Refused(f"{path}: is not shown to a model")
+    return _content(folder, path).decode()
 
 
 def _problems(job: EngineJob) -> Iterator[str]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from sisimpur.shared.model.evidence import NOBODY, Answers, Evidence, Reviewed, SuiteRun
-from sisimpur.shared.model.work import Branch, CodeAnswer, Correction, Run, TaskSpec
+from sisimpur.shared.model.evidence import NOBODY, Answers, Evidence, Figure, Reviewed, SuiteRun
+from sisimpur.shared.model.work import Branch, CodeAnswer, Correction, Measure, Run, TaskSpec
 
 
 class CodesTask(Protocol):
@@ -27,6 +27,8 @@ class ChecksChange(Protocol):
     def check(self, run: Run, task: TaskSpec, branch: Branch, written: Sequence[str] = ()) -> Evidence: ...
 
     def tests_for(self, task: TaskSpec, branch: Branch, evidence: Evidence) -> TaskSpec: ...
+
+    def measure(self, run: Run, measure: Measure, commit: str) -> Figure: ...
 
     def base(self, run: Run, commit: str) -> SuiteRun:
         """What the tests say of a commit of the branch: each is run once."""

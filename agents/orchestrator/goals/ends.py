@@ -57,6 +57,12 @@ def figures(measure: Measure, looks: Sequence[GoalLook]) -> str:
     return f"{subject(measure)}: {' -> '.join(both)}, wanted {_wanted(measure)}"
 
 
+def all_of(taken: Sequence[tuple[Measure, float]]) -> str:
+    """The figures of one look, if they are several."""
+    lines = (f"{subject(measure)}: {_figure(measure, value)}, wanted {_wanted(measure)}" for measure, value in taken)
+    return "; ".join(lines) if len(taken) > 1 else ""
+
+
 def subject(measure: Measure) -> str:
     match measure.kind:
         case MeasureKind.COVERAGE:
@@ -90,17 +96,15 @@ def _number(measure: Measure, bound: float) -> str:
 def told(end: GoalEnd, looks: Sequence[GoalLook], measure: Measure | None) -> str:
     """How a goal stands whose tasks are merged, for the plan, the report and the roadmap."""
     last = next((look for look in reversed(looks) if look.at_end and look.verdict), None)
-    figure = figures(measure, looks) if measure and any(look.figure is not None for look in looks) else ""
+    figure = last.text if last and last.figure is not None else ""
+    if measure and any(look.figure is not None for look in looks):
+        figure = figures(measure, looks)
     if end == "look":
-        return "merged, not yet looked at" + (f" ({figure})" if figure else "")
+        return "not yet looked at" + (f" ({figure})" if figure else "")
     if end == "done":
-        return f"held: {figure}" if figure else "merged; read once: holds"
+        return f"held: {figure}" if figure else "read once: holds"
     what = figure or (last.text if last else "")
-    return (
-        f"merged, does not hold yet: {what}"
-        if last and last.verdict == "not yet"
-        else f"merged, nobody can tell: {what}"
-    )
+    return f"does not hold yet: {what}" if last and last.verdict == "not yet" else f"nobody can tell: {what}"
 
 
 def question(looks: Sequence[GoalLook], measure: Measure | None, merged: int) -> str:

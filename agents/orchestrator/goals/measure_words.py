@@ -28,9 +28,10 @@ NO_FINDINGS = re.compile(
 )
 
 
-def measure_of(goal: Goal, named: Mapping[tuple[str, str], Measure], wording: str) -> Measure | None:
+def measures_of(goal: Goal, named: Mapping[tuple[str, str], tuple[Measure, ...]], wording: str) -> tuple[Measure, ...]:
     """What its words say; else what the planner named for this wording."""
-    return said(goal) or named.get((goal.id, wording))
+    own = said(goal)
+    return (own,) if own else named.get((goal.id, wording), ())
 
 
 def said(goal: Goal) -> Measure | None:

@@ -6,7 +6,7 @@ knows. What cannot be learned keeps nobody from working.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
@@ -97,29 +97,45 @@ class Learning:
     # -- an attempt has ended ---------------------------------------------------------------------------------
 
     def _merged(self, known: TaskRecord, commit: str) -> None:
-        """What went wrong before it was merged, and that the lessons which its attempts were given helped."""
+        """What went wrong before it was merged, and whether the lessons that its last try was given helped."""
         attempts, seen = self.setbacks.journal.attempts(known.id), dict[str, tuple[Attempt, TaskSetback]]()
         for attempt, setback in self.setbacks.of(known.id):
-            seen.setdefault(setback.what, (attempt, setback))
+            if not self.setbacks.facts(known.id, attempt):  # what the environment lacks no change has mended
+                seen.setdefault(setback.what, (attempt, setback))
         for attempt, setback in islice(seen.values(), MOST_AT_ONCE):
             changed = self.setbacks.changed(commit)
             files = self.setbacks.other(self.setbacks.commit(known.id, attempt), commit, changed)
             named = replace(setback, keywords=setback.keywords or self.setbacks.keywords(known.id))
             self.lessons.learn(lesson_text.mended(known.title, named, files, changed, _origin(known)))
-        for attempt in attempts:
-            if attempt.round == attempts[-1].round and attempt.outcome not in ("failed", "lost", "void"):
-                self.lessons.book.ended(known.id, attempt.number, True, self.lessons.day())
+        self._settle(known.id, attempts)
 
     def _sent_back(self, task: str) -> None:
-        """The lessons of its last attempt did not help; nor did those of attempts that it only refreshed."""
-        attempts = self.setbacks.journal.attempts(task)[::-1]
-        again = len(list(takewhile(lambda attempt: attempt.refreshes, attempts)))
-        for attempt in attempts[: again + 1]:
-            self.lessons.book.ended(task, attempt.number, False)
+        self._settle(task, self.setbacks.journal.attempts(task))
+
+    def _settle(self, task: str, attempts: Sequence[Attempt]) -> None:
+        """Say of the lessons of the last attempt, and of those that it only refreshed, whether their failure came.
+
+        Expected is what an earlier try of the task came to: of any other failure nobody knows if it would have come.
+        """
+        again = len(list(takewhile(lambda attempt: attempt.refreshes, reversed(attempts))))
+        first = len(attempts) - again - 1
+        if first < 0:
+            return
+        for fact in self.setbacks.facts(task, attempts[-1]):
+            self.lessons.learn(Lesson(0, "target", fact, origin=f"{task}.a{attempts[-1].number}"))
+        seen = self.setbacks.seen(task, attempts[-1])
+        avoided = seen.avoided(self.setbacks.seen(task, one) for one in attempts[:first])
+        for attempt in attempts[first:]:
+            for passed, kinds in ((False, seen.came), (True, avoided)):
+                clean = map(self.lessons.clean, kinds)
+                self.lessons.book.ended(task, attempt.number, passed, clean, self.lessons.day())
 
     def _gave_up(self, event: GivenUp) -> None:
         known, spec = event.known, event.spec
-        if not self._is_a_strangers(known):
+        lacked = [
+            fact for one in self.setbacks.journal.attempts(known.id)[-1:] for fact in self.setbacks.facts(known.id, one)
+        ]
+        if not lacked and not self._is_a_strangers(known):
             files, words = (*spec.files, *spec.new_files), self.setbacks.keywords(known.id)
             self.lessons.learn(lesson_text.gave_up(spec.title, files, event.why, _origin(known), words))
 

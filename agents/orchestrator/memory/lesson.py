@@ -9,8 +9,9 @@ from typing import Literal
 
 from sisimpur.shared.model.text import one_line
 
-Learner = Literal["planner", "coder", "qa", "reviewer"]
-LEARNERS: tuple[Learner, ...] = ("planner", "coder", "qa", "reviewer")
+# "target" is nobody who learns: what is kept of it are facts, told as such.
+Learner = Literal["planner", "coder", "qa", "reviewer", "target"]
+LEARNERS: tuple[Learner, ...] = ("planner", "coder", "qa", "reviewer", "target")
 
 MOST_IN_A_PROMPT = 3
 LIFE = timedelta(days=90)  # from the day it was learned, or helped last
@@ -47,6 +48,10 @@ class Situation:
     text: str
     signature: str = ""
     files: tuple[str, ...] = field(default=())
+
+
+def heading(agent: Learner) -> str:
+    return "what is known of the target" if agent == "target" else f"what the {agent} has learned"
 
 
 def helps(lesson: Lesson) -> bool:

@@ -1,12 +1,14 @@
 """Door to memory. The only module that remembers lessons: learned, found again, used, and whether they helped.
 
-How often a lesson was used and how often that went well is counted from its uses. Words are looked up in an index of
-SQLite's (FTS5), which triggers keep in step; a SQLite without it finds lessons by signature and files alone.
+How often a lesson's failure was expected, and how often it did not come, is counted from its uses. Words are looked up
+in an index of SQLite's (FTS5), which triggers keep in step; a SQLite without it finds lessons by signature and files
+alone.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -21,6 +23,7 @@ from sisimpur.agents.orchestrator.memory.lesson import (
     bounded,
     expiry,
     fading,
+    heading,
     is_kept,
 )
 from sisimpur.agents.orchestrator.memory.synonyms import kindred, telling
@@ -94,19 +97,21 @@ class LessonRepository:
                 )
         fault_point("lesson.used")
 
-    def ended(self, task: str, attempt: int, passed: bool, day: str = "") -> None:
-        """How the try ended; the first word counts. `day`: a lesson that helped lives on from then."""
+    def ended(self, task: str, attempt: int, passed: bool, kinds: Iterable[str], day: str = "") -> None:
+        """How the try ended for the lessons about failures of these signatures; the first word counts.
+
+        `passed`: the failure was expected and did not come; else it came once more. Of a lesson about anything else
+        nobody knows whether it helped. `day`: one that helped lives on from then.
+        """
+        about = "select number from lessons where signature != '' and signature in (select value from json_each(?))"
+        uses = f"from lesson_uses where task = ? and attempt = ? and passed is null and lesson in ({about})"
+        told = (task, attempt, json.dumps([*kinds]))
         with self._db.transaction() as db:
             if passed and day:
-                db.execute(
-                    "update lessons set expires = max(expires, ?) where number in"
-                    " (select lesson from lesson_uses where task = ? and attempt = ? and passed is null)",
-                    (expiry(day), task, attempt),
-                )
-            db.execute(
-                "update lesson_uses set passed = ? where task = ? and attempt = ? and passed is null",
-                (int(passed), task, attempt),
-            )
+                sql = f"update lessons set expires = max(expires, ?) where number in (select lesson {uses})"  # noqa: S608
+                db.execute(sql, (expiry(day), *told))
+            sql = f"update lesson_uses set passed = ? where rowid in (select rowid {uses})"  # noqa: S608
+            db.execute(sql, (passed, *told))
         fault_point("lesson.ended")
 
     # -- finding ----------------------------------------------------------------------------------------------
@@ -181,7 +186,7 @@ class LessonRepository:
 
 def as_markdown(agent: Learner, lessons: Iterable[Lesson]) -> str:
     """memory/<agent>.md: for reading. Pure; the words of a lesson are quoted and harmless."""
-    parts = [f"# What the {agent} has learned", "Generated. To delete one: `python main.py memory --forget NUMBER`."]
+    parts = [f"# {heading(agent).capitalize()}", "Generated. To delete one: `python main.py memory --forget NUMBER`."]
     parts += [_section(lesson) for lesson in lessons if lesson.agent == agent]
     return "\n\n".join(parts if len(parts) > 2 else [*parts, "Nothing yet."]) + "\n"
 

@@ -73,6 +73,42 @@ def setback(note: str, evidence: Evidence | None, reviewed: Reviewed | None) -> 
     return TaskSetback(_first_line(note), kinds, keywords=reviewed.keywords if reviewed else ())
 
 
+@dataclass(frozen=True)
+class SeenOfTry:
+    """Signatures of what was seen of a try, by who looked; None: nobody has looked, or not to the end."""
+
+    own: frozenset[str] | None = None  # what it came to before there was a commit
+    tests: frozenset[str] | None = None
+    review: frozenset[str] | None = None
+
+    @property
+    def came(self) -> frozenset[str]:
+        return (self.own or frozenset()) | (self.tests or frozenset()) | (self.review or frozenset())
+
+    def avoided(self, before: Iterable[SeenOfTry]) -> frozenset[str]:
+        """What earlier tries of the task came to, and whoever saw it then has looked for in vain this time."""
+        earlier = list(before)
+        looked = (
+            (self.own, [one.own for one in earlier]),
+            (self.tests, [one.tests for one in earlier]),
+            (self.review, [one.review for one in earlier]),
+        )
+        expected = (kinds for now, then in looked if now is not None for kinds in then if kinds)
+        return frozenset().union(*expected) - self.came
+
+
+def seen_of(note: str, evidence: Evidence | None, reviewed: Reviewed | None) -> SeenOfTry:
+    """`note`: of a try that led to no commit. A run of tests without an end may hide what would have come."""
+    if note:
+        return SeenOfTry(own=frozenset(filter(None, (signature(_seen_there(note)),))))
+    tests = review = None
+    if evidence and not evidence.output:
+        tests = frozenset(filter(None, (signature(one.text) for one in evidence.failures)))
+    if reviewed:
+        review = frozenset(kind_of(one) for one in reviewed.verdict.findings if one.severity is not Severity.LOW)
+    return SeenOfTry(frozenset(), tests, review)
+
+
 def sick(place: str, why: str) -> str:
     """The note of a task that was rolled back."""
     return f"{ROLLED_BACK}{place}: {why}"
@@ -154,11 +190,11 @@ def title_words(title: str) -> tuple[str, ...]:
 
 
 def fits(lesson: Lesson, situation: Situation) -> bool:
-    """The lower bound: the same failure, a file in common, or two words that tell something."""
+    """The lower bound: the same failure, two words that tell something, or one of them about the same file."""
     if lesson.signature and lesson.signature == situation.signature:
         return True
     shared = {*title_words(" ".join(lesson.keywords))} & {*title_words(situation.text)}
-    return bool({*lesson.files} & {*situation.files}) or len(shared) >= ENOUGH_WORDS
+    return len(shared) >= ENOUGH_WORDS - bool({*lesson.files} & {*situation.files})
 
 
 def chosen(found: Iterable[tuple[Lesson, Situation]], task: str, most: int) -> tuple[Lesson, ...]:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from sisimpur.agents.orchestrator.memory import lesson_text
 from sisimpur.agents.orchestrator.memory.learning import Lessons
-from sisimpur.agents.orchestrator.memory.lesson import MOST_IN_A_PROMPT, Lesson, Situation
+from sisimpur.agents.orchestrator.memory.lesson import MOST_IN_A_PROMPT, Lesson, Situation, is_kept
 from sisimpur.agents.orchestrator.memory.lesson_text import chosen, named_files
 from sisimpur.agents.orchestrator.memory.setbacks import Setbacks
 from sisimpur.shared.model.work import Goal, TaskSpec
 
 MOST_FOUND = 20  # that are looked at, the best first
+MOST_FACTS = 20
 FRESH = 1  # for what was not tried yet: what it has in common with earlier work is weak
 
 
@@ -27,10 +28,13 @@ class Recall:
             return self._booked(self._for_goals(goals), plan, number)
         return ()
 
-    def planned(self, plan: str, number: int, is_whole: bool) -> None:
-        """`is_whole`: nothing had to be cut from the plan."""
+    def facts(self) -> tuple[str, ...]:
+        """What the target's environment cannot do, as tests have met it of late: for whoever plans."""
         with self.lessons.optional():
-            self.lessons.book.ended(plan, number, is_whole, self.lessons.day())
+            day = self.lessons.day()
+            known = [one for one in self.lessons.book.all("target") if is_kept(one, day)]
+            return tuple(self.lessons.clean(one.text) for one in known[-MOST_FACTS:])
+        return ()
 
     def for_coder(self, spec: TaskSpec, number: int, is_correction: bool) -> tuple[str, ...]:
         """Lines for the prompt of this attempt, booked."""

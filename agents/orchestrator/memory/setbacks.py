@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from sisimpur.agents.orchestrator.memory import lesson_text
-from sisimpur.agents.orchestrator.memory.lesson_text import ReviewComplaint, TaskSetback
+from sisimpur.agents.orchestrator.memory import lesson_text, target_facts
+from sisimpur.agents.orchestrator.memory.lesson_text import ReviewComplaint, SeenOfTry, TaskSetback
 from sisimpur.shared.model.evidence import ChangesRequested
 from sisimpur.shared.model.lifecycle import Event
 from sisimpur.shared.model.naming import attempt_ref
@@ -34,6 +34,21 @@ class Setbacks:
             said = self.gates.evidence(task, commit), self.gates.reviewed(task, commit)
             if found := lesson_text.setback(attempt.note, *said):
                 yield attempt, found
+
+    def seen(self, task: str, attempt: Attempt) -> SeenOfTry:
+        if not (commit := self.commit(task, attempt)):
+            return lesson_text.seen_of(attempt.note, None, None)
+        return lesson_text.seen_of("", self.gates.evidence(task, commit), self.gates.reviewed(task, commit))
+
+    def facts(self, task: str, attempt: Attempt) -> tuple[str, ...]:
+        """What the tests of a try say of their environment."""
+        commit = self.commit(task, attempt)
+        evidence = self.gates.evidence(task, commit) if commit else None
+        if not commit or evidence is None:
+            return ()
+        texts = [*(failure.text for failure in evidence.failures), evidence.output]
+        ours = target_facts.is_module_of([entry.path for entry in self.mirror.tree(commit)])
+        return target_facts.facts(texts, ours, target_facts.touches_tables(self.changed(commit)))
 
     def commit(self, task: str, attempt: Attempt) -> str | None:
         """None: the attempt led to no commit, or it is not in our mirror."""

@@ -54,7 +54,7 @@ def merged(before: DailyPlan | None, plan: DailyPlan) -> DailyPlan:
 class Beside:
     """What a plan's page says besides. `cap`: of the day, in nano-dollars; `upkeep`: what came of our own look.
 
-    `notes`: where what was looked up is told, by the id of its inquiry.
+    `notes`: where what was looked up is told, by the id of its inquiry. `goals`: what was seen and said of each, by id.
     """
 
     questions: Sequence[Question]
@@ -62,6 +62,7 @@ class Beside:
     notes: Mapping[str, str] = field(default_factory=dict)
     upkeep: Sequence[str] = ()
     stuck: Sequence[StuckTask] = ()
+    goals: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def render(plan: DailyPlan, vision: Vision, board: Board, beside: Beside) -> str:
@@ -70,7 +71,7 @@ def render(plan: DailyPlan, vision: Vision, board: Board, beside: Beside) -> str
     parts = [
         f"# Plan for {plan.day}",
         _summary(plan, beside.cap),
-        _section("Tasks", _tasks(plan, titles, board)),
+        _section("Tasks", _tasks(plan, titles, board, beside.goals)),
         _section("Not to be touched", (f"- {guard.note} → {_code(guard.patterns)}" for guard in plan.guards)),
         _section("Questions for you", (f"- {question_line(question, titles)}" for question in beside.questions)),
         _section("Stuck until you say how it goes on", map(_stuck, beside.stuck)),
@@ -89,12 +90,15 @@ def _summary(plan: DailyPlan, cap: int) -> str:
     return f"{few}, probably about ${cents(plan.forecast)}; today's cap is ${cents(cap)}."
 
 
-def _tasks(plan: DailyPlan, titles: Mapping[str, str], board: Board) -> Iterable[str]:
+def _tasks(
+    plan: DailyPlan, titles: Mapping[str, str], board: Board, said: Mapping[str, Sequence[str]]
+) -> Iterable[str]:
     for number, (task, reason) in enumerate(zip(plan.tasks, plan.reasons, strict=True), 1):
         card = board.card(task.id)
         yield f"{number}. **{task.title}** (`{task.id}`, {task.priority}, {task.difficulty}; {_state(card)})"
         yield f"   - goal: {titles.get(task.goal_id, 'no longer in VISION.md')}"
         yield f"   - why: {reason}"
+        yield from (f"   - {line}" for line in said.get(task.goal_id, ()))
         yield f"   - files: {_code(task.files + task.new_files)}"
         if branch := dict(plan.branches).get(task.goal_id):
             yield f"   - on: `{branch}`, until all of its goal is there"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,10 +10,13 @@ from sisimpur.agents.orchestrator.board.events import DayPlanned, Evening, TeamE
 from sisimpur.agents.orchestrator.board.snapshot import Snapshot
 from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
 from sisimpur.agents.orchestrator.board.transitions import Transitions
-from sisimpur.agents.orchestrator.integration.partial_goals import finished, left_before, planned
+from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds, beside
+from sisimpur.agents.orchestrator.integration.partial_goals import Worded, finished, left_before, planned, worded
 from sisimpur.agents.orchestrator.planning import daily_planner
 from sisimpur.agents.orchestrator.planning.daily_planner import goals_to_plan
 from sisimpur.agents.orchestrator.research.research_note import note_path
+from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
+from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
 from sisimpur.agents.orchestrator.roadmap.roadmapping import Roadmapping
 from sisimpur.agents.orchestrator.upkeep import upkeep
 from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
@@ -37,8 +40,13 @@ class OpenGoals:
 
     def due(self, vision: Vision, day: str) -> tuple[Goal, ...]:
         """Open goals in the order of their turn, without those that the owner has put off."""
-        by_id = {goal.id: goal for goal in open_goals(self.plans, self.journal, vision, day)}
+        by_id = {goal.id: goal for goal in self.open(vision, day)}
         return tuple(by_id[id_] for id_ in self.roadmap.turns(day) if id_ in by_id)
+
+    def open(self, vision: Vision, day: str) -> tuple[Goal, ...]:
+        """What is to be planned on that day; also what was planned to its end, and does not hold yet."""
+        again = {worded(one.goal) for one in self.roadmap.standings(day) if one.end == "plan again"}
+        return open_goals(self.plans, self.journal, vision, day, again)
 
     def capacity_left(self, day: str) -> int:
         """Room of the day, when all that is wanted now is planned; 0: something is left to plan."""
@@ -48,11 +56,13 @@ class OpenGoals:
         return 0 if self.due(accepted.vision, day) else max(0, self.capacity - len(plan.tasks))
 
 
-def open_goals(plans: PlanRepository, journal: Journal, vision: Vision, day: str) -> tuple[Goal, ...]:
-    """What is to be planned on that day; also the rest of what an earlier plan cut in half."""
+def open_goals(
+    plans: PlanRepository, journal: Journal, vision: Vision, day: str, again: Collection[Worded] = ()
+) -> tuple[Goal, ...]:
+    """What is to be planned on that day; also the rest of what an earlier plan cut in half, and these `again`."""
     before = plans.plan(day)
     begun = planned(journal, vision.goals) | finished(plans, journal, day).keys()
-    whole = begun - left_before(plans, journal, day)
+    whole = begun - left_before(plans, journal, day) - {*again}
     asked = plans.asked(wordings(vision))
     return goals_to_plan(vision, whole, asked, before.deferred if before else ())
 
@@ -66,6 +76,8 @@ class PlanPage:
     research: ResearchRepository
     upkeep: UpkeepRepository
     seen: Callable[[], Snapshot]
+    pins: RoadmapRepository
+    goals: GoalBooks
     cap: Callable[[str], int]
     clean: Callable[[str], str]  # the filter for outgoing text
 
@@ -74,12 +86,15 @@ class PlanPage:
         plan, accepted = self.plans.plan(day), self.plans.accepted()
         if plan is None or accepted is None:
             return
-        questions = self.plans.asked(wordings(accepted.vision))
+        questions = open_questions(self.plans, self.pins, accepted.vision)
         notes = {looked.inquiry.id: note_path(looked) for looked in self.research.all() if looked.slug}
         proposed = upkeep.lines(self.upkeep.look(day))
-        seen = self.seen()
-        beside = daily_planner.Beside(questions, self.cap(day), notes, proposed, stuck_tasks(seen))
-        text = daily_planner.render(plan, accepted.vision, seen.board, beside)
+        known, seen = GoalEnds(self.goals), self.seen()
+        said = {
+            goal.id: (*filter(None, [known.seen(goal)]), *beside(known.words(goal))) for goal in accepted.vision.goals
+        }
+        more = daily_planner.Beside(questions, self.cap(day), notes, proposed, stuck_tasks(seen), said)
+        text = daily_planner.render(plan, accepted.vision, seen.board, more)
         write_text(self.path, self.clean(text))
 
 

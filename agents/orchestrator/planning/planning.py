@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.orchestrator.board.session import AgentRuns
 from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
+from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds
 from sisimpur.agents.orchestrator.integration.feature_branches import BranchConflict, FeatureBranches, open_branches
 from sisimpur.agents.orchestrator.integration.partial_goals import (
     branches_for,
@@ -16,7 +17,7 @@ from sisimpur.agents.orchestrator.integration.partial_goals import (
 )
 from sisimpur.agents.orchestrator.memory.recall import Recall
 from sisimpur.agents.orchestrator.planning.daily_planner import merged
-from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles, open_goals
+from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles
 from sisimpur.agents.orchestrator.roadmap.roadmap import forecast
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.shared.model.errors import Refused, Stumble, TeamError, Unavailable
@@ -25,7 +26,6 @@ from sisimpur.shared.model.research import inquiry
 from sisimpur.shared.model.text import counted
 from sisimpur.shared.model.work import DailyPlan, Goal, PlanAnswer, PlanOrder, Question, Run, TaskSpec
 from sisimpur.shared.money.ledger_reader import LedgerReader
-from sisimpur.shared.store.goal_book import GoalWords
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import Accepted, PlanRepository
 from sisimpur.shared.store.research_book import ResearchRepository
@@ -56,7 +56,7 @@ class PlanBooks:
     store: TaskStore
     ledger: LedgerReader
     research: ResearchRepository
-    words: GoalWords
+    goals: GoalBooks
 
     def open_tasks(self) -> tuple[TaskSpec, ...]:
         filed = self.store.all(State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
@@ -78,7 +78,7 @@ class PlanBooks:
 
 @dataclass(frozen=True)
 class Planning:
-    """`ask` asks the Planner, of what is at a commit."""
+    """`ask` asks the Planner, of what is at a commit. `environment`: how the target is set up and tested, in lines."""
 
     ask: Callable[[Run, PlanOrder, str], PlanAnswer]
     books: PlanBooks
@@ -88,6 +88,7 @@ class Planning:
     recall: Recall
     runs: AgentRuns
     rules: PlanningRules
+    environment: Callable[[], tuple[str, ...]] = tuple
 
     def plan_day(self, day: str) -> None:
         """Plan what has neither a task nor a question yet, in the roadmap's order. Nothing of that kind: no model call.
@@ -102,7 +103,7 @@ class Planning:
         goals = self.goals.due(accepted.vision, day)
         proposals = tuple(goal for goal in goals if goal.proposed_by)
         owners = tuple(goal for goal in goals if not goal.proposed_by)
-        put_off = [one for one in open_goals(plans, journal, accepted.vision, day) if one not in goals]
+        put_off = [one for one in self.goals.open(accepted.vision, day) if one not in goals]
         planning = _DayPlanning(self, day, accepted, open_branches(journal), held=_begun(journal, put_off))
         if owners or not proposals:
             planning.plan(owners, waiting=_begun(journal, proposals))
@@ -206,18 +207,26 @@ class _DayPlanning:
         order = self._order(goals, free)
         lessons = of.recall.for_planner(goals, f"plan-{day}", order.first_number)
         with of.runs.unlocked("planner", day=day) as run:
-            answer = of.ask(run, replace(order, lessons=lessons), commit)
+            answer = of.ask(run, replace(order, lessons=lessons, environment=of.recall.facts()), commit)
         of.books.research.ask([inquiry(unknown.text, unknown.goal_id) for unknown in answer.unknowns], day)
+        self._keep_words(answer, goals)
         plan = self._as_plan(answer, goals)
         plan = _on_branch(plan, answer, goals, branch) if branch else replace(plan, branches=self._new(answer, goals))
-        if lessons:
-            of.recall.planned(f"plan-{day}", order.first_number, is_whole=not answer.notes)
         self._keep(before, replace(plan, deferred=(*plan.deferred, *waiting)), (*goals, *waiting))
         planner_heard(of.books.journal, goals, of.runs.session.now())
         for goal in () if branch else goals:
             if goal.id in dict(plan.branches):
                 self._tell(f"{goal.title!r} is more than one day: it grows on a branch of its own")
         of.runs.log(run, "planned", tasks=[task.id for task in plan.tasks], notes=plan.notes)
+
+    def _keep_words(self, answer: PlanAnswer, goals: Goals) -> None:
+        """What was said of these goals, and how they are measured; a word about another goal is nobody's."""
+        by_id, books = {goal.id: goal for goal in goals}, self.of.books.goals
+        said = [word for word in answer.words if word.goal_id in by_id]
+        books.words.planned(by_id, said, self.of.runs.session.now())
+        for goal in goals:
+            if named := [measure for goal_id, measure in answer.measures if goal_id == goal.id]:
+                books.looks.keep_measures(worded(goal), named)
 
     def _keep(self, before: DailyPlan | None, plan: DailyPlan, goals: Goals) -> None:
         """What `before` has left of these goals is in `plan` now."""
@@ -240,9 +249,18 @@ class _DayPlanning:
             notes=self.accepted.vision.notes,
             allow=self.of.rules.allow,
             depth=self.of.rules.depth,
-            words=self.of.books.words.of([goal.id for goal in goals]),
+            environment=self.of.environment(),
+            words=self.of.books.goals.words.of([goal.id for goal in goals]),
             stuck=tuple(f"{one.task} ({one.title}): {one.words}" for one in stuck_tasks(self.of.files.page.seen())),
+            figures=tuple(self._figures(goals)),
         )
+
+    def _figures(self, goals: Goals) -> Iterator[str]:
+        """A line of each goal that was measured, or that somebody has read to its end."""
+        known = GoalEnds(self.of.books.goals)
+        for goal in goals:
+            if line := known.seen(goal):
+                yield f"{goal.id}: {line}"
 
     def _as_plan(self, answer: PlanAnswer, goals: Goals) -> DailyPlan:
         return DailyPlan(

@@ -17,11 +17,15 @@ from sisimpur.shared.store.journal import Journal
 
 @dataclass(frozen=True)
 class PullFacts:
-    """`into`: the branch that it goes to; `goal`: its title; `cost`: of the task so far, in nano-dollars."""
+    """`into`: the branch that it goes to; `goal`: its title; `cost`: of the task so far, in nano-dollars.
+
+    `words`: that were said about it and its goal, one line each.
+    """
 
     into: str
     goal: str
     cost: int
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,9 @@ class Delivery:
         key = f"{task.id}.a{attempt}:pr"
         self.journal.intend(key, "pull request", task.id, branch.commit, now)
         title = defuse(self.clean(pull_text.title(task)))
-        body = marked(f"{task.id}:pr", defuse(self.clean(pull_text.body(task, branch, said.goal, said.cost))))
+        body = marked(
+            f"{task.id}:pr", defuse(self.clean(pull_text.body(task, branch, said.goal, said.cost, said.words)))
+        )
         pull = self.forge.ensure_pull(branch.name, said.into, title, body, pull_text.LABELS, draft=True)
         self.journal.achieved(key, str(pull.number))
         return pull

@@ -14,10 +14,11 @@ def title(task: TaskSpec) -> str:
     return task.title
 
 
-def body(task: TaskSpec, branch: Branch, goal: str, cost: int) -> str:
-    """What a reviewer needs: what and why, how to see that it is right, what it cost, where it came from."""
+def body(task: TaskSpec, branch: Branch, goal: str, cost: int, words: Iterable[str] = ()) -> str:
+    """What a reviewer needs: what and why, what was said, how to see that it is right, what it cost, its origin."""
     parts = [
         task.description,
+        _section("Before you approve", (f"- {line}" for line in words)),
         _section("Acceptance criteria", (f"- [ ] {line}" for line in task.acceptance)),
         _section("Changed", (f"- `{path}`" for path in branch.changed)),
         _section("Needs your eyes", (f"- `{path}` is a protected path" for path in branch.protected)),

@@ -36,6 +36,7 @@ class TaskAccount:
     cost: int = 0  # over all its attempts
     cost_of_day: int = 0
     asks: tuple[str, ...] = ()  # why it waits for the owner; he has not answered yet
+    words: tuple[str, ...] = ()  # that were said about it, and about its goal, if it waits for him
     new_tests: int = 0  # of what was merged
     coverage: float | None = None  # what the merged change adds, in percentage points
     into: str = ""  # the branch of its goal, as long as that has not landed
@@ -72,6 +73,9 @@ class GoalAccount:
     is_deferred: bool = False  # it, or a part of it, waits for another day
     placed: str = ""  # where the owner has put it in ROADMAP.md, if that keeps it from being planned
     grows_on: str = ""  # a branch of its own, until all of it lands
+    told: str = ""  # what was seen of it: its figure, or what is missing
+    is_unsettled: bool = False  # its tasks are merged, and nobody has seen that it holds
+    is_again: bool = False  # so it is planned again
 
     @property
     def cost(self) -> int:
@@ -85,7 +89,8 @@ class GoalAccount:
     def is_done_before(self) -> bool:
         """All of it was over before this day, and had landed."""
         over = [not task.is_open and not task.failed and not task.is_of_the_day for task in self.tasks]
-        return bool(over) and all(over) and not (self.is_asked_about or self.is_deferred or self.grows_on)
+        open_ = self.is_asked_about or self.is_deferred or self.grows_on or self.is_unsettled
+        return bool(over) and all(over) and not open_
 
 
 @dataclass(frozen=True)

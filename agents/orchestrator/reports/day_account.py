@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
+from typing import Any
 
 from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
 from sisimpur.agents.orchestrator.deploys.deploy_book import DeployRepository
+from sisimpur.agents.orchestrator.goals.standing import beside
 from sisimpur.agents.orchestrator.integration.feature_branches import open_branches, own_target
 from sisimpur.agents.orchestrator.planning.daily_planner import question_line
 from sisimpur.agents.orchestrator.reports.account import (
@@ -26,9 +28,9 @@ from sisimpur.agents.orchestrator.reports.reflecting import Lately, reflect
 from sisimpur.agents.orchestrator.reports.reflection import Reflection
 from sisimpur.agents.orchestrator.reports.report_notice import key_of_day
 from sisimpur.agents.orchestrator.research.research_note import note_path
+from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
 from sisimpur.agents.orchestrator.roadmap.weeks import first_monday
 from sisimpur.agents.orchestrator.upkeep import upkeep
-from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.shared.model.deployment import PLACES, Deploy, DeployStage, Place, healthy_at, unwatched
 from sisimpur.shared.model.lifecycle import Card, Event, State, is_over, waits_for, wording
 from sisimpur.shared.model.work import DailyPlan, Goal, Question, TaskSpec, Vision
@@ -141,6 +143,7 @@ class DayBooks:
         self._vision = accepted.vision if accepted else Vision()
         self._snapshot = books.tasks.snapshot()
         self._stuck = {one.task: one for one in stuck_tasks(self._snapshot)}
+        self._standings = {one.goal.id: one for one in books.roadmap.standings(day)}
         self._known = self._looked_up_tasks()
         self._histories = self._journal.histories(self._known)
         self._used = books.money.ledger.used_by(self._known)
@@ -152,7 +155,7 @@ class DayBooks:
         """`kind`: where the caller knows better than the books; `missed`: the days just before."""
         day, plans, money = self._day, self._books.plans, self._books.money
         plan, lessons = plans.plan(day) or DailyPlan(day), self._books.learned.lessons.all()
-        questions = plans.asked(wordings(self._vision))
+        questions = open_questions(plans, self._books.roadmap.sources.book, self._vision)
         tasks = {task.id: task for task in self.tasks(self._tasks.pull_addresses())}
         goals = tuple(self._goal(goal, tasks, questions, plan) for goal in self._goals())
         theirs = {task.id for goal in goals for task in goal.tasks}
@@ -262,7 +265,15 @@ class DayBooks:
             is_deferred=any((left.id, wording(left)) == now for left in plan.deferred),
             placed=self._books.roadmap.placed(goal.id, self._day),
             grows_on=open_branches(self._journal).get(goal.id, ""),
+            **self._end(goal),
         )
+
+    def _end(self, goal: Goal) -> dict[str, Any]:
+        stands = self._standings.get(goal.id)
+        if stands is None:
+            return {}
+        told = self._books.clean(stands.told)
+        return {"told": told, "is_unsettled": stands.is_open, "is_again": stands.end == "plan again"}
 
     # -- tasks ------------------------------------------------------------------------------------------------
 
@@ -282,6 +293,7 @@ class DayBooks:
             cost=self._used[known.id].amount,
             cost_of_day=self._cost.get(known.id, 0),
             asks=self._asks(known, state),
+            words=self._words(known),
             into=own_target(self._journal, known),
         )
         task = self._with_obstacle(task, card)
@@ -305,6 +317,9 @@ class DayBooks:
         if parked is None or self._tasks.gates.is_approved(known.id, parked.subject):
             return ()
         return self._clean(parked.reasons)
+
+    def _words(self, known: TaskRecord) -> tuple[str, ...]:
+        return self._clean(beside(self._books.roadmap.sources.goals.words.of([known.goal_id]), known.id))
 
     def _with_evidence(self, task: TaskAccount) -> TaskAccount:
         """What the tests said of exactly the commit that was merged: the newest one that counts."""

@@ -9,6 +9,7 @@ from datetime import datetime
 from sisimpur.agents.orchestrator.integration.feature_branches import lands
 from sisimpur.agents.orchestrator.reports.books import TaskBooks
 from sisimpur.agents.orchestrator.reports.reflection import (
+    AWAY,
     STOPPED,
     Cause,
     ClassifiedFailure,
@@ -149,11 +150,16 @@ def _not_begun(
     found = False
     for life in lives:
         told = [rest for text in troubles if (rest := _told_of(life.id, text))]
-        if Cause.ENVIRONMENT in map(by_words, (backed_off.get(life.id, ""), *told)):
+        if cause := _away((backed_off.get(life.id, ""), *told)):
             found = True
-            yield ClassifiedFailure(life.id, Cause.ENVIRONMENT, life.standing)
-    if not found and Cause.ENVIRONMENT in map(by_words, troubles):
-        yield ClassifiedFailure("", Cause.ENVIRONMENT)
+            yield ClassifiedFailure(life.id, cause, life.standing)
+    if not found and (cause := _away(troubles)):
+        yield ClassifiedFailure("", cause)
+
+
+def _away(words: Iterable[str]) -> Cause | None:
+    """What was missing, if these are words about that."""
+    return next((cause for cause in map(by_words, words) if cause in AWAY), None)
 
 
 def _told_of(task: str, text: str) -> str:

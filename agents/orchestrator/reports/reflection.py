@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from sisimpur.agents.orchestrator.memory import target_facts
 from sisimpur.agents.orchestrator.memory.signature import signature
 from sisimpur.agents.orchestrator.roadmap.weeks import Figure, Week, monday_of
-from sisimpur.shared.model.evidence import Evidence
+from sisimpur.shared.model.evidence import Evidence, Failure
 from sisimpur.shared.money.token_budget import in_dollars
 
-Turn = Literal["coder", "planner", "planner or owner", "QA", "owner"]
+Turn = Literal["coder", "planner", "planner or owner", "QA", "owner", "nobody"]
 Standing = Literal["open", "mended", "given up", "rejected", "over"]  # of its task, when the day was over
 
 # An attempt's end; the task's; "waits": its tests or review cannot decide; "not begun": what it needs is not there.
@@ -25,7 +26,10 @@ class Cause(StrEnum):
     SPECIFICATION = "specification"  # it cannot be done as it is written, or is not wanted
     ENVIRONMENT = "environment"  # what is needed to work or to test is not there
     FLAKY = "flaky test"  # failed and passed on the same commit
-    TIME_LIMIT = "time limit"  # minutes, silence, calls, tokens, memory or money of one task
+    TIME_LIMIT = "time limit"  # minutes, silence, calls, tokens or memory of one task
+    BUDGET = "budget"  # the owner's money for a task was used up
+    OUTAGE = "outage"  # a model, an index or the machine was away: no role could have done better
+    OWNERS_WORD = "your word"  # not wanted, and nobody knows why
 
     @property
     def turn(self) -> Turn:
@@ -38,7 +42,12 @@ TURNS: dict[Cause, Turn] = {
     Cause.ENVIRONMENT: "owner",
     Cause.FLAKY: "QA",
     Cause.TIME_LIMIT: "planner",
+    Cause.BUDGET: "owner",
+    Cause.OUTAGE: "nobody",
+    Cause.OWNERS_WORD: "nobody",
 }
+AWAY = (Cause.ENVIRONMENT, Cause.OUTAGE)  # nothing that a role has done is to blame
+WITHOUT_A_REASON = ("", "closed by the owner")  # notes of a rejection
 STOPPED = "the team was being stopped"  # the note of an attempt that nothing has failed in
 
 
@@ -87,19 +96,21 @@ PHRASES: dict[Cause, tuple[str, ...]] = {  # how a note begins; the first that f
         r"token limit(: |$)",
         r"nothing happened for ",
         r"crashed: it was ended: it (took|wrote|printed) ",
-        r"the answer was cut because the budget",
         r"the answer was longer than max_tokens",
-        r"the cap of this task is used up",
         r"it used all its model calls",
+    ),
+    Cause.BUDGET: (r"the answer was cut because the budget", r"the cap of this task is used up"),
+    Cause.OUTAGE: (
+        r"api error(: |$)",
+        r"files were changed, but the meter saw no complete answer",
+        r"\S+ cannot be reached \(",
+        r"cut off before ",
     ),
     Cause.ENVIRONMENT: (
         r"crashed(: |$)",
-        r"api error(: |$)",
         r"the meter refused: ",
-        r"files were changed, but the meter saw no complete answer",
         r"the tests of \S+ have no environment: ",
         r"the set-up of \S+ was ended \(",
-        r"\S+ cannot be reached \(",
         r"the tests were interrupted: ",
         r"no working sandbox",
         r"the sandbox (did not start|does not hold)",
@@ -132,9 +143,9 @@ def classify(failure: DayFailure) -> Cause:
     """Never raises, whatever the texts hold. What nobody can tell is the coder's."""
     match failure.how:
         case "rejected":
-            return Cause.SPECIFICATION
+            return Cause.OWNERS_WORD if failure.note in WITHOUT_A_REASON else Cause.SPECIFICATION
         case "lost":
-            return Cause.ENVIRONMENT
+            return Cause.OUTAGE if by_words(failure.note) is Cause.OUTAGE else Cause.ENVIRONMENT
         case "given up":
             return _of_the_end(failure)
         case "waits":
@@ -160,7 +171,14 @@ def _of_the_tests(evidence: Evidence | None) -> Cause | None:
         return None
     shaky = frozenset(evidence.flaky)
     is_flaky = all(problem.tests and shaky.issuperset(problem.tests) for problem in evidence.needing("correct"))
-    return Cause.FLAKY if is_flaky else Cause.IMPLEMENTATION
+    if is_flaky:
+        return Cause.FLAKY
+    return Cause.ENVIRONMENT if evidence.failures and all(map(_is_lacking, evidence.failures)) else Cause.IMPLEMENTATION
+
+
+def _is_lacking(failure: Failure) -> bool:
+    """The test failed for what its environment has not. Of modules and tables nobody knows here whose they are."""
+    return bool(target_facts.facts([failure.text], lambda _: True, touches_tables=True))
 
 
 def _of_a_try(failure: DayFailure) -> Cause:
@@ -189,9 +207,10 @@ def _of_the_end(failure: DayFailure) -> Cause:
 
 def _of_all(tries: Sequence[DayFailure]) -> Cause:
     """The same again and again, or another each time: then the task is not clear."""
-    found = [(cause, one) for one in tries if (cause := classify(one)) is not Cause.ENVIRONMENT]
+    judged = [(classify(one), one) for one in tries]
+    found = [(cause, one) for cause, one in judged if cause not in AWAY]
     if 2 * len(found) < len(tries):
-        return Cause.ENVIRONMENT
+        return next(cause for cause, _ in reversed(judged) if cause in AWAY)
     causes, kinds = {cause for cause, _ in found}, {_kind(one) for _, one in found}
     is_one = len(causes) == 1 and (len(kinds) == 1 or Cause.IMPLEMENTATION not in causes)
     return causes.pop() if is_one else Cause.SPECIFICATION
@@ -212,6 +231,7 @@ TURN_WORDS: dict[Turn, str] = {
     "planner or owner": "the planner's turn, or yours",
     "QA": "QA's turn",
     "owner": "your turn",
+    "nobody": "",
 }
 
 
@@ -239,7 +259,7 @@ def _causes(setbacks: Sequence[ClassifiedFailure]) -> Iterator[str]:
         theirs = [one for one in setbacks if one.cause is cause]
         if theirs:
             needs_somebody = any(one.standing in ("open", "given up") for one in theirs)
-            turn = f" → {TURN_WORDS[cause.turn]}" if needs_somebody else ""
+            turn = f" → {TURN_WORDS[cause.turn]}" if needs_somebody and TURN_WORDS[cause.turn] else ""
             yield f"{cause}{turn}: {_tasks(theirs)}"
 
 

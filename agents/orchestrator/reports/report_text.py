@@ -139,7 +139,8 @@ def wrong(account: DayAccount) -> Iterator[str]:
 def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str]:
     """Everything that only the owner can answer, with what he types or opens. `most`: characters of a reason."""
     for task in account.asking:
-        yield f"{named(task)}: {harmless('; '.join(task.asks), most)} → {answer(task, command)}"
+        why = "; ".join((*task.asks, *task.words))
+        yield f"{named(task)}: {harmless(why, most)} → {answer(task, command)}"
     for task in account.given_up:
         yield f"{named(task)} has failed → {retry(task, command)}"
     for task in account.stuck:
@@ -221,8 +222,10 @@ def tomorrow(account: DayAccount) -> Iterator[str]:
     if len(going_on) > 5:
         yield f"and {len(going_on) - 5} more tasks"
     yield from (f"does not go on: {named(task)} {harmless(task.held_up, NOTE)}" for task in account.held_up[:5])
+    again = [goal.title for goal in account.goals if goal.is_again and goal.title not in account.deferred]
     yield from (f"to be planned: {harmless(title)}" for title in account.deferred)
-    if not going_on and not account.deferred:
+    yield from (f"to be planned again: {harmless(title)}" for title in again)
+    if not (going_on or account.deferred or again):
         others = "answer what waits, or " if account.waiting else ""
         move = ", or move one in ROADMAP.md" if any(goal.placed for goal in account.goals) else ""
         yield f"nothing goes on by itself: {others}write new goals into VISION.md{move}"

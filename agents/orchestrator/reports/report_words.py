@@ -125,6 +125,7 @@ def came_of(goal: GoalAccount) -> str:
     words += ["for another day"] if goal.is_deferred else []
     words += [goal.placed] if goal.placed else []
     words += [f"on {goal.grows_on}"] if goal.grows_on else []
+    words += [harmless(goal.told)] if goal.told else []
     return ", ".join(words) or "not planned yet"
 
 

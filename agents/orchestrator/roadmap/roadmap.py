@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
 
+from sisimpur.agents.orchestrator.goals.ends import GoalEnd
 from sisimpur.agents.orchestrator.roadmap.weeks import monday_of
 from sisimpur.shared.model.work import Difficulty, Priority, TaskSpec
 
@@ -74,6 +75,7 @@ class Need:
     proposed: bool = False  # somebody else's wish: after all of the owner's
     note: str = ""  # what keeps it
     asked: bool = False  # a question about it waits for the owner
+    end: GoalEnd | None = None  # what is next, if all its tasks are merged
 
     @property
     def size(self) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from sisimpur.agents.orchestrator.goals.ends import GoalEnd
+from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds, GoalStanding
 from sisimpur.agents.orchestrator.integration.feature_branches import lands, open_branches
 from sisimpur.agents.orchestrator.integration.partial_goals import Worded, finished, unfinished
 from sisimpur.agents.orchestrator.roadmap.roadmap import (
@@ -22,8 +24,8 @@ from sisimpur.agents.orchestrator.roadmap.roadmap import (
 from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
 from sisimpur.agents.orchestrator.vision.goal_ids import BULLET, ISSUE, PROSE, wordings
 from sisimpur.shared.model.lifecycle import Event, State, wording
-from sisimpur.shared.model.text import counted
-from sisimpur.shared.model.work import Difficulty, Goal, Vision
+from sisimpur.shared.model.text import counted, harmless
+from sisimpur.shared.model.work import Difficulty, Goal, Question, Vision
 from sisimpur.shared.money.ledger_reader import LedgerReader
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import PlanRepository
@@ -42,6 +44,7 @@ class Sources:
     ledger: LedgerReader
     book: RoadmapRepository
     room: Room
+    goals: GoalBooks
 
 
 def room(capacity: int, cap: int, minutes: int, per_token: tuple[int, int]) -> Room:
@@ -62,6 +65,23 @@ def laid_out(sources: Sources, vision: Vision, day: str, pins: Mapping[str, Goal
     is_summed_up = "wrap_up" in sources.plans.phases_of(day)
     gone = rate.room(1) if is_summed_up else min(rate.room(1), gather.done_of_the_plan())
     return lay_out(_needs(gather, sources.book.finished(), vision, day, pins), pins.values(), rate, day, gone)
+
+
+def standings(sources: Sources, vision: Vision, day: str) -> Iterator[GoalStanding]:
+    """Of each goal, but for those that the owner has ticked. What grows on a branch is not there to be measured."""
+    gather, pins = _Gathering(sources, vision, day), sources.book.pins(wanted(vision))
+    for goal in vision.goals:
+        if goal.id not in pins or pins[goal.id].place != DONE:
+            need = gather.need(goal)
+            begun = 0 if [*gather.on(goal)] else need.merged + need.open
+            yield GoalStanding(goal, need.merged, begun, need.end, gather.told(goal, need.end))
+
+
+def open_questions(plans: PlanRepository, book: RoadmapRepository, vision: Vision) -> tuple[Question, ...]:
+    """What the owner is still asked: not about a goal that he has ticked."""
+    pins = book.pins(wanted(vision))
+    ticked = {id_ for id_, pin in pins.items() if pin.place == DONE}
+    return tuple(question for question in plans.asked(wordings(vision)) if question.goal_id not in ticked)
 
 
 def _needs(
@@ -99,6 +119,8 @@ class _Gathering:
             if not known.is_dropped:
                 self._tasks.setdefault((known.goal_id, known.wording), []).append(known)
         self._used = sources.ledger.used_by(self._known)
+        self._goal_ends = GoalEnds(sources.goals)
+        self._over = sources.book.finished()
         self._usual = _usual(sources.journal, self._tasks, self._left)
         self._branches = open_branches(sources.journal)
 
@@ -132,8 +154,29 @@ class _Gathering:
             asked=asked,
             note=", ".join((*_notes(goal, len(failed), asked, bool(tasks) and not (merged or open_)), *self.on(goal))),
         )
-        is_done = merged and not need.size
-        return replace(need, done_on=max(_ended(task) for task in merged)) if is_done else need
+        return self._at_its_end(goal, need, merged) if merged and not need.size else self._with_note(goal, need)
+
+    def _at_its_end(self, goal: Goal, need: Need, merged: Sequence[TaskRecord]) -> Need:
+        """It is done when it holds: until then it is open, and it is said what is next."""
+        before = self._over.get(goal.id)
+        need = replace(
+            need, end=self._goal_ends.end(goal, need.merged, before is not None and before.merged == need.merged)
+        )
+        need = self._with_note(goal, need)
+        match need.end:
+            case "done":
+                return replace(need, done_on=max(_ended(task) for task in merged))
+            case "look":
+                return replace(need, open=1)
+            case _:
+                return replace(need, to_come=1)
+
+    def _with_note(self, goal: Goal, need: Need) -> Need:
+        return replace(need, note=", ".join(filter(None, (need.note, self.told(goal, need.end)))))
+
+    def told(self, goal: Goal, end: GoalEnd | None) -> str:
+        """What was seen of it, in words."""
+        return harmless(self._goal_ends.told(goal, end))
 
     def on(self, goal: Goal) -> Iterator[str]:
         """Where it is, as long as it is not on the target's branch."""

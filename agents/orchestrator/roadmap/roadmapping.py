@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sisimpur.agents.orchestrator.board.events import DayPlanned, Evening, Morning, TeamEvent
+from sisimpur.agents.orchestrator.goals.standing import GoalStanding
 from sisimpur.agents.orchestrator.roadmap.roadmap import (
     DONE,
     FREE,
@@ -20,7 +21,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmap import (
 )
 from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository, RoadmapText
 from sisimpur.agents.orchestrator.roadmap.roadmap_file import NOTHING, Sheet, edits, likeness, read, recognised
-from sisimpur.agents.orchestrator.roadmap.roadmap_needs import Sources, laid_out, wanted
+from sisimpur.agents.orchestrator.roadmap.roadmap_needs import Sources, laid_out, standings, wanted
 from sisimpur.agents.orchestrator.roadmap.roadmap_text import day_words, pace_words, render
 from sisimpur.agents.orchestrator.roadmap.weeks import monday_of
 from sisimpur.shared.model.errors import Refused
@@ -82,6 +83,11 @@ class Roadmapping:
         """Ids of the goals that may be planned, in the order of their turn."""
         accepted = self.sources.plans.accepted()
         return next_goals(looked_at(self.sources, accepted.vision, day, ()), day) if accepted else ()
+
+    def standings(self, day: str) -> tuple[GoalStanding, ...]:
+        """How each goal stands that the owner has not ticked."""
+        accepted = self.sources.plans.accepted()
+        return tuple(standings(self.sources, accepted.vision, day)) if accepted else ()
 
     # -- the file ---------------------------------------------------------------------------------------------
 

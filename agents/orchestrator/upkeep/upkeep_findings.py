@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain, count
 
 from sisimpur.agents.orchestrator.upkeep.upkeep import UpkeepFinding
@@ -22,11 +23,17 @@ FEW_LINES = 5  # that no test runs: not worth a task
 MOST_EDITED = 4  # files of one task
 TIDIED = re.compile(r"E9|F|B\d|invalid-syntax")  # of what ruff looks for; what it says of safety is the reviewer's
 PYTHON = re.compile(r"[\w./-]{1,300}\.py\b")
+STEP = re.compile(r"^at ([\w./-]{1,300}\.py):\d+", re.MULTILINE)  # as QA tells the steps of a trace
 IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,80}")
 NAMES_FILE = re.compile(r"[A-Za-z0-9_./-]{1,200}")  # a path that may stand in a sentence of ours
 SAME = "The behaviour stays the same."
+EITHER = (
+    "Look at both sides. If the code is wrong, mend it and leave the test. If the code is right and the test states"
+    " what was so before, correct what the test expects and leave the code. Say in one sentence which side it was."
+)
 
 Read = Callable[[str], str]  # a path of the base -> its text; empty: it has none
+Changed = Callable[[str], datetime | None]  # a path of the base -> when it was changed last; None: not known
 
 
 @dataclass(frozen=True)
@@ -70,32 +77,49 @@ class Reach:
 # --- tests that fail -----------------------------------------------------------------------------------------
 
 
-def failing(run: SuiteRun, reach: Reach, read: Read) -> Iterator[UpkeepFinding]:
-    """Each with the files of its trace; where only the test itself is in there, with what that imports."""
+def failing(run: SuiteRun, reach: Reach, read: Read, changed: Changed = lambda _: None) -> Iterator[UpkeepFinding]:
+    """Each with the files of its trace; where only the test itself is in there, with what that uses of its imports."""
     for failure in run.failures:
-        if run.outcomes.get(failure.test) == "failed" and (found := _failing(failure, reach, read)):
+        if run.outcomes.get(failure.test) == "failed" and (found := _failing(failure, reach, read, changed)):
             yield found
 
 
-def _failing(failure: Failure, reach: Reach, read: Read) -> UpkeepFinding | None:
+def _failing(failure: Failure, reach: Reach, read: Read, changed: Changed) -> UpkeepFinding | None:
     holding = _file_of(failure, reach.paths)
     if not holding or not reach.may_read(holding) or not NAMES_FILE.fullmatch(holding):
         return None
-    named = _product(_traced(failure), reach) or _product(_imported(holding, read(holding), reach.paths), reach)
+    last = re.split(r"::|\.", failure.test.partition("[")[0])[-1]
+    used = (path for path in _imported(holding, read(holding), last, reach.paths) if read(path).strip())
+    named = _product(_traced(failure), reach) or _product(used, reach)
     if not named:
         return None
-    last = re.split(r"::|\.", failure.test.partition("[")[0])[-1]
     test = f"the failing test {last}" if "::" in failure.test and IDENTIFIER.fullmatch(last) else "the failing tests"
+    sides, is_stale = _sides(holding, named, reach, changed)
     return UpkeepFinding(
         "failing test",
         failure.test,
         f"Fix {test} in {holding}",
-        f"A test in {holding} fails on the newest state of the branch. Mend the code that it tests, not the test.",
-        ("the test passes, as it is", "no other test fails that did not fail before"),
+        f"A test in {holding} fails on the newest state of the branch. {sides}",
+        (
+            "the test passes" if is_stale else "the test passes, as it is",
+            "no other test fails that did not fail before",
+        ),
         f"{failure.test}\n{failure.where}\n{failure.text}",
-        edit=named,
-        read=(holding,),
+        edit=(*named, holding) if is_stale else named,
+        read=() if is_stale else (holding,),
     )
+
+
+def _sides(holding: str, named: Sequence[str], reach: Reach, changed: Changed) -> tuple[str, bool]:
+    """What is to be mended, and whether that may be the test: code that changed after it may be right."""
+    then = changed(holding)
+    code = max(filter(None, map(changed, named)), default=None)
+    if then is None or code is None:
+        return "Mend the code that it tests, not the test.", False
+    days = f"It changed last on {then:%Y-%m-%d}, the code on {code:%Y-%m-%d}."
+    if code <= then or not reach.may_change(holding):
+        return f"{days} Mend the code that it tests, not the test.", False
+    return f"{days} {EITHER}", True
 
 
 def _file_of(failure: Failure, paths: frozenset[str]) -> str:
@@ -110,28 +134,49 @@ def _file_of(failure: Failure, paths: frozenset[str]) -> str:
 
 
 def _traced(failure: Failure) -> list[str]:
-    """Files that the trace names, the innermost first."""
-    named = [failure.where.rpartition(":")[0], *reversed(PYTHON.findall(failure.text))]
+    """Files of which a line ran, the innermost first; in a trace that is not understood, those that it names."""
+    ran = STEP.findall(failure.text)
+    named = [failure.where.rpartition(":")[0], *(ran or reversed(PYTHON.findall(failure.text)))]
     return [path.removeprefix("/job/").removeprefix("./") for path in named]
 
 
-def _imported(holding: str, text: str, paths: frozenset[str]) -> Iterator[str]:
-    """Files of the repository that a test imports."""
+def _imported(holding: str, text: str, test: str, paths: frozenset[str]) -> Iterator[str]:
+    """Files of the repository that a test uses; those that its file imports, if that is not known."""
     try:
-        nodes = list(ast.walk(ast.parse(text)))
+        module = ast.parse(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return
-    folder = holding.rpartition("/")[0]
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            modules = [*(f"{node.module}.{alias.name}" for alias in node.names), node.module]
-        else:
+    folder, used = holding.rpartition("/")[0], _names_of(module, test)
+    for node in ast.walk(module):
+        if not isinstance(node, ast.Import | ast.ImportFrom) or (isinstance(node, ast.ImportFrom) and node.level):
             continue
+        ones = [one for one in node.names if not used or (one.asname or one.name).partition(".")[0] in {"*", *used}]
+        modules = [one.name for one in ones]
+        if isinstance(node, ast.ImportFrom) and node.module:
+            modules = [*(f"{node.module}.{one.name}" for one in ones), *([node.module] if ones else [])]
         roots = ("", "src/", f"{folder}/" if folder else "")
-        places = (f"{root}{module.replace('.', '/')}" for module in modules for root in roots)
+        places = (f"{root}{one.replace('.', '/')}" for one in modules for root in roots)
         yield from (path for place in places for path in (f"{place}.py", f"{place}/__init__.py") if path in paths)
+
+
+def _names_of(module: ast.Module, test: str) -> frozenset[str]:
+    """Names that a test uses, with those that its helpers and fixtures use; empty: it was not found."""
+    parts = {name: node for node in module.body for name in _made(node)}
+    waiting = [node for node in module.body if any(getattr(one, "name", "") == test for one in ast.walk(node))]
+    names: set[str] = set()
+    while waiting:
+        for one in ast.walk(waiting.pop()):
+            name = one.id if isinstance(one, ast.Name) else one.arg if isinstance(one, ast.arg) else ""
+            if name and name not in names:
+                names.add(name)
+                waiting += [parts[name]] if name in parts else []
+    return frozenset(names)
+
+
+def _made(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name]
+    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
 
 
 def _product(named: Iterable[str], reach: Reach) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 
 from sisimpur.agents.orchestrator.board.roles import ChecksChange
@@ -196,7 +197,7 @@ class _Look:
     @property
     def _finders(self) -> Mapping[Kind, Callable[[], Iterable[UpkeepFinding]]]:
         return {
-            "failing test": lambda: failing(self._base, self.reach, self._read),
+            "failing test": lambda: failing(self._base, self.reach, self._read, self._changed),
             "uncovered code": lambda: uncovered(self._base, self.reach),
             "outdated pin": self._outdated,
             "lint": self._untidy,
@@ -236,6 +237,9 @@ class _Look:
         guards = tuple(pattern for guard in (accepted.guards if accepted else ()) for pattern in guard.patterns)
         paths = frozenset(entry.path for entry in self.eyes.mirror.tree(self.commit) if entry.mode in FILES)
         return Reach(paths, tuple(self.eyes.allow), guards, (*self.tools.protected, *self.taken))
+
+    def _changed(self, path: str) -> datetime | None:
+        return self.eyes.mirror.changed_last(self.commit, path)
 
     def _read(self, path: str) -> str:
         try:

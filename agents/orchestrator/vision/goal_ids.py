@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 
+from sisimpur.agents.orchestrator.vision.meaning import SAME_GOAL, likeness
 from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.work import Goal, Remark, Vision
 
 BULLET, PROSE, NOTE, ISSUE = "g-", "p-", "n-", "i-"  # where the thing was found that an id stands for
-SAME_GOAL = 0.6  # of the words of two titles
-FEW = 3  # words that say what is meant, whatever follows them
 
 
 def normalised(text: str) -> tuple[str, ...]:
@@ -71,24 +68,12 @@ def _give_to_reworded(ids: dict[int, str], goals: Sequence[Goal], known: Sequenc
         (-ratio, old.priority is not goal.priority, place, number)
         for number, old in enumerate(known)
         for place, goal in enumerate(goals)
-        if place not in ids and old.id not in given and (ratio := similarity(old.title, goal.title)) >= SAME_GOAL
+        if place not in ids and old.id not in given and (ratio := likeness(old.title, goal.title)) >= SAME_GOAL
     ]
     for _, _, place, number in sorted(pairs):
         if place not in ids and known[number].id not in given:
             ids[place] = known[number].id
             given.add(known[number].id)
-
-
-def similarity(one: str, other: str) -> float:
-    """0 to 1: how much of the words of two titles is the same, in the same order. Who says more of it says the same."""
-    first, second = normalised(one), normalised(other)
-    shorter, longer = sorted((first, second), key=len)
-    if len(shorter) >= FEW and longer[: len(shorter)] == shorter:
-        return max(SAME_GOAL, len(shorter) / len(longer))
-    shared = (Counter(first) & Counter(second)).total()
-    if 2 * shared < SAME_GOAL * (len(first) + len(second)):  # cannot reach it: most pairs end here
-        return 0.0
-    return difflib.SequenceMatcher(None, first, second, autojunk=False).ratio()
 
 
 def _new_id(goal: Goal, prefix: str, used: set[str]) -> str:

@@ -15,7 +15,7 @@ from sisimpur.shared.model.text import one_line
 MOST_ASKS, MOST_TOLD = 12, 24_000  # questions, characters of all answers
 LONG_FILE, LONG_PARTS = 20_000, 6_000  # characters of a file, and of one that is longer
 MOST_DEFINITIONS, MOST_USES, MOST_HITS = 3, 8, 20
-LONGEST_ASK = 200
+LONGEST_ASK, MOST_COMPARED = 200, 2_000
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def _found(source: SourceTree, what: str) -> tuple[str, str]:
     if len(same) > 1:
         return "", f"several files are called so: {', '.join(same[:MOST_USES])}"
     if not same:
-        alike = difflib.get_close_matches(name, paths, 3, 0.7) if len(paths) <= 5_000 else []
+        alike = difflib.get_close_matches(name, paths, 3, 0.7) if len(paths) <= MOST_COMPARED else []
         return "", "there is no such file" + (f"; alike: {', '.join(alike)}" if alike else "")
     if not may_be_read(same[0]):
         return "", "not shown: it usually holds keys"

@@ -27,6 +27,7 @@ DULL = (
     "migrations",
 )
 TESTS = ("test_*.py", "*_test.py", "tests.py", "*.test.[jt]s", "*.spec.[jt]s", "*.test.[jt]sx", "*_test.go")
+LOOKS = ("*.css", "*.scss", "*.less", "*.po")
 PROSE = ("*.md", "*.rst", "*.txt", "CHANGES*", "CHANGELOG*", "TODO*", "HISTORY*", "docs")
 
 IDENTIFIER = re.compile(r"_|\.|\d|[a-z][A-Z]|^[A-Z]{3,}$")
@@ -35,16 +36,19 @@ NAME = re.compile(r"[^\W\d]\w*")
 PART = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+|[^\W\dA-Za-z_]+")
 ENDINGS = re.compile(r"(?<=\w{3})(?:ions?|ing|ers?|ed|es|s|e|y)$")
 DEFINED = re.compile(
-    r"^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:def|class|function|func|const|let|var)\s+(\w+)"
-    r"|^([A-Za-z_]\w*)\s*(?::[^=\n]+)?=[^=]",
+    r"^([ \t]*)(?:export +)?(?:default +)?(?:async +)?(?:def|class|function|func|const|let|var) +(\w+)"
+    r"|^([A-Za-z_]\w*) *(?::[^=\n]+)?=[^=]",
     re.MULTILINE,
 )
-TOKEN = re.compile(r"[\w@+./-]*[./][\w@+./-]*")
-IMPORTED = re.compile(r"^\s*from\s+([.\w]+)\s+import\s+(\([^)]*\)|[^\n]*)|^\s*import\s+([\w., ]+)", re.MULTILINE)
+TOKEN = re.compile(r"[\w@+./-]+")
+IMPORTED = re.compile(
+    r"^[ \t]*from +([.\w]+) +import +(\([^)]{0,2000}\)|[^\n]*)|^[ \t]*import +([\w., ]+)", re.MULTILINE
+)
+LONGEST_TOKEN = 200
 SHARED_NAMES = 3  # files; a name that more of them define tells nothing of which is meant
 
 
-Kind = Literal["code", "tests", "prose", "dull"]
+Kind = Literal["code", "tests", "prose", "looks", "dull"]
 
 
 @lru_cache(100_000)
@@ -52,6 +56,8 @@ def kind(path: str) -> Kind:
     """What a file is good for: code tells what is so, prose what was meant."""
     if matches(path, DULL):
         return "dull"
+    if matches(path, LOOKS):
+        return "looks"
     return "prose" if matches(path, PROSE) else "tests" if matches(path, TESTS) else "code"
 
 
@@ -90,8 +96,17 @@ class IndexedFile:
         return found
 
     @cached_property
+    def _definitions(self) -> tuple[tuple[str, str, str], ...]:
+        return tuple(DEFINED.findall(self.text))
+
+    @cached_property
     def defined(self) -> frozenset[str]:
-        return frozenset(one or other for one, other in DEFINED.findall(self.text))
+        return frozenset(one or other for _, one, other in self._definitions)
+
+    @cached_property
+    def offered(self) -> frozenset[str]:
+        """What others may use by its name alone: no methods."""
+        return frozenset(one or other for indent, one, other in self._definitions if not indent)
 
     @property
     def size(self) -> int:
@@ -129,8 +144,18 @@ class CodeIndex:
         total = 0.0
         for word in wanted:
             count = file.words[word]
-            total += self.weight(word) * (2.2 * count / (count + 1.2 * length) + (1.5 if word in in_path else 0))
+            total += self.weight(word) * (2.2 * count / (count + 1.2 * length) + (1.0 if word in in_path else 0))
         return total
+
+    @cached_property
+    def holders(self) -> Mapping[str, tuple[str, ...]]:
+        """Identifier -> files that hold it."""
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for path, file in self.files.items():
+            for name in file.names:
+                if IDENTIFIER.search(name):
+                    found[name].append(path)
+        return {name: tuple(paths) for name, paths in found.items()}
 
     # --- references ------------------------------------------------------------------------------------------
 
@@ -147,7 +172,8 @@ class CodeIndex:
     def _telling(self) -> frozenset[str]:
         """Names that say which file is meant, wherever they stand."""
         few = (name for name, paths in self.definers.items() if len(paths) <= SHARED_NAMES)
-        return frozenset(name for name in few if len(name) > 4 and IDENTIFIER.search(name))
+        telling = (name for name in few if len(name) > 4 and IDENTIFIER.search(name))
+        return frozenset(name for name in telling if any(name in self.files[p].offered for p in self.definers[name]))
 
     @cached_property
     def links(self) -> Mapping[str, frozenset[str]]:
@@ -183,7 +209,7 @@ class CodeIndex:
         folder = dirname(file.path)
         for token in set(TOKEN.findall(file.text)):
             name = token.strip("./-")
-            if "." not in name and "/" not in name:
+            if len(name) > LONGEST_TOKEN or not ("." in name or "/" in name):
                 continue
             yield from _nearest(folder, self.at_end(name) or self.module(name), SHARED_NAMES)
         for module, names, plain in IMPORTED.findall(file.text):

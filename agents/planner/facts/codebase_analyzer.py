@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import groupby, islice, zip_longest
 
 from sisimpur.agents.planner.facts.code_index import ENDING, IDENTIFIER, CodeIndex, IndexedFile, kind, words
 from sisimpur.agents.planner.facts.relevance import COMMON, Relevance, relevance
@@ -27,7 +27,7 @@ BESIDE = 12_000  # characters of files beside the named ones, for each goal
 PRICE = 0.2  # how much less a long file is worth: its length to this power
 OUTLINED_FILES = 12
 TERMS_PER_TEXT, MAX_TERMS = 8, 40
-HITS_PER_TERM, HITS_ASKED = 6, 60
+HITS_PER_FILE, HITS_PER_TERM, HITS_OF_A_WORD, HITS_ASKED = 3, 6, 30, 60
 LONGEST_TEXT = 2_000  # characters of a goal that are searched for names
 SMALLEST_PART = 200
 TREE, FOUND, OUTLINED = 0.3, 0.12, 0.08  # of all characters, at most
@@ -188,6 +188,8 @@ def _view(index: CodeIndex, path: str, spoken: Sequence[Relevance], is_named: bo
     file = index.files.get(path)
     if file is None:
         return f"{path}: not shown (a key, not text, or too large)"
+    if not file.text:
+        return f"{path}: empty"
     if _is_short(file, is_named) and file.size <= room:
         return whole(path, file.lines)
     share = min(LONG_IF_NAMED if is_named else LONG_IF_FOUND, room)
@@ -259,7 +261,10 @@ def _last(path: str) -> tuple[bool, bool]:
 
 
 def _found(index: CodeIndex, found: Mapping[str, Sequence[SourceHit]], is_whole: Collection[str]) -> str:
-    """Where words stand, but for files that are shown whole: there they are seen. Of plain words only the files."""
+    """Where words stand, but for files that are shown whole: there they are seen.
+
+    Of plain words only the files; those that stand everywhere tell nothing.
+    """
     lines = ["searched, and how many lines hold it:", *_nowhere(index, found)]
     seen: list[str] = []
     for term, lines_found in found.items():
@@ -270,12 +275,17 @@ def _found(index: CodeIndex, found: Mapping[str, Sequence[SourceHit]], is_whole:
             seen.append(f"“{term}”")
         elif lines_found and (IDENTIFIER.search(term) or " " in term):
             lines.append(f"“{term}”: {count}{also}")
-            lines += [f"  {hit.path}:{hit.line}: {clean(hit.text.strip())}" for hit in elsewhere[:HITS_PER_TERM]]
-        elif lines_found:
-            where = "" if len(lines_found) >= HITS_ASKED else f", in {_few(_most_hit(elsewhere))}"
-            lines.append(f"“{term}”: {count}{where}{also}")
+            lines += [f"  {hit.path}:{hit.line}: {clean(hit.text.strip())}" for hit in _spread(elsewhere)]
+        elif 0 < len(lines_found) <= HITS_OF_A_WORD:
+            lines.append(f"“{term}”: {count}, in {_few(_most_hit(elsewhere))}{also}")
     lines += [f"only in files shown below: {', '.join(seen)}"] if seen else []
     return "\n".join(lines) if found else ""
+
+
+def _spread(found: Iterable[SourceHit]) -> Iterator[SourceHit]:
+    """A few, and of one file no more than it takes to know it."""
+    by_file = ((place, hit) for _, same in groupby(found, lambda hit: hit.path) for place, hit in enumerate(same))
+    return islice((hit for place, hit in by_file if place < HITS_PER_FILE), HITS_PER_TERM)
 
 
 def _places(index: CodeIndex, found: Mapping[str, Sequence[SourceHit]]) -> Iterator[str]:

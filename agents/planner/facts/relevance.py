@@ -12,9 +12,10 @@ from sisimpur.agents.planner.facts.code_index import ENDING, IDENTIFIER, CodeInd
 from sisimpur.shared.model.scope import matches
 
 NAMED_FILES = 12
+FEW_FILES = 4
 FOLDER_FILES = 15  # a folder of more is no name for its files
 HOPS, PASSED_ON = 2, 0.45  # of what a file is worth, to those that it uses, and that use it
-TELLS: Mapping[Kind, float] = {"code": 1.0, "tests": 0.8, "prose": 0.5, "dull": 0.2}
+TELLS: Mapping[Kind, float] = {"code": 1.0, "tests": 0.8, "prose": 0.5, "looks": 0.4, "dull": 0.2}
 LEAST = 0.12  # of the best; less says nothing
 
 PATH = re.compile(r"[\w@.+-]*(?:/[\w@.+-]+)+/?|\w[\w.+-]*\.\w{1,6}\b|\b[A-Z]\w+file\b")
@@ -70,7 +71,7 @@ def relevance(index: CodeIndex, text: str) -> Relevance:
     own = {path: index.score(file, telling) * TELLS[kind(path)] for path, file in index.files.items()}
     top = max(own.values(), default=0.0) or 1.0
     worth = {path: value / top for path, value in own.items() if value > 0}
-    for path in {*named, *_of_kind(text, index)}:
+    for path in {*named, *_of_kind(text, index), *_holding(text, index)}:
         worth[path] = worth.get(path, 0.0) + (1.0 if path in named else 0.5)
     for hop in range(HOPS):
         worth = _passed_on(index, worth, PASSED_ON / (1 + hop))
@@ -108,6 +109,13 @@ def _in_folder(folder: str, index: CodeIndex) -> Iterator[str]:
     inside = [path for path in index.paths if dirname(path) == folder or dirname(path).endswith(f"/{folder}")]
     if folder and len(inside) <= FOLDER_FILES:
         yield from (path for path in inside if path in index.files and kind(path) != "dull")
+
+
+def _holding(text: str, index: CodeIndex) -> Iterator[str]:
+    """Few files hold an identifier that the goal says: they are what it is about."""
+    for word in set(re.findall(r"\w+", text)):
+        found = index.holders.get(word, ()) if len(word) > 4 else ()
+        yield from found if len(found) <= FEW_FILES else ()
 
 
 def _of_kind(text: str, index: CodeIndex) -> Iterator[str]:

@@ -25,7 +25,7 @@ STACK: tuple[
 TEST_SETTINGS = ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini", "package.json")
 TEST_SECTION = re.compile(r"^\[(?:tool[.:])?pytest[^\]\n]*\]\n(?:(?!\[).*\n?)*", re.MULTILINE)
 TEST_SCRIPT = re.compile(r'"test"\s*:\s*"[^"\n]*"')
-MODEL = re.compile(r"^class \w+\([^)]*\bModel\)", re.MULTILINE)
+MODEL = re.compile(r"^class \w+\([^)\n]{0,300}\bModel\)", re.MULTILINE)
 MOST_SETTINGS = 12  # lines of how tests are set up
 
 
@@ -67,11 +67,19 @@ def without_tables(index: CodeIndex) -> Iterator[str]:
             if not [other for other in made if basename(other) != "__init__.py"]:
                 why = "its migrations folder is empty: tests find no table" if made else "it has no migrations folder"
                 yield f"{path} has models without a migration in git; {why}"
+            if not _is_installed(index, basename(app)):
+                yield f"{path} has models, and no INSTALLED_APPS names {basename(app) or 'its app'}: they have no table"
     for path, file in sorted(index.files.items()):
         if basename(path) == ".gitignore":
             yield from (
                 f"{path} keeps migrations out of git: {clean(line)}" for line in file.lines if "migrations" in line
             )
+
+
+def _is_installed(index: CodeIndex, app: str) -> bool:
+    settings = [index.files[path].text for path in index.definers.get("INSTALLED_APPS", ())]
+    named = re.compile(rf"""["'](?:[\w.]*\.)?{re.escape(app)}(?:\.apps\.\w+)?["']""")
+    return not settings or any(named.search(text) for text in settings)
 
 
 def tree(index: CodeIndex, limit: int, is_sized: bool = True) -> str:

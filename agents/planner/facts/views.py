@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-LONGEST_LINE = 200
+LONGEST_LINE, LONGEST_WHOLE = 200, 20_000
 LONGEST_DEFINITION = 60  # lines; of a longer one the places that matter
 MOST_SIGNATURES, FEW_SIGNATURES = 60, 25
 BEFORE, AFTER = 2, 8  # lines around a place that stands in no definition
@@ -41,8 +41,8 @@ class Definition:
         return self.name.count(".")
 
 
-def clean(line: str) -> str:
-    return CONTROL.sub("\ufffd", line[:LONGEST_LINE])
+def clean(line: str, longest: int = LONGEST_LINE) -> str:
+    return CONTROL.sub("\ufffd", line[:longest])
 
 
 def definitions(lines: Lines) -> tuple[Definition, ...]:
@@ -77,11 +77,16 @@ def _parsed(body: Iterable[ast.stmt], within: str) -> Iterator[Definition]:
 def _guessed(lines: Lines) -> Iterator[Definition]:
     """By indentation: each lasts up to the next that is not inside of it."""
     found = [(number, match) for number, line in enumerate(lines, 1) if (match := GUESSED.match(line))]
-    for place, (number, match) in enumerate(found):
-        after = (later for later, other in found[place + 1 :] if len(other[1]) <= len(match[1]))
-        last = next(after, len(lines) + 1) - 1
+    ends: dict[int, int] = {}
+    after: list[tuple[int, int]] = []  # (indentation, line) of those below, each deeper than the one before it
+    for number, match in reversed(found):
+        while after and after[-1][0] > len(match[1]):
+            after.pop()
+        ends[number] = (after[-1][1] if after else len(lines) + 1) - 1
+        after.append((len(match[1]), number))
+    for number, match in found:
         signature = " ".join(lines[number - 1].split(":")[0].rstrip(" {").split())
-        yield Definition(match[2], number, number, last, number + 1, signature)
+        yield Definition(match[2], number, number, ends[number], number + 1, signature)
 
 
 def outlined(lines: Lines) -> Iterator[tuple[int, str]]:
@@ -89,20 +94,20 @@ def outlined(lines: Lines) -> Iterator[tuple[int, str]]:
     return ((each.line, "  " * each.depth + each.signature) for each in definitions(lines))
 
 
-def numbered(lines: Lines, numbers: Iterable[int]) -> Iterator[str]:
+def numbered(lines: Lines, numbers: Iterable[int], longest: int = LONGEST_LINE) -> Iterator[str]:
     """Lines with their numbers; what is left out between them is a line of its own."""
     previous = 0
     for number in numbers:
         if number != previous + 1:
             yield "…"
-        yield f"{number}| {clean(lines[number - 1])}"
+        yield f"{number}| {clean(lines[number - 1], longest)}"
         previous = number
     if previous < len(lines):
         yield "…"
 
 
 def whole(path: str, lines: Lines) -> str:
-    return "\n".join([f"{path}, {len(lines)} lines:", *numbered(lines, range(1, len(lines) + 1))])
+    return "\n".join([f"{path}, {len(lines)} lines:", *numbered(lines, range(1, len(lines) + 1), LONGEST_WHOLE)])
 
 
 def signatures(path: str, lines: Lines) -> str:

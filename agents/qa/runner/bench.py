@@ -163,7 +163,7 @@ class BoxBench:
 
     def _job(self, order: SuiteOrder, environment: Environment, place: Path) -> Job:
         own = (Mount(place / "src", "/src"), Mount(place / "out", OUT, writable=True), Mount(INSIDE, GATE))
-        ours = python_mounts(PROGRAMS / "python") if order.programs else ()
+        ours = python_mounts(PROGRAMS / Path(sys.executable).name) if order.programs else ()
         return Job(
             ("sh", "-c", SCRIPT, "sh", order.command, "count" if order.cover else ""),
             (*ours, *environment.mounts, *own),

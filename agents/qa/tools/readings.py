@@ -22,6 +22,9 @@ PART = "no end: "  # begins the key of a remark after which the rest of the tool
 LONGEST = 300  # characters of a remark
 MOST = 200  # remarks that are read
 GCC = re.compile(r"(?P<path>[^\s:][^:]*):\d+:\d+: (?P<level>\w+): (?P<text>.*)")
+HADOLINT = re.compile(
+    r"(?P<path>[^\s:][^:]*):\d+(?::\d+)? (?:(?P<code>\w+) (?:error|warning): |unexpected )(?P<text>.*)"
+)
 UNDER = re.compile(r"(?P<path>[^\s:][^:]*): line \d+: (?P<text>.*)")
 NUMBERS = re.compile(r"\(line \d+\)|\bline \d+\b|(?<=\D):\d+(:\d+)?\b")
 UNREACHED = re.compile(r"No matching distribution found|Could not find a version that satisfies|Could not install")
@@ -81,7 +84,8 @@ def taken(found: Sequence[ToolRemark | str]) -> Reading:
 
 
 def _broken(output: str, code: int) -> ToolRemark:
-    last = next((line for line in reversed(output.splitlines()) if line.strip()), "it says nothing")
+    lines = [line.strip() for line in output.splitlines() if line.strip()] or ["it says nothing"]
+    last = next((line for line in lines if line.lower().startswith("error")), lines[-1])
     return ToolRemark(f"{BROKEN}{_stable(last)}", f"it ends with {code}: {last}")
 
 
@@ -98,6 +102,13 @@ def gcc(output: str) -> Iterator[ToolRemark | str]:
         if found := GCC.fullmatch(line.strip()):
             code = found["text"].rpartition("[")[2].rstrip("]")
             yield ToolRemark(f"{found['path']} {code}", line.strip())
+
+
+def hadolint(output: str) -> Iterator[ToolRemark | str]:
+    """`path:3 CODE warning: text`, or `path:3:1 unexpected …`. Its hints and matters of style are left out."""
+    for line in output.splitlines():
+        if found := HADOLINT.fullmatch(line.strip()):
+            yield ToolRemark(f"{found['path']} {found['code'] or found['text']}", line.strip())
 
 
 def under(output: str) -> Iterator[ToolRemark | str]:

@@ -14,6 +14,7 @@ import os
 import re
 import runpy
 import signal
+import socket
 import sys
 from collections.abc import Iterable, Iterator
 from importlib import import_module as load
@@ -32,14 +33,22 @@ def tell(**row: object) -> None:
 
 def said(error: BaseException) -> str:
     """The exception in one line, and the root of its chain where that says something else."""
-    root, seen = error, {id(error)}
-    while (before := root.__cause__ or (None if root.__suppress_context__ else root.__context__)) is not None:
-        if id(before) in seen:
-            break
-        root = before
-        seen.add(id(root))
+    *_, root = _chain(error)
     text = f"{type(error).__name__}: {' '.join(str(error).split())[:250]}"
     return text if str(root) in str(error) else f"{text} (from {type(root).__name__}: {str(root)[:150]})"
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    found = [error]
+    while (before := error.__cause__ or (None if error.__suppress_context__ else error.__context__)) is not None:
+        if before in found:
+            break
+        found.append(error := before)
+    return found
+
+
+def _is_of_the_network(error: BaseException) -> bool:
+    return isinstance(error, (ConnectionError, socket.gaierror)) or type(error).__name__ in ("ConnectError", "URLError")
 
 
 # --- the checks of Django itself ------------------------------------------------------------------------------
@@ -146,8 +155,11 @@ def _ask(path: str) -> None:
             answer = client.get(path, secure=True) if _enters(client) else answer
         if answer.status_code >= 500:
             tell(key=f"page {path}", text=f"page {path}: answers {answer.status_code}")
-    except Exception as error:  # noqa: BLE001  whatever the page does
-        tell(key=f"page {path}", text=f"page {path}: {said(error)}")
+    except (Exception, SystemExit) as error:  # noqa: BLE001  whatever the page does
+        if any(map(_is_of_the_network, _chain(error))):
+            tell(unable=f"page {path}: the box has no network ({said(error)})")
+        else:
+            tell(key=f"page {path}", text=f"page {path}: {said(error)}")
     finally:
         signal.alarm(0)
 

@@ -1,0 +1,122 @@
+"""What a model is shown of a task's files, and what it asks for in lines of our own: more to see, large deletions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from sisimpur.agents.coder.engine.engine import Engine, EngineJob, EngineRun, text_of
+from sisimpur.agents.coder.orders import PartOrder, deleted, orders, part_of
+from sisimpur.agents.coder.parts import view
+from sisimpur.shared.llm.prompts import quoted
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.evidence import is_test_file
+from sisimpur.shared.model.work import Correction, TaskSpec
+from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.system.paths import remove_folder, write_text
+
+MOST_FIXTURES = 10_000  # characters of a conftest.py that comes along
+MOST_ASKED = 2  # times that a model may ask to see more, in one attempt
+MOST_SEEN = 30_000  # characters of what is shown then
+LEAST_SECONDS = 60  # that are left for an answer after it
+PARTS = """
+Long files are shown by their parts. A line that begins with ⋮ is ours and not in the file: it says which lines are left
+out, and what stands there. Edits are made to the whole file.
+"""
+HUNK = re.compile(r"^\+\+\+ b/(.+)$|^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+
+
+# --- what it is shown ----------------------------------------------------------------------------------------
+
+
+def with_fixtures(asked: TaskSpec, folder: Path) -> TaskSpec:
+    """The conftest.py of each test file that the task names, of its folder and those above, is read, too."""
+    named, found = (*asked.files, *asked.new_files, *asked.context), []
+    for path in (path for path in (*asked.files, *asked.new_files) if is_test_file(path)):
+        found += [str(above / "conftest.py") for above in PurePosixPath(path).parents]
+    small = [
+        path for path in dict.fromkeys(found) if path not in named and 0 < len(_text(folder, path)) <= MOST_FIXTURES
+    ]
+    return replace(asked, context=(*asked.context, *small))
+
+
+def with_views(job: EngineJob, words: str) -> EngineJob:
+    """Of long files the parts that matter. Where much is left out a second call is likely: the prompt shall be kept."""
+    shown = {path: view(path, _text(job.folder, path), words) for path in dict.fromkeys((*job.read, *job.edit))}
+    kept = {path: text for path, text in shown.items() if text}
+    return replace(job, message=job.message + PARTS, views=kept, marks=True) if kept else job
+
+
+def words_of(asked: TaskSpec, correction: Correction | None, patch: bytes) -> str:
+    """All that says which parts matter. `patch`: the change that is to be corrected."""
+    told = (asked.title, asked.description, *asked.acceptance, correction.findings if correction else "")
+    return "\n".join((*told, *_changed_lines(patch.decode("utf-8", "replace"))))
+
+
+def _changed_lines(patch: str) -> Iterator[str]:
+    path = ""
+    for found in HUNK.finditer(patch):
+        path = found[1] or path
+        if found[2]:
+            yield f"{path}:{found[2]}-{int(found[2]) + max(int(found[3] or 1), 1) - 1}"
+
+
+def _text(folder: Path, path: str) -> str:
+    """Empty: there is none that may be shown; whether that is wrong is for the engine's door to say."""
+    try:
+        return text_of(folder, path)
+    except Refused:
+        return ""
+
+
+# --- what it asks for ----------------------------------------------------------------------------------------
+
+
+def run_and_show(engine: Engine, job: EngineJob) -> EngineRun:
+    """One run; if the model asks to see more before it edits, another one in the same folder. Refused: see Engine."""
+    done = engine.run(job)
+    for asked in range(MOST_ASKED + 1):
+        wanted = orders(done.reply, "SHOW") if done.end == "no edits" else ()
+        if not wanted:
+            break
+        if asked == MOST_ASKED:
+            return replace(done, detail=f"it asked to see {', '.join(map(str, wanted))}, and edited nothing", reply="")
+        remove_folder(job.folder / ".git")  # the throw-away one
+        fault_point("engine.asked")
+        left = max(LEAST_SECONDS, int(job.seconds - done.seconds))
+        job = replace(job, message=f"{job.message}\n\n{_shown(job.folder, wanted)}", seconds=left)
+        done = engine.run(job)
+    return done
+
+
+def _shown(folder: Path, wanted: tuple[PartOrder, ...]) -> str:
+    """What there is of it, as far as it fits."""
+    found = []
+    for one in wanted:
+        try:
+            text = part_of(one, text_of(folder, one.path))
+        except Refused as reason:
+            text = str(reason)
+        found.append(f"{one.path}\n{quoted(text[:MOST_SEEN], 'part')}")
+    whole = "\n\n".join(found)
+    return f"You asked to see:\n\n{whole if len(whole) <= 2 * MOST_SEEN else whole[: 2 * MOST_SEEN]}"
+
+
+def texts(job: EngineJob) -> Mapping[str, str]:
+    """What the files to edit hold."""
+    return {path: text for path in job.edit if (text := _text(job.folder, path))}
+
+
+def delete(job: EngineJob, done: EngineRun, before: Mapping[str, str]) -> EngineRun:
+    """Delete what the model asked for, in files that it may edit: then it has edited. Refused: it cannot be done."""
+    wanted = orders(done.reply, "DELETE") if done.end in ("edited", "no edits") else ()
+    left = deleted(wanted, before, texts(job))
+    for path, text in left.items():
+        if text is None:
+            (job.folder / path).unlink()
+        else:
+            write_text(job.folder / path, text)
+        fault_point("engine.deleted")
+    return replace(done, end="edited", edited=(*done.edited, *left)) if left else done

@@ -1,0 +1,46 @@
+"""What is known of how a target is set up and tested -> lines for the planner. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from sisimpur.shared.model.evidence import Evidence, SuiteRun
+from sisimpur.shared.model.text import one_line
+
+SIGNED_IN = re.compile(r"//[^/@\s]+@")  # who somebody is at an index, with a key perhaps
+MOST_NAMED = 5  # tests, folders
+LONGEST = 300
+
+
+def environment_lines(setup: str, test: str, check: Evidence | None, base: SuiteRun | None) -> tuple[str, ...]:
+    """`setup`, `test`: the owner's commands, empty for the usual ones; `check`, `base`: the newest runs, if any."""
+    lines = [
+        f"set-up: {setup or 'what requirements*.txt and pyproject.toml ask for is installed'}",
+        f"tests run with: {test or (check.command if check else '') or 'pytest, or manage.py test'};"
+        " from the repository's root, in a box without network",
+        *(_counts(base) if base else ()),
+    ]
+    return tuple(one_line(SIGNED_IN.sub("//", line), LONGEST) for line in lines)
+
+
+def _counts(base: SuiteRun) -> Iterator[str]:
+    """What the tests of the target's branch said last."""
+    if not base.is_whole:
+        yield f"their last run before any change did not finish: {base.end}"
+        return
+    counts = Counter(base.outcomes.values())
+    covered = "" if base.covered is None else f"; they run {base.covered:.0f} % of all code"
+    told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "none was collected"
+    yield f"their last run before any change: {told}, in {base.seconds:.0f} s{covered}"
+    if failed := sorted(base.of("failed")):
+        yield f"failing before any change: {_few(failed)}"
+    reached = Counter(test.partition("::")[0].rpartition("/")[0] or "." for test in base.outcomes)
+    if reached:
+        yield f"collected from: {_few([f'{folder} ({count})' for folder, count in sorted(reached.items())])}"
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if names[MOST_NAMED:] else ""
+    return ", ".join(names[:MOST_NAMED]) + more

@@ -1,0 +1,148 @@
+"""Words of a goal -> what they mean, in English, Bengali and Bengali with Latin letters: how alike two goals are. Pure.
+
+Order, small words and endings say nothing; names, paths and numbers say most. Who rewords a goal says more or less of
+the same; who swaps one word for another means something else.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+SAME_GOAL = 0.6  # at least, of two wordings of one goal
+SWAPPED = 6  # words in common for each that may be swapped: in a long goal one is a matter of style
+
+NAME = re.compile(r".*[./_\d].*|.*\w-\w.*")  # a path, a module, an identifier, a version, a number
+TARGET = re.compile(r"\d+(?:[.,]\d+)? ?(?:%|per ?cent\b|ms\b|seconds?\b|minutes?\b|lines\b)")
+SUFFIXES = (
+    "ations",
+    "ation",
+    "ions",
+    "ion",
+    "ings",
+    "ing",
+    "ates",
+    "ated",
+    "ate",
+    "ers",
+    "er",
+    "ies",
+    "ied",
+    "ed",
+    "es",
+    "s",
+    "e",
+    "y",
+)
+SHORTEST = 3  # letters of a stem
+
+SILENT = """
+    a an and any are as at be been by can could do each every for from had has have how i if in instead into is it its
+    let make makes more must my nobody no of on once one's or our over per please set shall should so some than that the
+    their them then there they this to turn us want wants we when where which who will with would you your function
+    class method file longer under below above least most
+    aar ache aro dao diye e ei er hobe hok jabe jeno jonno ke kore koro korte korun ta te theke tar o r
+    আছে আর আরো উপর এ এই এর এবং ও কর করতে করা করুন করে করো কে জন্য জন্যে টা টি তে থেকে দাও দিয়ে দিন যেন র সব হবে হোক
+    """
+
+# One meaning a line.
+GROUPS = """
+fix correct repair mend wrong broken thik ঠিক bhul ভুল
+remove delete drop erase muche muchhe bad মুছে মুছো বাদ সরাও
+add write create need lagbe likho lekho যোগ লাগবে লেখো লিখো বানাও banao
+off disable stop not never without bondho na না বন্ধ
+on enable chalu চালু
+fast faster speed slow quick druto dhire দ্রুত ধীর
+upgrade update move bump migrate
+mail email e-mail মেইল ইমেইল
+test tests টেস্ট porikkha পরীক্ষা
+page পেজ পাতা
+password পাসওয়ার্ড
+login লগইন
+list তালিকা talika
+user ব্যবহারকারী
+student ছাত্র শিক্ষার্থী
+show shown display dekhao দেখাও
+price dam দাম
+photo picture image chobi ছবি
+raise reach bring increase barao বাড়াও
+unused used use dead
+rename call
+split separate
+error errors failure
+"""
+
+NUMBERS = {
+    word: str(number)
+    for number, words in enumerate(
+        ("zero", "one ek এক", "two dui দুই", "three tin তিন", "four char চার", "five panch পাঁচ")
+    )
+    for word in words.split()
+} | {"ten": "10", "dosh": "10", "দশ": "10"}
+
+
+def likeness(one: str, other: str) -> float:
+    """0 to 1; from SAME_GOAL on they mean the same."""
+    first, second = meanings(one), meanings(other)
+    common = first & second
+    if not common:
+        return 0.0
+    mine, theirs = first - second, second - first
+    alike = 2 * len(common) / (len(first) + len(second))
+    swapped = min(len(mine), len(theirs))
+    named = any(map(_is_name, mine)) and any(map(_is_name, theirs))
+    weight = sum(2 if _is_name(word) else 1 for word in common)
+    is_same = not named and weight >= min(2, len(first), len(second)) and swapped <= len(common) // SWAPPED
+    return max(SAME_GOAL, alike) if is_same else min(alike, SAME_GOAL) / 2
+
+
+def meanings(text: str) -> frozenset[str]:
+    """What is left of a text when small words and endings are gone; all of its words if nothing is.
+
+    A target that is raised is a wish reworded: how much of it is wanted is not what it is about.
+    """
+    counted = " ".join(NUMBERS.get(word, word) for word in unicodedata.normalize("NFKC", text).casefold().split())
+    folded = TARGET.sub(" target ", _in_digits(counted))
+    words = [word.strip("-._/") for word in _tokens(folded)]
+    telling = frozenset(_meaning(word) for word in words if word and word not in _silent())
+    return telling or frozenset(filter(None, words)) or frozenset(text.split())
+
+
+def _tokens(text: str) -> list[str]:
+    """Runs of letters with their marks (Bengali needs them), digits, and what joins the parts of a name."""
+    return "".join(c if unicodedata.category(c)[0] in "LMN" or c in "-./_" else " " for c in text).split()
+
+
+def _in_digits(text: str) -> str:
+    """Digits of any script as ours."""
+    return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
+
+
+def _is_name(word: str) -> bool:
+    return NAME.fullmatch(word) is not None
+
+
+@cache
+def _silent() -> frozenset[str]:
+    return frozenset(SILENT.split())
+
+
+@cache
+def _groups() -> dict[str, str]:
+    lines = [line.split() for line in GROUPS.split("\n") if line]
+    return {form: line[0] for line in lines for word in line for form in (word, _stem(word))}
+
+
+def _meaning(word: str) -> str:
+    known = _groups()
+    stem = word if _is_name(word) else _stem(word)
+    return known.get(word) or known.get(stem) or stem
+
+
+def _stem(word: str) -> str:
+    for ending in SUFFIXES:
+        if word.endswith(ending) and len(word) - len(ending) >= SHORTEST:
+            stem = word.removesuffix(ending)
+            return stem[:-1] if stem[-1] == stem[-2] and len(stem) > SHORTEST else stem
+    return word

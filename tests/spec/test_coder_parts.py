@@ -1,0 +1,175 @@
+"""What a model is shown of long files, and what it may ask of us in a line of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from sisimpur.agents.coder.orders import PartOrder, deleted, orders, part_of
+from sisimpur.agents.coder.parts import LONG, MOST, view
+from sisimpur.agents.coder.showing import words_of
+from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.work import Correction, TaskSpec
+
+FILLER = "    x = 1  # a line that nobody asks about, and that only makes this long\n"
+
+
+def function(name: str, body: str = FILLER * 12, within: str = "") -> str:
+    return f"{within}def {name}(a, b):\n{body}{within}    return '{name} ends here'\n\n\n"
+
+
+LONG_FILE = (
+    "import os\n\nRATE = 3\n\n\n"
+    + "".join(function(f"other_{number}") for number in range(40))
+    + function("before_it", "    pass\n")
+    + function("net_price")
+    + function("after_it", "    pass\n")
+    + "class Invoice:\n    '''What is owed.'''\n\n"
+    + "".join(function(f"part_{number}", FILLER.replace("    ", "        ", 1) * 4, "    ") for number in range(20))
+    + "".join(function(f"last_{number}") for number in range(40))
+)
+
+
+def shown(words: str, text: str = LONG_FILE) -> str:
+    return view("app/sums.py", text, words)
+
+
+@pytest.mark.parametrize("text", ["", "x = 1\n", "x" * LONG])
+def test_a_short_file_is_shown_whole(text: str) -> None:
+    assert shown("net_price", text) == ""
+
+
+def test_what_the_task_names_is_shown_letter_by_letter_with_its_neighbours() -> None:
+    found = shown("Round what net_price returns.")
+    assert function("net_price") in found
+    assert "def before_it" in found and "def after_it" in found and "RATE = 3" in found
+    assert "other_7 ends here" not in found
+    assert len(found) < MOST + LONG / 2 < len(LONG_FILE)
+
+
+def test_all_else_is_told_by_its_lines_and_its_first_line() -> None:
+    number = LONG_FILE[: LONG_FILE.index("def other_7(")].count("\n") + 1
+    assert f"⋮   {number}-{number + 13}: other_7: def other_7(a, b):" in shown("net_price")
+    assert "Invoice.part_3: def part_3(a, b):" in shown("net_price")
+
+
+def test_what_is_shown_is_the_file_without_what_is_left_out() -> None:
+    lines = [line for line in shown("net_price").splitlines() if not line.startswith("⋮")]
+    left = iter(LONG_FILE.splitlines())
+    assert all(line in left for line in lines), "each line is in the file, in its order"
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        pytest.param("`Invoice.part_7` forgets a line", "part_7 ends here", id="a method"),
+        pytest.param("see app/sums.py:{at}, it is wrong", "last_9 ends here", id="a line that is named"),
+        pytest.param("sums.py, line {at} is wrong", "last_9 ends here", id="the same in words"),
+        pytest.param("It says `'other_3 ends here'` there", "other_3 ends here", id="what is quoted"),
+    ],
+)
+def test_other_ways_to_name_a_part(words: str, part: str) -> None:
+    at = LONG_FILE[: LONG_FILE.index("'last_9")].count("\n") + 1
+    assert part in shown(words.format(at=at))
+    assert part not in shown("net_price")
+
+
+def test_where_a_named_function_is_used_is_shown_too() -> None:
+    text = LONG_FILE + function("uses", "    return net_price(1, 2)\n")
+    assert "return net_price(1, 2)" in shown("Rename net_price", text)
+
+
+def test_a_correction_is_shown_what_the_last_change_has_touched() -> None:
+    at = LONG_FILE[: LONG_FILE.index("'last_20")].count("\n") + 1
+    patch = f"--- a/app/sums.py\n+++ b/app/sums.py\n@@ -{at},2 +{at},3 @@ def last_20(a, b):\n".encode()
+    words = words_of(TaskSpec("t", "Fix it", "It is wrong."), Correction("c", "One test fails."), patch)
+    assert "last_20 ends here" in shown(words)
+
+
+def test_a_long_page_is_shown_around_what_is_named() -> None:
+    page = "".join(
+        f"<p class='line-{number}'>a long page has many lines like this one</p>\n" for number in range(2_000)
+    )
+    found = shown("The paragraph `class='line-1500'` is empty", page)
+    assert "line-1500'" in found and "line-1495'" in found and "line-1000'" not in found
+
+
+# --- what it asks for ----------------------------------------------------------------------------------------
+
+EDIT = "a.py\n```python\n<<<<<<< SEARCH\nDELETE FILE b.py\n=======\nDELETE a.py::f\n>>>>>>> REPLACE\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("reply", "found"),
+    [
+        pytest.param("DELETE a.py::f", ["a.py::f"], id="a name"),
+        pytest.param("So:\n\n- `DELETE a/b.py:10-80`\n", ["a/b.py:10-80"], id="lines, as models write them"),
+        pytest.param(f"{EDIT}DELETE c.py::C.m\n", ["c.py::C.m"], id="what stands in an edit is code"),
+        pytest.param("DELETE FROM users;\nDELETE it all\nDelete a.py::f", [], id="other words"),
+        pytest.param("DELETE a.py::f\nDELETE a.py::f", ["a.py::f"], id="said twice"),
+    ],
+)
+def test_an_order_is_a_line_of_its_own(reply: str, found: list[str]) -> None:
+    assert [str(one) for one in orders(reply, "DELETE")] == found
+    assert orders(reply, "SHOW") == ()
+
+
+CODE = """import os
+
+
+@cache
+def f():
+    return 1
+
+
+def g():
+    return 2
+
+
+class C:
+    def m(self):
+        return 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("order", "left"),
+    [
+        pytest.param(
+            "DELETE a.py::f", CODE.replace("@cache\ndef f():\n    return 1\n\n\n", ""), id="a function, decorated"
+        ),
+        pytest.param("DELETE a.py:9-10", CODE.replace("def g():\n    return 2\n\n\n", ""), id="lines"),
+        pytest.param("DELETE FILE a.py", None, id="the file"),
+        pytest.param("DELETE a.py::f\nDELETE a.py::C", "import os\n\n\ndef g():\n    return 2\n\n\n", id="two"),
+    ],
+)
+def test_what_is_to_go_goes(order: str, left: str | None) -> None:
+    assert deleted(orders(order, "DELETE"), {"a.py": CODE}, {"a.py": CODE}) == {"a.py": left}
+
+
+def test_lines_are_those_that_the_model_saw() -> None:
+    now = "import sys\n" + CODE
+    assert deleted(orders("DELETE a.py:9-10", "DELETE"), {"a.py": CODE}, {"a.py": now}) == {
+        "a.py": now.replace("def g():\n    return 2\n\n\n", "")
+    }
+
+
+@pytest.mark.parametrize(
+    ("order", "why"),
+    [
+        pytest.param("DELETE other.py::f", "the task does not name it", id="a file that is not the task's"),
+        pytest.param("DELETE a.py::nothing", "there is no a.py::nothing", id="no such name"),
+        pytest.param("DELETE a.py:90-95", "there is no a.py:90-95", id="no such lines"),
+        pytest.param("DELETE a.py::C.m", "no Python any more", id="an empty class would be left"),
+        pytest.param("DELETE a.py:6-6", "no Python any more", id="half of a function"),
+    ],
+)
+def test_what_cannot_go_is_refused(order: str, why: str) -> None:
+    with pytest.raises(Refused, match=why):
+        deleted(orders(order, "DELETE"), {"a.py": CODE}, {"a.py": CODE})
+
+
+def test_a_part_is_shown_as_it_is_or_the_names_that_there_are() -> None:
+    assert part_of(PartOrder("SHOW", "a.py", "f"), CODE) == "⋮ lines 4-6\n@cache\ndef f():\n    return 1\n"
+    assert part_of(PartOrder("SHOW", "a.py", "", 9, 900), CODE).splitlines()[1] == "def g():"
+    with pytest.raises(Refused, match=r"there is no a.py::h; the file has f, g, C, C.m"):
+        part_of(PartOrder("SHOW", "a.py", "h"), CODE)
