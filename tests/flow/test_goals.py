@@ -202,7 +202,13 @@ def test_what_the_reviewer_would_have_the_owner_know_is_kept_and_read_at_the_end
     tmp_path: Path, model: ScriptedModel
 ) -> None:
     stage = home(tmp_path, model, PLAIN)
-    told = {"decision": "approve", "unresolved": [], "findings": [], "for_owner": "page two is empty for now"}
+    told = {
+        "decision": "approve",
+        "reason": "",
+        "unresolved": [],
+        "findings": [],
+        "for_owner": "page two is empty for now",
+    }
     model.play([reads(), planned(PAGED, 1), CODES, {**APPROVES, "json": told}, says("holds")])
     assert stage.run_day() == []
     with stage.records() as records:
