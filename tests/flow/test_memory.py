@@ -254,6 +254,17 @@ def planner_prompts(model: ScriptedModel) -> list[str]:
     ]
 
 
+def test_the_planner_is_told_how_tests_run_and_what_their_environment_lacks(make: Make, model: ScriptedModel) -> None:
+    stage = make(BAD, GOOD, trace="ModuleNotFoundError: No module named 'requests'")
+    stage.run_day()
+    day_two(stage, model)
+    first, second = planner_prompts(model)
+    for prompt in (first, second):
+        assert "tests run with: " in prompt
+    assert "their last run before any change: " in second
+    assert "the tests' environment has no package with the module requests" in second
+
+
 def test_what_the_owner_rejected_is_told_to_the_planner_of_a_like_goal(make: Make, model: ScriptedModel) -> None:
     stage = make(GOOD, COUNTS)
     stage.given_config("policy", merge="{auto: false}")

@@ -206,8 +206,9 @@ class _DayPlanning:
         of, day = self.of, self.day
         order = self._order(goals, free)
         lessons = of.recall.for_planner(goals, f"plan-{day}", order.first_number)
+        known = order.environment + of.recall.facts()
         with of.runs.unlocked("planner", day=day) as run:
-            answer = of.ask(run, replace(order, lessons=lessons, environment=of.recall.facts()), commit)
+            answer = of.ask(run, replace(order, lessons=lessons, environment=known), commit)
         of.books.research.ask([inquiry(unknown.text, unknown.goal_id) for unknown in answer.unknowns], day)
         self._keep_words(answer, goals)
         plan = self._as_plan(answer, goals)
