@@ -181,7 +181,7 @@ class Coder:
         asked = (*correction.tests.files, *correction.tests.new_files)
         changed = self.mirror.changed(correction.start, committed.sha)
         others = [change.path for change in changed if change.path not in asked and not marks_tests(change, asked)]
-        return f"only tests were asked for, but {', '.join(others[:5])} was changed" if others else ""
+        return f"only tests were asked for, but {', '.join(others)} was changed" if others else ""
 
     def _branch(self, task: TaskSpec, base: str, committed: Committed) -> Branch:
         name = branch_name(task.id, task.title)
