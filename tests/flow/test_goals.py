@@ -10,7 +10,7 @@ import pytest
 
 from sisimpur.agents.coder.engine.engine import EngineJob
 from sisimpur.shared.model.lifecycle import wording
-from sisimpur.shared.model.work import GoalWord, Measure, MeasureKind
+from sisimpur.shared.model.work import Goal, GoalWord, Measure, MeasureKind
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
@@ -121,6 +121,12 @@ def test_a_figure_that_stays_below_is_a_question_after_two_more_plannings(tmp_pa
     assert len(prompts(model, "Planner")) == 3 and ticked(stage) == []
     asked = "3 tasks merged for it, and it does not hold yet: coverage of api: 60.0 %, wanted at least 80 %"
     assert asked in report(stage) and "a question waits for you" in bullet(stage)
+    with stage.records() as records:
+        (question,) = records.questions()
+        records.plans.answer(question, wording(Goal(COVERED, "80 % coverage of api/")), "go on", stage.clock.now())
+    model.play([reads(), planned(COVERED, 4), CODES, APPROVES])
+    next_day(stage)
+    assert len(prompts(model, "Planner")) == 4 and asked not in report(stage)
     stage.home.roadmap.write_text(stage.home.roadmap.read_text().replace("- [ ]", "- [x]"))
     next_day(stage)
     assert asked not in report(stage) and asked not in stage.home.daily_plan.read_text()

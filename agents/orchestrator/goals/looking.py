@@ -122,7 +122,8 @@ class GoalLooks:
         for goal, merged in [(one.goal, one.merged) for one in standings if one.end == "ask"]:
             text = ends.question(known.looks(goal), known.measure(goal), merged)
             self._plans.ask(session.day(), (Question(goal.id, text),), {goal.id: wording(goal)})
-            session.tell(f"{goal.title}: a question for you")
+            if self._plans.asked({goal.id: wording(goal)}):
+                session.tell(f"{goal.title}: a question for you")
 
     def _due(self, standings: Sequence[GoalStanding]) -> Iterator[tuple[GoalStanding, GoalLook]]:
         """Each with the look that is to be made, on what is merged now."""

@@ -44,8 +44,11 @@ class OpenGoals:
         return tuple(by_id[id_] for id_ in self.roadmap.turns(day) if id_ in by_id)
 
     def open(self, vision: Vision, day: str) -> tuple[Goal, ...]:
-        """What is to be planned on that day; also what was planned to its end, and does not hold yet."""
-        again = {worded(one.goal) for one in self.roadmap.standings(day) if one.end == "plan again"}
+        """What is to be planned on that day; also what was planned to its end, and does not hold yet.
+
+        Of what the owner is asked about, only what was answered: a question that is open keeps its goal away.
+        """
+        again = {worded(one.goal) for one in self.roadmap.standings(day) if one.end in ("plan again", "ask")}
         return open_goals(self.plans, self.journal, vision, day, again)
 
     def capacity_left(self, day: str) -> int:
