@@ -41,7 +41,7 @@ from sisimpur.shared.model.gate import (
 )
 from sisimpur.shared.model.lifecycle import Card, Event, State
 from sisimpur.shared.model.naming import attempt_ref
-from sisimpur.shared.model.work import Branch, TaskSpec
+from sisimpur.shared.model.work import Branch, GoalWord, TaskSpec
 from sisimpur.shared.store.gate_book import AwaitingOwner, GateRepository
 from sisimpur.shared.store.goal_book import GoalWords
 from sisimpur.shared.store.task_records import TaskRecord
@@ -168,6 +168,7 @@ class Gatekeeper:
             self._books.tell(f"{known.id}: {problem}")
         else:
             gates.keep_review(known.id, reviewed)
+            self._review.words.keep(GoalWord(known.goal_id, "review", reviewed.word, known.id), self._books.now())
             self._books.tell(f"{known.id}: review: {gate_text.verdict_line(reviewed.verdict)}")
 
     def takes_up_again(self, known: TaskRecord) -> bool:

@@ -91,16 +91,20 @@ class Qa:
 
         BrokenSetup, Misconfigured, Unavailable: as `check`.
         """
+        gathering = self._of_commit(run, commit)
+        return gathering.base() if gathering.subject.command else SuiteRun("no tests", 0)
+
+    def _of_commit(self, run: Run, commit: str) -> Gathering:
         paths = self._paths(commit)
         command = self._command_at(commit, paths)
-        if not command:
-            return SuiteRun("no tests", 0)
         subject = Subject(run, Branch("", commit, commit), command, Touched(()), SuiteFiles(paths))
-        return Gathering(self.bench, self.source, self.kept, self.log, subject).base()
+        return Gathering(self.bench, self.source, self.kept, self.log, subject)
 
     def measure(self, run: Run, measure: Measure, commit: str) -> Figure:
         """Take a goal's figure of a commit of the branch. Misconfigured, Unavailable: as `check`."""
-        figure = Measuring(self.source, commit, partial(self.base, run, commit), self.tools).figure(measure)
+        timed = self._of_commit(run, commit).timed
+        measuring = Measuring(self.source, commit, partial(self.base, run, commit), timed, self.tools)
+        figure = measuring.figure(measure)
         self.log(run, "measured", commit=commit, of=f"{measure.kind} {measure.of}", figure=figure.value, why=figure.why)
         return figure
 

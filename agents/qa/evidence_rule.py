@@ -40,6 +40,7 @@ class Runs:
     """`restored`: the commit with the base's tests, `unchanged`: the base with the commit's tests; None: not needed.
 
     `restored_on`, `unchanged_on`: the test files that were run, empty: all. `flaky`: failed, and passed when run again.
+    `is_compared`: what is red needs no further run to go back.
     """
 
     base: SuiteRun
@@ -49,6 +50,7 @@ class Runs:
     restored_on: Collection[str] = ()
     unchanged_on: Collection[str] = ()
     flaky: frozenset[str] = frozenset()
+    is_compared: bool = True
 
     @property
     def new_tests(self) -> frozenset[str]:
@@ -90,7 +92,7 @@ def _problems(touched: Touched, runs: Runs, told: Announced, texts: Texts) -> It
         yield from _compared(told, runs)
         yield from _odd_places(touched, runs, told.places)
         yield from _old_tests(told, runs)
-        yield from _unshown(told, touched, runs, texts)
+        yield from _unshown(told, touched, runs, texts) if runs.is_compared else ()
     yield from texts.uncollected
     yield from _weakened(told, runs, texts.weakened)
 

@@ -82,28 +82,32 @@ class Gathering:
 
     def base(self) -> SuiteRun:
         """BrokenSetup, Misconfigured: the owner's to mend. A run without an end is not believed a second time."""
-        commit, label = self.subject.branch.base, self.bench.label(self.subject.branch.base)
-        key = hashlib.sha256(json.dumps([commit, self.subject.command, label, COUNTED]).encode()).hexdigest()
-        if kept := self.kept.base_run(key):
+        commit = self.subject.branch.base
+        if kept := self.kept.base_run(self._key(commit)):
             return kept
         order = SuiteOrder(commit, self.subject.command)
-        run = self._made("base", order, self._code_of_base())
-        if is_usable(run):
-            now_and_then: dict[str, Outcome] = dict.fromkeys(self._flaky(order, run.of("failed")), "passed")
-            run = replace(run, outcomes={**run.outcomes, **now_and_then})  # only what fails twice excuses a change
-            self.kept.keep_base_run(key, run)
-        return run
+        run = self._made("base", order, self._code_of(commit))
+        return self._kept(commit, run, self._flaky(order, run.of("failed"))) if is_usable(run) else run
 
     def runs(self, base: SuiteRun) -> Runs:
         """BrokenSetup if the environment of the commit itself cannot be built."""
-        commit, touched = self.subject.branch.commit, self.subject.touched
+        commit = self.subject.branch.commit
         order = SuiteOrder(commit, self.subject.command)
-        change = self._made("change", order, [*(one.path for one in touched.code), *self.subject.about])
+        change = self._made("change", order, self._code_of(commit))
         runs = Runs(base, change)
         if not change.is_whole or not is_usable(base):
             return runs
-        runs = replace(runs, flaky=self._flaky(order, change.of("failed") - base.of("failed")))
+        failing = change.of("failed") - base.of("failed")
+        runs = replace(runs, flaky=self._flaky(order, failing))
+        self._kept(commit, change, runs.flaky)  # merged as it is, it is the next base
+        if failing - runs.flaky:
+            return replace(runs, is_compared=False)
         return self._without(self._restored(runs))
+
+    def timed(self, path: str) -> SuiteRun:
+        """The tests of a file of the base, once more: each says how long it took."""
+        order = SuiteOrder(self.subject.branch.base, self.subject.command, only=[path], cover=False, time=True)
+        return self._made("timed", order)
 
     def survivors(self, planted: Sequence[Mutant], written: Collection[str]) -> list[str]:
         """The faults that the written tests do not notice."""
@@ -124,6 +128,18 @@ class Gathering:
         ]
 
     # --- runs ------------------------------------------------------------------------------------------------
+
+    def _key(self, commit: str) -> str:
+        """The same for commits of one tree: what is merged as it was tested was run already."""
+        words = [self.source.tree_id(commit), self.subject.command, self.bench.label(commit), COUNTED]
+        return hashlib.sha256(json.dumps(words).encode()).hexdigest()
+
+    def _kept(self, commit: str, run: SuiteRun, flaky: Collection[str]) -> SuiteRun:
+        """Keep it as the run of a base: only what fails twice excuses a change."""
+        now_and_then: dict[str, Outcome] = dict.fromkeys(flaky, "passed")
+        run = replace(run, outcomes={**run.outcomes, **now_and_then})
+        self.kept.keep_base_run(self._key(commit), run)
+        return run
 
     def _restored(self, runs: Runs) -> Runs:
         """The commit with the base's tests: do they accept the new code?"""
@@ -148,10 +164,10 @@ class Gathering:
             return runs
         branch, count = self.subject.branch, self.subject.alters_nothing
         order = SuiteOrder(branch.base, self.subject.command, self._files(branch.commit), only, count)
-        return replace(runs, unchanged=self._made("unchanged", order, self._code_of_base()), unchanged_on=only)
+        return replace(runs, unchanged=self._made("unchanged", order, self._code_of(branch.base)), unchanged_on=only)
 
-    def _code_of_base(self) -> list[str]:
-        paths = (entry.path for entry in self.source.tree(self.subject.branch.base))
+    def _code_of(self, commit: str) -> list[str]:
+        paths = (entry.path for entry in self.source.tree(commit))
         return [path for path in paths if path.endswith(".py") and not self.subject.touched.is_for_tests(path)]
 
     def _flaky(self, order: SuiteOrder, failing: Collection[str]) -> frozenset[str]:

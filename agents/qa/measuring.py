@@ -6,6 +6,7 @@ once, whoever asks for them.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import assert_never
@@ -15,6 +16,7 @@ from sisimpur.shared.model.errors import BrokenSetup, Refused, Stumble, Unavaila
 from sisimpur.shared.model.evidence import Figure, SuiteRun, is_test_file
 from sisimpur.shared.model.work import Measure, MeasureKind
 
+TIMED = 5  # runs of a test that is timed
 LARGEST = 20_000_000  # bytes of a file that is measured
 PROPERTIES = ("lines", "bytes", "matches")
 
@@ -24,11 +26,15 @@ CONFIGURATION = ("pyproject.toml", "ruff.toml", ".ruff.toml")  # of the tools, i
 
 @dataclass(frozen=True)
 class Measuring:
-    """Takes figures of one commit. `suite`: all its tests, run once. `tools`: those that findings are counted of."""
+    """Takes figures of one commit. `suite`: all its tests, run once; `timed`: those of a file, run anew each time.
+
+    `tools`: those that findings are counted of.
+    """
 
     source: CommitSource
     commit: str
     suite: Callable[[], SuiteRun]
+    timed: Callable[[str], SuiteRun]
     tools: Mapping[str, Counts]
 
     def figure(self, measure: Measure) -> Figure:
@@ -44,7 +50,7 @@ class Measuring:
                 case MeasureKind.PROPERTY:
                     return self._property(measure.of)
                 case MeasureKind.TIMING:
-                    return Figure(None, "times of tests are not taken yet")
+                    return self._timing(measure.of)
                 case _:
                     assert_never(measure.kind)
         except Unavailable:
@@ -97,6 +103,17 @@ class Measuring:
             return Figure(float(len(data)))
         lines = data.decode("utf-8", "replace").splitlines()
         return Figure(float(sum(pattern.strip() in line for line in lines) if pattern else len(lines)))
+
+    def _timing(self, of: str) -> Figure:
+        """The median of several runs, in milliseconds; `why` tells their spread."""
+        if self._test(of).value != 1:
+            return Figure(None, f"there is no test {of} that passes, so it cannot be timed")
+        path = of.partition("::")[0]
+        runs = [self.timed(path) for _ in range(TIMED)] if path in self._paths() else []
+        times = sorted(1_000 * sum(seconds for test, seconds in run.times.items() if is_of(test, of)) for run in runs)
+        if not times or not times[0]:
+            return Figure(None, f"the runner does not say how long {of} takes")
+        return Figure(statistics.median(times), f"{times[0]:.1f} to {times[-1]:.1f} ms in {TIMED} runs")
 
     def _paths(self) -> frozenset[str]:
         return frozenset(entry.path for entry in self.source.tree(self.commit))

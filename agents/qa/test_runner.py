@@ -81,6 +81,7 @@ class _Report:
     runners: list[_Runner] = field(default_factory=list)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
+    times: dict[str, float] = field(default_factory=dict)
 
     @property
     def has_ended(self) -> bool:
@@ -102,6 +103,7 @@ def read_run(raw: RawTestRun, asked: Collection[str] = ()) -> SuiteRun:
         covered=covered,
         uncovered=uncovered,
         executable=executable(raw.coverage, asked),
+        times=report.times,
     )
 
 
@@ -170,7 +172,7 @@ def _take(line: dict[str, object], report: _Report) -> None:
         runner.collected = _number(line["collected"])
     elif line.keys() == {"end", "ran"}:
         runner.end, runner.ran = _number(line["end"]), _number(line["ran"])
-    elif {"test", "outcome"} <= line.keys() <= {"test", "outcome", "where", "text"}:
+    elif {"test", "outcome"} <= line.keys() <= {"test", "outcome", "where", "text", "seconds"}:
         _take_test(line, runner, report)
     else:
         raise ValueError
@@ -195,6 +197,8 @@ def _take_test(line: dict[str, object], runner: _Runner, report: _Report) -> Non
     known = report.outcomes.get(test)
     if known is None or RANK[outcome] > RANK[known]:
         report.outcomes[test] = outcome
+    if "seconds" in line:
+        report.times[test] = _seconds(line["seconds"])
     where, text = _text(line.get("where", "")), _text(line.get("text", ""))
     if outcome == "failed" and len(report.failures) < MOST_FAILURES:
         place = where if PLACE.fullmatch(where) else ""
@@ -208,6 +212,12 @@ def _number(value: object) -> int:
     if type(value) is not int or not 0 <= value < 10_000_000:
         raise ValueError
     return value
+
+
+def _seconds(value: object) -> float:
+    if type(value) not in (int, float) or not 0 <= value < 1_000_000:  # type: ignore[operator]
+        raise ValueError
+    return float(value)  # type: ignore[arg-type]
 
 
 def _text(value: object) -> str:

@@ -6,10 +6,12 @@ import json
 import re
 import shlex
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from sisimpur.agents.orchestrator.inbox.answers import OwnerAnswers, begins_without
+from sisimpur.agents.orchestrator.vision.goal_ids import NOTE
 from sisimpur.cli.terminal.arguments import CHECKOUT, Arguments
 from sisimpur.cli.terminal.text import command, plain
 from sisimpur.cli.views.daemon_state import how_it_goes_on
@@ -43,7 +45,7 @@ PROGRESS = """# Progress
 
 No day has been run yet. Each day writes this page anew.
 """
-LONGEST_WHY = 500  # characters
+LONGEST_WHY, LONGEST_ANSWER = 500, 1_000  # characters
 
 
 # --- init ----------------------------------------------------------------------------------------------------
@@ -176,6 +178,30 @@ def unblock(arguments: Arguments) -> int:
         without = begins_without(board.by_id[id_], board)
         Waivers(records.db).keep(id_, without, _why(arguments.why), records.clock.now())
         print(f"{id_}: begins without {', '.join(without)}; {how_it_goes_on(records.db, records.home)}")
+    return 0
+
+
+def answer(arguments: Arguments) -> int:
+    """Answer the questions of a goal, or try a task again with these words."""
+    text = one_line(arguments.text, LONGEST_ANSWER)
+    if not text:
+        raise Misconfigured("say what you answer: answer ID TEXT")
+    with open_records(arguments.home) as records:
+        asked = [one for one in records.questions() if one.goal_id.startswith(arguments.id)]
+        goals = {one.goal_id for one in asked}
+        if arguments.id in goals:
+            goals = {arguments.id}
+        if not goals:
+            return _move(replace(arguments, why=text), "retry")
+        if len(goals) > 1:
+            raise Misconfigured(f"{arguments.id!r} fits {', '.join(sorted(goals)[:5])}; type more of the id")
+        (goal,) = goals
+        worded = records.wordings().get(goal, "")
+        for question in (one for one in asked if one.goal_id == goal):
+            if goal.startswith(NOTE):
+                raise Misconfigured(f"{goal} is a note: answer it by changing it in {records.home.vision}")
+            records.plans.answer(question, worded, text, records.clock.now())
+        print(f"{goal}: answered; it is planned with the next planning; {how_it_goes_on(records.db, records.home)}")
     return 0
 
 

@@ -35,6 +35,7 @@ class Arguments:
     wait: int | None = None  # minutes; 0: until nothing waits for the owner
     dry_run: bool = False
     why: str = ""
+    text: str = ""
     over: str = ""
     script: str = ""
     port: int = 0

@@ -161,6 +161,15 @@ def _answers(commands: CommandLine) -> None:
         if name == "approve":
             over = "settle one finding of its review, by the number that `show ID` gives it; approve nothing else"
             answer.add_argument("--over", default="", metavar="FINDING", help=over)
+    words = commands.add(
+        DAY,
+        "answer",
+        "commands.owner_commands:answer",
+        "answer the questions of a goal, or try a task again with your words",
+        "answer g-1f3a 'the old address stays'",
+    )
+    words.add_argument("id", metavar="ID", help="the goal or the task, or how its id begins; see: status")
+    words.add_argument("text", metavar="TEXT", help="your answer; the planner, or the coder, reads it")
 
 
 def _views(commands: CommandLine) -> None:

@@ -73,7 +73,9 @@ def status(arguments: Arguments) -> int:
     for heading in MOVING:
         print_list(heading.replace("_", " "), facts[heading])
     print_list("unreadable", facts["unreadable"])
-    print_list(f"questions (your answer: change the goal in {facts['home']}/VISION.md)", facts["questions"])
+    typed = command(arguments.home, "answer", "ID", "TEXT")
+    asked = [f"{one['goal']}  {one['text']}" for one in facts["asked"]]
+    print_list(f"questions (change the goal in {facts['home']}/VISION.md, or type: {typed})", asked)
     return 0
 
 
@@ -83,7 +85,7 @@ def status(arguments: Arguments) -> int:
 def _facts(records: Records) -> dict[str, Any]:
     """Collect everything in the form of `--json`."""
     seen, day, caps = snapshot(records), records.day(), records.settings.policy.budget.caps
-    stuck = stuck_tasks(seen)
+    stuck, asked = stuck_tasks(seen), _questions(records)
     cap = records.spending.cap_of(day, caps.day)
     stopped, pid = records.spending.paused(), lock.holder(records.home.lock)
     moving = _moving(records, seen)
@@ -115,7 +117,8 @@ def _facts(records: Records) -> dict[str, Any]:
         "problems": list(problems(records, bool(pid))),
         **moving,
         "stuck": [{"task": one.task, "title": one.title} | (stuck_row(one, records) or {}) for one in stuck],
-        "questions": _questions(records),
+        "questions": [one["text"] for one in asked],
+        "asked": asked,
         "unreadable": list(seen.unreadable),
     }
 
@@ -140,10 +143,10 @@ def _waiting(card: Card, board: Board) -> str:
     return f"{_line(card)}: {waits_for(card, board)}"
 
 
-def _questions(records: Records) -> list[str]:
+def _questions(records: Records) -> list[dict[str, str]]:
     accepted = records.plans.accepted()
     titles = {goal.id: goal.title for goal in accepted.vision.goals} if accepted else {}
-    return [question_line(question, titles) for question in records.questions()]
+    return [{"goal": one.goal_id, "text": question_line(one, titles)} for one in records.questions()]
 
 
 def _line(card: Card) -> str:

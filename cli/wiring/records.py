@@ -16,6 +16,7 @@ from sisimpur.agents.orchestrator.roadmap.roadmap_book import RoadmapRepository
 from sisimpur.agents.orchestrator.roadmap.roadmap_needs import open_questions
 from sisimpur.agents.orchestrator.upkeep.upkeep import wanted
 from sisimpur.agents.orchestrator.upkeep.upkeep_book import UpkeepRepository
+from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.cli.terminal.arguments import AIDER
 from sisimpur.cli.wiring.forge import open_forge
 from sisimpur.shared.config.settings import Settings, load
@@ -72,6 +73,11 @@ class Records:
     def questions(self) -> tuple[Question, ...]:
         accepted = self.plans.accepted()
         return open_questions(self.plans, self.roadmap, accepted.vision) if accepted else ()
+
+    def wordings(self) -> Mapping[str, str]:
+        """How goals and notes are worded now, by id."""
+        accepted = self.plans.accepted()
+        return wordings(accepted.vision) if accepted else {}
 
     def wanted(self) -> Vision | None:
         """Return the accepted vision, and what the team proposed besides."""

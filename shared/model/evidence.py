@@ -74,6 +74,7 @@ class SuiteRun:
     covered: float | None = None
     uncovered: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     executable: Mapping[str, int] = field(default_factory=dict)
+    times: Mapping[str, float] = field(default_factory=dict)  # seconds of each test's body, if that was asked
 
     @property
     def is_whole(self) -> bool:

@@ -30,6 +30,15 @@ class Accepted:
     guards: tuple[Guard, ...]
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What the owner answered to a question."""
+
+    question: str
+    text: str
+    at: str
+
+
 class PlanRepository:
     def __init__(self, db: Database) -> None:
         self._db = Tables(db, "plans")
@@ -61,9 +70,24 @@ class PlanRepository:
         fault_point("questions.asked")
 
     def asked(self, wording: Mapping[str, str]) -> tuple[Question, ...]:
-        """Questions about goals and notes as they are worded now: to reword or remove one is an answer."""
-        rows = self._db.rows("select * from questions order by rowid")
+        """Questions about goals and notes as they are worded now: to reword or remove one is an answer, too."""
+        rows = self._db.rows(
+            "select * from questions q where not exists (select 1 from answers a where a.goal_id = q.goal_id"
+            " and a.wording = q.wording and a.question = q.text) order by rowid"
+        )
         return tuple(row_to(Question, row) for row in rows if row["wording"] == wording.get(row["goal_id"]))
+
+    def answer(self, question: Question, wording: str, text: str, now: datetime) -> None:
+        """The owner's word: it is not asked any more, and the words stay with the goal as it is worded now."""
+        with self._db.transaction() as db:
+            values = (question.goal_id, wording, question.text, text, now.isoformat())
+            db.execute("insert or replace into answers values (?, ?, ?, ?, ?)", values)
+        fault_point("answer.kept")
+
+    def answers(self, goal: str, wording: str) -> tuple[Answer, ...]:
+        """What the owner said of a goal as it is worded now, the oldest first."""
+        rows = self._db.rows("select * from answers where goal_id = ? and wording = ? order by at", (goal, wording))
+        return tuple(Answer(row["question"], row["text"], row["at"]) for row in rows)
 
     # -- plans ------------------------------------------------------------------------------------------------
 

@@ -303,7 +303,7 @@ class Says:
         pytest.param(Finished(6, b"", b"", "exited", 1.0), json.dumps(RESULT), "no edits", "nothing", id="a good one"),
         pytest.param(
             Finished(0, b"", b"", "exited", 1.0),
-            json.dumps(RESULT | {"reply": "x" * 3_000}),
+            json.dumps(RESULT | {"exception": "x" * 3_000}),
             *("crashed", "no result"),
             id="texts beyond the limit",
         ),

@@ -196,6 +196,13 @@ def test_what_only_pytest_knows(scene: Scene) -> None:
 ONE = "def test_it(): pass\n"
 
 
+def test_a_test_says_how_long_it_took_if_that_is_asked(scene: Scene) -> None:
+    slow = {"tests/test_a.py": "import time\ndef test_it(): time.sleep(0.2)\n"}
+    (line,) = [line for line in lines(scene.run(slow, time=True)) if "test" in line]
+    assert 0.2 <= line["seconds"] < 20
+    assert "seconds" not in [*lines(scene.run(slow))[1]]
+
+
 @pytest.mark.parametrize(
     ("command", "files"),
     [

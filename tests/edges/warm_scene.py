@@ -83,6 +83,7 @@ def main(arguments):
     "io": "class InputOutput: ...\n",
     "models": "",
     "coders/__init__": "",
+    "coders/editblock_prompts": "class EditBlockPrompts: ...",
     "coders/base_coder": """
 class Coder:
     def create(): ...

@@ -198,6 +198,24 @@ def test_what_the_planner_left_keeps_its_goal_open_until_it_is_planned(tmp_path:
     assert "remark: the old list stays" in prompts(model, "Evaluator")[0]
 
 
+def test_what_the_reviewer_would_have_the_owner_know_is_kept_and_read_at_the_end(
+    tmp_path: Path, model: ScriptedModel
+) -> None:
+    stage = home(tmp_path, model, PLAIN)
+    told = {
+        "decision": "approve",
+        "reason": "",
+        "unresolved": [],
+        "findings": [],
+        "for_owner": "page two is empty for now",
+    }
+    model.play([reads(), planned(PAGED, 1), CODES, {**APPROVES, "json": told}, says("holds")])
+    assert stage.run_day() == []
+    with stage.records() as records:
+        assert [word.kind for word in records.words.of([PAGED])] == ["review"]
+    assert "review (20261120-01): page two is empty for now" in prompts(model, "Evaluator")[0]
+
+
 def test_without_money_a_goal_stays_merged_and_not_yet_looked_at(tmp_path: Path, model: ScriptedModel) -> None:
     stage = home(tmp_path, model, PLAIN, planned(PAGED, 1), {**says("holds"), "status": 529})
     stage.run_day()

@@ -215,8 +215,8 @@ def test_a_lesson_in_the_prompt_of_a_try_that_went_well_is_not_said_to_have_help
     assert [(one.used, one.passed) for one in remembers(stage)] == [(0, 0)] * 2, "neither failure was expected"
 
 
-def test_what_the_environment_lacks_is_a_fact_of_the_target_and_no_lesson(
-    make: Make, capsys: pytest.CaptureFixture[str]
+def test_what_the_environment_lacks_is_a_fact_that_the_planner_is_told_and_no_lesson(
+    make: Make, model: ScriptedModel, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stage = make(BAD, GOOD, trace="Traceback:\n  File x\nModuleNotFoundError: No module named 'requests'")
     assert stage.run_day() == []
@@ -224,8 +224,10 @@ def test_what_the_environment_lacks_is_a_fact_of_the_target_and_no_lesson(
     assert [(one.agent, one.text, one.origin) for one in remembers(stage)] == [("target", fact, f"{ID}.a1")]
     assert all(HEADING not in job.message for job in stage.jobs)
     assert f"what is known of the target:\n  1  {fact}\n" in shown(stage, capsys)
-    with at_work(stage) as (team, _):
-        assert team.phases.planning.recall.facts() == (fact,)
+    stage.change = Coder(COUNTS)
+    day_two(stage, model)
+    first, second = planner_prompts(model)
+    assert fact not in first and fact in second
 
 
 def test_what_the_environment_lacks_is_no_reason_why_the_planner_should_have_known_better(make: Make) -> None:

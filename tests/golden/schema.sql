@@ -12,11 +12,12 @@ CREATE TABLE agent_runs (
     result text
 );
 CREATE TABLE answers (
-    id integer primary key,
     goal_id text not null,
     wording text not null,
+    question text not null,
     text text not null,
-    at text not null
+    at text not null,
+    primary key (goal_id, wording, question)
 );
 CREATE TABLE "attempts" (
     task text not null references tasks,
@@ -421,7 +422,6 @@ CREATE TABLE write_offs (
     why text not null check (why <> '')
 ) strict;
 CREATE INDEX agent_runs_by_task on agent_runs (task_id) where task_id <> '';
-CREATE INDEX answers_by_goal on answers (goal_id, wording);
 CREATE INDEX batches_by_day on batches (day);
 CREATE INDEX calls_by_day on calls (day, amount) where state <> 'refused';
 CREATE INDEX calls_by_task on calls (task, amount) where state <> 'refused';

@@ -40,7 +40,7 @@ class GitHubStage(Stage):
         self.keys()
         with redirect_stdout(StringIO()):
             assert init(Arguments("init", self.home.root, target=f"{self._hub.url}/{self.name}.git")) == 0
-        self.given_config("policy", upkeep="{tasks: 0}")
+        self.given_config("policy", upkeep="{tasks: 0}", goals="{read: false}")
         self.given_inbox("owners: [alice]")
         self.given_vision(vision)
         return self

@@ -442,7 +442,7 @@ def test_a_hint_in_an_error_names_the_home_too(stage: Stage, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("usage", (GOLDEN / "commands.txt").read_text().splitlines())
 def test_each_command_names_a_function_that_is_there(usage: str) -> None:
-    required = re.sub(r"\{(\w+).*?\}", r"\1", re.sub(r"\[.*?\]", "", usage)).split()
+    required = re.sub(r"\{(\w+).*?\}", r"\1", re.sub(r"\[([^][]|\[[^][]*\])*\]", "", usage)).split()
     arguments = parse(["1" if word.isupper() else word for word in required])
     assert callable(resolve_name(f"sisimpur.cli.{arguments.run}"))
 

@@ -63,7 +63,8 @@ def figure(kind: MeasureKind, of: str, run: SuiteRun = RUN) -> Figure:
         assert "pyproject.toml" in files
         return sum(text.count("import") for text in files.values())
 
-    return Measuring(Tree(FILES), "c1", lambda: run, {"ruff": imports}).figure(Measure(kind, of, at_least=0))
+    measuring = Measuring(Tree(FILES), "c1", lambda: run, lambda _: run, {"ruff": imports})
+    return measuring.figure(Measure(kind, of, at_least=0))
 
 
 @pytest.mark.parametrize(
@@ -143,6 +144,24 @@ def test_what_is_no_property_of_a_file_is_not_measured(of: str) -> None:
     assert found.value is None and found.why
 
 
+def test_a_test_is_timed_several_times_and_the_median_counts() -> None:
+    took = iter((0.300, 0.310, 0.900, 0.290, 0.305))
+
+    def timed(path: str) -> SuiteRun:
+        assert path == "tests/test_a.py"
+        return replace(RUN, times={"tests/test_a.py::test_one": next(took), "tests/test_a.py::test_two[1]": 9.0})
+
+    one = Measure(MeasureKind.TIMING, "tests/test_a.py::test_one", at_most=300)
+    found = Measuring(Tree(FILES), "c1", lambda: RUN, timed, {}).figure(one)
+    assert found == Figure(305.0, "290.0 to 900.0 ms in 5 runs") and not one.holds(305.0)
+
+
+@pytest.mark.parametrize("of", ["tests/test_a.py::test_two", "tests/test_b.py::test", "tests/test_a.py::nobody"])
+def test_what_does_not_pass_or_says_no_time_is_not_timed(of: str) -> None:
+    found = figure(MeasureKind.TIMING, of)
+    assert found.value is None and found.why
+
+
 def test_an_environment_that_cannot_be_built_is_an_answer_and_an_interruption_is_none() -> None:
     def broken() -> SuiteRun:
         raise BrokenSetup("pip says no")
@@ -151,9 +170,10 @@ def test_an_environment_that_cannot_be_built_is_an_answer_and_an_interruption_is
         raise Unavailable("the machine went down")
 
     covered = Measure(MeasureKind.COVERAGE, "shop", at_least=80)
-    assert Measuring(Tree(FILES), "c1", broken, {}).figure(covered) == Figure(None, "pip says no")
+    nobody = lambda _: RUN  # noqa: E731
+    assert Measuring(Tree(FILES), "c1", broken, nobody, {}).figure(covered) == Figure(None, "pip says no")
     with pytest.raises(Unavailable):
-        Measuring(Tree(FILES), "c1", cut, {}).figure(covered)
+        Measuring(Tree(FILES), "c1", cut, nobody, {}).figure(covered)
 
 
 def test_lines_that_can_be_run_are_those_that_were_run_and_those_that_were_not() -> None:

@@ -191,6 +191,23 @@ def test_a_refactoring_needs_two_runs_and_the_second_time_one(stage: Stage) -> N
     assert stage.runs == [BASE, CHANGE, CHANGE]
 
 
+def test_what_is_merged_as_it_was_tested_is_not_run_again_as_the_next_base(stage: Stage) -> None:
+    stage.given_change({"shop.py": ROUNDED, "tests/test_shop.py": NEW}).check()
+    merged = commit(stage.source, {})  # another commit, the same tree
+    stage.mirror.fetch("main")
+    assert merged != stage.branch.commit
+    stage.base, stage.bench.orders = merged, []
+    stage.given_change({"shop.py": ROUNDED + "# tidy\n"})
+    assert stage.check(task=replace(TASK, title="Refactor the total")).problems == ()
+    assert stage.runs == [CHANGE], "the base's lines are known, too"
+
+
+def test_a_red_change_goes_back_without_being_compared_any_further(stage: Stage) -> None:
+    found = stage.given_change({"shop.py": SHOP.replace("sum", "len"), "tests/test_shop.py": NEW}).check()
+    assert stage.runs == [BASE, CHANGE, ("commit", (), False)], "the third: is it flaky?"
+    assert rules(found.problems) == ("a test fails", "a new test fails"), "no word on what was not looked at"
+
+
 def test_annotations_need_no_new_test(stage: Stage) -> None:
     found = stage.given_change({"shop.py": SHOP.replace("(prices):", "(prices: list[float]) -> float:")}).check()
     assert found.problems == ()

@@ -16,6 +16,7 @@ from sisimpur.agents.qa.test_runner import command_for, read_run
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.evidence import SuiteRun
 
+TIMED = {"test": "tests/test_a.py::test_b", "outcome": "passed", "seconds": 0.25}
 PASSED = {"test": "tests/test_a.py::test_b", "outcome": "passed"}
 FAILED = {"test": "tests/test_a.py::test_c", "outcome": "failed", "where": "tests/test_a.py:7", "text": "boom"}
 SKIPPED = {"test": "tests/test_a.py::test_d", "outcome": "skipped"}
@@ -35,6 +36,12 @@ def report(*tests: dict[str, Any], end: int = 0) -> list[object]:
 
 
 GREEN = report(PASSED, SKIPPED)
+
+
+def test_a_test_may_say_how_long_it_took() -> None:
+    assert run(*report(TIMED, SKIPPED)).times == {"tests/test_a.py::test_b": 0.25}
+    for wrong in ("0.25", -1, True, None):
+        assert run(*report({**TIMED, "seconds": wrong})).end == "damaged report"
 
 
 # --- which reports are whole ---------------------------------------------------------------------------------

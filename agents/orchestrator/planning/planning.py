@@ -21,10 +21,10 @@ from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFile
 from sisimpur.agents.orchestrator.roadmap.roadmap import forecast
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
 from sisimpur.shared.model.errors import Refused, Stumble, TeamError, Unavailable
-from sisimpur.shared.model.lifecycle import State
+from sisimpur.shared.model.lifecycle import State, wording
 from sisimpur.shared.model.research import inquiry
 from sisimpur.shared.model.text import counted
-from sisimpur.shared.model.work import DailyPlan, Goal, PlanAnswer, PlanOrder, Run, TaskSpec
+from sisimpur.shared.model.work import DailyPlan, Goal, PlanAnswer, PlanOrder, Question, Run, TaskSpec
 from sisimpur.shared.money.ledger_reader import LedgerReader
 from sisimpur.shared.store.journal import Journal
 from sisimpur.shared.store.plan_book import Accepted, PlanRepository
@@ -241,7 +241,7 @@ class _DayPlanning:
 
     def _order(self, goals: Goals, free: int) -> PlanOrder:
         return PlanOrder(
-            goals=tuple(goals),
+            goals=tuple(map(self._with_answers, goals)),
             capacity=free,
             first_number=self.of.books.first_number(self.day),
             open_tasks=self.of.books.open_tasks(),
@@ -268,11 +268,24 @@ class _DayPlanning:
             tasks=answer.tasks,
             reasons=answer.reasons,
             deferred=tuple(goal for goal in goals if goal.id in answer.deferred),
-            questions=answer.questions,
+            questions=tuple(map(self._asked_again, answer.questions)),
             guards=self.accepted.guards,
             forecast=forecast(answer.tasks, self.of.rules.per_token, self.of.books.experience()),
             notes=answer.notes,
         )
+
+    def _with_answers(self, goal: Goal) -> Goal:
+        """With what the owner answered about it: these are his words, as the goal is."""
+        said = self._plans.answers(goal.id, wording(goal))
+        return replace(goal, details=(*goal.details, *(f'To "{one.question}" I answer: {one.text}' for one in said)))
+
+    def _asked_again(self, question: Question) -> Question:
+        """In words that were not answered yet."""
+        worded_now = wordings(self.accepted.vision).get(question.goal_id, "")
+        for one in self._plans.answers(question.goal_id, worded_now):
+            if one.question == question.text:
+                return replace(question, text=f"{question.text} (Your answer of {one.at[:16]} did not settle it.)")
+        return question
 
     def _new(self, answer: PlanAnswer, goals: Goals) -> tuple[tuple[str, str], ...]:
         return branches_for(self.of.books.journal, answer, goals) if self.of.rules.long_goals else ()

@@ -147,7 +147,8 @@ def waiting(account: DayAccount, command: str, most: int = NOTE) -> Iterator[str
         ways = ", ".join(f"`{command} {way}`" for way in task.ways)
         yield f"{named(task)} {harmless(task.stuck, most)} → one of: {ways}"
     for question in account.questions:
-        yield f"{harmless(question, most)} → reword or remove it in VISION.md"
+        typed = f"`{command} answer ID '...'` (`status` has its id)"
+        yield f"{harmless(question, most)} → reword or remove it in VISION.md, or type {typed}"
 
 
 def answer(task: TaskAccount, command: str) -> str:

@@ -190,6 +190,8 @@ def _variables(order: SuiteOrder, env: Mapping[str, str]) -> dict[str, str]:
     }
     if order.cover:
         ours |= {"COVERAGE_PROCESS_START": f"{GATE}/coverage.ini", "SISIMPUR_UNCOUNTED": f"{OUT}/uncounted"}
+    if order.time:
+        ours["SISIMPUR_TIME"] = "1"
     return {**env, **ours}
 
 

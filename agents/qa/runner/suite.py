@@ -4,6 +4,7 @@ The report is JSON, one object per line, written while the tests run:
 
     {"collected": 12}                                                once, when the runner knows
     {"test": ID, "outcome": "passed" | "failed" | "skipped",        once for each test that ended
+     "seconds": 0.1,                                            (how long its body took, if that was asked)
      "where": "path:line", "text": "the end of the trace"}           (the last two only for failures)
     {"end": 0, "ran": 12}                                            last: the runner's own idea of its exit code
 
@@ -41,7 +42,7 @@ class SuiteOrder:
 
     The files are those of `commit`, with `overlay` laid over them (None: the file is not there). `only`: test files to
     run, all if empty. `cover`: whether the executed lines are counted. `programs`: whether the command finds our own
-    programs, such as linters, behind those of the environment.
+    programs, such as linters, behind those of the environment. `time`: whether each test says how long it took.
     """
 
     commit: str
@@ -50,6 +51,7 @@ class SuiteOrder:
     only: Sequence[str] = ()
     cover: bool = True
     programs: bool = False
+    time: bool = False
 
 
 @dataclass(frozen=True)

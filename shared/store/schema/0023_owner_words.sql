@@ -9,10 +9,10 @@ create table waivers (
 );
 
 create table answers (              -- of a goal's questions, in one wording of the goal
-    id          integer primary key,
     goal_id     text not null,
     wording     text not null,
+    question    text not null,
     text        text not null,      -- what the owner said
-    at          text not null
+    at          text not null,
+    primary key (goal_id, wording, question)
 );
-create index answers_by_goal on answers (goal_id, wording);

@@ -58,6 +58,7 @@ class Reporter:
         self._root = str(getattr(config, "rootpath", None) or config.rootdir)
         self._counted, self._ran = False, 0
         self._running: dict[str, tuple[str, str, str]] = {}  # id -> outcome so far, where, text
+        self._took: dict[str, float] = {}  # id -> seconds of its body
 
     def pytest_sessionstart(self, session: Any) -> None:
         self._session = session
@@ -93,9 +94,11 @@ class Reporter:
         elif report.skipped and not hasattr(report, "context") and found[0] == "passed":  # a subtest has a context
             found = ("skipped", "", "")
         self._running[test] = found
+        if report.when == "call":
+            self._took[test] = float(report.duration)
         if report.when == "teardown" or report.when not in PHASES:  # a worker that died: "???"
             self._ran += 1
-            self._report.test(self._id(test), *self._running.pop(test))
+            self._report.test(self._id(test), *self._running.pop(test), self._took.pop(test, None))
 
     def pytest_unconfigure(self) -> None:
         if self._session is not None:

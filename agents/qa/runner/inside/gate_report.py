@@ -28,8 +28,10 @@ class Report:
     def collected(self, number: int) -> None:
         self._write({"collected": number})
 
-    def test(self, test: str, outcome: str, where: str = "", text: str = "") -> None:
+    def test(self, test: str, outcome: str, where: str = "", text: str = "", seconds: float | None = None) -> None:
         line: dict[str, object] = {"test": test, "outcome": outcome}
+        if seconds is not None and os.environ.get("SISIMPUR_TIME"):
+            line["seconds"] = round(seconds, 6)
         if outcome == "failed":
             self._traces += 1
             line.update(where=where, text=_bounded(text) if self._traces <= MOST_TRACES else "")
