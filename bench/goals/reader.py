@@ -123,6 +123,8 @@ class Reader:
         try:
             texts = _new_texts(work, sight, wanted, creatable, is_known)
         except edits.Unseen as path:
+            if asked := _to_show(work, sight, str(path), wanted):
+                return self._told(sight, "coder", [work.goal], "asks", asked)
             text = f"I cannot do this as described, because I do not see {path} as it would have to be changed."
             return self._told(sight, "coder", [work.goal], "cannot", text)
         said = _blocks(sight, texts)
@@ -172,6 +174,19 @@ def _new_texts(
     clean = edits.without_the_wrong(work.goal, sight.editable, work.parts)
     back = {path: text for path, text in clean.items() if sight.editable[path] != text}
     return {**back, **edits.rewritten(clean, wanted, creatable)}
+
+
+def _to_show(work: Work, sight: Sight, path: str, wanted: Sequence[tuple[str, Any]]) -> str:
+    """Lines that ask for what is left out of a long file, in the form that the prompt names; empty: it is no such."""
+    shown = sight.editable.get(path, "")
+    if edits.LEFT_OUT not in shown or "SHOW path:" not in sight.user or "You asked to see" in sight.user:
+        return ""
+    text = edits.original(work.goal, path)
+    finds = [edit.find for where, edit in wanted if where == path and edit.find and edit.find not in shown]
+    firsts = [text[: text.index(find)].count("\n") + 1 for find in finds if find in text]
+    lasts = [first + find.count("\n") for first, find in zip(firsts, finds, strict=False)]
+    rows = [f"SHOW {path}:{max(1, first - 15)}-{last + 15}" for first, last in zip(firsts, lasts, strict=True)]
+    return "\n".join(rows)
 
 
 def _blocks(sight: Sight, texts: Mapping[str, str]) -> str:

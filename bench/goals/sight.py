@@ -46,15 +46,13 @@ class Sight:
     def of(cls, request: Request) -> Sight:
         texts = [text_of(message.content) for message in request.messages if message.role == "user"]
         shown = [found for text in texts if not text.startswith(READ_ONLY) for found in FILE.finditer(text)]
-        fence = shown[-1]["fence"] if shown else "```"
+        fence = shown[0]["fence"] if shown else "```"
+        files: dict[str, str] = {}
+        for found in shown:  # a part that was asked for stands behind what is shown of its file
+            before = files.get(found["path"], "")
+            files[found["path"]] = f"{before}⋮\n{found['text']}" if before else found["text"]
         closing = fence.replace("<", "</")
-        return cls(
-            request.system_text,
-            "\n".join(texts),
-            request.form,
-            {found["path"]: found["text"] for found in shown},
-            (fence, closing),
-        )
+        return cls(request.system_text, "\n".join(texts), request.form, files, (fence, closing))
 
     @property
     def text(self) -> str:

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from bench.goals import goals as known
 from bench.goals.__main__ import for_scripts, held_table
 from bench.goals.day import vision
-from bench.goals.edits import blocks, original
+from bench.goals.edits import blocks, each, original
 from bench.goals.goals import Goal
 from bench.goals.outcomes import Ran, Result, Told, outcome
 from bench.goals.plans import in_turn
@@ -199,6 +199,23 @@ def test_a_file_that_is_not_shown_cannot_be_changed() -> None:
 def test_a_title_is_known_again_without_the_marks_that_it_began_with() -> None:
     goal = GOALS["async_service-03"]
     assert code(goal, goal.words.splitlines()[0].lstrip("/"), "", ["dakghor/http.py"])[0] == "wrong edits"
+
+
+def test_of_a_long_file_it_asks_for_the_part_and_edits_what_it_gets() -> None:
+    path = SHIPS.plan[0].files[0]
+    text = (SHIPS.tree / path).read_text("utf-8")
+    find = next(edit.find for where, edit in each(SHIPS.edits) if where == path and edit.find)
+    head = f"… SEARCH/REPLACE …\n{path}\n```\nA = 1\n⋮ all else is left out\n```\n"
+    told = f"{head}SHOW path:10-80\nTask 1: {SHIPS.plan[0].title}\n{shown(SHIPS)}\n"
+    rest = "".join(f"\n{one}\n```\n{(SHIPS.tree / one).read_text('utf-8')}```\n" for one in SHIPS.plan[0].files[1:])
+
+    def answer(text: str) -> str:
+        messages = [Message(role="user", content=text)]
+        return Reader([SHIPS]).answer(Sight.of(Request(model="m", system="SEARCH/REPLACE", messages=messages)))
+
+    assert answer(told + rest).startswith(f"SHOW {path}:")
+    said = answer(f"{told}{rest}You asked to see:\n\n{path}\n```part\n{text}```\n")
+    assert f"{path}\n```\n<<<<<<< SEARCH" in said and "⋮" not in said and find not in said.split("=======")[1]
 
 
 def test_tests_are_those_of_the_task_and_else_read_what_it_adds() -> None:
