@@ -149,10 +149,6 @@ def judge(path: str, is_new: bool, scope: Scope) -> str | None:
 
 
 def _not_named(path: str, is_new: bool, scope: Scope) -> str | None:
-    if path in (scope.new_files if is_new else scope.files):
-        return None
-    if path in scope.files:
-        return "the task edits it, but it does not exist yet"
-    if path in scope.new_files:
-        return "the task creates it, but it exists already"
-    return "the task does not name it"
+    if path in scope.new_files or (path in scope.files and not is_new):
+        return None  # what was to be created may have come with another merge since: then it is edited
+    return "the task edits it, but it does not exist yet" if path in scope.files else "the task does not name it"

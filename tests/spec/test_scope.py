@@ -133,7 +133,7 @@ NAMED = Scope(files=("src/a.py", "web/x.html"), new_files=("src/new.py",), allow
         pytest.param("WEB/y.html", True, "the owner guards web/**", id="no means no, also in capitals"),
         pytest.param("src/b.py", False, "the task does not name it", id="another file"),
         pytest.param("src/a.py", True, "the task edits it, but it does not exist yet", id="an edit that creates"),
-        pytest.param("src/new.py", False, "the task creates it, but it exists already", id="somebody was faster"),
+        pytest.param("src/new.py", False, None, id="a file that it creates, and that came with another merge"),
         pytest.param("docs/a.md", True, "it lies outside of what tasks may touch (src, web)", id="out of bounds"),
         pytest.param("src/a\nb", True, "its name is not plain text", id="a name that is two lines"),
     ],
