@@ -380,7 +380,6 @@ def test_a_secret_is_never_quoted(scene: Scene) -> None:
     ("scope", "says"),
     [
         pytest.param(Scope(files=("src/b.py",)), "src/a.py: the task does not name it", id="another file"),
-        pytest.param(Scope(new_files=("src/a.py",)), "src/a.py: the task creates it, but it exists", id="not new"),
         pytest.param(Scope(allow=("docs",)), r"src/a.py: it lies outside .*\(docs\)", id="out of bounds"),
         pytest.param(Scope(guards=("src/**",)), r"src/a.py: the owner guards src/\*\*", id="guarded"),
         pytest.param(
