@@ -26,12 +26,15 @@ def write_story(calls: Sequence[Recorded], folder: Path) -> None:
     """A day's calls as files `NN-role.md`, in their order. A system prompt is told once; later pages name that one."""
     folder.mkdir(parents=True, exist_ok=True)
     told: dict[str, str] = {}
+    listed = ["# What each role was asked, and what it answered", "", "The calls of one day, in their order.", ""]
     for number, call in enumerate((call for call in calls if call.answer), 1):
         request = Request.model_validate(call.body)
         name = f"{number:02}-{re.sub(r'[^a-z]+', '-', call.agent).strip('-')}.md"
         text = "\n".join(_page(request, call, told.get(request.system_text, "")))
         told.setdefault(request.system_text, name)
         (folder / name).write_text(text, "utf-8")
+        listed.append(f"- [{name}]({name}): {call.summary}. {_price(call.usage)}, ${call.billed / 1e9:.4f}.")
+    (folder / "README.md").write_text("\n".join(listed) + "\n", "utf-8")
 
 
 def _page(request: Request, call: Recorded, told_in: str) -> Iterator[str]:

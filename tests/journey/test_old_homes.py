@@ -278,7 +278,7 @@ DOOR, DIGITS = "Paint the door", "Should rooms have two digits?"
 WRITTEN = (
     *("DAILY_PLAN.md", "PROGRESS.md", "ROADMAP.md", "memory/coder.md", "memory/planner.md"),
     *("reports/daily/2026-11-21.md", "reports/daily/2026-11-22.md"),
-    *("tasks/backlog/20261122-01.md", "tasks/backlog/20261122-u1.md", "tasks/completed/20261121-l1.md"),
+    *("tasks/backlog/20261122-01.md", "tasks/completed/20261121-u1.md", "tasks/completed/20261121-l1.md"),
 )
 
 
@@ -292,7 +292,7 @@ def files_are_written_as_ever(old: OldHome, stage: Stage, model: ScriptedModel) 
 
 
 def another_morning(old: OldHome, stage: Stage, model: ScriptedModel) -> None:
-    """A new goal, a new question, and something to tidy; nothing is begun."""
+    """A new goal, a new question, and something to tidy that waits for a day without goals; nothing is begun."""
     vision = VISION.replace("- Make the house nicer", f"- {DOOR}\n  - in green\n- Make the house nicer")
     stage.given_vision(f"{vision}- {DIGITS}\n")
     hit = {"title": PAGE["title"], "url": ADDRESS, "excerpt": PAGE["text"]}

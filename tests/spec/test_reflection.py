@@ -280,6 +280,9 @@ class Nothing:
     def tree(self, _sha: str) -> Sequence[Any]:
         return ()
 
+    def tree_id(self, sha: str) -> str:
+        return sha
+
     def label(self, _commit: str) -> str:
         return "a box"
 
@@ -421,11 +424,6 @@ TABLE = [
     ),
     pytest.param(
         refused(Change("app.py", "added", "", "100644"), tracked=()), WISHES, id="what it is to edit is not there"
-    ),
-    pytest.param(
-        refused(Change("app.py", "modified", "100644", "100644"), scope=Scope(new_files=("app.py",))),
-        WISHES,
-        id="what it is to create is there",
     ),
     pytest.param(unfit(None), WISHES, id="a file that the task names is not there"),
     pytest.param(unfit(b"\xff"), WISHES, id="a file that is no text"),
