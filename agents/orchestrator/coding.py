@@ -179,9 +179,15 @@ class Coding:
         text = gate_text.findings(evidence, reviewed, words, happened, gate_text.permission(spec))
         if start and evidence and not evidence.is_red and evidence.needing("write tests") and not reviewed:
             branch = self._review.commits.seen(known, commit).branch
-            return Correction(start, text, self._gates.qa().tests_for(spec, branch, evidence))
+            return Correction(start, text, self._gates.qa().tests_for(spec, branch, evidence, self._planned(known.id)))
         is_reviewers = bool(known.tried.sent_back and reviewed and isinstance(reviewed.verdict, ChangesRequested))
         return Correction(start, text, reviewed=is_reviewers) if text or start else None
+
+    def _planned(self, task: str) -> set[str]:
+        """Files that other tasks are to create: QA takes no name of theirs."""
+        filed = self._books.transitions.store.all(State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
+        others = (one.spec for one in filed if isinstance(one.spec, TaskSpec) and one.spec.id != task)
+        return {path for spec in others for path in spec.new_files}
 
     def _failures(self, task: str) -> list[str]:
         """Each attempt that led to nothing adds a line: no prompt is sent twice, once its answer was understood."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -26,7 +26,9 @@ class CodesTask(Protocol):
 class ChecksChange(Protocol):
     def check(self, run: Run, task: TaskSpec, branch: Branch, written: Sequence[str] = ()) -> Evidence: ...
 
-    def tests_for(self, task: TaskSpec, branch: Branch, evidence: Evidence) -> TaskSpec: ...
+    def tests_for(
+        self, task: TaskSpec, branch: Branch, evidence: Evidence, planned: Collection[str] = ()
+    ) -> TaskSpec: ...
 
     def measure(self, run: Run, measure: Measure, commit: str) -> Figure: ...
 
