@@ -66,8 +66,8 @@ Read = Callable[[str], str]  # a path of the commit -> its text
 class Site:
     """Site of the tests: the change, and the repository around it. `paths`: all files of the commit.
 
-    `lines`: the changed ones of each changed file that is there; `brought`: its test files whose new tests ran. `planned`:
-    files that other open tasks are to create.
+    `lines`: the changed ones of each changed file that is there; `brought`: its test files whose new tests ran.
+    `planned`: files that other open tasks are to create.
     """
 
     paths: Collection[str]
@@ -83,11 +83,8 @@ def order(task: TaskSpec, branch: Branch, evidence: Evidence, site: Site) -> Tas
     asked = rules(evidence.needing("write tests"))
     again = tuple(sorted(site.brought)[:MOST_SAMPLES]) if UNSHOWN in asked else ()
     tested = _tested(branch.changed, evidence, site)
-    new = (
-        ()
-        if again
-        else (new_file(tested, _definition(tested, evidence, site), {*site.paths, *site.planned}, evidence.command),)
-    )
+    definition, paths = _definition(tested, evidence, site), {*site.paths, *site.planned}
+    new = () if again else (new_file(tested, definition, paths, evidence.command),)
     path = ", ".join(again or new)
     samples = [one for one in samples_of(path, site.paths) if one not in again]
     around = [*samples, *_around(tested, path, site.paths)]

@@ -585,6 +585,12 @@ def test_missing_tests_are_ordered_in_the_repositorys_style(stage: Stage) -> Non
     assert order.context == ("shop.py", "tests/test_shop.py")
 
 
+def test_a_file_that_another_task_is_to_create_is_left_to_it(stage: Stage) -> None:
+    stage.given_change({"shop.py": ROUNDED})
+    order = stage.qa.tests_for(TASK, stage.branch, stage.check(), {"tests/test_shop_total.py"})
+    assert order.new_files == ("tests/test_shop_2.py",)
+
+
 # --- the branch as it is, without any change -----------------------------------------------------------------
 
 
