@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from sisimpur.agents.qa.gathering import CommitSource, text_of
+from sisimpur.shared.model.change import usually_holds_keys
 from sisimpur.shared.model.errors import BrokenSetup, Refused, Stumble, Unavailable
 from sisimpur.shared.model.evidence import Figure, SuiteRun, is_test_file
 from sisimpur.shared.model.work import Measure, MeasureKind
@@ -98,6 +99,8 @@ class Measuring:
             return Figure(None, f"{of!r} is no property; write `lines PATH`, `bytes PATH` or `matches PATH TEXT`")
         if path not in self._paths():
             return Figure(None, f"there is no file {path}")
+        if usually_holds_keys(path):
+            return Figure(None, f"{path} is not looked into: files of this name usually hold keys")
         data = self.source.read(self.commit, path, LARGEST) or b""
         if what == "bytes":
             return Figure(float(len(data)))

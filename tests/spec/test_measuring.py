@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
 
 import pytest
+from pydantic import TypeAdapter
 
+from sisimpur.agents.orchestrator.goals.evaluator import GoalEvaluator, GoalWork
 from sisimpur.agents.qa.coverage_checker import executable
 from sisimpur.agents.qa.measuring import Measuring
+from sisimpur.shared.llm.prompts import Prompts
 from sisimpur.shared.model.change import Change, HasPath
 from sisimpur.shared.model.errors import BrokenSetup, Unavailable
 from sisimpur.shared.model.evidence import Figure, SuiteRun
-from sisimpur.shared.model.work import Measure, MeasureKind
+from sisimpur.shared.model.work import Goal, Measure, MeasureKind, Run, TaskSpec
 
+T = TypeVar("T")
+AGENTS = Path(__file__).parents[2] / "agents"
 RUN = SuiteRun(
     "finished",
     0,
@@ -33,6 +40,7 @@ FILES = {
     "tests/test_a.py": "def test_one(): ...\n",
     "pyproject.toml": "[tool.ruff]\n",
     "empty.txt": "",
+    "config/.env": "KEY=abc\n",
 }
 
 
@@ -56,6 +64,11 @@ class Tree:
 
     def changed(self, old: str, new: str) -> tuple[Change, ...]:
         return ()
+
+
+class Whole(Tree):
+    def diff(self, old: str, new: str, limit: int = 0) -> bytes:
+        return b""
 
 
 def figure(kind: MeasureKind, of: str, run: SuiteRun = RUN) -> Figure:
@@ -142,6 +155,25 @@ def test_a_file_has_lines_bytes_and_matches_of_plain_text(of: str, value: float)
 def test_what_is_no_property_of_a_file_is_not_measured(of: str) -> None:
     found = figure(MeasureKind.PROPERTY, of)
     assert found.value is None and found.why
+
+
+def test_nobody_asks_what_a_file_of_keys_holds() -> None:
+    found = figure(MeasureKind.PROPERTY, "matches config/.env KEY=a")
+    assert found.value is None and "usually hold keys" in found.why
+
+
+def test_the_evaluator_is_shown_no_file_of_keys_whoever_names_it() -> None:
+    asked: list[str] = []
+
+    class Listens:
+        def ask(self, run: Run, system: str, user: str, answer: type[T], kept: Sequence[int] = ()) -> T:
+            asked.append(user)
+            return TypeAdapter(answer).validate_python({"verdict": "holds", "missing": ""})
+
+    goal = Goal("g-1", "Read the keys from config/.env and shop/cart.py")
+    work = GoalWork(goal, [TaskSpec("t", "t", "d", files=("config/.env",))], [], [])
+    GoalEvaluator(Listens(), Prompts(AGENTS)).read(Run(1, "orchestrator", "2026-11-20"), work, Whole(FILES), "c1")
+    assert "x = 1" in asked[0] and "KEY=abc" not in asked[0]
 
 
 def test_a_test_is_timed_several_times_and_the_median_counts() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from sisimpur.shared.llm.prompts import Asker, Prompts, quoted
-from sisimpur.shared.model.change import HasPath
+from sisimpur.shared.model.change import HasPath, usually_holds_keys
 from sisimpur.shared.model.errors import Refused, Stumble
 from sisimpur.shared.model.work import Goal, GoalWord, Run, TaskSpec
 
@@ -91,7 +91,7 @@ def _difference(tree: MergedTree, before: str, after: str) -> str:
 
 def _files(work: GoalWork, tree: MergedTree, commit: str) -> str:
     """The files that the goal and its tasks name, small ones first and whole."""
-    there = {entry.path for entry in tree.tree(commit)}
+    there = {entry.path for entry in tree.tree(commit) if not usually_holds_keys(entry.path)}
     said = NAMED.findall("\n".join((work.goal.title, *work.goal.details)))
     named = [*said, *(path for task in work.tasks for path in (*task.files, *task.new_files, *task.context))]
     texts = {path: _text(tree, commit, path) for path in dict.fromkeys(named) if path in there}
