@@ -70,17 +70,15 @@ def test_two_attempts_send_the_same_up_to_what_has_changed(stage: tuple[Bench, E
 
 
 def test_aider_speaks_of_no_chat_and_no_person(stage: tuple[Bench, Engine]) -> None:
-    """Nobody adds files, answers questions or says "go ahead"."""
-    text = sent(*stage, MANY).lower()
+    """Nobody adds files, answers questions or says "go ahead"; and each rule is sent once."""
+    said = sent(*stage, MANY)
+    rules = "# *SEARCH/REPLACE block* rules", "Do what they ask, but no more", "first match"
+    assert [said.count(rule) for rule in rules] == [1, 1, 1]
+    text = said.lower()
     for dead_end in ("the chat", "ask them to", "ask questions", "wait for their", "go ahead", "the user has added"):
         assert dead_end not in text, dead_end
     only_new = sent(*stage, MANY, edit=(), create=("app/new.py",)).lower()
     assert "not sharing any files" not in only_new
-
-
-@pytest.mark.parametrize("rule", ["# *SEARCH/REPLACE block* rules", "Do what they ask, but no more", "first match"])
-def test_each_rule_is_sent_once(stage: tuple[Bench, Engine], rule: str) -> None:
-    assert sent(*stage, MANY).count(rule) == 1
 
 
 def test_a_long_file_is_shown_by_its_parts_and_edited_as_a_whole(stage: tuple[Bench, Engine]) -> None:
