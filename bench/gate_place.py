@@ -53,7 +53,7 @@ class Kept(dict[str, SuiteRun]):
     """The base's runs."""
 
     base_run = dict.get
-    keep_base_run = dict.__setitem__
+    keep_base_run = keep_run = dict.__setitem__
 
 
 class Stopwatch:

@@ -52,6 +52,8 @@ class KeptRuns(Protocol):
 
     def base_run(self, key: str) -> SuiteRun | None: ...
     def keep_base_run(self, key: str, run: SuiteRun) -> None: ...
+    def keep_run(self, key: str, run: SuiteRun) -> None:
+        """Of a change: merged as it is, it is the next base's."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +86,15 @@ class Gathering:
         """BrokenSetup, Misconfigured: the owner's to mend. A run without an end is not believed a second time."""
         commit = self.subject.branch.base
         if kept := self.kept.base_run(self._key(commit)):
+            self.kept.keep_base_run(self._key(commit), kept)  # perhaps of a change that was merged since
             return kept
         order = SuiteOrder(commit, self.subject.command)
         run = self._made("base", order, self._code_of(commit))
-        return self._kept(commit, run, self._flaky(order, run.of("failed"))) if is_usable(run) else run
+        if not is_usable(run):
+            return run
+        run = _excusing(run, self._flaky(order, run.of("failed")))
+        self.kept.keep_base_run(self._key(commit), run)
+        return run
 
     def runs(self, base: SuiteRun) -> Runs:
         """BrokenSetup if the environment of the commit itself cannot be built."""
@@ -99,9 +106,9 @@ class Gathering:
             return runs
         failing = change.of("failed") - base.of("failed")
         runs = replace(runs, flaky=self._flaky(order, failing))
-        self._kept(commit, change, runs.flaky)  # merged as it is, it is the next base
         if failing - runs.flaky:
             return replace(runs, is_compared=False)
+        self.kept.keep_run(self._key(commit), _excusing(change, runs.flaky))
         return self._without(self._restored(runs))
 
     def timed(self, path: str) -> SuiteRun:
@@ -133,13 +140,6 @@ class Gathering:
         """The same for commits of one tree: what is merged as it was tested was run already."""
         words = [self.source.tree_id(commit), self.subject.command, self.bench.label(commit), COUNTED]
         return hashlib.sha256(json.dumps(words).encode()).hexdigest()
-
-    def _kept(self, commit: str, run: SuiteRun, flaky: Collection[str]) -> SuiteRun:
-        """Keep it as the run of a base: only what fails twice excuses a change."""
-        now_and_then: dict[str, Outcome] = dict.fromkeys(flaky, "passed")
-        run = replace(run, outcomes={**run.outcomes, **now_and_then})
-        self.kept.keep_base_run(self._key(commit), run)
-        return run
 
     def _restored(self, runs: Runs) -> Runs:
         """The commit with the base's tests: do they accept the new code?"""
@@ -344,3 +344,9 @@ def _python(paths: Iterable[str]) -> list[str]:
 def _asks(path: str) -> bool:
     """A test's source, or what configures tests."""
     return configures_tests(path) or (is_test_file(path) and path.endswith(".py"))
+
+
+def _excusing(run: SuiteRun, flaky: Collection[str]) -> SuiteRun:
+    """As the run of a base: only what fails twice excuses a change."""
+    now_and_then: dict[str, Outcome] = dict.fromkeys(flaky, "passed")
+    return replace(run, outcomes={**run.outcomes, **now_and_then})

@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 EVIDENCE, REVIEWED, SUITE_RUN = TypeAdapter(Evidence), TypeAdapter(Reviewed), TypeAdapter(SuiteRun)
 
+MOST_KEPT = 100  # runs of bases, changes and tools, the ones that were used last
+
 Kind = Literal["check", "review"]
 Said = Literal["approve", "reject", "correct"]
 
@@ -147,12 +149,17 @@ class GateRepository:
         row = self._db.row("select run_json from suite_runs where key = ?", (key,))
         return _read(SUITE_RUN, row["run_json"]) if row else None
 
-    def keep_base_run(self, key: str, run: SuiteRun, now: datetime) -> None:
+    def keep_base_run(self, key: str, run: SuiteRun, now: datetime | None) -> None:
+        """`now` None: of a change, or of a tool; nobody is told that the target's own tests said so.
+
+        Older ones are made again when they are needed: the table does not grow with the years.
+        """
         with self._db.transaction() as db:
             db.execute(
                 "insert or replace into suite_runs values (?, ?, ?)",
-                (key, SUITE_RUN.dump_json(run).decode(), now.isoformat()),
+                (key, SUITE_RUN.dump_json(run).decode(), now.isoformat() if now else ""),
             )
+            db.execute("delete from suite_runs where rowid <= (select max(rowid) from suite_runs) - ?", (MOST_KEPT,))
         fault_point("base-run.kept")
 
     def newest_runs(self) -> tuple[Evidence | None, SuiteRun | None]:
@@ -161,7 +168,7 @@ class GateRepository:
             "select answer_json from gate_runs where kind = 'check' and answer_json is not null"
             " order by rowid desc limit 1"
         )
-        base = self._db.row("select run_json from suite_runs order by at desc limit 1")
+        base = self._db.row("select run_json from suite_runs where at <> '' order by at desc limit 1")
         return (
             _read(EVIDENCE, check["answer_json"]) if check else None,
             _read(SUITE_RUN, base["run_json"]) if base else None,
@@ -248,7 +255,7 @@ def _read(form: TypeAdapter[T], text: str) -> T | None:
 
 
 class BaseRuns:
-    """The runs of base commits, for whoever knows no clock."""
+    """The runs of base commits, and what may become one, for whoever knows no clock."""
 
     def __init__(self, book: GateRepository, clock: Clock) -> None:
         self._book = book
@@ -259,3 +266,6 @@ class BaseRuns:
 
     def keep_base_run(self, key: str, run: SuiteRun) -> None:
         self._book.keep_base_run(key, run, self._clock.now())
+
+    def keep_run(self, key: str, run: SuiteRun) -> None:
+        self._book.keep_base_run(key, run, None)

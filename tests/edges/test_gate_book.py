@@ -26,7 +26,7 @@ from sisimpur.shared.model.evidence import (
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.model.work import TaskSpec
 from sisimpur.shared.store.database import SCHEMA, Database, statements
-from sisimpur.shared.store.gate_book import REVIEWED, AwaitingOwner, GateRepository, RuledOver, Ruling
+from sisimpur.shared.store.gate_book import MOST_KEPT, REVIEWED, AwaitingOwner, GateRepository, RuledOver, Ruling
 from sisimpur.shared.store.journal import Journal
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -62,6 +62,16 @@ def test_the_newest_runs_are_told_whichever_task_or_base_they_are_of(book: GateR
         book.keep_evidence(task, replace(EVIDENCE, commit=commit))
         book.keep_base_run(f"base of {commit}", SuiteRun("finished", hour), NOW + timedelta(hours=hour))
     assert book.newest_runs() == (replace(EVIDENCE, commit="c2"), SuiteRun("finished", 2))
+    book.keep_base_run("of a change that nobody merged, or of a tool", SuiteRun("exited", 3), None)
+    assert book.newest_runs()[1] == SuiteRun("finished", 2)
+
+
+def test_runs_that_were_not_needed_for_long_leave(book: GateRepository) -> None:
+    for number in range(MOST_KEPT + 2):
+        book.keep_base_run(f"k{number}", SuiteRun("finished", number), NOW)
+        book.keep_base_run("k0", SuiteRun("finished", 0), NOW)  # still in use
+    assert book.base_run("k0") and book.base_run(f"k{MOST_KEPT + 1}")
+    assert book.base_run("k1") is None
 
 
 def test_evidence_comes_back_as_it_was_and_belongs_to_one_commit(book: GateRepository) -> None:

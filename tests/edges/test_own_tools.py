@@ -91,7 +91,7 @@ class Book:
     def base_run(self, key: str) -> SuiteRun | None:
         return self.kept.get(key)
 
-    def keep_base_run(self, key: str, run: SuiteRun) -> None:
+    def keep_run(self, key: str, run: SuiteRun) -> None:
         self.kept[key] = run
 
 

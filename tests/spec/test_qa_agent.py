@@ -49,6 +49,8 @@ class Book:
     def keep_base_run(self, key: str, run: SuiteRun) -> None:
         self.runs[key] = run
 
+    keep_run = keep_base_run
+
 
 @dataclass
 class SmallBench:

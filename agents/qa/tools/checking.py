@@ -35,7 +35,7 @@ class KeptAnswers(Protocol):
     """What was said of base commits before."""
 
     def base_run(self, key: str) -> SuiteRun | None: ...
-    def keep_base_run(self, key: str, run: SuiteRun) -> None: ...
+    def keep_run(self, key: str, run: SuiteRun) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Toolbox:
             raise Unavailable(f"a tool was interrupted: {raw.end}; it is run again")
         answer = SuiteRun(raw.end, raw.code, output=raw.output, seconds=raw.seconds)
         if commit == self.branch.base and raw.end == "exited":
-            self.kept.keep_base_run(key, answer)
+            self.kept.keep_run(key, answer)
         return answer
 
     def _paths(self, commit: str) -> frozenset[str]:
