@@ -124,7 +124,7 @@ def test_the_model_sees_goals_facts_guards_notes_and_open_tasks_each_in_its_fenc
     blocks = re.findall(r"^(`{3,})(\w+)\n(.*?)\n\1$", model.asked[0], re.MULTILINE | re.DOTALL)
     texts = {label: text for _, label, text in blocks}
     assert list(texts) == ["repository", "patterns", "guards", "notes", "tasks", "facts", "goals"]
-    assert "\n3| DEBUG = False" in texts["facts"] and "core/settings.py (7)" in texts["repository"]
+    assert "\n3| DEBUG = False" in texts["facts"] and "core/\n  settings.py (7)" in texts["repository"]
     assert texts["guards"] == "hooks/**: Don't touch n8n"
     assert texts["notes"] == "Keep Bengali"
     assert texts["tasks"] == "20261119-01 (goal g-0): Tidy up [apps/views.py]"

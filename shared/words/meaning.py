@@ -82,6 +82,12 @@ NUMBERS = {
 } | {"ten": "10", "dosh": "10", "দশ": "10"}
 
 
+def same(word: str) -> tuple[str, ...]:
+    """Words that mean the same, in all its languages; none is known: nothing."""
+    group = _groups().get(word) or _groups().get(_stem(word))
+    return tuple(form for form, first in _groups().items() if group and first == group)
+
+
 def likeness(one: str, other: str) -> float:
     """0 to 1; from SAME_GOAL on they mean the same."""
     first, second = meanings(one), meanings(other)
