@@ -12,7 +12,7 @@ from bench.goals.goals import Goal, read
 from sisimpur.agents.planner.facts.asking import ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD, FactAsk, told
 from sisimpur.agents.planner.facts.code_index import CodeIndex
 from sisimpur.agents.planner.facts.codebase_analyzer import MAX_FACTS, CodebaseAnalyzer, GoalFacts
-from sisimpur.agents.planner.facts.matching import Definitions
+from sisimpur.agents.planner.facts.matching import Meanings
 from sisimpur.agents.planner.facts.relevance import relevance
 from sisimpur.agents.planner.facts.repository_map import repository_map
 from sisimpur.agents.planner.facts.views import definitions
@@ -181,7 +181,7 @@ LARGE: Mapping[str, str] = {
 
 def map_of(limit: int, *goals: str, texts: Mapping[str, str] = LARGE) -> str:
     index = CodeIndex(Repository(texts))
-    definitions = Definitions(index)
+    definitions = Meanings(index)
     return repository_map(index, limit, [relevance(index, definitions, goal) for goal in goals])
 
 
@@ -305,7 +305,7 @@ def test_goals_that_speak_of_the_same_files_stay_together() -> None:
 
 def asked(kind: str, what: str, texts: Mapping[str, str] = SHOP) -> str:
     source = Repository(texts)
-    return told(source, Definitions(CodeIndex(source)), [FactAsk("g-1", kind, what)])  # type: ignore[arg-type]
+    return told(source, Meanings(CodeIndex(source)), [FactAsk("g-1", kind, what)])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def test_what_may_not_be_read_is_not_told_whoever_asks(kind: str, what: str) -> 
 def test_answers_are_bounded_and_each_goal_has_its_share() -> None:
     source = Repository({f"part_{n}.py": "x = 1\n" * 3_000 for n in range(20)})
     asks = [FactAsk(f"g-{n // 9}", "file", path) for n, path in enumerate(source.texts)]
-    text = told(source, Definitions(CodeIndex(source)), asks)
+    text = told(source, Meanings(CodeIndex(source)), asks)
     assert len(text) <= MOST_TOLD + 1_000
     assert re.findall(r"^file (part_\d+)", text, re.MULTILINE)[:4] == ["part_0", "part_9", "part_18", "part_1"]
     assert f"only {ASKS_PER_GOAL} of each goal and {MOST_ASKS} in all are answered" in text

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import ClassVar, Literal
 
-from sisimpur.agents.planner.facts.matching import Definitions
+from sisimpur.agents.planner.facts.matching import Meanings
 from sisimpur.agents.planner.facts.source import SourceTree, hits, lines_of, may_be_read
 from sisimpur.agents.planner.facts.views import clean, definitions, numbered, parts, whole
 from sisimpur.shared.model.scope import is_plain_path
@@ -31,12 +31,12 @@ class FactAsk:
     what: str
 
 
-def told(source: SourceTree, known: Definitions, asks: Sequence[FactAsk], room: int = MOST_TOLD) -> str:
+def told(source: SourceTree, meanings: Meanings, asks: Sequence[FactAsk], room: int = MOST_TOLD) -> str:
     """One answer after the other, those of each goal in turn; what there is no room for is said."""
     texts: list[str] = []
     taken = _in_turn(asks)
     for ask in taken:
-        text = f"{ask.kind} {one_line(ask.what, LONGEST_ASK)}:\n{_answer(source, known, ask)}"
+        text = f"{ask.kind} {one_line(ask.what, LONGEST_ASK)}:\n{_answer(source, meanings, ask)}"
         if len(text) > room:
             text = f"{ask.kind} {one_line(ask.what, LONGEST_ASK)}: no room is left for it"
         room -= len(text) + 2
@@ -55,18 +55,18 @@ def _in_turn(asks: Iterable[FactAsk]) -> list[FactAsk]:
     return [ask for turn in turns for ask in turn if ask][:MOST_ASKS]
 
 
-def _answer(source: SourceTree, known: Definitions, ask: FactAsk) -> str:
+def _answer(source: SourceTree, meanings: Meanings, ask: FactAsk) -> str:
     """The answer, or what comes nearest."""
     what = ask.what.strip()[:LONGEST_ASK]
     if ask.kind == "file":
         return _file(source, what)
     if ask.kind == "definition":
-        return _definition(source, known, what)
-    return "\n".join(_lines_with(source, what, MOST_HITS)) or f"no line holds it{_alike(known, what)}"
+        return _definition(source, meanings, what)
+    return "\n".join(_lines_with(source, what, MOST_HITS)) or f"no line holds it{_alike(meanings, what)}"
 
 
-def _alike(known: Definitions, what: str) -> str:
-    names = known.alike(what.rpartition("::")[2], MOST_ALIKE)
+def _alike(meanings: Meanings, what: str) -> str:
+    names = meanings.alike(what.rpartition("::")[2], MOST_ALIKE)
     return f"; names alike: {', '.join(names)}" if names else ""
 
 
@@ -95,7 +95,7 @@ def _found(source: SourceTree, what: str) -> tuple[str, str]:
     return same[0], "" if lines_of(source, same[0]) is not None else "not shown: it is not text, or too large"
 
 
-def _definition(source: SourceTree, known: Definitions, what: str) -> str:
+def _definition(source: SourceTree, meanings: Meanings, what: str) -> str:
     """Its text, with who uses its name."""
     place, _, name = what.rpartition("::")
     path, problem = _found(source, place) if place else ("", "")
@@ -107,7 +107,7 @@ def _definition(source: SourceTree, known: Definitions, what: str) -> str:
     uses = [f"  {line}" for line in _lines_with(source, last, MOST_USES)] if last else []
     return "\n".join(
         [
-            *(shown or [f"no class or function is called so{_alike(known, what)}"]),
+            *(shown or [f"no class or function is called so{_alike(meanings, what)}"]),
             *(["where it stands:", *uses] if uses else []),
         ]
     )

@@ -14,7 +14,7 @@ from itertools import zip_longest
 
 from sisimpur.agents.planner.facts import searches
 from sisimpur.agents.planner.facts.code_index import CodeIndex, IndexedFile, kind, words
-from sisimpur.agents.planner.facts.matching import Definitions
+from sisimpur.agents.planner.facts.matching import Meanings
 from sisimpur.agents.planner.facts.relevance import Relevance, named_folders, relevance
 from sisimpur.agents.planner.facts.repository_facts import stack, tests, without_tables
 from sisimpur.agents.planner.facts.repository_map import repository_map
@@ -53,7 +53,7 @@ class GoalFacts:
 
     general: str
     groups: tuple[GroupFacts, ...]
-    definitions: Definitions
+    meanings: Meanings
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Seen:
 
     source: SourceTree
     index: CodeIndex
-    definitions: Definitions
+    meanings: Meanings
     texts: tuple[str, ...]
     spoken: tuple[Relevance, ...]
 
@@ -70,9 +70,9 @@ class Seen:
     def of(cls, source: SourceTree, texts: Iterable[str]) -> Seen:
         bounded = tuple(text[:LONGEST_TEXT] for text in texts)
         index = CodeIndex(source)
-        definitions = Definitions(index)
-        spoken = tuple(relevance(index, definitions, text) for text in bounded)
-        return cls(source, index, definitions, bounded, spoken)
+        meanings = Meanings(index)
+        spoken = tuple(relevance(index, meanings, text) for text in bounded)
+        return cls(source, index, meanings, bounded, spoken)
 
     def map(self, limit: int, is_defining: bool) -> str:
         kept = {folder for text in self.texts for folder in named_folders(text, self.index)}
@@ -98,7 +98,7 @@ class CodebaseAnalyzer:
             GroupFacts(places, self._of(seen, places, room))
             for places in _groups(seen.index, seen.spoken, room - self._searched)
         ]
-        return GoalFacts(general, tuple(groups), seen.definitions)
+        return GoalFacts(general, tuple(groups), seen.meanings)
 
     def overview(self, source: SourceTree, texts: Sequence[str]) -> str:
         """List all files, and which of them hold the names that the texts say: enough to name paths."""

@@ -28,7 +28,7 @@ CALL = re.compile(r"(\w+)\(")
 
 
 @dataclass(frozen=True)
-class Place:
+class DefinedAt:
     """A definition in its file."""
 
     path: str
@@ -38,32 +38,32 @@ class Place:
         return f"{self.path}::{self.definition.name}"
 
 
-class Definitions:
-    """Definitions of a repository by the words that their names hold."""
+class Meanings:
+    """Definitions of a repository by the words that tell of them."""
 
     def __init__(self, index: CodeIndex) -> None:
         self._index = index
-        self._of: defaultdict[str, dict[Place, float]] = defaultdict(dict)  # stem -> where, and how much it tells there
-        self._named: dict[Place, frozenset[str]] = {}
-        self._called: defaultdict[str, list[Place]] = defaultdict(list)  # by its own name
+        self._of: defaultdict[str, dict[DefinedAt, float]] = defaultdict(dict)  # stem -> where, how much
+        self._named: dict[DefinedAt, frozenset[str]] = {}
+        self._called: defaultdict[str, list[DefinedAt]] = defaultdict(list)  # by its own name
         for file in index.files.values():
             for place, told in _told(file):
                 self._add(place, told)
         self._often = Counter(stem for named in self._named.values() for stem in named)
 
-    def _add(self, place: Place, told: Mapping[str, float]) -> None:
+    def _add(self, place: DefinedAt, told: Mapping[str, float]) -> None:
         name = place.definition.name.rpartition(".")[2]
         self._named[place] = frozenset(stems(name))
         self._called[name].append(place)
         for stem, value in told.items():
             self._of[stem][place] = value
 
-    def meant(self, text: str) -> Mapping[Place, float]:
+    def meant(self, text: str) -> Mapping[DefinedAt, float]:
         """What each definition is worth; the best one 1."""
-        found: defaultdict[Place, float] = defaultdict(float)
-        hit: defaultdict[Place, set[str]] = defaultdict(set)
+        found: defaultdict[DefinedAt, float] = defaultdict(float)
+        hit: defaultdict[DefinedAt, set[str]] = defaultdict(set)
         for word in synonyms.telling(text, MOST_WORDS):
-            best: dict[Place, float] = {}
+            best: dict[DefinedAt, float] = {}
             for stem, share in _alternatives(word).items():
                 for place, value in self._of.get(stem, {}).items():
                     best[place] = max(best.get(place, 0.0), share * value * self._weight(stem))
@@ -82,9 +82,9 @@ class Definitions:
         held = self._often[stem]
         return math.log(1 + (len(self._named) + 1) / (held + 0.5))
 
-    def _called_by(self, worth: Mapping[Place, float]) -> Mapping[Place, float]:
+    def _called_by(self, worth: Mapping[DefinedAt, float]) -> Mapping[DefinedAt, float]:
         """What the best ones call, tests before all, if the name leaves no doubt which is meant."""
-        found: dict[Place, float] = {}
+        found: dict[DefinedAt, float] = {}
         for place in sorted(worth, key=lambda place: (-worth[place], str(place)))[:MOST_FOLLOWED]:
             value = worth[place] * (BY_TEST if kind(place.path) == "tests" else BY_CODE)
             for name in set(CALL.findall(_text(self._index.files[place.path], place.definition))):
@@ -111,7 +111,7 @@ def _alternatives(word: str) -> dict[str, float]:
     return found
 
 
-def _told(file: IndexedFile) -> Iterator[tuple[Place, dict[str, float]]]:
+def _told(file: IndexedFile) -> Iterator[tuple[DefinedAt, dict[str, float]]]:
     """Each definition of a file, with the words that tell of it."""
     inner: dict[int, Definition] = {}
     for each in file.definitions:  # outer ones come first
@@ -127,7 +127,7 @@ def _told(file: IndexedFile) -> Iterator[tuple[Place, dict[str, float]]]:
         told = dict.fromkeys(texts[each], IN_TEXT)
         for stem, value in (*in_path.items(), *dict.fromkeys(words(outer), IN_CLASS).items()):
             told[stem] = max(value, told.get(stem, 0.0))
-        yield Place(file.path, each), told | dict.fromkeys(stems(name), IN_NAME)
+        yield DefinedAt(file.path, each), told | dict.fromkeys(stems(name), IN_NAME)
 
 
 def _text(file: IndexedFile, each: Definition) -> str:

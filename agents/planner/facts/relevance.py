@@ -9,7 +9,7 @@ from math import sqrt
 from posixpath import basename, dirname, splitext
 
 from sisimpur.agents.planner.facts.code_index import ENDING, IDENTIFIER, CodeIndex, Kind, kind, stems
-from sisimpur.agents.planner.facts.matching import Definitions, Place
+from sisimpur.agents.planner.facts.matching import DefinedAt, Meanings
 from sisimpur.shared.model.scope import matches
 
 NAMED_FILES = 12
@@ -65,7 +65,7 @@ class Relevance:
     worth: Mapping[str, float]
     telling: frozenset[str]  # stems of its words
     names: frozenset[str]  # identifiers that it says, as written
-    meant: Mapping[Place, float]  # definitions that its words mean, by how much
+    meant: Mapping[DefinedAt, float]  # definitions that its words mean, by how much
 
     @property
     def ranked(self) -> tuple[str, ...]:
@@ -74,14 +74,14 @@ class Relevance:
         return tuple(dict.fromkeys((*self.named, *others)))
 
 
-def relevance(index: CodeIndex, definitions: Definitions, text: str) -> Relevance:
+def relevance(index: CodeIndex, meanings: Meanings, text: str) -> Relevance:
     named = tuple(dict.fromkeys(named_in(text, index)))[:NAMED_FILES]
     named = tuple(sorted(named, key=lambda path: _size(index, path)))
     telling = frozenset(word for word in telling_words(text))
     own = {path: index.score(file, telling) * TELLS[kind(path)] for path, file in index.files.items()}
     top = max(own.values(), default=0.0) or 1.0
     worth = {path: value / top for path, value in own.items() if value > 0}
-    meant = definitions.meant(text)
+    meant = meanings.meant(text)
     for path, value in _best(meant).items():
         worth[path] = worth.get(path, 0.0) + MEANT * value * TELLS[kind(path)]
     for path in {*named, *_of_kind(text, index), *_holding(text, index)}:
@@ -94,7 +94,7 @@ def relevance(index: CodeIndex, definitions: Definitions, text: str) -> Relevanc
     return Relevance(named, kept, telling, names, meant)
 
 
-def _best(meant: Mapping[Place, float]) -> dict[str, float]:
+def _best(meant: Mapping[DefinedAt, float]) -> dict[str, float]:
     """Of each file what its best definition is worth."""
     found: dict[str, float] = {}
     for place, value in meant.items():
