@@ -323,6 +323,7 @@ def asked(kind: str, what: str, texts: Mapping[str, str] = SHOP) -> str:
         ("search", "basket of the shop", "no line holds it; names alike: shop/views.py::basket"),
         ("search", "REFUNDS", "paying/till.py:5: return load(settings.REFUNDS[kind])"),
         ("search", "no_such_thing", "no line holds it"),
+        ("search", "old_bank", "files called so: paying/old_bank.py\nsite/base.py:2: REFUNDS"),
     ],
 )
 def test_what_is_asked_for_is_answered_from_the_repository(kind: str, what: str, answer: str) -> None:

@@ -62,7 +62,9 @@ def _answer(source: SourceTree, meanings: Meanings, ask: FactAsk) -> str:
         return _file(source, what)
     if ask.kind == "definition":
         return _definition(source, meanings, what)
-    return "\n".join(_lines_with(source, what, MOST_HITS)) or f"no line holds it{_alike(meanings, what)}"
+    called = [path for path in source.files() if len(what) > 1 and what in path and is_plain_path(path)][:MOST_USES]
+    files = [f"files called so: {', '.join(called)}"] if called else []
+    return "\n".join([*files, *_lines_with(source, what, MOST_HITS)]) or f"no line holds it{_alike(meanings, what)}"
 
 
 def _alike(meanings: Meanings, what: str) -> str:
