@@ -97,8 +97,9 @@ class Measuring:
         path, _, pattern = rest.strip().partition(" ")
         if what not in PROPERTIES or not path or (what == "matches") is not bool(pattern.strip()):
             return Figure(None, f"{of!r} is no property; write `lines PATH`, `bytes PATH` or `matches PATH TEXT`")
-        if path not in self._paths():
-            return Figure(None, f"there is no file {path}")
+        if not (meant := _meant(path, self._paths())):
+            return Figure(None, f"there is no file {path}, or several end like it")
+        path = meant
         if usually_holds_keys(path):
             return Figure(None, f"{path} is not looked into: files of this name usually hold keys")
         data = self.source.read(self.commit, path, LARGEST) or b""
@@ -120,6 +121,12 @@ class Measuring:
 
     def _paths(self) -> frozenset[str]:
         return frozenset(entry.path for entry in self.source.tree(self.commit))
+
+
+def _meant(path: str, paths: Collection[str]) -> str:
+    """The file of this path, else the only one that ends with it; empty: none, or several."""
+    found = [path] if path in paths else [one for one in paths if one.endswith(f"/{path}")]
+    return found[0] if len(found) == 1 else ""
 
 
 def below(place: str, paths: Collection[str]) -> list[str]:

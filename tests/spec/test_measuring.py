@@ -214,3 +214,8 @@ def test_lines_that_can_be_run_are_those_that_were_run_and_those_that_were_not()
     )
     assert executable(data, ["a.py", "b.py", "c.py"]) == {"a.py": 3, "b.py": 0}
     assert executable(b"[]", ["a.py"]) == {}
+
+
+def test_a_file_may_be_named_by_its_end_where_only_one_ends_so() -> None:
+    assert figure(MeasureKind.PROPERTY, "lines views.py") == figure(MeasureKind.PROPERTY, "lines shop/api/views.py")
+    assert figure(MeasureKind.PROPERTY, "lines iews.py").value is None
