@@ -17,7 +17,7 @@ from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.evidence_rule import UNCHANGED, Runs, Texts, gone, problems, proving
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.evidence import Failure, Outcome, SuiteRun
-from sisimpur.shared.model.work import TaskSpec
+from sisimpur.shared.model.work import TaskKind, TaskSpec
 
 A, B, C, NEW = (f"tests/test_shop.py::test_{name}" for name in ("a", "b", "c", "new"))
 OTHER = "tests/test_other.py::test_o"
@@ -419,6 +419,16 @@ def test_a_django_module_that_cannot_be_imported_fails_for_its_tests() -> None:
 )
 def test_a_title_tells_whether_something_new_must_work(title: str, asks: bool) -> None:
     assert asks_for_behaviour(replace(TASK, title=title), touched("shop.py")) == asks
+
+
+@pytest.mark.parametrize(
+    ("kind", "asks"),
+    [(kind, kind not in (TaskKind.REFACTORING, TaskKind.TESTS, TaskKind.DOCS)) for kind in TaskKind],
+)
+def test_so_does_the_kind_that_the_planner_named(kind: TaskKind, asks: bool) -> None:
+    moved = replace(TASK, title="Move the functions out of shop.py", kind=kind)
+    assert asks_for_behaviour(moved, touched("shop.py")) == asks
+    assert asks_for_behaviour(replace(moved, title="Fix the total"), touched("shop.py"))
 
 
 @pytest.mark.parametrize(
