@@ -12,13 +12,12 @@ from functools import cached_property
 from itertools import islice
 
 from sisimpur.agents.reviewer.diff_analyzer import Chunk
-from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, span
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, PythonTree
 from sisimpur.shared.model.change import usually_holds_keys
+from sisimpur.shared.repo.definitions import defined
 
 MOST, MOST_CHARS, MOST_LINES = 6, 8_000, 60  # definitions, characters of all, lines of one
 MOST_CALLS = 200  # that are followed
-
-Definition = Function | ast.ClassDef
 
 
 @dataclass(frozen=True)
@@ -57,10 +56,10 @@ def _text(case: Case, chunk: Chunk, place: _Place) -> str:
     if usually_holds_keys(place.path):
         return ""
     tree, text = _tree(case, place.path), case.read(place.path) or ""
-    node = _defined(tree.module, place.name.split(".")) if tree else None
-    if node is None:
+    found = [one for one in defined(tree.module.body) if one.name == place.name] if tree else []
+    if not found:
         return ""
-    first, last = span(node)
+    first, last = found[-1].first, found[-1].last  # the last one of a name counts, as for Python
     if all((place.path, False, number) in chunk.shown for number in range(first, last + 1)):
         return ""
     lines = text.split("\n")[first - 1 : min(last, first + MOST_LINES - 1)]
@@ -72,14 +71,6 @@ def _tree(case: Case, path: str) -> PythonTree | None:
     changed = next((file for file in case.files if file.path == path), None)
     text = None if changed else case.read(path)
     return changed.tree if changed else PythonTree.of(text) if text is not None else None
-
-
-def _defined(node: ast.Module | ast.ClassDef, names: list[str]) -> Definition | None:
-    """The last one of a name counts, as for Python."""
-    found = [one for one in node.body if isinstance(one, Definition) and one.name == names[0]]
-    if not found or len(names) == 1:
-        return found[-1] if found else None
-    return _defined(found[-1], names[1:]) if isinstance(found[-1], ast.ClassDef) else None
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sisimpur.agents.reviewer.rules.case import LONGEST_QUOTE, Case, ChangedFile, Function, PythonTree, span
+from sisimpur.agents.reviewer.rules.case import LONGEST_QUOTE, Case, ChangedFile, Function, PythonTree
 from sisimpur.shared.model.evidence import Finding, Severity
+from sisimpur.shared.repo.definitions import span
 
 BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 PASSES_ON = ("format", "join", "format_map")  # methods of texts: their values are put in as they are
