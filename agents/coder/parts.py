@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 from sisimpur.shared.repo.definitions import Definition, definitions
 
-LONG = 20_000  # characters; a shorter file is shown whole
+LONG = 30_000  # characters; a shorter file is shown whole: another call costs more than what is left out
 MOST = 24_000  # characters of a file's parts
-WHOLE = 3 * LONG  # up to here a file of which the task names nothing is shown whole
+WHOLE = 2 * LONG  # up to here a file of which the task names nothing is shown whole
 HEAD, AROUND, NEAR = 60, 12, 40  # lines: of the beginning, around a place in no definition, of a neighbour
 MOST_LISTED = 150  # definitions that are listed with their methods; of more, the outer ones alone
 LEFT_OUT = "⋮"  # begins a line that is not in the file
