@@ -9,15 +9,16 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 
 from sisimpur.agents.reviewer.diff_analyzer import Chunk
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, PythonTree
 from sisimpur.shared.model.change import usually_holds_keys
-from sisimpur.shared.repo.definitions import defined
+from sisimpur.shared.repo.definitions import Defining, defined
 
 MOST, MOST_CHARS, MOST_LINES = 6, 8_000, 60  # definitions, characters of all, lines of one
 MOST_CALLS = 200  # that are followed
+MOSTLY = 2 / 3  # of its lines, from which on a definition is shown by the change itself
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,20 @@ def _places(case: Case, chunk: Chunk) -> Iterator[_Place]:
     for file in sorted(files, key=lambda file: file.is_test):
         assert file.tree
         names = _Names(case, file, file.tree)
-        new = (call for call in names.tree.calls if file.first_added(call.lineno, call.end_lineno or call.lineno))
-        for call in islice(new, MOST_CALLS):
-            yield from names.of(call.func)
+        new = (call.func for call in names.tree.calls if _is_new(file, call))
+        for function in islice(chain(_decorators(file, names.tree), new), MOST_CALLS):
+            yield from names.of(function)
+
+
+def _decorators(file: ChangedFile, tree: PythonTree) -> Iterator[ast.expr]:
+    """Of the functions and classes that the change touches, the innermost last: they decide whether these are run."""
+    for node in tree.nodes:
+        if isinstance(node, Defining) and _is_new(file, node):
+            yield from (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
+
+
+def _is_new(file: ChangedFile, node: ast.stmt | ast.expr) -> bool:
+    return bool(file.first_added(node.lineno, node.end_lineno or node.lineno))
 
 
 def _text(case: Case, chunk: Chunk, place: _Place) -> str:
@@ -60,7 +72,8 @@ def _text(case: Case, chunk: Chunk, place: _Place) -> str:
     if not found:
         return ""
     first, last = found[-1].first, found[-1].last  # the last one of a name counts, as for Python
-    if all((place.path, False, number) in chunk.shown for number in range(first, last + 1)):
+    seen = sum((place.path, False, number) in chunk.shown for number in range(first, last + 1))
+    if seen > MOSTLY * (last - first + 1):
         return ""
     lines = text.split("\n")[first - 1 : min(last, first + MOST_LINES - 1)]
     cut = ["[cut]"] if last - first >= MOST_LINES else []
