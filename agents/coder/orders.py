@@ -6,14 +6,14 @@ outside of all edits: inside, it is somebody's code.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from sisimpur.agents.coder.parts import LEFT_OUT, definitions, place_of
+from sisimpur.agents.coder.parts import LEFT_OUT, place_of
 from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.repo.definitions import definitions, parse
 
 ORDER = re.compile(
     r"(?P<verb>SHOW|DELETE) (?:(?P<whole>FILE) (?P<file>\S+)"
@@ -80,7 +80,7 @@ def deleted(wanted: tuple[PartOrder, ...], before: Mapping[str, str], now: Mappi
             raise Refused(f"{one.path} cannot be deleted from: it is not there, or the task does not name it to edit")
         left[one.path] = _without(one, before.get(one.path, text), text) if one.name or one.first else None
     for path, text in left.items():
-        if text is not None and _parses(now[path]) and not _parses(text) and path.endswith(".py"):
+        if text is not None and parse(now[path]) and not parse(text) and path.endswith(".py"):
             raise Refused(f"{path} would be no Python any more without what was to be deleted")
     return left
 
@@ -102,14 +102,6 @@ def _without(one: PartOrder, before: str, text: str) -> str:
     while below and not below[0].strip() and (not above or not above[-1].strip()):
         below = below[1:]
     return "".join((*above, *below))
-
-
-def _parses(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 # --- showing -------------------------------------------------------------------------------------------------

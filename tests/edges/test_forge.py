@@ -46,11 +46,8 @@ from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.clock import ManualClock
 from sisimpur.shared.system.process import run
 from tests import repositories
+from tests.edges.forge_contract import EFFECTS, ForgeContract, ForgeHome, commit, length, together
 from tests.killing import finishes, killed_at, points, snippet
-
-pytest.register_assert_rewrite("tests.edges.forge_contract")
-
-from tests.edges.forge_contract import EFFECTS, ForgeContract, ForgeHome, commit, length, together  # noqa: E402
 
 NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 OPENING = """

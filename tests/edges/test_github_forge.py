@@ -37,11 +37,8 @@ from sisimpur.shared.repo.git import git
 from sisimpur.shared.system.clock import ManualClock
 from sisimpur.simulators.github.faults import Fault
 from sisimpur.simulators.github.local_github import LocalGitHub
+from tests.edges.forge_contract import EFFECTS, NOBODY, Effect, ForgeContract, ForgeHome, commit
 from tests.edges.github_contract import Contract
-
-pytest.register_assert_rewrite("tests.edges.forge_contract")
-
-from tests.edges.forge_contract import EFFECTS, NOBODY, Effect, ForgeContract, ForgeHome, commit  # noqa: E402
 
 NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 NAME = "team/app"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +11,7 @@ from functools import cached_property
 
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.evidence import Finding, Severity, is_test_file
+from sisimpur.shared.repo.definitions import parse, span
 
 LONGEST_QUOTE = 200
 
@@ -109,14 +109,8 @@ class PythonTree:
     @staticmethod
     def of(text: str) -> PythonTree | None:
         """None: it does not parse, or is too long. Nothing in the text is executed."""
-        if len(text) > LONGEST:
-            return None
-        try:
-            with warnings.catch_warnings():  # the file's bad escapes are its own affair
-                warnings.simplefilter("ignore")
-                return PythonTree(ast.parse(text.removeprefix("\ufeff")))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+        module = parse(text) if len(text) <= LONGEST else None
+        return PythonTree(module) if module else None
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
@@ -287,10 +281,3 @@ def target_names(node: ast.AST) -> list[str]:
     single = [node.target] if isinstance(node, ast.AnnAssign | ast.AugAssign) else []
     targets = node.targets if isinstance(node, ast.Assign) else single
     return [target.id for target in targets if isinstance(target, ast.Name)]
-
-
-def span(node: ast.AST) -> tuple[int, int]:
-    """First and last line, decorators included."""
-    first = int(getattr(node, "lineno", 0))
-    decorators = getattr(node, "decorator_list", [])
-    return min([first, *(one.lineno for one in decorators)]), int(getattr(node, "end_lineno", None) or first)

@@ -17,12 +17,12 @@ from sisimpur.agents.reviewer.rules.case import (
     dumped,
     is_constant,
     keyword,
-    span,
     target_names,
     text_of,
 )
 from sisimpur.shared.model.evidence import Finding, Severity
 from sisimpur.shared.model.scope import matches
+from sisimpur.shared.repo.definitions import span
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 

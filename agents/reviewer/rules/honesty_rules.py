@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, dumped, span, text_of
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, dumped, text_of
 from sisimpur.shared.model.evidence import Finding, Severity, is_test_file
+from sisimpur.shared.repo.definitions import span
 
 HIGH, MEDIUM = Severity.HIGH, Severity.MEDIUM
 RULE = "knows it is tested"

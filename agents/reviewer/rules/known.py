@@ -18,10 +18,10 @@ from sisimpur.agents.reviewer.rules.case import (
     ChangedFile,
     Function,
     PythonTree,
-    span,
     target_names,
 )
 from sisimpur.shared.model.evidence import Finding, Severity
+from sisimpur.shared.repo.definitions import span
 
 BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 PASSES_ON = ("format", "join", "format_map")  # methods of texts: their values are put in as they are

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, PythonTree, span
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, PythonTree
 from sisimpur.agents.reviewer.rules.sql_texts import is_built_sql
 from sisimpur.shared.model.evidence import Finding, Severity
+from sisimpur.shared.repo.definitions import span
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 
