@@ -1,7 +1,7 @@
 """A model's reply -> what it asks us to show or to delete, in lines of our own; and the doing of it. Pure.
 
-`SHOW path`, `SHOW path::Name`, `SHOW path:10-80`; `DELETE path::Name`, `DELETE path:10-80`, `DELETE FILE path`. Such a line stands
-outside of all edits: inside, it is somebody's code.
+`SHOW path`, `SHOW path::Name`, `SHOW path:10-80`; `DELETE path::Name`, `DELETE path:10-80`, `DELETE FILE path`.
+Such a line stands outside of all edits: inside, it is somebody's code.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from sisimpur.agents.orchestrator.board.events import AttemptEnded, GivenUp, Mer
 from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits, PullRequests, SeenCommit
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, ReviewsChange
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
+from sisimpur.agents.orchestrator.board.writing import TestTurns
 from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches, lands, too_early
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.agents.orchestrator.publishing.publishing import Address, Publishing
@@ -50,6 +51,7 @@ class GateBooks:
     publishing: Publishing
     owners: bool  # somebody's words below a pull request count
     words: GoalWords
+    turns: TestTurns
 
     @property
     def findings(self) -> AnsweredFindings:
@@ -94,10 +96,11 @@ class Gatekeeper:
                 why = self._gone(known, found)
                 self._close(known, found, why)
                 self._books.transitions.move(known.id, State.IN_REVIEW, Event.GOAL_REMOVED, why)
-            case Refresh():
-                self._books.tell(f"{known.id}: {self._into(known)} has moved; brought up to date, then tested again")
+            case Refresh(to, why):
+                moved = f"{self._into(known)} has moved; brought up to date, then tested again"
+                self._books.tell(f"{known.id}: {why or moved}")
                 self._books.transitions.move(
-                    known.id, State.IN_REVIEW, Event.REFRESHED, "", "stale", refreshes=found.commit
+                    known.id, State.IN_REVIEW, Event.REFRESHED, why, "stale", refreshes=to or found.commit
                 )
             case Merge():
                 self._merge(known, found)
@@ -181,7 +184,8 @@ class Gatekeeper:
             event, why = Event.RED, "; ".join(problem.text for problem in found.evidence.problems[:3])
         elif found.reviewed:
             why = gate_text.verdict_line(found.reviewed.verdict)
-        wanted = "QA writes the missing tests" if step.wants_tests else "sent back to the coder"
+        for_qa = "back to QA, who wrote its tests" if found.writing.own else "QA writes the missing tests"
+        wanted = for_qa if step.wants_tests else "sent back to the coder"
         self._books.tell(f"{known.id}: {wanted}: {why}")
         if not step.wants_tests:
             self._books.events.happened(AttemptEnded(known.id))

@@ -66,6 +66,7 @@ class Look:
             commit_at=self._facts.branches.mirror.attempt,
             at_the_gates=lambda known: self._facts.submission(known, vision, guards),
             used=self._facts.ledger.used_by,
+            writing=self._facts.turns.of_qa,
             backed_off=transitions.backed_off,
             waits=self._waits(),
             busy=self.pool.on_tasks,

@@ -115,15 +115,26 @@ class Qa:
         self.log(run, "measured", commit=commit, of=f"{measure.kind} {measure.of}", figure=figure.value, why=figure.why)
         return figure
 
-    def tests_for(self, task: TaskSpec, branch: Branch, evidence: Evidence, planned: Collection[str] = ()) -> TaskSpec:
-        """The order to write the tests that `branch` lacks, in no file that other open tasks are to create."""
+    def tests_for(
+        self,
+        task: TaskSpec,
+        branch: Branch,
+        evidence: Evidence,
+        planned: Collection[str] = (),
+        own: Collection[str] = (),
+    ) -> TaskSpec:
+        """The order to write the tests that `branch` lacks, in no file that other open tasks are to create.
+
+        `own`: files that such an order led to already; they are corrected.
+        """
         paths = self._paths(branch.commit)
         changes = self.source.changed(branch.base, branch.commit)
         lines = {one.path: [number for number, _ in one.added_lines] for one in changes if one.path in paths}
         brought = SuiteFiles(paths).files(evidence.new_tests) & lines.keys()
         diff = self.source.diff(branch.base, branch.commit).decode("utf-8", "replace")
         read = partial(text_of, self.source, branch.commit)
-        return test_writer.order(task, branch, evidence, test_writer.Site(paths, lines, brought, diff, read, planned))
+        there = test_writer.Site(paths, lines, brought, diff, read, planned, own)
+        return test_writer.order(task, branch, evidence, there)
 
     def _by_tools(self, evidence: Evidence, subject: Subject) -> Evidence:
         product = {change.path for change in subject.touched.product}

@@ -14,9 +14,9 @@ from sisimpur.agents.qa.analysis.mutants import unnoticed
 from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour, bare_name, changes_tests_of, is_declared
 from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, WEAKER, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
-from sisimpur.agents.qa.evidence_rule import UNCHANGED, Runs, Texts, gone, problems, proving
+from sisimpur.agents.qa.evidence_rule import Runs, Texts, gone, problems, proving
 from sisimpur.shared.model.change import Change
-from sisimpur.shared.model.evidence import Failure, Outcome, SuiteRun
+from sisimpur.shared.model.evidence import UNCHANGED, Failure, Outcome, SuiteRun
 from sisimpur.shared.model.work import TaskKind, TaskSpec
 
 A, B, C, NEW = (f"tests/test_shop.py::test_{name}" for name in ("a", "b", "c", "new"))
