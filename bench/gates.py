@@ -98,9 +98,9 @@ def _through(change: GateCase, branch: Branch, place: Place) -> Result:
             case gate.SendBack(wants_tests=True) if found.evidence and change.tester:
                 written = place.qa.tests_for(task, branch, found.evidence).new_files[0]
                 branch = place.commit(change, {written: change.tester})
-                found = replace(_submitted(branch, place), tests_written=True)
+                found = replace(_submitted(branch, place), writing=gate.Writing(gate.MOST_WRITING))
             case gate.SendBack(wants_tests=True):
-                found = replace(found, tests_written=True)
+                found = replace(found, writing=gate.Writing(gate.MOST_WRITING))
             case gate.SendBack(by="tests"):
                 return Result(change, "sent back", "tests", _broken(found))
             case gate.SendBack():

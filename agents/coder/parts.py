@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 
-LONG = 20_000  # characters; a shorter file is shown whole
+from sisimpur.shared.repo.definitions import Definition, definitions
+
+LONG = 30_000  # characters; a shorter file is shown whole: another call costs more than what is left out
 MOST = 24_000  # characters of a file's parts
-WHOLE = 3 * LONG  # up to here a file of which the task names nothing is shown whole
+WHOLE = 2 * LONG  # up to here a file of which the task names nothing is shown whole
 HEAD, AROUND, NEAR = 60, 12, 40  # lines: of the beginning, around a place in no definition, of a neighbour
 MOST_LISTED = 150  # definitions that are listed with their methods; of more, the outer ones alone
 LEFT_OUT = "⋮"  # begins a line that is not in the file
@@ -18,52 +17,6 @@ LEFT_OUT = "⋮"  # begins a line that is not in the file
 QUOTED = re.compile(r"`([^`\n]{4,200})`|\"([^\"\n]{6,200})\"")
 LEAST_LINE = 12  # characters of a line that says something by standing in the task's words
 IS_NAME = re.compile(r"_|\.|[a-z][A-Z]|^[A-Z]\w*[a-z]\w*[A-Z]|\d")  # no plain word of English
-GUESSED = re.compile(
-    r"(\s*)(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:def|class|function|func|fn|interface|struct)\s+(\w+)"
-)
-
-
-@dataclass(frozen=True)
-class NamedPart:
-    """A class or a function with its decorators; lines are counted from 1, and `last` belongs to it."""
-
-    name: str  # `Class.method`
-    first: int
-    last: int
-    head: str
-
-    @property
-    def lines(self) -> range:
-        return range(self.first, self.last + 1)
-
-
-def definitions(text: str) -> tuple[NamedPart, ...]:
-    """In their order; of what Python cannot read, what looks like one."""
-    lines = text.split("\n")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the target's code, not ours
-            return tuple(_parsed(ast.parse(text).body, "", lines))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return tuple(_guessed(lines))
-
-
-def _parsed(body: Iterable[ast.stmt], within: str, lines: Sequence[str]) -> Iterator[NamedPart]:
-    for node in body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = min((one.lineno for one in node.decorator_list), default=node.lineno)
-            head = lines[node.lineno - 1].strip()
-            yield NamedPart(within + node.name, first, node.end_lineno or node.lineno, head)
-            if isinstance(node, ast.ClassDef):
-                yield from _parsed(node.body, f"{within}{node.name}.", lines)
-
-
-def _guessed(lines: Sequence[str]) -> Iterator[NamedPart]:
-    """By indentation: each lasts up to the next that is not inside of it."""
-    found = [(number, match) for number, line in enumerate(lines, 1) if (match := GUESSED.match(line))]
-    for place, (number, match) in enumerate(found):
-        after = (other for other, one in found[place + 1 :] if len(one[1]) <= len(match[1]))
-        yield NamedPart(match[2], number, next(after, len(lines) + 1) - 1, lines[number - 1].strip())
 
 
 # --- which parts matter --------------------------------------------------------------------------------------
@@ -90,7 +43,7 @@ def view(path: str, text: str, words: str) -> str:
     return "".join(_rendered(lines, shown, known)) if len(shown) < len(lines) else ""
 
 
-def _wanted(path: str, lines: Sequence[str], known: Sequence[NamedPart], words: str) -> Iterator[range]:
+def _wanted(path: str, lines: Sequence[str], known: Sequence[Definition], words: str) -> Iterator[range]:
     """The parts, what matters most first: lines that are named or quoted, definitions that are named, where these are
     used, and what stands beside all that.
     """
@@ -126,12 +79,12 @@ def _quoted(lines: Sequence[str], words: str) -> Iterator[int]:
             yield number
 
 
-def _is_named(one: NamedPart, words: str) -> bool:
+def _is_named(one: Definition, words: str) -> bool:
     last = one.name.split(".")[-1]
     return len(last) > 2 and re.search(rf"(?<!\w){re.escape(last)}(?!\w)", words) is not None
 
 
-def _around(number: int, known: Sequence[NamedPart], end: int) -> range:
+def _around(number: int, known: Sequence[Definition], end: int) -> range:
     """The innermost definition that holds the line; a few lines where none does, or it is too long."""
     holders = [one.lines for one in known if number in one.lines]
     inner = min(holders, key=len, default=range(0))
@@ -139,11 +92,11 @@ def _around(number: int, known: Sequence[NamedPart], end: int) -> range:
     return inner if 0 < len(inner) <= 5 * NEAR else near
 
 
-def _touches(one: NamedPart, part: range) -> bool:
+def _touches(one: Definition, part: range) -> bool:
     return bool(part) and (0 < part.start - one.last <= 4 or 0 < one.first - part.stop + 1 <= 4)
 
 
-def _rendered(lines: Sequence[str], shown: Collection[int], known: Sequence[NamedPart]) -> Iterator[str]:
+def _rendered(lines: Sequence[str], shown: Collection[int], known: Sequence[Definition]) -> Iterator[str]:
     listed = known if len(known) <= MOST_LISTED else [one for one in known if "." not in one.name]
     number = 1
     while number <= len(lines):
@@ -154,8 +107,8 @@ def _rendered(lines: Sequence[str], shown: Collection[int], known: Sequence[Name
             continue
         last = next((other for other in range(number, len(lines) + 1) if other in shown), len(lines) + 1) - 1
         yield f"{LEFT_OUT} lines {number}-{last} are not shown here\n"
-        inside = [one for one in listed if number <= one.first <= last]
-        yield from (f"{LEFT_OUT}   {one.first}-{one.last}: {one.name}: {one.head[:160]}\n" for one in inside)
+        inside = ((one, lines[one.line - 1].strip()[:160]) for one in listed if number <= one.first <= last)
+        yield from (f"{LEFT_OUT}   {one.first}-{one.last}: {one.name}: {head}\n" for one, head in inside)
         number = last + 1
 
 

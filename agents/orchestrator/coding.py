@@ -150,9 +150,10 @@ class Coding:
         """The change stays as it is: the reviewer reads what the coder says of it, or that no tests were written."""
         why = answer.words if isinstance(answer, CoderSaid) else answer.reason
         if correction.tests:
-            self._books.tell(f"{task}: no tests were written: {why}")
+            is_said = self._review.turns.keep_words(task, correction.start, why, self._books.now())
+            self._books.tell(f"{task}: {'QA about its red test' if is_said else 'no tests were written'}: {why}")
         elif correction.reviewed and isinstance(answer, CoderSaid):
-            self._books.tell(f"{task}: the coder contradicts the reviewer: {why}")
+            self._books.tell(f"{task}: the coder contradicts what was found: {why}")
             self._review.gates.keep_coder_words(task, correction.start, why, self._books.now())
         else:
             return False
@@ -176,12 +177,15 @@ class Coding:
         start = (self._content.mirror.start_for(commit, base) or "") if commit else ""
         if last and not start:
             happened.append(f"the last change conflicts with what is there now: begin afresh. {last.note}")
+        turn = self._review.turns.next(known, last) if last else None
+        if start and evidence and not reviewed and turn and turn.who == "QA":
+            branch, planned = self._review.commits.seen(known, commit).branch, self._planned(known.id)
+            return Correction(start, "", self._gates.qa().tests_for(spec, branch, evidence, planned, turn.writing.own))
+        said_by_qa = turn.writing.says if start and turn and turn.who == "coder" else ""
+        happened += [gate_text.code_is_wrong(said_by_qa)] if said_by_qa else []
         text = gate_text.findings(evidence, reviewed, words, happened, gate_text.permission(spec))
-        if start and evidence and not evidence.is_red and evidence.needing("write tests") and not reviewed:
-            branch = self._review.commits.seen(known, commit).branch
-            return Correction(start, text, self._gates.qa().tests_for(spec, branch, evidence, self._planned(known.id)))
         is_reviewers = bool(known.tried.sent_back and reviewed and isinstance(reviewed.verdict, ChangesRequested))
-        return Correction(start, text, reviewed=is_reviewers) if text or start else None
+        return Correction(start, text, reviewed=is_reviewers or bool(said_by_qa)) if text or start else None
 
     def _planned(self, task: str) -> set[str]:
         """Files that other tasks are to create: QA takes no name of theirs."""

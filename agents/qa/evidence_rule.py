@@ -14,13 +14,12 @@ from sisimpur.agents.qa.analysis.task_words import Announced, Named, asks_for_be
 from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.traces import cause
-from sisimpur.shared.model.evidence import Problem, Remedy, SuiteRun, is_test_file
+from sisimpur.shared.model.evidence import UNCHANGED, UNSHOWN, Problem, Remedy, SuiteRun, is_test_file
 from sisimpur.shared.model.work import TaskSpec
 
 Uncounted = Literal["", "the base", "the change"]
 
 MOST_NAMED = 5
-UNCHANGED, UNSHOWN = "nothing shows that it changes nothing", "nothing shows the new behaviour"
 LIMITS = ("timed out", "memory", "processes", "disk", "output", "crashed")  # how tests end that cannot bear the code
 REASONS = {
     "timed out": "they took too long",

@@ -9,16 +9,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.qa.analysis.expressions import Function, module_of
+from sisimpur.agents.qa.analysis.touched import SuiteFiles
 from sisimpur.agents.qa.coverage_checker import places
-from sisimpur.agents.qa.evidence_rule import UNCHANGED, UNSHOWN
 from sisimpur.agents.qa.uncollected import UNITTEST, missing_marks
 from sisimpur.shared.llm.prompts import quoted
-from sisimpur.shared.model.evidence import Evidence, configures_tests, is_test_file, rules
+from sisimpur.shared.model.evidence import UNCHANGED, UNSHOWN, Evidence, configures_tests, is_test_file, rules
 from sisimpur.shared.model.work import Branch, TaskSpec
 
 MOST_CONTEXT = 8  # changed files that are shown
 MOST_SAMPLES = 2  # test files that show how tests are written here
 MOST_SHOWN = 60_000  # characters of all files that come along; of one the half
+LONGEST = 1_500  # characters of one failure
 MOST_DIFF = 6_000  # characters of the difference: the changed files come along whole
 AROUND = ("urls.py", "models.py")  # of the tested package
 HELPING = ("conftest.py", "factories.py", "fixtures.py", "base.py", "helpers.py", "utils.py")  # beside the tests
@@ -51,8 +52,17 @@ What was changed:
 {diff}"""
 NEW_TURN = "The change for this task is made; its tests are missing. Write them, in {path} and nowhere else."
 SAME_TURN = """\
-The change for this task is made, and brings tests in {path}. They pass without the change too, so they show nothing.
+The change for this task is made, and brings tests in {path}. {why}
 Correct them there, and nowhere else: keep what else they ask."""
+SHOWS_NOTHING, SHOWS_LITTLE = "without the change too, so they show nothing.", "They do not show all that they are for."
+RED_TURN = """\
+The change for this task is made, and you have written tests for it in {path}. They were sent back:
+
+{why}
+
+Find out whether the test is wrong or the changed code. A wrong test is corrected there, and nowhere else. If the code
+is wrong, leave the test as it is, and say why in one sentence that begins: the code is wrong, because"""
+STANDS = "Keep what else they ask."
 RUNS_IT = "They run the changed lines that no test runs, and assert what these do."
 SHOWS_IT = "At least one test must fail without the change."
 KEEPS_IT = """\
@@ -67,7 +77,7 @@ class Site:
     """Site of the tests: the change, and the repository around it. `paths`: all files of the commit.
 
     `lines`: the changed ones of each changed file that is there; `brought`: its test files whose new tests ran.
-    `planned`: files that other open tasks are to create.
+    `planned`: files that other open tasks are to create; `own`: such orders led to these.
     """
 
     paths: Collection[str]
@@ -76,12 +86,13 @@ class Site:
     diff: str
     read: Read
     planned: Collection[str] = ()
+    own: Collection[str] = ()
 
 
 def order(task: TaskSpec, branch: Branch, evidence: Evidence, site: Site) -> TaskSpec:
     """The order is for the coding engine: it creates one file and edits none, or corrects what shows nothing."""
     asked = rules(evidence.needing("write tests"))
-    again = tuple(sorted(site.brought)[:MOST_SAMPLES]) if UNSHOWN in asked else ()
+    again = tuple(sorted(site.own) or sorted(site.brought)[:MOST_SAMPLES] if site.own or UNSHOWN in asked else ())
     tested = _tested(branch.changed, evidence, site)
     definition, paths = _definition(tested, evidence, site), {*site.paths, *site.planned}
     new = () if again else (new_file(tested, definition, paths, evidence.command),)
@@ -90,7 +101,7 @@ def order(task: TaskSpec, branch: Branch, evidence: Evidence, site: Site) -> Tas
     around = [*samples, *_around(tested, path, site.paths)]
     aim, held = _aim(evidence, asked)
     description = ORDER.format(
-        turn=(SAME_TURN if again else NEW_TURN).format(path=path),
+        turn=_turn(evidence, again).format(path=path, why=_why(evidence, asked, again, site)),
         command=evidence.command,
         style=_style(site.read(samples[0]) if samples else site.read(again[0]) if again else ""),
         aim=aim,
@@ -109,8 +120,33 @@ def order(task: TaskSpec, branch: Branch, evidence: Evidence, site: Site) -> Tas
     )
 
 
+def _turn(evidence: Evidence, again: Collection[str]) -> str:
+    return NEW_TURN if not again else RED_TURN if evidence.is_red else SAME_TURN
+
+
+def _why(evidence: Evidence, asked: Collection[str], again: Collection[str], site: Site) -> str:
+    """Why tests that are there are corrected: what is wrong with them, or which show nothing."""
+    if evidence.is_red:
+        found = [f"{one.rule}: {one.text}" for one in evidence.needing("correct")]
+        found += [
+            f"{one.test} at {one.where or 'an unknown place'}\n{one.text[-LONGEST:]}" for one in evidence.failures
+        ]
+        return quoted("\n\n".join(found)[:MOST_DIFF], "tests")
+    if UNSHOWN not in asked:
+        return SHOWS_LITTLE
+    files = SuiteFiles(site.paths)
+    idle = [one for one in evidence.new_tests if one not in evidence.proving and files.file(one) in again]
+    return (
+        f"{', '.join(idle)} {'pass' if idle[1:] else 'passes'} {SHOWS_NOTHING}"
+        if idle
+        else f"They pass {SHOWS_NOTHING}"
+    )
+
+
 def _aim(evidence: Evidence, asked: Collection[str]) -> tuple[str, str]:
     """What the tests have to do, and how the task is known to be done."""
+    if evidence.is_red:
+        return STANDS, "unless the changed code is wrong"
     if UNCHANGED in asked:
         gap = "; ".join(one.text for one in evidence.needing("write tests"))
         return KEEPS_IT.format(gap=gap), "with the change and without it"

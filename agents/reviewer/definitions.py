@@ -9,16 +9,16 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 
 from sisimpur.agents.reviewer.diff_analyzer import Chunk
-from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, span
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, PythonTree
 from sisimpur.shared.model.change import usually_holds_keys
+from sisimpur.shared.repo.definitions import Defining, defined
 
 MOST, MOST_CHARS, MOST_LINES = 6, 8_000, 60  # definitions, characters of all, lines of one
 MOST_CALLS = 200  # that are followed
-
-Definition = Function | ast.ClassDef
+MOSTLY = 2 / 3  # of its lines, from which on a definition is shown by the change itself
 
 
 @dataclass(frozen=True)
@@ -48,20 +48,32 @@ def _places(case: Case, chunk: Chunk) -> Iterator[_Place]:
     for file in sorted(files, key=lambda file: file.is_test):
         assert file.tree
         names = _Names(case, file, file.tree)
-        new = (call for call in names.tree.calls if file.first_added(call.lineno, call.end_lineno or call.lineno))
-        for call in islice(new, MOST_CALLS):
-            yield from names.of(call.func)
+        new = (call.func for call in names.tree.calls if _is_new(file, call))
+        for function in islice(chain(_decorators(file, names.tree), new), MOST_CALLS):
+            yield from names.of(function)
+
+
+def _decorators(file: ChangedFile, tree: PythonTree) -> Iterator[ast.expr]:
+    """Of the functions and classes that the change touches, the innermost last: they decide whether these are run."""
+    for node in tree.nodes:
+        if isinstance(node, Defining) and _is_new(file, node):
+            yield from (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
+
+
+def _is_new(file: ChangedFile, node: ast.stmt | ast.expr) -> bool:
+    return bool(file.first_added(node.lineno, node.end_lineno or node.lineno))
 
 
 def _text(case: Case, chunk: Chunk, place: _Place) -> str:
     if usually_holds_keys(place.path):
         return ""
     tree, text = _tree(case, place.path), case.read(place.path) or ""
-    node = _defined(tree.module, place.name.split(".")) if tree else None
-    if node is None:
+    found = [one for one in defined(tree.module.body) if one.name == place.name] if tree else []
+    if not found:
         return ""
-    first, last = span(node)
-    if all((place.path, False, number) in chunk.shown for number in range(first, last + 1)):
+    first, last = found[-1].first, found[-1].last  # the last one of a name counts, as for Python
+    seen = sum((place.path, False, number) in chunk.shown for number in range(first, last + 1))
+    if seen > MOSTLY * (last - first + 1):
         return ""
     lines = text.split("\n")[first - 1 : min(last, first + MOST_LINES - 1)]
     cut = ["[cut]"] if last - first >= MOST_LINES else []
@@ -72,14 +84,6 @@ def _tree(case: Case, path: str) -> PythonTree | None:
     changed = next((file for file in case.files if file.path == path), None)
     text = None if changed else case.read(path)
     return changed.tree if changed else PythonTree.of(text) if text is not None else None
-
-
-def _defined(node: ast.Module | ast.ClassDef, names: list[str]) -> Definition | None:
-    """The last one of a name counts, as for Python."""
-    found = [one for one in node.body if isinstance(one, Definition) and one.name == names[0]]
-    if not found or len(names) == 1:
-        return found[-1] if found else None
-    return _defined(found[-1], names[1:]) if isinstance(found[-1], ast.ClassDef) else None
 
 
 @dataclass(frozen=True)

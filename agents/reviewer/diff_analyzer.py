@@ -11,9 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from textwrap import dedent
 
 from sisimpur.agents.reviewer.rules.case import ChangedFile
 from sisimpur.shared.model.errors import Refused
+from sisimpur.shared.model.evidence import is_test_file
 
 HEAD = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 WHOLE_FILE = 80  # lines: a file up to this length is shown whole
@@ -125,9 +127,12 @@ def _hunk(lines: Iterator[bytes], before: tuple[int, int], after: tuple[int, int
 
 
 def marked(patch: Mapping[str, tuple[PatchRow, ...]]) -> Mapping[str, tuple[PatchRow, ...]]:
-    """Mark what only moved: the same lines, one after the other, removed in one place and added in another."""
+    """Mark what only moved: the same lines, one after the other, removed in one place and added in another.
+
+    What is added more often than it was removed is a copy; what was a text, or a test, is new as code.
+    """
     places = {sign: _blocks(patch, sign) for sign in "+-"}
-    both = places["+"].keys() & places["-"].keys()
+    both = [block for block, here in places["+"].items() if len(here) <= len(places["-"].get(block, ()))]
     moved = {place for sign in "+-" for block in both for place in places[sign][block]}
     return {
         path: tuple(replace(row, moved=(path, *row.name) in moved) if row.sign != " " else row for row in rows)
@@ -136,14 +141,15 @@ def marked(patch: Mapping[str, tuple[PatchRow, ...]]) -> Mapping[str, tuple[Patc
 
 
 def _blocks(patch: Mapping[str, Sequence[PatchRow]], sign: str) -> dict[tuple[str, ...], list[tuple[str, bool, int]]]:
-    """The words of each few lines of one sign that follow each other -> where these lines stand."""
+    """Each few lines of one sign that follow each other, by the kind of their file -> where these lines stand."""
     found: dict[tuple[str, ...], list[tuple[str, bool, int]]] = {}
     for path, rows in patch.items():
         for first in range(len(rows) - MOVED_AT_ONCE + 1):
             block = rows[first : first + MOVED_AT_ONCE]
-            words = tuple(row.text.strip() for row in block)
-            if all(row.sign == sign for row in block) and sum(len(word) > 3 for word in words) > 1:
-                found.setdefault(words, []).extend((path, *row.name) for row in block)
+            words = dedent("\n".join(row.text for row in block))
+            if all(row.sign == sign for row in block) and sum(len(row.text.strip()) > 3 for row in block) > 1:
+                kind = (path.rpartition(".")[2], str(is_test_file(path)))
+                found.setdefault((*kind, words), []).extend((path, *row.name) for row in block)
     return found
 
 

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, target_names
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, dumped, target_names
 from sisimpur.shared.model.change import usually_holds_keys
 
 MOST, MOST_FILES, MOST_NAMED = 12, 2_000, 4  # definitions, files that are searched, files that are named
@@ -22,7 +22,7 @@ def gone(case: Case) -> str:
     """One line for each; empty: nothing is gone."""
     lost = [(file, name) for file in case.files if not file.is_test for name in _lost(file)][:MOST]
     knowing = _knowing(case, {name for _, name in lost})
-    return "\n".join(f"{file.path}: {name}: {_told(file, name, knowing[name])}" for file, name in lost)
+    return "\n".join(f"{file.path}: {name}: {_told(case, file, name, knowing[name])}" for file, name in lost)
 
 
 def _lost(file: ChangedFile) -> Iterator[str]:
@@ -37,13 +37,15 @@ def _defined(tree: PythonTree | None) -> Counter[str]:
     return Counter(node.name for node in body if isinstance(node, Function | ast.ClassDef))
 
 
-def _told(file: ChangedFile, name: str, known: list[str]) -> str:
+def _told(case: Case, file: ChangedFile, name: str, known: list[str]) -> str:
     before, after = _bindings(file.tree_before, name), _bindings(file.tree, name)
     if after:
-        same = ast.dump(before[-1]) == ast.dump(after[-1])
+        same = dumped(before[-1]) == dumped(after[-1]) != ""
         told = "which was so before" if same else "which was not so before"
         return f"was bound more than once; line {after[-1].lineno} binds it last now, {told}"
     others = [path for path in known if path != file.path]
+    if len(_paths(case)) > MOST_FILES and not known:
+        return f"named in none of the {MOST_FILES} files that were searched"
     where = (["this file"] if file.path in known else []) + others
     more = f" and {len(where) - MOST_NAMED} more" if len(where) > MOST_NAMED else ""
     return f"still named in {', '.join(where[:MOST_NAMED])}{more}" if where else "named in no file any more"
@@ -68,8 +70,12 @@ def _knowing(case: Case, names: set[str]) -> dict[str, list[str]]:
     if not names:
         return found
     word = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\b")
-    paths = (path for path in sorted(case.tracked) if path.endswith(READ) and not usually_holds_keys(path))
-    for path in list(paths)[:MOST_FILES]:
+    for path in _paths(case)[:MOST_FILES]:
         for name in set(word.findall(case.read(path) or "")):
             found[name].append(path)
     return found
+
+
+def _paths(case: Case) -> list[str]:
+    """Files that may name it."""
+    return [path for path in sorted(case.tracked) if path.endswith(READ) and not usually_holds_keys(path)]

@@ -12,6 +12,7 @@ from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits, Pull
 from sisimpur.agents.orchestrator.board.session import AgentRuns, Session
 from sisimpur.agents.orchestrator.board.snapshot import BoardFacts, Snapshot, load_snapshot
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping, Transitions
+from sisimpur.agents.orchestrator.board.writing import TestTurns
 from sisimpur.agents.orchestrator.coding import Coding
 from sisimpur.agents.orchestrator.day import DayPhases, Orchestrator, Working
 from sisimpur.agents.orchestrator.deploys.deploying import DeployBooks, Deploying, Deployment, SickTasks
@@ -263,7 +264,8 @@ class Assembly:
         commits = AttemptCommits(code.mirror, self._protected)
         pulls = PullRequests(code.forge, records.journal, self._branches)
         cap = self._policy.budget.task
-        return ReviewFacts(commits, pulls, self._branches, records.gates, records.spending, cap)
+        turns = TestTurns(records.gates, commits, self._policy.merge.policy.write_tests)
+        return ReviewFacts(commits, pulls, self._branches, records.gates, records.spending, cap, turns)
 
     @cached_property
     def _integrating(self) -> Integrating:
@@ -298,7 +300,14 @@ class Assembly:
         facts, records, code = self._facts, self._records, self._code
         owners = bool(self._inbox_rules.owners)
         review = GateBooks(
-            records.gates, facts.commits, facts.pulls, self._branches, self._publishing, owners, records.words
+            records.gates,
+            facts.commits,
+            facts.pulls,
+            self._branches,
+            self._publishing,
+            owners,
+            records.words,
+            facts.turns,
         )
         gates = Gatekeeper(review, self._roles.change, self._books)
         coding = Coding(gates, review, self._content, self._recall, self._roles.change, self._books)

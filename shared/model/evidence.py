@@ -16,6 +16,9 @@ from sisimpur.shared.model.work import Choice
 Outcome = Literal["passed", "failed", "skipped"]  # an expected failure is skipped; an error is failed
 Remedy = Literal["correct", "write tests", "ask owner"]
 
+# What asks for tests: a change that shows nothing, and one that is to alter nothing.
+UNCHANGED, UNSHOWN = "nothing shows that it changes nothing", "nothing shows the new behaviour"
+
 # Where tests, their data and their configuration live. Without a slash a pattern holds at any depth.
 TEST_FILES = (
     *("tests/", "test/", "testing/", "test_*.py", "*_test.py", "tests.py", "tests_*.py", "conftest.py"),

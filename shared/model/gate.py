@@ -10,11 +10,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from sisimpur.shared.model.evidence import Approved, ChangesRequested, Escalated, Evidence, Reviewed, signatures
+from sisimpur.shared.model.evidence import (
+    UNSHOWN,
+    Approved,
+    ChangesRequested,
+    Escalated,
+    Evidence,
+    Reviewed,
+    rules,
+    signatures,
+)
 from sisimpur.shared.model.text import one_line
 
 LONGEST_WORDS = 300  # characters of a coder's answer, as the owner is told
 MOST_RUNS = 3  # of the tests, or of a review, that came to no end
+MOST_WRITING = 2  # turns of QA with tests that show nothing; one more with a red one
 
 
 # Proposed: by a stranger, in an issue; upkeep: by the team itself; early: more of the goal has to be done first.
@@ -27,6 +37,29 @@ class Policy:
 
     auto: bool = True
     write_tests: bool = True  # where a change brings none
+
+
+@dataclass(frozen=True)
+class Writing:
+    """Turns of QA with the tests of a change, in this round. `before`: the commit that it was first asked about.
+
+    `asked`: the rules that it was asked for; `own`: test files that it has changed since; `doubted`: rules that its
+    tests broke, and it was asked whether they are wrong or the code; `says`: that the code is, and why; `answered`: the
+    coder was told so.
+    What the coder has changed since without being told so has no `before` any more.
+    """
+
+    turns: int = 0
+    before: str = ""
+    asked: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    doubted: tuple[str, ...] = ()
+    says: str = ""
+    answered: bool = False
+
+
+Writer = Literal["QA", "coder", "nobody", ""]
+NOT_ASKED = Writing()
 
 
 @dataclass(frozen=True)
@@ -50,7 +83,7 @@ class ReviewState:
     reviews_begun: int = 0
     contradicted: str = ""  # what the coder says against the findings of exactly this commit
     fingerprints: frozenset[str] = frozenset()  # of the earlier attempts of this round
-    tests_written: bool = False  # QA's turn was taken already
+    writing: Writing = NOT_ASKED
     told: str = ""  # why it waits, as the owner was told
 
 
@@ -89,7 +122,13 @@ class Cancel:
 
 @dataclass(frozen=True)
 class Refresh:
-    """Bring it up to date with its base; then it is tested again."""
+    """Bring it up to date with its base; then it is tested again.
+
+    `to`: another commit takes its place, and `why`; empty: none does.
+    """
+
+    to: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,17 +172,50 @@ def _steps(found: ReviewState, policy: Policy) -> Iterator[Step | None]:
     if found.evidence is None:
         yield _untested(found)
         return
-    yield _back("tests", found) if found.evidence.is_red else None
+    turn = _written(found, found.evidence, policy)
+    yield (turn or _back("tests", found)) if found.evidence.is_red else None
     if found.approved:
         yield _merge(found)
-    if found.evidence.needing("write tests") and policy.write_tests and not found.tests_written:
-        yield SendBack("tests", wants_tests=True)
+    yield turn
     if found.reviewed is None:
         yield _unread(found)
         return
     yield _answered(found, found.reviewed) if isinstance(found.reviewed.verdict, ChangesRequested) else None
     asked = reasons(found, policy)
     yield AskOwner(asked) if asked else _merge(found)
+
+
+def writer(evidence: Evidence, writing: Writing) -> Writer:
+    """Whose turn it is with the tests of a change. "nobody": what QA wrote is taken out; "": the change goes on.
+
+    Before QA was asked nothing was red, and only tests were changed since: what is red then is of its tests.
+    """
+    if not writing.before or not writing.own:
+        is_missing = bool(evidence.needing("write tests")) and not writing.turns
+        return "coder" if evidence.is_red else "QA" if is_missing else ""
+    if evidence.is_red:
+        is_new = bool({*rules(evidence.needing("correct"))} - {*writing.doubted})
+        says: Writer = "coder" if writing.says and not writing.answered else "nobody"
+        return "QA" if is_new and writing.turns <= MOST_WRITING else says
+    if {*writing.asked} - {*rules(evidence.needing("write tests"))}:
+        return ""
+    if writing.turns < MOST_WRITING:
+        return "QA"
+    return "nobody" if UNSHOWN in writing.asked else ""
+
+
+def _written(found: ReviewState, evidence: Evidence, policy: Policy) -> Step | None:
+    """None: it is nobody's turn because of what QA wrote, or is to write."""
+    match writer(evidence, found.writing):
+        case "QA" if policy.write_tests:
+            return SendBack("tests", wants_tests=True)
+        case "nobody":
+            what = f"stay red: {evidence.needing('correct')[0].text}" if evidence.is_red else "show nothing"
+            return Refresh(found.writing.before, f"QA's tests {what}. They are taken out, the change goes on")
+        case "coder" if found.writing.own and found.writing.says:
+            return SendBack("tests")
+        case _:
+            return None
 
 
 def _answered(found: ReviewState, reviewed: Reviewed) -> Step:
@@ -208,6 +280,8 @@ def reasons(found: ReviewState, policy: Policy) -> tuple[str, ...]:
         "config/policy.yaml says merge.auto: false": not policy.auto,
     }
     asked += [text for text, holds in rules.items() if holds]
+    if asked and found.writing.before == found.commit and found.writing.turns >= MOST_WRITING:
+        asked.append("QA wrote tests twice that showed nothing; they were taken out")
     word = found.reviewed.word if found.reviewed else ""
     if asked and word and not any(word in one for one in asked):
         asked.append(f"the reviewer tells you: {word}")

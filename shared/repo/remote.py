@@ -21,7 +21,7 @@ WHERE = "config/targets"
 OURSELVES = ("127.0.0.1", "localhost")  # the only hosts that may be spoken to without encryption
 
 
-class RemoteAway(Unavailable):
+class ForgeUnavailable(Unavailable):
     """The repository's address does not answer."""
 
 
@@ -83,7 +83,7 @@ def explain(complaint: str, remote: Remote) -> TeamError | None:
     if "dubious ownership" in said:
         return Misconfigured(f"{remote.url} belongs to another user; run as its owner, or give another `repo:`")
     if any(word in said for word in ("unable to access", "could not resolve", "hung up", "early eof", "timed out")):
-        return RemoteAway(f"{remote.url} does not answer: {telling_line(complaint)}")
+        return ForgeUnavailable(f"{remote.url} does not answer: {telling_line(complaint)}")
     return None
 
 

@@ -47,6 +47,7 @@ from tests.flow.memory_git import DISK, MemoryRepository, Store
 from tests.flow.memory_wire import MemoryClient, MemoryMeter, MemoryTransport
 from tests.journey.stage import FILES, VISION, Stage, repository
 
+HASTY = 1.0  # seconds that the meter waits for a busy model: as in a daemon it asks again, but these are real seconds
 OWNER = "owner <owner@localhost> 1795161600 +0000"
 
 
@@ -84,7 +85,7 @@ def open_core(
         session = wiring.make_session(parts, is_daemon)
         quit_.end_calls = lambda: _end_calls(meter, session.lock)
         workshop = make_workshop(records, parts.print_line, quit_.asked)
-        roles = _roles(parts, code, workshop, wiring.BRIEF if is_daemon else PATIENCE, session)
+        roles = _roles(parts, code, workshop, HASTY if is_daemon else PATIENCE, session)
         messages = wiring.open_messages(records, make_services, parts.print_line)
         assembly = Assembly(parts, code, messages, session, roles, wiring.token_price(records, parts.pricing))
         orchestrator = assembly.orchestrator()

@@ -12,7 +12,7 @@ import pytest
 from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun
 from sisimpur.cli.commands import owner_commands
 from sisimpur.cli.views.status import status
-from sisimpur.shared.forge.forge import ForgeUnavailable
+from sisimpur.shared.model.errors import ForgeUnavailable
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel
@@ -150,7 +150,7 @@ def test_that_a_finding_is_wrong_goes_on_with_the_change_as_it_was(
         assert records.gates.coder_said(ID) == ""
         first, second = (attempt for attempt in records.journal.attempts(ID))
     assert (first.outcome, second.number) == ("sent back", 2)
-    assert f"{ID}: the coder contradicts the reviewer: {WRONG_FINDING}" in day.said
+    assert f"{ID}: the coder contradicts what was found: {WRONG_FINDING}" in day.said
 
 
 def test_words_against_red_tests_are_not_for_the_reviewer(stage: Callable[..., Stage], model: ScriptedModel) -> None:

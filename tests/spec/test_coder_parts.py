@@ -173,3 +173,12 @@ def test_a_part_is_shown_as_it_is_or_the_names_that_there_are() -> None:
     assert part_of(PartOrder("SHOW", "a.py", "", 9, 900), CODE).splitlines()[1] == "def g():"
     with pytest.raises(Refused, match=r"there is no a.py::h; the file has f, g, C, C.m"):
         part_of(PartOrder("SHOW", "a.py", "h"), CODE)
+
+
+@pytest.mark.parametrize(
+    ("line", "path"), [("SHOW shop/urls.py", "shop/urls.py"), ("`SHOW Makefile.in`", "Makefile.in")]
+)
+def test_a_whole_file_may_be_asked_for_and_only_shown(line: str, path: str) -> None:
+    assert orders(line, "SHOW") == (PartOrder("SHOW", path),)
+    assert part_of(PartOrder("SHOW", path), "a = 1\nb = 2\n") == "⋮ lines 1-2\na = 1\nb = 2\n"
+    assert orders(line.replace("SHOW", "DELETE"), "DELETE") == () and orders("SHOW me the rest", "SHOW") == ()

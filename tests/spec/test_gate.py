@@ -9,6 +9,8 @@ from itertools import product
 import pytest
 
 from sisimpur.shared.model.evidence import (
+    UNCHANGED,
+    UNSHOWN,
     Approved,
     ChangesRequested,
     Escalated,
@@ -32,13 +34,16 @@ from sisimpur.shared.model.gate import (
     RunTests,
     SendBack,
     Step,
+    Writer,
+    Writing,
     fingerprint,
     next_step,
     reasons,
+    writer,
 )
 
 RED = Problem("a test fails", "tests/test_a.py::test_b fails", "correct", ("test_b",))
-UNPROVED = Problem("nothing shows the new behaviour", "no new test fails without the change", "write tests")
+UNPROVED = Problem(UNSHOWN, "no new test fails without the change", "write tests")
 SHRUNK = Problem("a test is gone", "the task asks for it", "ask owner")
 FINDING = Finding("app.py", 3, Severity.HIGH, "rule", "eval", "eval of input", "eval(x)")
 
@@ -83,7 +88,7 @@ READY = ReviewState("c1", "s1", True, True, True, evidence=evidence(), reviewed=
         ),
         pytest.param(replace(READY, evidence=evidence(UNPROVED)), SendBack("tests", wants_tests=True), id="no proof"),
         pytest.param(
-            replace(READY, evidence=evidence(UNPROVED), tests_written=True),
+            replace(READY, evidence=evidence(UNPROVED), writing=Writing(1)),
             AskOwner((UNPROVED.text,)),
             id="still no proof after QA's turn",
         ),
@@ -203,6 +208,52 @@ def test_a_correction_that_changed_nothing_is_the_last_one(found: ReviewState) -
 def test_another_tree_is_another_result() -> None:
     before = fingerprint(evidence(RED), None)
     assert fingerprint(replace(evidence(RED), tree="t2"), None) != before
+
+
+# --- QA's turns with its own tests ---------------------------------------------------------------------------
+
+ASKED = Writing(1, "c0", (UNSHOWN,), ("tests/test_x.py",))
+DOUBTED = replace(ASKED, turns=2, doubted=(RED.rule,))
+OTHER_RED = replace(RED, rule="the written tests do not notice faults")
+UNPINNED = replace(UNPROVED, rule=UNCHANGED)
+
+
+@pytest.mark.parametrize(
+    ("problems", "writing", "who"),
+    [
+        pytest.param((UNPROVED,), Writing(), "QA", id="no test"),
+        pytest.param((RED,), Writing(), "coder", id="red, and QA wrote nothing"),
+        pytest.param((), ASKED, "", id="its tests show it"),
+        pytest.param((UNPROVED,), replace(ASKED, own=()), "", id="it wrote none"),
+        pytest.param((UNPROVED,), ASKED, "QA", id="its tests show nothing"),
+        pytest.param((UNPROVED,), replace(ASKED, turns=2), "nobody", id="they still show nothing"),
+        pytest.param((UNPINNED,), replace(ASKED, asked=(UNCHANGED, UNSHOWN)), "", id="they show a part"),
+        pytest.param((UNPINNED,), replace(ASKED, asked=(UNCHANGED,), turns=2), "", id="what is pinned down stays"),
+        pytest.param((RED,), ASKED, "QA", id="its test is red"),
+        pytest.param((RED,), replace(ASKED, turns=2), "QA", id="it is red after the second turn"),
+        pytest.param((RED,), DOUBTED, "nobody", id="it stays red, and QA says nothing of the code"),
+        pytest.param((RED,), replace(DOUBTED, says="the code is wrong"), "coder", id="the code is wrong"),
+        pytest.param((RED,), replace(DOUBTED, says="the code is wrong", answered=True), "nobody", id="in vain"),
+        pytest.param((OTHER_RED,), DOUBTED, "QA", id="red for another reason"),
+        pytest.param((OTHER_RED,), replace(DOUBTED, turns=3), "nobody", id="for the third time"),
+        pytest.param((RED,), Writing(2), "coder", id="the coder has changed the tests since"),
+    ],
+)
+def test_whose_turn_it_is_with_tests(problems: tuple[Problem, ...], writing: Writing, who: Writer) -> None:
+    assert writer(evidence(*problems), writing) == who
+
+
+def test_what_is_taken_out_gives_way_to_the_commit_before_it() -> None:
+    assert next_step(replace(READY, evidence=evidence(UNPROVED), writing=replace(ASKED, turns=2)), Policy()) == Refresh(
+        "c0", "QA's tests show nothing. They are taken out, the change goes on"
+    )
+
+
+def test_that_tests_were_taken_out_stands_beside_what_the_owner_is_asked() -> None:
+    found = replace(READY, evidence=evidence(UNPROVED), writing=Writing(2, "c1", (UNSHOWN,)))
+    assert next_step(found, Policy()) == AskOwner(
+        (UNPROVED.text, "QA wrote tests twice that showed nothing; they were taken out")
+    )
 
 
 # --- laws ----------------------------------------------------------------------------------------------------

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sisimpur.agents.qa.analysis.mutants import MOST, Mutant, mutants
-from sisimpur.agents.qa.evidence_rule import UNCHANGED, UNSHOWN
 from sisimpur.agents.qa.test_writer import Site, new_file, order, samples_of
-from sisimpur.shared.model.evidence import Evidence, Problem
+from sisimpur.shared.model.evidence import UNCHANGED, UNSHOWN, Evidence, Failure, Problem
 from sisimpur.shared.model.scope import is_plain_path
 from sisimpur.shared.model.work import Branch, TaskSpec
 
@@ -89,6 +88,26 @@ def test_tests_of_the_change_that_show_nothing_are_corrected_where_they_are() ->
     assert (told.files, told.new_files) == (("tests/test_b.py",), ())
     assert "tests/test_b.py" not in told.context
     assert "Correct them there" in told.description
+
+
+def test_what_was_written_for_such_an_order_is_corrected_where_it_is_and_told_why() -> None:
+    mute = replace(EVIDENCE, new_tests=("tests/test_x.py::test_mute", "tests/test_b.py::test_old"))
+    own = replace(site("tests/test_x.py", brought=("tests/test_b.py", "tests/test_x.py")), own=("tests/test_x.py",))
+    told = ordered(own, mute)
+    assert (told.files, told.new_files) == (("tests/test_x.py",), ())
+    assert "tests/test_x.py::test_mute passes without the change too, so they show nothing" in told.description
+    assert "shop/prices.py:4, shop/prices.py:5" in told.description, "what they do not run"
+    assert "test_old" not in told.description
+
+
+def test_a_red_test_is_sent_back_with_its_failure_and_two_ways_out() -> None:
+    problem = Problem("a new test fails", "tests/test_x.py::test_a is new and fails", "correct")
+    failure = Failure("tests/test_x.py::test_a", "tests/test_x.py:3", "AssertionError: {1} is not 2")
+    red = replace(EVIDENCE, problems=(problem,), failures=(failure,))
+    told = ordered(replace(site("tests/test_x.py"), own=("tests/test_x.py",)), red)
+    for words in (problem.text, failure.text, "the code is wrong, because", "A wrong test is corrected there"):
+        assert words in told.description
+    assert told.files == ("tests/test_x.py",)
 
 
 def test_what_a_change_is_not_to_alter_is_pinned_down_in_a_file_of_its_own() -> None:

@@ -19,19 +19,28 @@ class NotBuilt(Stumble):
 
 
 class NotStarted(Stumble):
-    """The commit is built, but does not start, e.g. for want of a port. What ran before may be gone."""
+    """The commit is built, but does not start, e.g. for want of a port. What ran before may be gone.
 
-
-class NotTouched(NotStarted):
-    """Failure to start before anything was touched.
-
-    Nothing was ended or begun for it: what ran when it was to be started runs on.
-    That holds for this one call: after a start that was cut off half way, that may be nothing.
+    `is_untouched`: nothing was ended or begun for it: what ran when it was to be started runs on. That holds for this
+    one call: after a start that was cut off half way, that may be nothing.
     """
+
+    def __init__(self, text: str, is_untouched: bool = False) -> None:
+        super().__init__(text)
+        self.is_untouched = is_untouched
 
 
 class EngineAway(Unavailable):
-    """Engine that does not answer, or has no room: no commit is to blame. The text says what to type."""
+    """Engine that does not answer, or has no room: no commit is to blame. The text says what to type.
+
+    `said`: the words of one that answers, and refuses; `status`: HTTP's. Whoever asked for a commit's sake knows
+    whether that is to blame, and nobody else.
+    """
+
+    def __init__(self, text: str, said: str = "", status: int = 0) -> None:
+        super().__init__(text)
+        self.said = said
+        self.status = status
 
 
 @dataclass(frozen=True)
@@ -75,8 +84,8 @@ class Driver(Protocol):
     def start(self, release: Release, hurry: bool = False) -> None:
         """Makes it what the place runs; the one before ends. Returns when it was started, not when it is up.
 
-        `hurry`: the one before is sick, and ended without a last word. NotTouched: found out before anything was done,
-        e.g. that somebody else has its port; NotStarted. Nothing happens if the place runs this commit already.
+        `hurry`: the one before is sick, and ended without a last word. NotStarted; untouched if it was found out
+        before anything was done, e.g. that somebody else has its port. Nothing happens if it runs this commit already.
         """
         ...
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sisimpur.agents.orchestrator.board.answered import AnsweredFindings
+from sisimpur.agents.orchestrator.board.writing import TestTurns
 from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches
 from sisimpur.shared.forge.forge import Forge, ForgeRefused, Pull
 from sisimpur.shared.model.change import needs_owner
-from sisimpur.shared.model.evidence import Answers, Approved, Reviewed
+from sisimpur.shared.model.evidence import Answers, Approved, Reviewed, is_test_file
 from sisimpur.shared.model.gate import ReviewState, Wish, fingerprint
 from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.naming import attempt_ref, branch_name, is_upkeep
@@ -59,6 +60,11 @@ class AttemptCommits:
     def of(self, known: TaskRecord, attempt: Attempt) -> str:
         """The commit of one attempt; empty: it led to none."""
         return self._mirror.attempt(attempt_ref(known.id, attempt.number)) or ""
+
+    def tests_since(self, known: TaskRecord, before: str, commit: str) -> tuple[str, ...]:
+        """Test files of a commit's change that are not as they are in another commit."""
+        changed = {change.path for change in self._mirror.changed(before, commit)}
+        return tuple(path for path in self.seen(known, commit).branch.changed if path in changed and is_test_file(path))
 
 
 class PullRequests:
@@ -109,6 +115,7 @@ class ReviewFacts:
     gates: GateRepository
     ledger: LedgerReader
     task_cap: int
+    turns: TestTurns
 
     def submission(self, known: TaskRecord, vision: Vision | None, guards: Sequence[str] = ()) -> ReviewState | None:
         """None if the commit is not in our mirror. `guards`: what the owner says now not to touch."""
@@ -135,7 +142,7 @@ class ReviewFacts:
             contradicted=gates.coder_said(known.id, commit),
             reviews_begun=gates.begun("review", known.id, commit),
             fingerprints=frozenset(self._fingerprints(known)),
-            tests_written=any(self._wanted_tests(known, attempt) for attempt in sent_back(known)),
+            writing=self.turns.at(known, commit),
             told="\n".join(parked.reasons) if parked and parked.subject == seen.subject else "",
         )
 
@@ -143,26 +150,16 @@ class ReviewFacts:
         """Of corrections. A commit that was read once more, since somebody answered, is none yet."""
         newest = self.commits.newest(known)
         ends = [self.commits.of(known, one) for one in known.attempts if one.outcome == "sent back"].count(newest)
-        for attempt in sent_back(known):
+        for attempt in self.turns.of_coder(known):
             commit = self.commits.of(known, attempt)
             if commit != newest or ends >= self.gates.begun("review", known.id, commit):
                 yield fingerprint(self.gates.evidence(known.id, commit), self.gates.reviewed(known.id, commit))
-
-    def _wanted_tests(self, known: TaskRecord, attempt: Attempt) -> bool:
-        evidence = self.gates.evidence(known.id, self.commits.of(known, attempt))
-        return evidence is not None and not evidence.is_red and bool(evidence.needing("write tests"))
 
 
 def _still_holds(reviewed: Reviewed | None, answers: Answers) -> Reviewed | None:
     """What was found is read anew when somebody has answered it since."""
     is_settled = reviewed is None or isinstance(reviewed.verdict, Approved) or reviewed.heard == answers.digest
     return reviewed if is_settled else None
-
-
-def sent_back(known: TaskRecord) -> list[Attempt]:
-    """Attempts that were sent back, of the newest round, the oldest first."""
-    newest = max((attempt.round for attempt in known.attempts), default=0)
-    return [attempt for attempt in known.attempts if attempt.outcome == "sent back" and attempt.round == newest]
 
 
 def _subject(diff: bytes) -> str:

@@ -27,7 +27,12 @@ class ChecksChange(Protocol):
     def check(self, run: Run, task: TaskSpec, branch: Branch, written: Sequence[str] = ()) -> Evidence: ...
 
     def tests_for(
-        self, task: TaskSpec, branch: Branch, evidence: Evidence, planned: Collection[str] = ()
+        self,
+        task: TaskSpec,
+        branch: Branch,
+        evidence: Evidence,
+        planned: Collection[str] = (),
+        own: Collection[str] = (),
     ) -> TaskSpec: ...
 
     def measure(self, run: Run, measure: Measure, commit: str) -> Figure: ...

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from sisimpur.agents.orchestrator.integration.feature_branches import has_landed, too_early
 from sisimpur.agents.orchestrator.vision.goal_ids import unwanted
 from sisimpur.shared.model.gate import Policy, ReviewState
-from sisimpur.shared.model.lifecycle import FOLDERS, Board, Card, State, TaskLimits, is_lost_for_us, pause_after
+from sisimpur.shared.model.lifecycle import FOLDERS, Board, Card, State, TaskLimits, Tried, is_lost_for_us, pause_after
 from sisimpur.shared.model.naming import attempt_ref, is_upkeep
 from sisimpur.shared.model.work import TaskSpec, Vision
 from sisimpur.shared.money.ticket import Used
@@ -33,8 +33,8 @@ class BoardFacts:
     """What counts besides the folders and their history. `vision`: what is wanted, proposals of ours among it.
 
     `commit_at` asks our mirror for a reference; `at_the_gates`: what the merge policy decides on; `used`: by these
-    tasks. `no_share`: why no model is asked for upkeep now. `every`: also what is over and lies where history put it
-    has a card, for whoever shows it. The rest as in Board and Card.
+    tasks; `writing`: turns in which QA wrote a task's tests. `no_share`: why no model is asked for upkeep now. `every`:
+    also what is over and lies where history put it has a card, for whoever shows it. The rest as in Board and Card.
     """
 
     vision: Vision | None
@@ -44,6 +44,7 @@ class BoardFacts:
     commit_at: Callable[[str], str | None] = lambda _: None
     at_the_gates: Callable[[TaskRecord], ReviewState | None] = lambda _: None
     used: Callable[[Collection[str]], Mapping[str, Used]] = lambda _: {}
+    writing: Callable[[TaskRecord], int] = lambda _: 0
     backed_off: Mapping[str, str] = field(default_factory=dict)
     waits: Mapping[str, str] = field(default_factory=dict)
     busy: frozenset[str] = frozenset()
@@ -164,7 +165,7 @@ def _card(file: Filed, known: TaskRecord | None, facts: BoardFacts, backed_off: 
         state=file.state,
         spec=spec,
         seen_in=known.seen_in,
-        tried=known.tried,
+        tried=_corrected(known, facts),
         open_attempt=attempt,
         commit=(facts.commit_at(attempt_ref(file.id, attempt)) or "") if at_work and attempt else "",
         refreshes=known.last.refreshes if known.last and at_work else "",
@@ -174,6 +175,13 @@ def _card(file: Filed, known: TaskRecord | None, facts: BoardFacts, backed_off: 
         backed_off=backed_off,
         waived=known.waived,
     )
+
+
+def _corrected(known: TaskRecord, facts: BoardFacts) -> Tried:
+    """Only the coder's turns are rounds of correction; asked where they may be used up."""
+    tried = known.tried
+    is_over = tried.sent_back > facts.limits.rounds
+    return replace(tried, sent_back=tried.sent_back - facts.writing(known)) if is_over else tried
 
 
 def _is_proposed(goal_id: str, vision: Vision | None) -> bool:

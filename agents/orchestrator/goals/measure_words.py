@@ -15,7 +15,7 @@ PACKAGE = re.compile(
 )
 PER_CENT = re.compile(r"(\d{1,3}(?:\.\d+)?) ?(?:%|per ?cent\b)", re.IGNORECASE)
 WORDS = re.compile(r"[^\W\d_]+")
-LINES = re.compile(r"(\d{1,6}) lines\b", re.IGNORECASE)
+LINES = re.compile(r"(?<![\d.,'_])(\d{1,3}(?:[,'_]\d{3})+|\d{1,6}) lines\b", re.IGNORECASE)
 AT_MOST = re.compile(r"\b(at most|under|below|shorter than|fewer than|less than|no more than|within)\b", re.IGNORECASE)
 PASSES = re.compile(r"\b(pass|passes|succeeds|is green|goes green)\b", re.IGNORECASE)
 DENIED = re.compile(
@@ -79,7 +79,7 @@ def _length(text: str) -> Measure | None:
         return None
     path = files.pop().rstrip(".")
     strictly = re.search(r"\b(under|below|shorter than|fewer than|less than)\b", text, re.IGNORECASE)
-    return Measure(MeasureKind.PROPERTY, f"lines {path}", at_most=int(lines[0]) - bool(strictly))
+    return Measure(MeasureKind.PROPERTY, f"lines {path}", at_most=int(re.sub(r"\D", "", lines[0])) - bool(strictly))
 
 
 def _place(text: str) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sisimpur.agents.orchestrator.board.session import AgentRuns
 from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
 from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds
-from sisimpur.agents.orchestrator.integration.feature_branches import BranchConflict, FeatureBranches, open_branches
+from sisimpur.agents.orchestrator.integration.feature_branches import BranchNeedsOwner, FeatureBranches, open_branches
 from sisimpur.agents.orchestrator.integration.partial_goals import (
     branches_for,
     planned,
@@ -169,7 +169,9 @@ class _DayPlanning:
         """What the planner reads. Where the branches do not go together, the rest of a goal is planned all the same."""
         try:
             return self.of.branches.fresh(branch, tip) if branch else tip
-        except BranchConflict as problem:
+        except BranchNeedsOwner as problem:
+            if not problem.is_conflict:
+                raise
             self._tell(str(problem))
             return self.of.branches.ensured(branch)
 

@@ -190,6 +190,11 @@ def cannot_be_done(words: str) -> str:
     return f"the coder says that it cannot be done: {words}"
 
 
+def code_is_wrong(words: str) -> str:
+    """QA's answer about its own red test, for the coder."""
+    return f"QA wrote the test that fails, was asked whether the test or the code is wrong, and says: {words}"
+
+
 def _problems(found: Evidence | None, asked: bool) -> str:
     """`asked`: by the owner, who knows what else waits; what only the owner decides is nothing for the coder."""
     problems = [one for one in found.problems if asked or one.remedy != "ask owner"] if found else []

@@ -9,16 +9,7 @@ from pathlib import Path
 from sisimpur.agents.orchestrator.board.session import AgentRuns
 from sisimpur.agents.orchestrator.research.research_note import name_of, note
 from sisimpur.agents.orchestrator.vision.goal_ids import wordings
-from sisimpur.shared.model.errors import (
-    Misconfigured,
-    ModelAway,
-    OutOfBudget,
-    Refused,
-    Stumble,
-    TaskCapReached,
-    TeamError,
-    Unavailable,
-)
+from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Refused, Stumble, TeamError, Unavailable
 from sisimpur.shared.model.research import Findings, Inquiry, Looked, NotRead, WebSource, inquiry
 from sisimpur.shared.model.work import Run
 from sisimpur.shared.money.ledger_reader import LedgerReader
@@ -58,7 +49,7 @@ class Researching:
             try:
                 self._look_up(day, looked.inquiry)
             except (ModelAway, OutOfBudget) as problem:
-                if not isinstance(problem, TaskCapReached):
+                if not (isinstance(problem, OutOfBudget) and problem.of == "task"):
                     self.book.put_off(looked.inquiry)
                     raise
                 problems.append(self._failed(looked.inquiry, problem))

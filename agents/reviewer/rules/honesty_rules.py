@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, span, text_of
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, dumped, text_of
 from sisimpur.shared.model.evidence import Finding, Severity, is_test_file
+from sisimpur.shared.repo.definitions import span
 
 HIGH, MEDIUM = Severity.HIGH, Severity.MEDIUM
 RULE = "knows it is tested"
@@ -143,7 +144,7 @@ def _is_docstring(node: ast.AST, tree: PythonTree) -> bool:
 def _runs_at_import(call: ast.Call, tree: PythonTree) -> bool:
     above = tuple(tree.above(call))
     inside = any(isinstance(one, Function | ast.Lambda) for one in above)
-    return not inside and not any(isinstance(one, ast.If) and "__main__" in ast.dump(one.test) for one in above)
+    return not inside and not any(isinstance(one, ast.If) and "__main__" in dumped(one.test) for one in above)
 
 
 def _patching(file: ChangedFile, tree: PythonTree) -> Iterator[Finding]:

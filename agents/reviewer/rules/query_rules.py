@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, PythonTree, span
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, PythonTree
 from sisimpur.agents.reviewer.rules.sql_texts import is_built_sql
 from sisimpur.shared.model.evidence import Finding, Severity
+from sisimpur.shared.repo.definitions import span
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 
@@ -54,15 +55,23 @@ def _rows(file: ChangedFile, tree: PythonTree, call: ast.Call, line: int) -> Ite
 
 
 def _is_clean(value: ast.expr, tree: PythonTree) -> bool:
+    """Nothing of a visitor is in it; what is nested too deeply is not looked at."""
+    try:
+        return _holds_no_value(value, tree)
+    except RecursionError:
+        return False
+
+
+def _holds_no_value(value: ast.expr, tree: PythonTree) -> bool:
     if isinstance(value, ast.Constant):
         return True
     if isinstance(value, ast.Call):
         name = tree.dotted(value.func).rpartition(".")[2]
         return name in CLEAN or name in ("_", "gettext", "gettext_lazy")
     if isinstance(value, ast.BinOp):
-        return _is_clean(value.left, tree) and _is_clean(value.right, tree)
+        return _holds_no_value(value.left, tree) and _holds_no_value(value.right, tree)
     if isinstance(value, ast.JoinedStr):
-        return all(_is_clean(p.value, tree) for p in value.values if isinstance(p, ast.FormattedValue))
+        return all(_holds_no_value(p.value, tree) for p in value.values if isinstance(p, ast.FormattedValue))
     return isinstance(value, ast.Name) and value.id.isupper()
 
 

@@ -6,7 +6,7 @@ import ast
 import re
 from dataclasses import dataclass
 
-from sisimpur.agents.reviewer.rules.case import PythonTree, text_of
+from sisimpur.agents.reviewer.rules.case import MOST_GIVEN, PythonTree, text_of
 
 SQL = re.compile(r"\b(?:select|insert|update|delete|create|alter|drop|where|from|order by|union)\b", re.I)
 QUOTING = frozenset(
@@ -22,9 +22,19 @@ TEXTS = ("text", "SQL", "RawSQL")  # of SQLAlchemy, psycopg and Django: they tak
 def is_built_sql(value: ast.expr, tree: PythonTree) -> bool:
     """Find built SQL, also one step back: `sql = f"..."`, then `execute(sql)`."""
     values = [value, *(tree.given(value) if isinstance(value, ast.Name) else [])]
+    if len(values) > MOST_GIVEN:
+        return True
     return any(
-        _Texts(tree).is_built(one) and SQL.search(" ".join(filter(None, map(text_of, ast.walk(one))))) for one in values
+        _is_built(one, tree) and SQL.search(" ".join(filter(None, map(text_of, ast.walk(one))))) for one in values
     )
+
+
+def _is_built(value: ast.expr, tree: PythonTree) -> bool:
+    """What is nested too deeply to be followed counts as built."""
+    try:
+        return _Texts(tree).is_built(value)
+    except RecursionError:
+        return True
 
 
 @dataclass(frozen=True)
@@ -60,7 +70,9 @@ class _Texts:
         match value:
             case ast.Constant():
                 return True
-            case ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)) if name.isupper():
+            case (ast.Name() as name) | ast.Subscript(value=ast.Name() as name) if self.tree.is_constant_of_module(
+                name
+            ):
                 return True
             case ast.Name():
                 back = _Texts(self.tree, self.steps - 1)
@@ -83,7 +95,8 @@ class _Texts:
         name, first = self.tree.called(call.func), next(iter(call.args), None)
         if name == "join" and first and isinstance(call.func, ast.Attribute):
             return text_of(call.func.value) is not None and all(map(self._is_safe, _members(first)))
-        return name in NUMBERS or self._quotes(first if name == "map" and first else call.func)
+        is_number = name in NUMBERS and self.tree.dotted(call.func) in (name, f"decimal.{name}")
+        return is_number or self._quotes(first if name == "map" and first else call.func)
 
     def _quotes(self, function: ast.expr) -> bool:
         """A function that quotes, by its own name or by that of what it is (`qn = connection.ops.quote_name`)."""
@@ -92,7 +105,8 @@ class _Texts:
             return self.steps > 0 and all(map(back._quotes, self.tree.given(function)))
         if isinstance(function, ast.Attribute) and function.attr == "quote":
             return "preparer" in ast.unparse(function.value)  # SQLAlchemy's
-        return self.tree.called(function) in QUOTING
+        is_own = isinstance(function, ast.Name) and any(one.name == function.id for one in self.tree.functions)
+        return self.tree.called(function) in QUOTING and not is_own
 
 
 def _members(value: ast.expr) -> list[ast.expr]:
@@ -103,5 +117,11 @@ def _members(value: ast.expr) -> list[ast.expr]:
 
 
 def _names_a_table(value: ast.expr) -> bool:
-    """`Exam._meta.db_table`"""
-    return any(isinstance(one, ast.Attribute) and one.attr == "_meta" for one in ast.walk(value))
+    """`Exam._meta.db_table`, `Exam._meta.get_field("name").column`"""
+    while isinstance(value, ast.Attribute | ast.Call):
+        if isinstance(value, ast.Attribute) and value.attr == "_meta":
+            return True
+        if isinstance(value, ast.Call) and not all(isinstance(one, ast.Constant) for one in value.args):
+            return False
+        value = value.func if isinstance(value, ast.Call) else value.value
+    return False

@@ -23,14 +23,6 @@ _BLANK = re.compile(rb"\r?\n\r?\n")
 Event = dict[str, Any]
 
 
-class StreamBroken(Unavailable):
-    """The stream ended early or holds something else than events; or no connection was made, and nothing was sent."""
-
-    def __init__(self, text: str, *, is_sent: bool = True) -> None:
-        super().__init__(text)
-        self.is_sent = is_sent
-
-
 class Splitter:
     """Cuts a stream at its blank lines; each piece keeps its own bytes, to be passed on unchanged."""
 
@@ -48,7 +40,7 @@ class Splitter:
             if event is not None:
                 yield piece, event
         if len(self._rest) > MAX_EVENT or self._total > MAX_MESSAGE:
-            raise StreamBroken("the upstream's stream is too long")
+            raise Unavailable("the upstream's stream is too long")
 
 
 def _read(piece: bytes) -> Event | None:
@@ -59,9 +51,9 @@ def _read(piece: bytes) -> Event | None:
     try:
         event = json.loads(b"\n".join(lines))
     except (ValueError, RecursionError):
-        raise StreamBroken("the upstream's stream holds no JSON") from None
+        raise Unavailable("the upstream's stream holds no JSON") from None
     if not isinstance(event, dict) or not isinstance(event.get("type"), str):
-        raise StreamBroken("the upstream's stream holds no event")
+        raise Unavailable("the upstream's stream holds no event")
     return event
 
 
@@ -86,11 +78,11 @@ class ArrivingMessage:
         return one_line(str(self.message.get("stop_reason") or ""), 40)
 
     def take(self, event: Event) -> None:
-        """StreamBroken if the event does not fit what came before. Unknown kinds change nothing."""
+        """Unavailable if the event does not fit what came before. Unknown kinds change nothing."""
         try:
             _TAKE.get(event["type"], _ignore)(self, event)
         except (KeyError, IndexError, TypeError, AttributeError, ValueError, RecursionError):
-            raise StreamBroken("the upstream's events do not fit together") from None
+            raise Unavailable("the upstream's events do not fit together") from None
 
     def _count(self, usage: dict[str, Any]) -> None:
         """The counts are cumulative; a null says nothing."""

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from sisimpur.shared.money.meter.sse import StreamBroken
+from sisimpur.shared.model.errors import Unavailable
 
 MAX_ERROR = 64 * 1024  # bytes of an error answer
 BEARER_SINCE = "2026-10-21"  # the API version that takes the key as a bearer
@@ -40,7 +40,7 @@ class Upstream:
 
 
 class Response:
-    """An answer while it is read. `read` answers None at the end; StreamBroken if it is cut."""
+    """An answer while it is read. `read` answers None at the end; Unavailable if it is cut."""
 
     def __init__(self, response: httpx2.Response, key: str) -> None:
         self._key = key.encode()
@@ -52,7 +52,7 @@ class Response:
         try:
             return await anext(self._chunks, None)
         except httpx2.TransportError as error:
-            raise StreamBroken(f"the upstream's answer broke ({type(error).__name__})") from None
+            raise Unavailable(f"the upstream's answer broke ({type(error).__name__})") from None
 
     async def head(self) -> bytes:
         """Read as much of an answer as is worth it. Some errors tell us the key that they do not like: it is masked.
@@ -66,7 +66,7 @@ class Response:
         return bytes(found.replace(self._key, b"***") if tells_key else found)[:MAX_ERROR]
 
     async def finish(self) -> None:
-        with suppress(TimeoutError, StreamBroken):
+        with suppress(TimeoutError, Unavailable):
             async with asyncio.timeout(LINGER):
                 while await self.read() is not None:
                     pass
@@ -92,7 +92,7 @@ class UpstreamClient:
 
     @asynccontextmanager
     async def post(self, path: str, headers: Mapping[str, str], body: bytes) -> AsyncIterator[Response]:
-        """StreamBroken: it says whether anything may have been sent."""
+        """Unavailable: it says whether anything may have been sent."""
         url = self._upstream.base_url.rstrip("/") + path
         keyed = {**headers, "accept-encoding": "identity", "user-agent": "sisimpur-agents", **self._upstream.headers}
         keyed |= self._upstream.credentials(headers["anthropic-version"])
@@ -100,9 +100,9 @@ class UpstreamClient:
         try:
             response = await self._client.send(request, stream=True)
         except _NOT_REACHED as error:
-            raise StreamBroken(f"the upstream cannot be reached ({type(error).__name__})", is_sent=False) from None
+            raise Unavailable(f"the upstream cannot be reached ({type(error).__name__})", unbilled=True) from None
         except httpx2.TransportError as error:
-            raise StreamBroken(f"the upstream did not answer ({type(error).__name__})") from None
+            raise Unavailable(f"the upstream did not answer ({type(error).__name__})") from None
         try:
             yield Response(response, self._upstream.key)
         finally:

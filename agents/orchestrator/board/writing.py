@@ -1,0 +1,110 @@
+"""Attempts that were sent back -> whose turn the tests of a change are: QA's, who writes them, or the coder's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
+
+from sisimpur.shared.model.evidence import rules
+from sisimpur.shared.model.gate import NOT_ASKED, Writer, Writing, writer
+from sisimpur.shared.store.gate_book import GateRepository
+from sisimpur.shared.store.task_records import Attempt, TaskRecord
+
+CODE_IS_WRONG = re.compile(r"\bcode is wrong\b", re.IGNORECASE)
+
+
+class TestsOfAttempts(Protocol):
+    def of(self, known: TaskRecord, attempt: Attempt) -> str:
+        """The commit of one attempt; empty: it led to none."""
+        ...
+
+    def tests_since(self, known: TaskRecord, before: str, commit: str) -> tuple[str, ...]:
+        """Test files of a commit that are not as they are in another."""
+        ...
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An attempt that was sent back, and to whom."""
+
+    attempt: Attempt
+    who: Writer
+    writing: Writing
+
+
+@dataclass(frozen=True)
+class TestTurns:
+    """`writes`: QA may write tests (config/policy.yaml, merge.write_tests)."""
+
+    gates: GateRepository
+    commits: TestsOfAttempts
+    writes: bool = True
+
+    def at(self, known: TaskRecord, commit: str) -> Writing:
+        """How it stands with the change that waits at the gates."""
+        return self._seen(known, self._turns(known)[1], commit)
+
+    def of_qa(self, known: TaskRecord) -> int:
+        """Its turns in this round: they are no corrections of the coder's."""
+        return self._turns(known)[1].turns
+
+    def of_coder(self, known: TaskRecord) -> list[Attempt]:
+        """Attempts that were sent back to the coder."""
+        return [turn.attempt for turn in self._turns(known)[0] if turn.who != "QA"]
+
+    def next(self, known: TaskRecord, last: Attempt) -> Turn:
+        """Who goes on from this attempt."""
+        found, after = self._turns(known)
+        return next((turn for turn in found if turn.attempt == last), self._turn(known, after, last))
+
+    def keep_words(self, task: str, commit: str, words: str, now: datetime) -> bool:
+        """Keep what QA answers about its own red test. False: it does not say that the code is wrong."""
+        evidence = self.gates.evidence(task, commit)
+        is_said = evidence is not None and evidence.is_red and CODE_IS_WRONG.search(words) is not None
+        if is_said:
+            self.gates.keep_coder_words(task, _by_qa(commit), words, now)
+        return is_said
+
+    def _turns(self, known: TaskRecord) -> tuple[Sequence[Turn], Writing]:
+        writing, turns = NOT_ASKED, []
+        for attempt in sent_back(known):
+            turn = self._turn(known, writing, attempt)
+            writing = self._after(known, turn)
+            turns.append(turn)
+        return turns, writing
+
+    def _turn(self, known: TaskRecord, writing: Writing, attempt: Attempt) -> Turn:
+        commit = self.commits.of(known, attempt)
+        evidence, found = self.gates.evidence(known.id, commit), self._seen(known, writing, commit)
+        who = writer(evidence, found) if evidence else ""
+        return Turn(attempt, "" if who == "QA" and not self.writes else who, found)
+
+    def _after(self, known: TaskRecord, turn: Turn) -> Writing:
+        """Without a word of QA's the coder has changed what was QA's, too."""
+        found, commit = turn.writing, self.commits.of(known, turn.attempt)
+        evidence = self.gates.evidence(known.id, commit)
+        if turn.who == "QA" and evidence:
+            asked = found.asked or rules(evidence.needing("write tests"))
+            doubted = (*found.doubted, *rules(evidence.needing("correct")))
+            return replace(found, turns=found.turns + 1, before=found.before or commit, asked=asked, doubted=doubted)
+        return replace(found, answered=True) if turn.who and found.own else Writing(found.turns)
+
+    def _seen(self, known: TaskRecord, writing: Writing, commit: str) -> Writing:
+        if not writing.before or not commit:
+            return writing
+        own = self.commits.tests_since(known, writing.before, commit)
+        return replace(writing, own=own, says=self.gates.coder_said(known.id, _by_qa(commit)))
+
+
+def sent_back(known: TaskRecord) -> list[Attempt]:
+    """Attempts that were sent back, of the newest round, the oldest first."""
+    newest = max((attempt.round for attempt in known.attempts), default=0)
+    return [attempt for attempt in known.attempts if attempt.outcome == "sent back" and attempt.round == newest]
+
+
+def _by_qa(commit: str) -> str:
+    """Where QA's words about a commit are kept, beside the coder's."""
+    return f"{commit}:qa"
