@@ -146,7 +146,10 @@ def answers(task: str) -> str:
 
 def answers_below(commit: str) -> str:
     """What the owner can write below the pull request."""
-    return f"Or write here: `/approve {commit[:12]}`, `/approve over FINDING`, `/reject why`, or `/retry what to do differently`."
+    return (
+        f"Or write here: `/approve {commit[:12]}`, `/approve over FINDING`, `/reject why`, "
+        "or `/retry what to do differently`."
+    )
 
 
 # --- for the coder -------------------------------------------------------------------------------------------
