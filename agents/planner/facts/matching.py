@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sisimpur.agents.planner.facts.code_index import NAME, SHARED_NAMES, CodeIndex, IndexedFile, kind, stems, words
-from sisimpur.agents.planner.facts.views import Definition
+from sisimpur.shared.repo.definitions import Definition
 from sisimpur.shared.words import meaning, synonyms
 
 MOST_WORDS = 80  # of a goal
