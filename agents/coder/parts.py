@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from sisimpur.shared.repo.definitions import Definition, definitions
+from sisimpur.shared.repo.definitions import CodeDefinition, definitions
 
 LONG = 30_000  # characters; a shorter file is shown whole: another call costs more than what is left out
 MOST = 24_000  # characters of a file's parts
@@ -43,7 +43,7 @@ def view(path: str, text: str, words: str) -> str:
     return "".join(_rendered(lines, shown, known)) if len(shown) < len(lines) else ""
 
 
-def _wanted(path: str, lines: Sequence[str], known: Sequence[Definition], words: str) -> Iterator[range]:
+def _wanted(path: str, lines: Sequence[str], known: Sequence[CodeDefinition], words: str) -> Iterator[range]:
     """The parts, what matters most first: lines that are named or quoted, definitions that are named, where these are
     used, and what stands beside all that.
     """
@@ -79,12 +79,12 @@ def _quoted(lines: Sequence[str], words: str) -> Iterator[int]:
             yield number
 
 
-def _is_named(one: Definition, words: str) -> bool:
+def _is_named(one: CodeDefinition, words: str) -> bool:
     last = one.name.split(".")[-1]
     return len(last) > 2 and re.search(rf"(?<!\w){re.escape(last)}(?!\w)", words) is not None
 
 
-def _around(number: int, known: Sequence[Definition], end: int) -> range:
+def _around(number: int, known: Sequence[CodeDefinition], end: int) -> range:
     """The innermost definition that holds the line; a few lines where none does, or it is too long."""
     holders = [one.lines for one in known if number in one.lines]
     inner = min(holders, key=len, default=range(0))
@@ -92,11 +92,11 @@ def _around(number: int, known: Sequence[Definition], end: int) -> range:
     return inner if 0 < len(inner) <= 5 * NEAR else near
 
 
-def _touches(one: Definition, part: range) -> bool:
+def _touches(one: CodeDefinition, part: range) -> bool:
     return bool(part) and (0 < part.start - one.last <= 4 or 0 < one.first - part.stop + 1 <= 4)
 
 
-def _rendered(lines: Sequence[str], shown: Collection[int], known: Sequence[Definition]) -> Iterator[str]:
+def _rendered(lines: Sequence[str], shown: Collection[int], known: Sequence[CodeDefinition]) -> Iterator[str]:
     listed = known if len(known) <= MOST_LISTED else [one for one in known if "." not in one.name]
     number = 1
     while number <= len(lines):
