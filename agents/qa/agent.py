@@ -78,7 +78,7 @@ class Qa:
             return self._told(run, replace(evidence, box=self._box(branch.base), problems=(broken,)))
         read = partial(text_of, self.source, branch.commit)
         left_out = uncollected(subject.touched, Suite(subject.command, texts.after, runs.change, subject.places), read)
-        told = replace(texts.read(task, gathering.weakenings(), runs), uncollected=tuple(left_out))
+        told = replace(texts.read(task, gathering.weakenings(), runs, gathering.is_hook), uncollected=tuple(left_out))
         evidence = self._judged(evidence, task, subject, runs, told)
         less = unproven(Sought(task, self.mends(task.id), subject.about), runs, read)
         evidence = replace(evidence, problems=(*evidence.problems, *less))

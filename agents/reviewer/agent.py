@@ -235,7 +235,7 @@ class Reviewer:
             return verdict
         if settled.late:
             return Escalated(f"found late, on a line that had passed: {settled.late[0].text}", every)
-        doubts = [one for one in aside if one.severity is Severity.HIGH and not _names(reading.answers.owner, one)]
+        doubts = [one for one in aside if one.severity is Severity.HIGH]
         if doubts and isinstance(verdict, Approved):  # what opens a door is not closed by two models alone
             one = doubts[0]
             return Escalated(f"{one.path}:{one.line} {one.text}; the reviewer sets it aside: {aside[one]}", every)
@@ -250,10 +250,6 @@ def settled_by_owner(found: Iterable[Finding], answers: Answers) -> tuple[Findin
         else one
         for one in found
     )
-
-
-def _names(words: Iterable[str], finding: Finding) -> bool:
-    return any(map(finding.is_named_in, words))
 
 
 def _set_aside(finding: Finding, reason: str) -> Finding:

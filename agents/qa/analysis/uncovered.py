@@ -10,13 +10,15 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from sisimpur.agents.qa.analysis.equivalence import head, is_foreign
 from sisimpur.agents.qa.analysis.expressions import module_of
+from sisimpur.shared.model.text import ranges
 
+PLAIN = ("property", "staticmethod", "classmethod", "cached_property")  # decorators that tell nobody of a method
 Known = tuple[str, str]  # a definition: its name and text
 
 
@@ -30,10 +32,13 @@ class Pair:
     unrun_after: Collection[int] | None = ()
 
 
-def unrun(pairs: Mapping[str, Pair], is_missed: Callable[[str], bool]) -> tuple[str, ...]:
+def unrun(
+    pairs: Mapping[str, Pair], is_missed: Callable[[str], bool], is_hook: Callable[[str], bool] = lambda _: True
+) -> tuple[str, ...]:
     """`app.py:3` of a line that is there, `app.py:7 (before)` of one that was.
 
-    `is_missed`: whether somebody still knows a name that is defined no more. A file that is deleted was named by the
+    `is_missed`: whether somebody still knows a name that is defined no more; `is_hook`: whether a package that is
+    installed knows it, and so may call a method of this name. A file that is deleted was named by the
     task: it is not looked at.
     """
     sides = {path: (_Side(pair.before), _Side(pair.after)) for path, pair in pairs.items()}
@@ -50,9 +55,19 @@ def unrun(pairs: Mapping[str, Pair], is_missed: Callable[[str], bool]) -> tuple[
             found += [f"{path}:{line}" for line in new]
             continue
         found += [f"{path}:{line}" for line in after.unrun(new, pair.unrun_after, after.kept(before, moved), before)]
-        excused = before.kept(after, come.keys()) | before.dead(after, is_missed)
+        excused = before.kept(after, come.keys()) | before.dead(after, is_missed, is_hook)
         found += [f"{path}:{line} (before)" for line in before.unrun(old, pair.unrun_before, excused)]
     return tuple(found)
+
+
+def in_ranges(lines: Iterable[str]) -> str:
+    """All of them: `app.py:3-9, 12; app.py:7 (before)`."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for one in lines:
+        path, _, rest = one.rpartition(":")
+        number, _, side = rest.partition(" ")
+        found.setdefault((path, side and f" {side}"), []).append(int(number))
+    return "; ".join(f"{path}:{ranges(numbers)}{side}" for (path, side), numbers in found.items())
 
 
 def _changed(before: Sequence[str], after: Sequence[str]) -> tuple[list[int], list[int]]:
@@ -96,9 +111,17 @@ class _Side:
             for line in all_lines(node)
         }
 
-    def dead(self, other: _Side, is_missed: Callable[[str], bool]) -> set[int]:
-        """Lines of what is there no more, and nobody knows."""
+    def dead(self, other: _Side, is_missed: Callable[[str], bool], is_hook: Callable[[str], bool]) -> set[int]:
+        """Lines of what is there no more, and nobody knows; of methods, neither does a package that might call them."""
         gone = [node for node in self._outer if node.name not in other.names and not node.decorator_list]
+        gone += [
+            node
+            for place, nodes in self._standing.by_place.items()
+            for node in nodes
+            if "." in place and place.rpartition(".")[0] in other._standing.by_place and node.name not in other.names
+            if all(isinstance(one, ast.Name) and one.id in PLAIN for one in node.decorator_list)
+            if not is_missed(node.name) and not is_hook(node.name)
+        ]
         return {line for node in gone if not is_missed(node.name) for line in all_lines(node)}
 
     # --- what was run ----------------------------------------------------------------------------------------
