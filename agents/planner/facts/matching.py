@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sisimpur.agents.planner.facts.code_index import NAME, SHARED_NAMES, CodeIndex, IndexedFile, kind, stems, words
-from sisimpur.agents.planner.facts.views import Definition
+from sisimpur.shared.repo.definitions import Definition
 from sisimpur.shared.words import meaning, synonyms
 
 MOST_WORDS = 80  # of a goal
@@ -57,6 +57,14 @@ class Meanings:
         self._called[name].append(place)
         for stem, value in told.items():
             self._of[stem][place] = value
+
+    def uses(self, path: str) -> Iterator[tuple[Definition, int, Mapping[str, int]]]:
+        """What a file defines, how often its name stands there besides, and how often in which other files."""
+        here = self._index.files.get(path)
+        for each in here.definitions if here else ():
+            name = each.name.rpartition(".")[2]
+            found = {other: count for other, file in self._index.files.items() if (count := file.names[name])}
+            yield each, found.pop(path, 1) - 1, found
 
     def meant(self, text: str) -> Mapping[DefinedAt, float]:
         """What each definition is worth; the best one 1."""
