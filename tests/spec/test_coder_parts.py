@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sisimpur.agents.coder.orders import PartOrder, deleted, orders, part_of
 from sisimpur.agents.coder.parts import LONG, MOST, view
-from sisimpur.agents.coder.showing import words_of
+from sisimpur.agents.coder.showing import PartOrder, deleted, orders, part_of, words_of
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.work import Correction, TaskSpec
 
