@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sisimpur.agents.orchestrator.board.answered import AnsweredFindings
-from sisimpur.agents.orchestrator.board.writing import TestTurns
+from sisimpur.agents.orchestrator.board.writing import TestTurns, sent_back
 from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches
 from sisimpur.shared.forge.forge import Forge, ForgeRefused, Pull
 from sisimpur.shared.model.change import needs_owner
@@ -150,7 +150,8 @@ class ReviewFacts:
         """Of corrections. A commit that was read once more, since somebody answered, is none yet."""
         newest = self.commits.newest(known)
         ends = [self.commits.of(known, one) for one in known.attempts if one.outcome == "sent back"].count(newest)
-        for attempt in self.turns.of_coder(known):
+        to_qa = self.turns.to_qa(known)
+        for attempt in (one for one in sent_back(known) if one not in to_qa):
             commit = self.commits.of(known, attempt)
             if commit != newest or ends >= self.gates.begun("review", known.id, commit):
                 yield fingerprint(self.gates.evidence(known.id, commit), self.gates.reviewed(known.id, commit))

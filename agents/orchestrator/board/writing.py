@@ -51,9 +51,9 @@ class TestTurns:
         """Its turns in this round: they are no corrections of the coder's."""
         return self._turns(known)[1].turns
 
-    def of_coder(self, known: TaskRecord) -> list[Attempt]:
-        """Attempts that were sent back to the coder."""
-        return [turn.attempt for turn in self._turns(known)[0] if turn.who != "QA"]
+    def to_qa(self, known: TaskRecord) -> list[Attempt]:
+        """Attempts that were sent back to QA: no mistake and no correction of the coder's."""
+        return [turn.attempt for turn in self._turns(known)[0] if turn.who == "QA"]
 
     def next(self, known: TaskRecord, last: Attempt) -> Turn:
         """Who goes on from this attempt."""
