@@ -87,9 +87,8 @@ class TestTurns:
         found, commit = turn.writing, self.commits.of(known, turn.attempt)
         evidence = self.gates.evidence(known.id, commit)
         if turn.who == "QA" and evidence:
-            asked = found.asked or rules(evidence.needing("write tests"))
             doubted = (*found.doubted, *rules(evidence.needing("correct")))
-            return replace(found, turns=found.turns + 1, before=found.before or commit, asked=asked, doubted=doubted)
+            return replace(found, turns=found.turns + 1, before=found.before or commit, doubted=doubted)
         return replace(found, answered=True) if turn.who and found.own else Writing(found.turns)
 
     def _seen(self, known: TaskRecord, writing: Writing, commit: str) -> Writing:
