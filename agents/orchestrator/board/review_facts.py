@@ -41,6 +41,7 @@ class AttemptCommits:
         self._mirror = mirror
         self._protected = protected
         self._seen: dict[str, SeenCommit] = {}
+        self._tests: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def seen(self, known: TaskRecord, commit: str) -> SeenCommit:
         """`known.title` is the one at birth: a task keeps its branch when the owner rewords it."""
@@ -63,8 +64,11 @@ class AttemptCommits:
 
     def tests_since(self, known: TaskRecord, before: str, commit: str) -> tuple[str, ...]:
         """Test files of a commit's change that are not as they are in another commit."""
-        changed = {change.path for change in self._mirror.changed(before, commit)}
-        return tuple(path for path in self.seen(known, commit).branch.changed if path in changed and is_test_file(path))
+        if (before, commit) not in self._tests:
+            changed = {change.path for change in self._mirror.changed(before, commit)}
+            paths = self.seen(known, commit).branch.changed
+            self._tests[before, commit] = tuple(path for path in paths if path in changed and is_test_file(path))
+        return self._tests[before, commit]
 
 
 class PullRequests:
