@@ -8,7 +8,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from sisimpur.shared.forge.forge import Forge, ForgeError, RateLimited
+from sisimpur.shared.forge.forge import Forge, RateLimited
+from sisimpur.shared.model.errors import ForgeError
 from sisimpur.simulators.github.local_github import LocalGitHub
 from tests.edges.test_github_forge import GitHubHome
 from tests.edges.test_github_outages import OUTAGES, WRITES, Outage, Write

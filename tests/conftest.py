@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import importlib
 import ipaddress
 import os
 import re
@@ -9,6 +11,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,6 +28,12 @@ os.environ["HOME"] = "/nonexistent/home-of-a-test"
 for _name in [name for name in os.environ if name.startswith(OWNERS) and name not in OURS]:
     del os.environ[_name]
 
+
+# What a worker has compiled is there for the others, and for the programs that tests start.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+pytest.register_assert_rewrite("tests.edges.forge_contract", "tests.journey.invariants")
 
 # Whoever was started in the background ignores Ctrl-C, and so would everything that a test starts and interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -62,6 +71,7 @@ sys.addaudithook(_stay_here)
 # --- which tests are run, and where they have their folder ---------------------------------------------------
 
 DIES = re.compile("kill|crash")  # in the name of a test or of its file; `make crash` finds them so, too
+ROOT = Path(__file__).parent.parent
 MEMORY, DISK = Path("/dev/shm"), Path("/var/tmp")
 
 
@@ -77,6 +87,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for row in rows:
             if row.names(item.nodeid):
                 item.add_marker(pytest.mark.skip(reason=f"left out: {row.why}"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Each worker begins to load the tests somewhere else: so each file is compiled once, not once by every worker."""
+    given: dict[str, Any] = getattr(session.config, "workerinput", {})
+    if not given:
+        return
+    files = [path.relative_to(ROOT) for path in sorted((ROOT / "tests").rglob("test_*.py"))]
+    begin = len(files) * int(given["workerid"].removeprefix("gw")) // given["workercount"]
+    asked = [ROOT / word.partition("::")[0] for word in session.config.args]
+    for path in files[begin:] + files[:begin]:
+        if any((ROOT / path).is_relative_to(one) for one in asked):
+            with suppress(Exception, pytest.skip.Exception):  # the collection tells
+                importlib.import_module(".".join(path.with_suffix("").parts))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What was loaded stays to the end: nobody looks through it for garbage again and again."""
+    gc.freeze()
 
 
 @pytest.fixture

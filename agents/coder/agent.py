@@ -14,7 +14,7 @@ from sisimpur.agents.coder.judge import Away, Broke, Disturbed, InWords, NoMoney
 from sisimpur.agents.coder.showing import delete, run_and_show, texts, with_fixtures, with_views, words_of
 from sisimpur.shared.llm.prompts import Prompts, quoted
 from sisimpur.shared.model.change import Change, marks_tests
-from sisimpur.shared.model.errors import ModelAway, OutOfBudget, Refused, ShareReached, Unavailable
+from sisimpur.shared.model.errors import ModelAway, OutOfBudget, Refused, Unavailable
 from sisimpur.shared.model.naming import attempt_ref, branch_name
 from sisimpur.shared.model.scope import Scope
 from sisimpur.shared.model.work import Branch, CodeAnswer, Coded, CoderSaid, Correction, NotCoded, Run, TaskSpec
@@ -100,7 +100,7 @@ class Coder:
 
         `folder` is fresh and belongs to this attempt alone. `correction`: what it goes on from; still one commit.
         `lessons`: of earlier work, one line each.
-        OutOfBudget: a cap of the day or month stopped it, ShareReached: that of upkeep. Unavailable: what the engine
+        OutOfBudget: a cap of the day or month stopped it, or that of upkeep. Unavailable: what the engine
         needs was not there; the task is not to blame. Stopping: see Stoppable.
         """
         self.mirror.check_out(correction.start if correction and correction.start else base, folder)
@@ -134,7 +134,7 @@ class Coder:
             case NoMoney(reason):
                 raise OutOfBudget(reason)
             case NoShare(reason):
-                raise ShareReached(reason)
+                raise OutOfBudget(reason, "upkeep")
             case Disturbed(reason):
                 raise Unavailable(reason)
             case Away(reason):

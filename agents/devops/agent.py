@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from sisimpur.agents.devops.drivers.driver import Driver, EngineAway, NotTouched, Release
+from sisimpur.agents.devops.drivers.driver import Driver, EngineAway, NotStarted, Release
 from sisimpur.shared.model.deployment import (
     Build,
     ByHand,
@@ -164,12 +164,9 @@ class DevOps:
             self.driver.start(Release(deploy.place, deploy.commit))
         except EngineAway:
             raise
-        except NotTouched as problem:
-            return StepOutcome(
-                DeployEvent.NOT_TOUCHED if self._is_as_before(deploy) else DeployEvent.SICKENED, str(problem)
-            )
         except Stumble as problem:
-            return StepOutcome(DeployEvent.SICKENED, str(problem))
+            untouched = isinstance(problem, NotStarted) and problem.is_untouched and self._is_as_before(deploy)
+            return StepOutcome(DeployEvent.NOT_TOUCHED if untouched else DeployEvent.SICKENED, str(problem))
         return StepOutcome(DeployEvent.STARTED)
 
     def _is_as_before(self, deploy: Deploy) -> bool:

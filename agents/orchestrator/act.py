@@ -29,15 +29,14 @@ from sisimpur.agents.orchestrator.integration.feature_branches import lands
 from sisimpur.agents.orchestrator.integration.partial_goals import may_be_given_back
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.agents.orchestrator.publishing.delivery import Delivery, PullFacts
-from sisimpur.shared.forge.forge import ForgeUnavailable, Pull, RateLimited
-from sisimpur.shared.model.errors import Refused, Replaced, Stopping, Stumble, TeamError
+from sisimpur.shared.forge.forge import Pull, RateLimited
+from sisimpur.shared.model.errors import ForgeUnavailable, Refused, Replaced, Stopping, Stumble, TeamError
 from sisimpur.shared.model.lifecycle import Card, Event, State
 from sisimpur.shared.model.naming import attempt_ref
 from sisimpur.shared.model.work import GoalWord, TaskSpec, Vision
 from sisimpur.shared.money.ledger_reader import LedgerReader
 from sisimpur.shared.repo.mirror import BranchMoved
 from sisimpur.shared.repo.mirror_commits import AlreadyThere, Conflict, Rebased
-from sisimpur.shared.repo.remote import RemoteAway
 from sisimpur.shared.store.gate_book import GateRepository
 from sisimpur.shared.store.goal_book import GoalWords
 from sisimpur.shared.store.journal import MoveReason
@@ -188,7 +187,7 @@ class Acts:
         except (Refused, BranchMoved) as problem:
             self._books.tell(f"{task}: {problem}")
             self._books.transitions.move(task, State.IN_PROGRESS, Event.EXHAUSTED, str(problem), outcome="failed")
-        except (RateLimited, ForgeUnavailable, RemoteAway, Stopping, Replaced):
+        except (RateLimited, ForgeUnavailable, Stopping, Replaced):
             raise
         except TeamError as problem:  # the commit stands: it is not paid for again
             raise Stumble(f"not delivered: {problem}") from None

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from sisimpur.agents.orchestrator.board.answered import AnsweredFindings
 from sisimpur.agents.orchestrator.board.events import AttemptEnded, GivenUp, Merged, TaskRejected
-from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits, PullRequests, SeenCommit
+from sisimpur.agents.orchestrator.board.review_facts import AnsweredFindings, AttemptCommits, PullRequests, SeenCommit
 from sisimpur.agents.orchestrator.board.roles import ChangeRoles, ChecksChange, ReviewsChange
 from sisimpur.agents.orchestrator.board.transitions import Bookkeeping
 from sisimpur.agents.orchestrator.board.writing import TestTurns
@@ -16,16 +15,8 @@ from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBra
 from sisimpur.agents.orchestrator.publishing import gate_text
 from sisimpur.agents.orchestrator.publishing.publishing import Address, Publishing
 from sisimpur.agents.orchestrator.vision.issue_goals import number_of
-from sisimpur.shared.forge.forge import ForgeRefused, HeadMoved, MergeBlocked, MergeConflict, NotPermitted, Pull
-from sisimpur.shared.model.errors import (
-    BrokenSetup,
-    Misconfigured,
-    OutOfBudget,
-    Stopping,
-    Stumble,
-    TaskCapReached,
-    Unavailable,
-)
+from sisimpur.shared.forge.forge import ForgeRefused, NotPermitted, Pull, PullNotReady
+from sisimpur.shared.model.errors import BrokenSetup, Misconfigured, OutOfBudget, Stopping, Stumble, Unavailable
 from sisimpur.shared.model.evidence import Escalated, Reviewed, is_test_file
 from sisimpur.shared.model.gate import (
     AskOwner,
@@ -161,12 +152,12 @@ class Gatekeeper:
             with self._books.runs.unlocked("reviewer", known.id, number_of_attempt(known)) as run:
                 question = replace(run, attempt=0)  # the same change on another base is the same question
                 reviewed = self._reviewer.review(question, spec, branch, found.evidence, before, answers)
-        except TaskCapReached as reason:  # the owner decides what no model can read any more
-            capped = Escalated(f"it could not be reviewed: {reason}")
+        except (OutOfBudget, Unavailable, Misconfigured, Stopping) as reason:
+            if not (isinstance(reason, OutOfBudget) and reason.of == "task"):
+                gates.not_begun("review", known.id, found.commit)
+                raise
+            capped = Escalated(f"it could not be reviewed: {reason}")  # the owner decides what no model can read
             gates.keep_review(known.id, Reviewed(found.commit, capped, heard=answers.digest))
-        except (OutOfBudget, Unavailable, Misconfigured, Stopping):
-            gates.not_begun("review", known.id, found.commit)
-            raise
         except Stumble as problem:  # counted: the third is the last
             self._books.tell(f"{known.id}: {problem}")
         else:
@@ -215,15 +206,8 @@ class Gatekeeper:
             self._review.publishing.approval(to, self._books.now())
         try:
             merged = self._review.publishing.merge(to, into, self._books.now(), is_untested=found.evidence is None)
-        except MergeConflict as reason:
-            self._books.tell(f"{known.id}: {reason}")
-            if self._review.branches.look(into) == self._commit(known, found).branch.base:
-                self._books.transitions.back_off(known.id, f"not merged: {reason}")  # the forge sees what we do not
-            return
-        except MergeBlocked as reason:
-            self._books.transitions.back_off(
-                known.id, f"not merged: {reason}; tried again later, or with the next start"
-            )
+        except PullNotReady as reason:
+            self._not_merged(known, found, into, reason)
             return
         self._review.branches.look(into)
         self._compare(known, found, merged)
@@ -237,6 +221,19 @@ class Gatekeeper:
         over = [f"over {one.finding} by your word" for one in self._review.gates.ruled_over(known.id)]
         note = ", ".join((f"merged{where} as {merged[:12]}, pull request #{to.number}", *over))
         self._books.transitions.move(known.id, State.IN_REVIEW, Event.MERGED, note)
+
+    def _not_merged(self, known: TaskRecord, found: ReviewState, into: str, reason: PullNotReady) -> None:
+        """Of a branch that moved, the next look finds it."""
+        match reason.kind:
+            case "moved":
+                raise reason
+            case "conflict":
+                self._books.tell(f"{known.id}: {reason}")
+                if self._review.branches.look(into) == self._commit(known, found).branch.base:
+                    self._books.transitions.back_off(known.id, f"not merged: {reason}")  # the forge sees what we do not
+            case "blocked":
+                note = f"not merged: {reason}; tried again later, or with the next start"
+                self._books.transitions.back_off(known.id, note)
 
     def _discard(self, known: TaskRecord, delete: Callable[[], None]) -> None:
         """A branch that the forge keeps, a protected one for example, costs a word and nothing else."""
@@ -375,8 +372,8 @@ class Gatekeeper:
         if found.reviewed and not found.head:
             try:
                 publishing.review(to, found.reviewed, now)
-            except HeadMoved:
-                self._review.pulls.hear([known])  # the next look sees it
+            except PullNotReady:
+                self._review.pulls.hear([known])  # it moved: the next look sees it
                 raise
 
     def _commit(self, known: TaskRecord, found: ReviewState) -> SeenCommit:

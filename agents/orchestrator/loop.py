@@ -18,15 +18,7 @@ from sisimpur.agents.orchestrator.integration.feature_branches import BranchNeed
 from sisimpur.agents.orchestrator.planning.integrating import Integrating
 from sisimpur.agents.orchestrator.workers import WorkerPool
 from sisimpur.shared.forge.forge import RateLimited
-from sisimpur.shared.model.errors import (
-    Misconfigured,
-    ModelAway,
-    OutOfBudget,
-    Replaced,
-    ShareReached,
-    Stopping,
-    TeamError,
-)
+from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Replaced, Stopping, TeamError
 from sisimpur.shared.model.gate import Policy
 from sisimpur.shared.model.lifecycle import State, TaskLimits
 from sisimpur.shared.model.work import Vision
@@ -196,12 +188,10 @@ class Work:
             self._acts.do(move, snapshot)
         except (Stopping, Replaced):
             raise
-        except ShareReached as problem:
-            self._breaker.share_spent(problem)
-            self._books.tell(f"{task}: {problem}; it goes on tomorrow")
         except OutOfBudget as problem:
-            self._breaker.spent(problem)
-            self._books.tell(f"{task}: {problem}")
+            is_share = problem.of == "upkeep"
+            (self._breaker.share_spent if is_share else self._breaker.spent)(problem)
+            self._books.tell(f"{task}: {problem}{'; it goes on tomorrow' if is_share else ''}")
         except ModelAway as problem:
             self._model_away(task, problem)
         except Misconfigured as problem:

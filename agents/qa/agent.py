@@ -15,7 +15,7 @@ from sisimpur.agents.qa.coverage_checker import Sought, drop, newly_run, uncover
 from sisimpur.agents.qa.evidence_rule import Runs, Texts, is_usable, problems, proving
 from sisimpur.agents.qa.gathering import CommitSource, CommitTexts, Gathering, KeptRuns, Subject, text_of
 from sisimpur.agents.qa.measuring import Counts, Measuring
-from sisimpur.agents.qa.runner.suite import Bench
+from sisimpur.agents.qa.runner.suite import Bench, SuiteOrder
 from sisimpur.agents.qa.test_runner import PYTEST_SECTIONS, command_for
 from sisimpur.agents.qa.tools.checking import Toolbox
 from sisimpur.agents.qa.uncollected import Suite, uncollected
@@ -78,7 +78,7 @@ class Qa:
             return self._told(run, replace(evidence, box=self._box(branch.base), problems=(broken,)))
         read = partial(text_of, self.source, branch.commit)
         left_out = uncollected(subject.touched, Suite(subject.command, texts.after, runs.change, subject.places), read)
-        told = replace(texts.read(task, gathering.weakenings(), runs), uncollected=tuple(left_out))
+        told = replace(texts.read(task, gathering.weakenings(), runs, gathering.is_hook), uncollected=tuple(left_out))
         evidence = self._judged(evidence, task, subject, runs, told)
         less = unproven(Sought(task, self.mends(task.id), subject.about), runs, read)
         evidence = replace(evidence, problems=(*evidence.problems, *less))
@@ -103,7 +103,14 @@ class Qa:
     def measure(self, run: Run, measure: Measure, commit: str) -> Figure:
         """Take a goal's figure of a commit of the branch. Misconfigured, Unavailable: as `check`."""
         timed = self._of_commit(run, commit).timed
-        measuring = Measuring(self.source, commit, partial(self.base, run, commit), timed, self.tools)
+        measuring = Measuring(
+            self.source,
+            commit,
+            partial(self.base, run, commit),
+            timed,
+            self.tools,
+            lambda line: self.bench.run(SuiteOrder(commit, line, cover=False, programs=True)),
+        )
         figure = measuring.figure(measure)
         self.log(run, "measured", commit=commit, of=f"{measure.kind} {measure.of}", figure=figure.value, why=figure.why)
         return figure

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -72,6 +73,12 @@ class Subject:
     about: tuple[str, ...] = ()
 
 
+IS_UNKNOWN = """import pathlib, sys, sysconfig
+roots = {sysconfig.get_path(one) for one in ("stdlib", "purelib", "platlib")}
+name = sys.argv[1].encode()
+sys.exit(any(name in path.read_bytes() for root in roots for path in pathlib.Path(root).rglob("*.py")))"""
+
+
 @dataclass(frozen=True)
 class Gathering:
     """Makes the runs for one subject, and looks at its files."""
@@ -133,6 +140,12 @@ class Gathering:
                 text_of(self.source, branch.commit, change.path) if change.mode_new else None,
             )
         ]
+
+    def is_hook(self, name: str) -> bool:
+        """Whether a package of the environment knows this name: it may call a method that is called so."""
+        line = shlex.join(("python", "-c", IS_UNKNOWN, name))
+        raw = self.bench.run(SuiteOrder(self.subject.branch.base, line, cover=False))
+        return not (raw.end == "exited" and raw.code == 0)
 
     # --- runs ------------------------------------------------------------------------------------------------
 
@@ -250,16 +263,16 @@ class CommitTexts:
         now = SourceTexts(self._of_tests, lambda: self._of_product(self.after, self._now))
         return relied_on(old, then) | relied_on(new, now)
 
-    def read(self, task: TaskSpec, weakened: Sequence[Weakening], runs: Runs) -> Texts:
+    def read(self, task: TaskSpec, weakened: Sequence[Weakening], runs: Runs, is_hook: Callable[[str], bool]) -> Texts:
         """Read what the rule of evidence is told of them."""
         tests = [one.path for one in self.touched.tests if one.path.endswith(".py") and one.path in self.before]
         code = [one.path for one in self.touched.product if one.path.endswith(".py")]
         pairs = ((self._then(path), self._now(path)) for path in code)
         gone = obsolete(task, {path: self._then(path) for path in tests}, pairs, self._knows)
         lines = _Lines.of(runs)
-        return Texts(weakened, gone, self._unrun(lines), lines.uncounted)
+        return Texts(weakened, gone, self._unrun(lines, is_hook), lines.uncounted)
 
-    def _unrun(self, lines: _Lines) -> tuple[str, ...]:
+    def _unrun(self, lines: _Lines, is_hook: Callable[[str], bool]) -> tuple[str, ...]:
         """Changed lines that no test is known to have run, of code that is not known to do the same."""
         code = [one for one in self.touched.product if one.path.endswith(".py") and one.path not in self.touched.same]
         pairs = {
@@ -271,7 +284,7 @@ class CommitTexts:
             )
             for one in code
         }
-        return unrun(pairs, self._knows)
+        return unrun(pairs, self._knows, is_hook)
 
     # --- files -----------------------------------------------------------------------------------------------
 

@@ -6,12 +6,16 @@ once, whoever asks for them.
 
 from __future__ import annotations
 
+import re
+import shlex
 import statistics
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from sisimpur.agents.qa.gathering import CommitSource, text_of
+from sisimpur.agents.qa.runner.suite import RawTestRun
+from sisimpur.agents.qa.tools.readings import ABSENT
 from sisimpur.shared.model.change import usually_holds_keys
 from sisimpur.shared.model.errors import BrokenSetup, Refused, Stumble, Unavailable
 from sisimpur.shared.model.evidence import Figure, SuiteRun, is_test_file
@@ -22,6 +26,24 @@ LARGEST = 20_000_000  # bytes of a file that is measured
 PROPERTIES = ("lines", "bytes", "matches")
 
 Counts = Callable[[Mapping[str, str]], int]  # path -> text of Python files, and of what configures it -> its findings
+ENVIRONMENTS = (
+    "flake8",
+    "mypy",
+    "pycodestyle",
+    "pyflakes",
+    "pylint",
+)  # of the target's own environment, if it has them
+OPTION = re.compile(r"--(?:disable-noqa|strict|(?:max-line-length|select|ignore|extend-ignore)=[\w,]{1,200})")
+# Python, without the folder that it is started in: no file of the repository takes the place of the tool, or of a part.
+WITHOUT_THE_REPOSITORY = f"""import sys
+sys.path = [place for place in sys.path if place]
+import importlib.util, runpy
+tool = sys.argv.pop(1)
+if importlib.util.find_spec(tool) is None:
+    sys.exit({ABSENT})
+runpy.run_module(tool, run_name='__main__', alter_sys=True)
+"""
+FINDING = re.compile(r"^[^:\n]{1,500}:\d+:(?!\d+: note|\s*note)", re.MULTILINE)
 CONFIGURATION = ("pyproject.toml", "ruff.toml", ".ruff.toml")  # of the tools, in any folder
 
 
@@ -29,7 +51,7 @@ CONFIGURATION = ("pyproject.toml", "ruff.toml", ".ruff.toml")  # of the tools, i
 class Measuring:
     """Takes figures of one commit. `suite`: all its tests, run once; `timed`: those of a file, run anew each time.
 
-    `tools`: those that findings are counted of.
+    `tools`: ours, that findings are counted of; `said`: what a shell line of our making prints in the tests' box.
     """
 
     source: CommitSource
@@ -37,6 +59,7 @@ class Measuring:
     suite: Callable[[], SuiteRun]
     timed: Callable[[str], SuiteRun]
     tools: Mapping[str, Counts]
+    said: Callable[[str], RawTestRun]
 
     def figure(self, measure: Measure) -> Figure:
         """What is wrong with the measure itself, or with the tests, is an answer; a box that is missing is raised."""
@@ -71,17 +94,34 @@ class Measuring:
         return Figure(100 * (every - missed) / every)
 
     def _findings(self, of: str) -> Figure:
-        tool, _, place = of.strip().partition(" ")
-        if tool not in self.tools:
-            return Figure(None, f"{tool!r} is no tool that findings are counted of; those are {', '.join(self.tools)}")
+        tool, _, rest = of.strip().partition(" ")
+        options = [word for word in rest.split() if word.startswith("-")]
+        place = " ".join(word for word in rest.split() if word not in options)
+        if tool not in (*self.tools, *ENVIRONMENTS):
+            known = ", ".join((*self.tools, *ENVIRONMENTS))
+            return Figure(None, f"{tool!r} is no tool that findings are counted of; those are {known}")
+        if refused := [word for word in options if tool in self.tools or not OPTION.fullmatch(word)]:
+            return Figure(None, f"{refused[0]!r} is no option that a measure may have")
         paths = self._paths()
         wanted = below(place or ".", [path for path in paths if path.endswith(".py")])
         if not wanted:
             return Figure(None, f"there is no Python code in {place!r}")
+        if tool in ENVIRONMENTS:
+            return self._of_environment(tool, options, wanted)
         theirs = [path for path in paths if path.rpartition("/")[2] in CONFIGURATION]
         return Figure(
             float(self.tools[tool]({path: text_of(self.source, self.commit, path) for path in wanted + theirs}))
         )
+
+    def _of_environment(self, tool: str, options: Sequence[str], paths: Sequence[str]) -> Figure:
+        inner = f'python -c "{WITHOUT_THE_REPOSITORY}" {tool} "$@" 2>/dev/null'
+        run = self.said(shlex.join(("sh", "-c", inner, "sh", *options, "--", *paths)))
+        if run.code == ABSENT:
+            return Figure(None, f"{tool} is not in the environment of the tests; name it in `setup:`")
+        found = len(FINDING.findall(run.output))
+        if run.end != "exited" or (run.code and not found):
+            return Figure(None, f"{tool} came to no answer: {run.end}, exit code {run.code}")
+        return Figure(float(found))
 
     def _test(self, of: str) -> Figure:
         """One that is not there does not pass."""
@@ -97,8 +137,9 @@ class Measuring:
         path, _, pattern = rest.strip().partition(" ")
         if what not in PROPERTIES or not path or (what == "matches") is not bool(pattern.strip()):
             return Figure(None, f"{of!r} is no property; write `lines PATH`, `bytes PATH` or `matches PATH TEXT`")
-        if path not in self._paths():
-            return Figure(None, f"there is no file {path}")
+        if not (meant := _meant(path, self._paths())):
+            return Figure(None, f"there is no file {path}, or several end like it")
+        path = meant
         if usually_holds_keys(path):
             return Figure(None, f"{path} is not looked into: files of this name usually hold keys")
         data = self.source.read(self.commit, path, LARGEST) or b""
@@ -120,6 +161,12 @@ class Measuring:
 
     def _paths(self) -> frozenset[str]:
         return frozenset(entry.path for entry in self.source.tree(self.commit))
+
+
+def _meant(path: str, paths: Collection[str]) -> str:
+    """The file of this path, else the only one that ends with it; empty: none, or several."""
+    found = [path] if path in paths else [one for one in paths if one.endswith(f"/{path}")]
+    return found[0] if len(found) == 1 else ""
 
 
 def below(place: str, paths: Collection[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Definitions that changed code calls and the change does not show: what a reader would look up. Pure, and bounded.
+"""Code around a change, as a reader would look it up: what it calls, and what it took away. Pure, and bounded.
 
 Names are followed through imports to the repository's own files; what a class inherits is not.
 """
@@ -6,19 +6,21 @@ Names are followed through imports to the repository's own files; what a class i
 from __future__ import annotations
 
 import ast
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 
 from sisimpur.agents.reviewer.diff_analyzer import Chunk
-from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, span
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, Function, PythonTree, dumped, target_names
 from sisimpur.shared.model.change import usually_holds_keys
+from sisimpur.shared.repo.definitions import Defining, defined
 
 MOST, MOST_CHARS, MOST_LINES = 6, 8_000, 60  # definitions, characters of all, lines of one
 MOST_CALLS = 200  # that are followed
-
-Definition = Function | ast.ClassDef
+MOSTLY = 2 / 3  # of its lines, from which on a definition is shown by the change itself
 
 
 @dataclass(frozen=True)
@@ -48,20 +50,32 @@ def _places(case: Case, chunk: Chunk) -> Iterator[_Place]:
     for file in sorted(files, key=lambda file: file.is_test):
         assert file.tree
         names = _Names(case, file, file.tree)
-        new = (call for call in names.tree.calls if file.first_added(call.lineno, call.end_lineno or call.lineno))
-        for call in islice(new, MOST_CALLS):
-            yield from names.of(call.func)
+        new = (call.func for call in names.tree.calls if _is_new(file, call))
+        for function in islice(chain(_decorators(file, names.tree), new), MOST_CALLS):
+            yield from names.of(function)
+
+
+def _decorators(file: ChangedFile, tree: PythonTree) -> Iterator[ast.expr]:
+    """Of the functions and classes that the change touches, the innermost last: they decide whether these are run."""
+    for node in tree.nodes:
+        if isinstance(node, Defining) and _is_new(file, node):
+            yield from (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
+
+
+def _is_new(file: ChangedFile, node: ast.stmt | ast.expr) -> bool:
+    return bool(file.first_added(node.lineno, node.end_lineno or node.lineno))
 
 
 def _text(case: Case, chunk: Chunk, place: _Place) -> str:
     if usually_holds_keys(place.path):
         return ""
     tree, text = _tree(case, place.path), case.read(place.path) or ""
-    node = _defined(tree.module, place.name.split(".")) if tree else None
-    if node is None:
+    found = [one for one in defined(tree.module.body) if one.name == place.name] if tree else []
+    if not found:
         return ""
-    first, last = span(node)
-    if all((place.path, False, number) in chunk.shown for number in range(first, last + 1)):
+    first, last = found[-1].first, found[-1].last  # the last one of a name counts, as for Python
+    seen = sum((place.path, False, number) in chunk.shown for number in range(first, last + 1))
+    if seen > MOSTLY * (last - first + 1):
         return ""
     lines = text.split("\n")[first - 1 : min(last, first + MOST_LINES - 1)]
     cut = ["[cut]"] if last - first >= MOST_LINES else []
@@ -72,14 +86,6 @@ def _tree(case: Case, path: str) -> PythonTree | None:
     changed = next((file for file in case.files if file.path == path), None)
     text = None if changed else case.read(path)
     return changed.tree if changed else PythonTree.of(text) if text is not None else None
-
-
-def _defined(node: ast.Module | ast.ClassDef, names: list[str]) -> Definition | None:
-    """The last one of a name counts, as for Python."""
-    found = [one for one in node.body if isinstance(one, Definition) and one.name == names[0]]
-    if not found or len(names) == 1:
-        return found[-1] if found else None
-    return _defined(found[-1], names[1:]) if isinstance(found[-1], ast.ClassDef) else None
 
 
 @dataclass(frozen=True)
@@ -145,3 +151,73 @@ def _parts(function: ast.expr) -> list[str]:
         parts.append(function.attr)
         function = function.value
     return [function.id, *reversed(parts)] if isinstance(function, ast.Name) else []
+
+
+# --- definitions that a change took away ---------------------------------------------------------------------
+
+
+MOST_GONE, MOST_FILES, MOST_NAMED = 12, 2_000, 4  # definitions, files that are searched, files that are named
+READ = (".py", ".html", ".htm", ".txt", ".jinja", ".jinja2", ".toml", ".cfg", ".ini", ".yml", ".yaml", ".json", ".sh")
+
+
+def gone(case: Case) -> str:
+    """One line for each; empty: nothing is gone."""
+    lost = [(file, name) for file in case.files if not file.is_test for name in _lost(file)][:MOST_GONE]
+    knowing = _knowing(case, {name for _, name in lost})
+    return "\n".join(f"{file.path}: {name}: {_told(case, file, name, knowing[name])}" for file, name in lost)
+
+
+def _lost(file: ChangedFile) -> Iterator[str]:
+    """Names that are defined less often than before, on the outermost level."""
+    before, after = _defined(file.tree_before), _defined(file.tree)
+    if file.after is None or file.tree:
+        yield from sorted(name for name, count in before.items() if count > after[name])
+
+
+def _defined(tree: PythonTree | None) -> Counter[str]:
+    body = tree.module.body if tree else []
+    return Counter(node.name for node in body if isinstance(node, Function | ast.ClassDef))
+
+
+def _told(case: Case, file: ChangedFile, name: str, known: list[str]) -> str:
+    before, after = _bindings(file.tree_before, name), _bindings(file.tree, name)
+    if after:
+        same = dumped(before[-1]) == dumped(after[-1]) != ""
+        told = "which was so before" if same else "which was not so before"
+        return f"was bound more than once; line {after[-1].lineno} binds it last now, {told}"
+    others = [path for path in known if path != file.path]
+    if len(_paths(case)) > MOST_FILES and not known:
+        return f"named in none of the {MOST_FILES} files that were searched"
+    where = (["this file"] if file.path in known else []) + others
+    more = f" and {len(where) - MOST_NAMED} more" if len(where) > MOST_NAMED else ""
+    return f"still named in {', '.join(where[:MOST_NAMED])}{more}" if where else "named in no file any more"
+
+
+def _bindings(tree: PythonTree | None, name: str) -> list[ast.stmt]:
+    """Statements of the outermost level that bind a name, in their order: the last one counts."""
+    return [node for node in (tree.module.body if tree else []) if name in _bound(node)]
+
+
+def _bound(node: ast.stmt) -> list[str]:
+    if isinstance(node, Function | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [alias.asname or alias.name for alias in node.names]
+    return target_names(node)
+
+
+def _knowing(case: Case, names: set[str]) -> dict[str, list[str]]:
+    """Name -> the files that hold it as a word: importers, routes, templates, tests."""
+    found: dict[str, list[str]] = {name: [] for name in names}
+    if not names:
+        return found
+    word = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\b")
+    for path in _paths(case)[:MOST_FILES]:
+        for name in set(word.findall(case.read(path) or "")):
+            found[name].append(path)
+    return found
+
+
+def _paths(case: Case) -> list[str]:
+    """Files that may name it."""
+    return [path for path in sorted(case.tracked) if path.endswith(READ) and not usually_holds_keys(path)]

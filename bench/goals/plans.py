@@ -207,7 +207,7 @@ def sought(id_: str, goal: Goal, sight: Sight) -> Iterator[dict[str, str]]:
     """What to look at before an answer: a missing line's file or definition if it is named, else the owner's words."""
     for need in sight.missing(goal):
         name = _definition(goal, need)
-        if need.path not in sight.user:
+        if not sight.names(need.path):
             kind, what = "search", _word(goal, need)
         elif (goal.tree / need.path).stat().st_size < SMALL:
             kind, what = "file", need.path

@@ -57,8 +57,9 @@ def at_home(
     kind: type[LocalForge] | None = None,
 ) -> TargetCode:
     """Open mirror and forge on this machine. `kind`: the forge's; it says where repositories are kept."""
+    from sisimpur.shared.forge.forge import PullNotReady
     from sisimpur.shared.forge.local_forge import LocalForge
-    from sisimpur.shared.forge.local_forge_git import BranchesDiverged, create, follow
+    from sisimpur.shared.forge.local_forge_git import create, follow
 
     kind = kind or LocalForge
     opens = kind.opens
@@ -77,7 +78,7 @@ def at_home(
             if mirror.head(branch) is None:
                 raise
             newest = ""
-        except BranchesDiverged as problem:  # the owner decides; until then what was merged here goes on
+        except PullNotReady as problem:  # the owner decides; until then what was merged here goes on
             print_line(str(problem))
             newest = ""
         return newest if newest and mirror.head(branch) == newest else mirror.fetch(branch)

@@ -5,12 +5,11 @@ Seventeen methods, two homes (LocalForge, GitHubForge), one set of contract test
 * Every write may be repeated. After a crash or a lost answer the caller calls again and gets the same result, not a
   second pull request, comment or review.
 * Every decision names a commit. `review` and `merge` say which commit was looked at; if the branch is elsewhere by
-  now they raise HeadMoved instead of deciding about something that nobody has read.
+  now they raise PullNotReady instead of deciding about something that nobody has read.
 
-ForgeError              every method may raise these seven, and nothing else
- ├ HeadMoved            test and review the new commit
- ├ MergeBlocked         a rule: wait, or tell the owner
- ├ MergeConflict        bring the branch up to date with its base
+ForgeError              every method may raise these five, and nothing else
+ ├ PullNotReady         "moved": test and review the new commit; "blocked", a rule: wait, or tell the owner;
+ │                      "conflict": bring the branch up to date with its base
  ├ NotPermitted         (Misconfigured) tell the owner which permission is missing
  ├ ForgeRefused         (Refused) our bug, or a rule that we do not know: show the text
  ├ RateLimited          (Stumble) the same call again, after `wait` seconds
@@ -25,7 +24,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-from sisimpur.shared.model.errors import Misconfigured, Refused, Stumble, TeamError, Unavailable
+from sisimpur.shared.model.errors import ForgeError, Misconfigured, Refused, Stumble
 
 PullState = Literal["open", "closed", "merged"]
 Verdict = Literal["approve", "request_changes", "comment"]
@@ -118,20 +117,17 @@ class CommitChecks:
 # --- errors --------------------------------------------------------------------------------------------------
 
 
-class ForgeError(TeamError):
-    """The forge did not do it. The subclass says what happens next."""
+class PullNotReady(ForgeError):
+    """This pull request, or this commit, cannot be merged or reviewed now.
 
+    "moved": the branch is not at the named commit (also: merged already, but at another one).
+    "blocked": a rule says no: required check or approval, draft, merge queue, closed.
+    "conflict": the branch does not merge cleanly into its base, or is behind it where nothing untested is merged.
+    """
 
-class HeadMoved(ForgeError):
-    """The branch is not at the named commit (also: merged already, but at another one)."""
-
-
-class MergeBlocked(ForgeError):
-    """A rule says no: required check or approval, draft, merge queue, closed."""
-
-
-class MergeConflict(ForgeError):
-    """The branch does not merge cleanly into its base, or is behind it where nothing untested is merged."""
+    def __init__(self, text: str, kind: Literal["moved", "blocked", "conflict"]) -> None:
+        super().__init__(text)
+        self.kind = kind
 
 
 class NotPermitted(ForgeError, Misconfigured):
@@ -156,10 +152,6 @@ class RateLimited(ForgeError, Stumble):
     def __init__(self, wait: float) -> None:
         super().__init__(f"the forge's rate limit is reached; it allows the next call in {wait:.0f} s")
         self.wait = wait
-
-
-class ForgeUnavailable(ForgeError, Unavailable):
-    """Failure without an answer: the forge is away, has an error of its own, or another writer was faster."""
 
 
 # --- the protocol --------------------------------------------------------------------------------------------
@@ -217,7 +209,7 @@ class Forge(Protocol):
     def merge(self, number: int, sha: str, method: MergeMethod = "squash", into: str = "") -> str:
         """Merge exactly `sha`. The answer is the commit on the base branch, also if `sha` was merged before.
 
-        `into`: the branch that is meant; MergeBlocked if somebody has turned the pull request to another one.
+        `into`: the branch that is meant; PullNotReady if somebody has turned the pull request to another one.
         """
 
     def close(self, number: int) -> None:
@@ -231,9 +223,11 @@ class Forge(Protocol):
 
 
 def same_base(pull: Pull, into: str) -> None:
-    """MergeBlocked if it goes into another branch than is meant; `into` empty: any."""
+    """PullNotReady if it goes into another branch than is meant; `into` empty: any."""
     if into and pull.base != into:
-        raise MergeBlocked(f"somebody has turned #{pull.number} to {pull.base}; turn it to {into} again, or close it")
+        raise PullNotReady(
+            f"somebody has turned #{pull.number} to {pull.base}; turn it to {into} again, or close it", "blocked"
+        )
 
 
 def summary(results: Iterable[CheckResult]) -> CheckResult:

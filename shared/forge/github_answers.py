@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sisimpur.shared.forge.forge import ForgeError, ForgeRefused, ForgeUnavailable, NotPermitted, RateLimited
+from sisimpur.shared.forge.forge import ForgeRefused, NotPermitted, RateLimited
+from sisimpur.shared.model.errors import ForgeError, ForgeUnavailable
 from sisimpur.shared.model.text import one_line
 
 LONGEST = 300  # characters of somebody else's words in an error

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sisimpur.shared.forge.forge import REVIEW_CONTEXT, ForgeError, ForgeRefused, NotPermitted
+from sisimpur.shared.forge.forge import REVIEW_CONTEXT, ForgeRefused, NotPermitted
 from sisimpur.shared.forge.github_answers import TOKENS
 from sisimpur.shared.forge.github_client import GitHubClient, branch_path
 from sisimpur.shared.forge.github_values import BranchRule, GitHubRepository, GuardedBranch
+from sisimpur.shared.model.errors import ForgeError
 
 NOWHERE = "agents/doctor-asks-what-it-may-do"  # a branch that nobody has
 NOTHING = "0" * 40  # a commit that nobody has

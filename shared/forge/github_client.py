@@ -21,10 +21,10 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import TypeAdapter, ValidationError
 
-from sisimpur.shared.forge.forge import ForgeRefused, ForgeUnavailable
+from sisimpur.shared.forge.forge import ForgeRefused
 from sisimpur.shared.forge.github_answers import GitHubAnswer, Reader
 from sisimpur.shared.forge.github_values import Account
-from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.errors import ForgeUnavailable, Misconfigured
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.outgoing import Outgoing
 

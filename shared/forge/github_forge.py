@@ -20,7 +20,6 @@ from sisimpur.shared.forge.forge import (
     Comment,
     CommitChecks,
     ForgeRefused,
-    ForgeUnavailable,
     Issue,
     MergeMethod,
     NotPermitted,
@@ -49,6 +48,7 @@ from sisimpur.shared.forge.github_values import (
     review_key,
     worst,
 )
+from sisimpur.shared.model.errors import ForgeUnavailable
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point

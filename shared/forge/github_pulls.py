@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sisimpur.shared.forge.forge import (
-    ForgeRefused,
-    ForgeUnavailable,
-    HeadMoved,
-    MergeBlocked,
-    MergeConflict,
-    MergeMethod,
-    same_base,
-)
+from sisimpur.shared.forge.forge import ForgeRefused, MergeMethod, PullNotReady, same_base
 from sisimpur.shared.forge.github_client import GitHubClient, branch_path
 from sisimpur.shared.forge.github_values import Commit, RawPull, Reference
+from sisimpur.shared.model.errors import ForgeUnavailable
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.fault import fault_point
 
@@ -79,13 +72,13 @@ class Pulls:
 
     def _may_merge(self, raw: RawPull, sha: str) -> None:
         if raw.state != "open":
-            raise MergeBlocked(f"#{raw.number} is closed")
+            raise PullNotReady(f"#{raw.number} is closed", "blocked")
         if raw.pull.draft:
-            raise MergeBlocked(f"#{raw.number} is still a draft")
+            raise PullNotReady(f"#{raw.number} is still a draft", "blocked")
         self.same_head(raw, sha)
 
     def _merged(self, raw: RawPull, sha: str) -> str | None:
-        """The commit on the base branch. HeadMoved: it was merged at another commit than `sha`."""
+        """The commit on the base branch. PullNotReady: it was merged at another commit than `sha`."""
         merged = raw.pull.merge_sha
         if merged:
             self.same_head(raw, sha)
@@ -104,14 +97,14 @@ class Pulls:
         if refusal.status == 409:
             raise ForgeUnavailable(f"#{number} is not merged: {refusal.said}") from None
         if raw.mergeable is False or raw.mergeable_state == "behind":
-            raise MergeConflict(f"#{number} does not merge into {raw.base.ref}: {refusal.said}") from None
-        raise MergeBlocked(f"#{number} is not merged: {refusal.said}") from None
+            raise PullNotReady(f"#{number} does not merge into {raw.base.ref}: {refusal.said}", "conflict") from None
+        raise PullNotReady(f"#{number} is not merged: {refusal.said}", "blocked") from None
 
     def same_head(self, raw: RawPull, sha: str) -> None:
-        """HeadMoved if it is elsewhere; ForgeUnavailable if GitHub only does not show the push yet."""
+        """PullNotReady if it is elsewhere; ForgeUnavailable if GitHub only does not show the push yet."""
         if raw.head.sha == sha:
             return
         if raw.state == "open" and self.tip(raw.head.ref) == sha:
             raise ForgeUnavailable(f"GitHub does not show yet that {raw.head.ref} was pushed")
         was = "was merged" if raw.merged_at else "is"
-        raise HeadMoved(f"#{raw.number} {was} at {raw.head.sha}, not at {sha}")
+        raise PullNotReady(f"#{raw.number} {was} at {raw.head.sha}, not at {sha}", "moved")

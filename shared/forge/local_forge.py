@@ -21,12 +21,10 @@ from sisimpur.shared.forge.forge import (
     Comment,
     CommitChecks,
     ForgeRefused,
-    HeadMoved,
     Issue,
-    MergeBlocked,
-    MergeConflict,
     MergeMethod,
     Pull,
+    PullNotReady,
     Review,
     Verdict,
     clipped,
@@ -282,19 +280,19 @@ class LocalForge:
             return None
         try:
             self._commits.merged_tree(branches[pull.base], pull.head_sha)
-        except MergeConflict:
+        except PullNotReady:
             return False
         return True
 
     def _may_merge(self, pull: Pull, sha: str) -> None:
         if pull.state != "open":
-            raise MergeBlocked(f"#{pull.number} is closed")
+            raise PullNotReady(f"#{pull.number} is closed", "blocked")
         if pull.draft:
-            raise MergeBlocked(f"#{pull.number} is still a draft")
+            raise PullNotReady(f"#{pull.number} is still a draft", "blocked")
         _same_head(pull, sha)
         passed = {name for name, result in self._book.statuses(sha).items() if result == "success"}
         if missing := sorted(self._required - passed):
-            raise MergeBlocked(f"#{pull.number} lacks the required status {', '.join(missing)}")
+            raise PullNotReady(f"#{pull.number} lacks the required status {', '.join(missing)}", "blocked")
 
     def _planned(self, pull: Pull, base_sha: str, method: MergeMethod) -> PlannedMerge:
         tree = self._merged_tree(pull, base_sha)
@@ -313,7 +311,7 @@ class LocalForge:
         if not self._only_up_to_date:
             return self._commits.merged_tree(base_sha, pull.head_sha)
         if not self._commits.contains(pull.head_sha, base_sha):
-            raise MergeConflict(f"#{pull.number} is behind {pull.base}; bring it up to date")
+            raise PullNotReady(f"#{pull.number} is behind {pull.base}; bring it up to date", "conflict")
         return self._commits.tree_of(pull.head_sha)
 
     def _mark_merged(self, number: int, sha: str, merge_sha: str) -> None:
@@ -339,7 +337,9 @@ def _as_it_is(pull: Pull, branches: dict[str, str]) -> Pull:
 
 def _same_head(pull: Pull, sha: str) -> None:
     if pull.head_sha != sha:
-        raise HeadMoved(f"#{pull.number} {'was merged' if pull.merge_sha else 'is'} at {pull.head_sha}, not at {sha}")
+        raise PullNotReady(
+            f"#{pull.number} {'was merged' if pull.merge_sha else 'is'} at {pull.head_sha}, not at {sha}", "moved"
+        )
 
 
 def _commit_of(branch: str, branches: dict[str, str]) -> str:

@@ -12,16 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from sisimpur.shared.forge.forge import (
-    CheckResult,
-    Comment,
-    ForgeRefused,
-    ForgeUnavailable,
-    Issue,
-    Pull,
-    Review,
-    is_ours,
-)
+from sisimpur.shared.forge.forge import CheckResult, Comment, ForgeRefused, Issue, Pull, Review, is_ours
+from sisimpur.shared.model.errors import ForgeUnavailable
 from sisimpur.shared.store.database import Database, row_to, statements
 
 SCHEMA = Path(__file__).with_name("local_forge.sql")

@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
-from sisimpur.shared.forge.forge import ForgeRefused, ForgeUnavailable, MergeConflict
+from sisimpur.shared.forge.forge import ForgeRefused, PullNotReady
 from sisimpur.shared.forge.local_forge_book import LocalForgeRepository
-from sisimpur.shared.model.errors import CommandFailed, Misconfigured
+from sisimpur.shared.model.errors import CommandFailed, ForgeUnavailable
 from sisimpur.shared.repo.git import git, remove_stale_locks
 from sisimpur.shared.repo.mirror import Mirror
 from sisimpur.shared.repo.objects import Repository
@@ -100,11 +100,11 @@ class Commits:
     # -- merging ----------------------------------------------------------------------------------------------
 
     def merged_tree(self, base: str, head: str) -> str:
-        """The tree of both together, or MergeConflict naming the files."""
+        """The tree of both together, or PullNotReady naming the files."""
         done = self._try("merge-tree", "--write-tree", "--name-only", "--no-messages", base, head)
         tree, *files = done.text.splitlines() or [""]
         if done.code == 1:
-            raise MergeConflict(f"conflicts in {', '.join(sorted(set(files)))[:200]}")
+            raise PullNotReady(f"conflicts in {', '.join(sorted(set(files)))[:200]}", "conflict")
         _must("merge-tree", done)
         return tree
 
@@ -122,7 +122,7 @@ class Commits:
             raise ForgeUnavailable(f"{branch} has moved meanwhile, or cannot be moved: {done.complaint[:300]}")
 
     def merge(self, ours: str, theirs: str, message: str, who: str) -> str:
-        """A commit that holds both, or MergeConflict. Its date is the later one of theirs, so it is always the same."""
+        """A commit that holds both, or PullNotReady. Its date is the later one of theirs, so it is always the same."""
         tree = self.merged_tree(ours, theirs)
         dates = self._text("show", "--no-patch", "--format=%ct", ours, theirs).split()
         seconds = max((int(date) for date in dates if date.isdigit()), default=0)
@@ -190,16 +190,12 @@ def create(path: Path, source: Path | None, branch: str, opens: type[Repository]
         LocalForgeRepository(path / "forge.db", path.absolute().as_uri())
 
 
-class BranchesDiverged(Misconfigured):
-    """The owner's branch and ours do not go together without him. The text says where, and what to type."""
-
-
 def follow(path: Path, source: Remote, branch: str, opens: type[Repository] = Repository) -> str:
     """Brings in what the owner committed to `branch` of his repository; what was merged here stays -> its commit.
 
     If both went on, a merge commit holds both: his next pull from here is a fast-forward. If he rewrote what we had
-    from him, we follow as long as nothing was merged on top of it. Diverged, and nothing has moved: both changed the
-    same lines, or he rewrote what something was merged on top of.
+    from him, we follow as long as nothing was merged on top of it. PullNotReady, and nothing has moved: both changed
+    the same lines, or he rewrote what something was merged on top of.
     """
     with locked(path):
         Mirror(path, source, opens).bring(branch)
@@ -209,10 +205,11 @@ def follow(path: Path, source: Remote, branch: str, opens: type[Repository] = Re
             raise ForgeUnavailable(f"{branch} of {source.url} did not arrive")
         try:
             target = _with_theirs(commits, branch, ours, theirs, taken)
-        except MergeConflict as error:
-            raise BranchesDiverged(
+        except PullNotReady as error:
+            raise PullNotReady(
                 f"{branch} of {source.url} and what was merged here do not go together: {error}; in your repository "
-                f"type: git pull --no-rebase {_place(commits, branch)}; resolve, commit, and push if it is a clone"
+                f"type: git pull --no-rebase {_place(commits, branch)}; resolve, commit, and push if it is a clone",
+                "conflict",
             ) from None
         finally:
             commits.close()
@@ -224,12 +221,14 @@ def follow(path: Path, source: Remote, branch: str, opens: type[Repository] = Re
 
 
 def _with_theirs(commits: Commits, branch: str, ours: str | None, theirs: str, taken: str | None) -> str:
-    """Return where the branch goes, or MergeConflict. `taken`: what we last had from the owner."""
+    """Return where the branch goes, or PullNotReady. `taken`: what we last had from the owner."""
     if ours is None or ours == taken or commits.contains(theirs, ours):  # nothing was merged here that he lacks
         return theirs
     if not commits.contains(theirs, taken) if taken else not commits.are_related(ours, theirs):
         way = f"git push --force {_place(commits, branch)}"
-        raise MergeConflict(f"commits were taken back there that ours are on top of (to drop ours, type there: {way})")
+        raise PullNotReady(
+            f"commits were taken back there that ours are on top of (to drop ours, type there: {way})", "conflict"
+        )
     if commits.contains(ours, theirs):
         return ours
     return commits.merge(ours, theirs, f"Merge the owner's {branch}", ACTOR)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sisimpur.shared.model.errors import Misconfigured, OutOfBudget, ShareReached, Stumble, TaskCapReached, Unavailable
+from sisimpur.shared.model.errors import Misconfigured, OutOfBudget, Stumble, Unavailable
 from sisimpur.shared.model.text import one_line
 
 if TYPE_CHECKING:
@@ -178,9 +178,9 @@ def _refused(error: anthropic.APIStatusError, question: ModelQuestion) -> Outcom
     """The table of what the meter says instead of an answer."""
     code, text = error.error_code or "", one_line(error.api_message or f"status {error.status_code}", 400)
     if code in ("meter_task_cap", "meter_ticket_cap"):
-        raise TaskCapReached(text)
+        raise OutOfBudget(text, "task")
     if code == "meter_upkeep_cap":
-        raise ShareReached(text)
+        raise OutOfBudget(text, "upkeep")
     if code.endswith("_cap") or code in RESTING:
         raise OutOfBudget(text)
     if code in NEXT_MODEL or error.status_code in (404, 529):

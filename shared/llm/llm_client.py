@@ -29,15 +29,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from sisimpur.shared.llm.llm_call import Absent, Cut, Declined, ModelQuestion, Outcome, Said, Unwanted, line, send
 from sisimpur.shared.llm.llm_replies import Replies, key_of
-from sisimpur.shared.model.errors import (
-    Misconfigured,
-    ModelAway,
-    Refused,
-    ReplyDeclined,
-    ShareReached,
-    Stumble,
-    TaskCapReached,
-)
+from sisimpur.shared.model.errors import Misconfigured, ModelAway, OutOfBudget, Refused, ReplyDeclined, Stumble
 from sisimpur.shared.model.work import ModelChoice, Run
 from sisimpur.shared.money.ticket import CallRecord, TicketOrder
 from sisimpur.shared.system.clock import Clock
@@ -291,8 +283,8 @@ class _Asking:
         """Tries that came to nothing are booked at their worst case: if they leave no money, they are the reason."""
         try:
             outcome = call(self._question)
-        except (TaskCapReached, ShareReached) as refused:
-            raise self._away or refused from None
+        except OutOfBudget as refused:
+            raise (self._away or refused) if refused.of else refused from None
         if not isinstance(outcome, Absent):
             self._away = None
         return outcome

@@ -12,8 +12,6 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-from sisimpur.shared.model.errors import ImpossibleTransition
-
 FEWEST = 7  # digits of a commit that say which one it is
 
 
@@ -76,11 +74,11 @@ BROKE = frozenset({S.RETURNED, S.STUCK})  # it ran, and was sick
 
 
 def after(stage: DeployStage, event: DeployEvent) -> DeployStage:
-    """The stage that follows, or ImpossibleTransition."""
+    """The stage that follows, or ValueError."""
     try:
         return TRANSITIONS[stage, event]
     except KeyError:
-        raise ImpossibleTransition(f"a deploy that is {stage} cannot be {event}") from None
+        raise ValueError(f"a deploy that is {stage} cannot be {event}") from None
 
 
 @dataclass(frozen=True)

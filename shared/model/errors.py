@@ -5,20 +5,24 @@ TeamError               one line for the owner; the command ends with exit code 
  │  ├ CommandFailed     a program ended badly, or git did
  │  ├ ReplyDeclined     the model, and the one after it, will not answer this at all
  │  └ Unavailable       a service does not answer; it is unknown whether the work was done
+ │     ├ ForgeUnavailable   the forge or the target's repository does not answer
  │     └ ModelAway      the model does not answer anybody: no task is to blame
- ├ OutOfBudget          rest until the cap allows more
- │  ├ TaskCapReached    this one task has used up what it may cost
- │  └ ShareReached      upkeep has used up its share of the day: it rests, all else goes on
+ ├ OutOfBudget          rest until the cap allows more: `of` says who rests
  ├ Stopping             the program is being stopped: what was cut is begun anew
  ├ Refused              this one file, folder or answer is set aside; nothing of it was used
  ├ Misconfigured        the owner has to change something; the text says what to type
  └ Replaced             another daemon has taken over: this one ends, and writes and sends nothing any more
-ImpossibleTransition    a bug of ours
 """
+
+from typing import Literal
 
 
 class TeamError(Exception):
     """A named problem. Its text is one line that a person can act on."""
+
+
+class ForgeError(TeamError):
+    """The forge did not do it. The subclass says what happens next."""
 
 
 class Stumble(TeamError):
@@ -36,12 +40,18 @@ class ReplyDeclined(Stumble):
 class Unavailable(Stumble):
     """A service does not answer, or answers with its own error. It is unknown whether the work was done.
 
-    `unbilled`: it is certain that it was not, and that it costs nothing.
+    `unbilled`: it is certain that it was not, and that it costs nothing. `wait`: it takes nothing now, and said when it
+    will: in so many seconds.
     """
 
-    def __init__(self, text: str = "", unbilled: bool = False) -> None:
+    def __init__(self, text: str = "", unbilled: bool = False, wait: float = 0.0) -> None:
         super().__init__(text)
         self.unbilled = unbilled
+        self.wait = wait
+
+
+class ForgeUnavailable(ForgeError, Unavailable):
+    """The forge or the target's repository is away, has an error of its own, or another writer was faster."""
 
 
 class ModelAway(Unavailable):
@@ -49,15 +59,15 @@ class ModelAway(Unavailable):
 
 
 class OutOfBudget(TeamError):
-    """A cap is reached; nothing was sent. The text names the cap."""
+    """A cap is reached; nothing was sent. The text names the cap.
 
+    `of`: "task": the cap of this one task, the others go on; "upkeep": the share of a day for what nobody asked for,
+    which rests until tomorrow while all else goes on; empty: everything rests.
+    """
 
-class TaskCapReached(OutOfBudget):
-    """The cap of this one task: the others go on."""
-
-
-class ShareReached(OutOfBudget):
-    """The share of a day for what nobody asked for: that rests until tomorrow, all else goes on."""
+    def __init__(self, text: str = "", of: Literal["", "task", "upkeep"] = "") -> None:
+        super().__init__(text)
+        self.of = of
 
 
 class Stopping(TeamError):
@@ -74,10 +84,6 @@ class Misconfigured(TeamError):
 
 class Replaced(TeamError):
     """Another daemon has taken over this home: this one ends. Nothing that it still tries is written or sent."""
-
-
-class ImpossibleTransition(Exception):
-    """An event that the lifecycle table does not know in this state: a bug of ours."""
 
 
 class BrokenSetup(Misconfigured):

@@ -16,7 +16,6 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Literal
 
-from sisimpur.shared.model.errors import ImpossibleTransition
 from sisimpur.shared.model.gate import Policy, ReviewState
 from sisimpur.shared.model.naming import is_upkeep
 from sisimpur.shared.model.schedule import back_off
@@ -107,11 +106,11 @@ WORKERS: dict[State, str] = {S.BACKLOG: "coder", S.IN_PROGRESS: "coder", S.IN_RE
 
 
 def after(state: State, event: Event) -> Transition:
-    """The row for what happened, or ImpossibleTransition."""
+    """The row for what happened, or ValueError."""
     try:
         return TRANSITIONS[state, event]
     except KeyError:
-        raise ImpossibleTransition(f"a task in {state} cannot be {event}") from None
+        raise ValueError(f"a task in {state} cannot be {event}") from None
 
 
 def is_over(state: State) -> bool:

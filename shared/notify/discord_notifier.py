@@ -22,7 +22,7 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 from sisimpur.shared.model.errors import Misconfigured, Refused, Unavailable
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.notify.discord_text import attachment, changed_message, new_message
-from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Picture, TryLater
+from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Picture
 from sisimpur.shared.system.clock import Clock
 from sisimpur.shared.system.http import Http, HttpCall, NoAnswer, is_configured
 
@@ -199,7 +199,7 @@ class DiscordNotifier:
             return
         wait = (self._free_at - now).total_seconds()
         if self._free_at > until:
-            raise TryLater(f"Discord takes nothing from us for {math.ceil(wait)} s", wait)
+            raise Unavailable(f"Discord takes nothing from us for {math.ceil(wait)} s", wait=wait)
         self._clock.sleep(wait)
 
     def _next_turn(self, answer: DiscordAnswer) -> datetime | None:

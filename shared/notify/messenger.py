@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from sisimpur.shared.model.errors import Misconfigured, Refused, TeamError
-from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Notifier, TryLater
+from sisimpur.shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
+from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Notifier
 from sisimpur.shared.notify.notice_book import NoticeRepository, Slip
 
 PAUSE = timedelta(minutes=5)  # between two tries of the same words
@@ -72,8 +72,7 @@ class Messenger:
                 self.book.undelivered(slip, str(problem))
                 self.problems.append(words)
                 self._shut[slip.service] = datetime.max.replace(tzinfo=now.tzinfo)
-            case TryLater():
-                self.book.undelivered(slip, str(problem))
-                self._shut[slip.service] = now + timedelta(seconds=problem.wait)
             case _:
                 self.book.undelivered(slip, str(problem))
+                if isinstance(problem, Unavailable) and problem.wait:
+                    self._shut[slip.service] = now + timedelta(seconds=problem.wait)

@@ -54,14 +54,6 @@ class Notice:
 # --- the service ----------------------------------------------------------------------------------------------
 
 
-class TryLater(Unavailable):
-    """Surely not delivered: the service takes nothing now. It said when it will: in `wait` seconds."""
-
-    def __init__(self, text: str, wait: float) -> None:
-        super().__init__(text)
-        self.wait = wait
-
-
 class DeliveryUnknown(Unavailable):
     """The service may have the message or not, and cannot be asked. To send it again may show it twice."""
 
@@ -74,7 +66,7 @@ class Notifier(Protocol):
     def send(self, notice: Notice, sent: str = "") -> str:
         """The message's id at the service; empty if it keeps none. `sent`: that id, if the notice was sent before.
 
-        Unavailable: not delivered; try again later (TryLater says when). DeliveryUnknown: it may have been delivered.
+        Unavailable: not delivered; try again later (`wait` says when). DeliveryUnknown: it may have been delivered.
         Misconfigured: the address is gone or wrong; do not try again until the owner has changed it.
         Refused: the service will never take this notice.
         """

@@ -13,16 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from sisimpur.shared.model.errors import Misconfigured, TeamError, Unavailable
+from sisimpur.shared.model.errors import ForgeUnavailable, Misconfigured, TeamError
 from sisimpur.shared.model.text import one_line
 
 ASKPASS = Path(__file__).with_name("askpass.sh")
 WHERE = "config/targets"
 OURSELVES = ("127.0.0.1", "localhost")  # the only hosts that may be spoken to without encryption
-
-
-class RemoteAway(Unavailable):
-    """The repository's address does not answer."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +79,7 @@ def explain(complaint: str, remote: Remote) -> TeamError | None:
     if "dubious ownership" in said:
         return Misconfigured(f"{remote.url} belongs to another user; run as its owner, or give another `repo:`")
     if any(word in said for word in ("unable to access", "could not resolve", "hung up", "early eof", "timed out")):
-        return RemoteAway(f"{remote.url} does not answer: {telling_line(complaint)}")
+        return ForgeUnavailable(f"{remote.url} does not answer: {telling_line(complaint)}")
     return None
 
 

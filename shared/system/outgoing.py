@@ -23,6 +23,9 @@ WINDOW, STEP = 16, 4  # a run of WINDOW + STEP - 1 characters holds a window tha
 # What people and programs put between the parts of a value: blanks, quotes, `+`, commas, invisible characters.
 KEPT = re.compile("[^\\s\"'`+,\\\\\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+")
 
+# Names that belong to nobody (RFC 2606): what stands before them opens nothing.
+OF_NOBODY = r"(?!(?:[\w-]{1,63}\.){0,9}(?:example(?:\.(?:com|net|org))?|test|invalid)(?![\w.-]))"
+
 # Each begins with letters, so that the search is quick; what may not stand before them is asked after them.
 SHAPES = {
     "model key": r"sk-(?<![A-Za-z0-9]sk-)(?:ant-[\w-]{20,}|(?:proj|svcacct|or-v1)-[\w-]{20,}|[A-Za-z0-9]{40,})",
@@ -37,7 +40,7 @@ SHAPES = {
     "registry token": r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])|pypi-AgE[\w-]{50,}|hf_[A-Za-z]{34}(?![A-Za-z0-9])",
     "private key": r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----",
     "login token": r"eyJ(?<![\w.-]eyJ)[\w-]{10,4000}\.eyJ[\w-]{10,8000}\.[\w-]{10,}",
-    "password in a URL": r"://(?P<user>[^\s/:@'\"<>]{0,100}):(?P<word>[^\s/:@'\"<>]{4,200})@",
+    "password in a URL": r"://(?P<user>[^\s/:@'\"<>]{0,100}):(?P<word>[^\s/:@'\"<>]{4,200})@" + OF_NOBODY,
 }
 EXPRESSIONS = {name: re.compile(shape) for name, shape in SHAPES.items()}
 END_OF_KEY = re.compile(r"-----END [A-Z0-9 ]{1,80}-----")

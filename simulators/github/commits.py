@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from sisimpur.shared.forge.forge import ForgeUnavailable, MergeConflict
+from sisimpur.shared.forge.forge import PullNotReady
 from sisimpur.shared.forge.local_forge_git import Commits
+from sisimpur.shared.model.errors import ForgeUnavailable
 from sisimpur.shared.repo.git import git
 
 Kept = TypeVar("Kept")
@@ -107,7 +108,7 @@ class HubCommits(Commits):
     def _merge_of(self, base: str, head: str) -> str | None:
         try:
             return self.merged_tree(base, head)
-        except MergeConflict:
+        except PullNotReady:
             return None
 
     def _changed(self, base: str, head: str) -> tuple[ChangedFile, ...]:

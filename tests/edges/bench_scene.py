@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import json
 import os
@@ -55,18 +56,30 @@ def make_environment(folder: Path) -> Ready:
     argv = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES)
     done = process.run(argv, env={**home, **told}, timeout=300)
     assert done.ok, done.complaint
-    return Ready(python_mounts(python), str(folder / "bin"))
+    return _ready(folder)
+
+
+def _ready(folder: Path) -> Ready:
+    return Ready(python_mounts(folder / "bin/python"), str(folder / "bin"))
 
 
 @functools.cache
 def _environment(folder: Path) -> Ready:
-    """One for the whole session."""
-    return make_environment(folder)
+    """One for the whole session: the worker that comes first builds it, the others wait."""
+    done = folder / "is whole"
+    with folder.with_name("lock of the environment").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            make_environment(folder)
+            done.touch()
+    return _ready(folder)
 
 
 def make_scene(factory: pytest.TempPathFactory) -> Scene:
     folder = factory.mktemp("bench")
-    return Scene(find_box(folder / "box"), _environment(factory.getbasetemp() / "environment of the target"), folder)
+    ours = factory.getbasetemp()
+    everybodys = ours.parent if "PYTEST_XDIST_WORKER" in os.environ else ours
+    return Scene(find_box(folder / "box"), _environment(everybodys / "environment of the target"), folder)
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,8 @@ from sisimpur.shared.forge.forge import (
     CheckResult,
     Forge,
     ForgeRefused,
-    HeadMoved,
-    MergeBlocked,
-    MergeConflict,
     MergeMethod,
+    PullNotReady,
     Verdict,
     key_of,
     marked,
@@ -403,7 +401,7 @@ class ForgeContract:
         old = home.push("task")
         number = home.forge.ensure_pull("task", "main", "T", "B").number
         home.push("task", {"task.txt": "y\n"})
-        with pytest.raises(HeadMoved):
+        with pytest.raises(PullNotReady, check=lambda error: error.kind == "moved"):
             home.forge.review(number, "approve", "ok", old)
         assert home.forge.reviews(number) == []
         assert home.forge.checks(old).items == {}
@@ -412,7 +410,7 @@ class ForgeContract:
         sha = home.push("task")
         home.push("production")
         number = home.forge.ensure_pull("task", "production", "T", "B").number
-        with pytest.raises(MergeBlocked, match="production"):
+        with pytest.raises(PullNotReady, match="production", check=lambda error: error.kind == "blocked"):
             home.forge.merge(number, sha, into="main")
         assert home.forge.get_pull(number).state == "open"
         assert home.forge.merge(number, sha, into="production")
@@ -457,12 +455,12 @@ class ForgeContract:
         number = home.forge.ensure_pull("task", "main", "T", "B").number
         new = home.push("task", {"task.txt": "y\n"})
         before = length(home)
-        with pytest.raises(HeadMoved):
+        with pytest.raises(PullNotReady, check=lambda error: error.kind == "moved"):
             home.forge.merge(number, old, method)
         assert home.forge.get_pull(number).mergeable
         merged = home.forge.merge(number, new, method)
         assert home.forge.merge(number, new, method) == merged == home.tip("main")
-        with pytest.raises(HeadMoved):
+        with pytest.raises(PullNotReady, check=lambda error: error.kind == "moved"):
             home.forge.merge(number, old, method)
         assert length(home) == before + 1
         assert git(home.repository, "show", "main:task.txt") == b"y\n"
@@ -484,10 +482,10 @@ class ForgeContract:
         sha = home.push("task")
         home.require(REVIEW_CONTEXT)
         number = home.forge.ensure_pull("task", "main", "T", "B").number
-        with pytest.raises(MergeBlocked, match=REVIEW_CONTEXT):
+        with pytest.raises(PullNotReady, match=REVIEW_CONTEXT, check=lambda error: error.kind == "blocked"):
             home.forge.merge(number, sha)
         home.forge.review(number, "request_changes", "no", sha)
-        with pytest.raises(MergeBlocked, match=REVIEW_CONTEXT):
+        with pytest.raises(PullNotReady, match=REVIEW_CONTEXT, check=lambda error: error.kind == "blocked"):
             home.forge.merge(number, sha)
         home.forge.review(number, "approve", "ok", sha)
         assert home.forge.merge(number, sha) == home.tip("main")
@@ -498,7 +496,7 @@ class ForgeContract:
         number = home.forge.ensure_pull("task", "main", "T", "B").number
         home.forge.review(number, "approve", "ok", old)
         new = home.push("task", {"task.txt": "not reviewed\n"})
-        with pytest.raises(MergeBlocked):
+        with pytest.raises(PullNotReady, check=lambda error: error.kind == "blocked"):
             home.forge.merge(number, new)
 
     def test_a_conflict_is_told_from_a_rule(self, home: ForgeHome) -> None:
@@ -507,7 +505,7 @@ class ForgeContract:
         second = home.forge.ensure_pull("two", "main", "T", "B").number
         home.forge.merge(first, one)
         before = home.tip("main")
-        with pytest.raises(MergeConflict):
+        with pytest.raises(PullNotReady, check=lambda error: error.kind == "conflict"):
             home.forge.merge(second, two)
         assert home.forge.get_pull(second).mergeable is False
         assert (home.tip("main"), home.forge.get_pull(second).state) == (before, "open")
@@ -524,13 +522,13 @@ class ForgeContract:
         sha = home.push("task")
         pull = home.forge.ensure_pull("task", "main", "T", "B", draft=True)
         assert pull.draft
-        with pytest.raises(MergeBlocked):
+        with pytest.raises(PullNotReady, check=lambda error: error.kind == "blocked"):
             home.forge.merge(pull.number, sha)
 
     def test_a_draft_that_is_ready_is_merged(self, home: ForgeHome) -> None:
         sha = home.push("task")
         pull = home.forge.ensure_pull("task", "main", "T", "B", ["agents"], draft=True)
-        with pytest.raises(MergeBlocked):
+        with pytest.raises(PullNotReady, check=lambda error: error.kind == "blocked"):
             home.forge.merge(pull.number, sha)
         for _ in range(2):
             home.forge.ready(pull.number)
@@ -556,7 +554,7 @@ class ForgeContract:
         sha = home.push("task")
         number = home.forge.ensure_pull("task", "main", "T", "B").number
         home.forge.close(number)
-        with pytest.raises(MergeBlocked):
+        with pytest.raises(PullNotReady, check=lambda error: error.kind == "blocked"):
             home.forge.merge(number, sha)
 
     def test_deleting_a_branch_closes_its_pull_request(self, home: ForgeHome) -> None:

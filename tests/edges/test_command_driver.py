@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from sisimpur.agents.devops.drivers.command_driver import COMES_UP, CommandDriver
-from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release
+from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, Release
 from sisimpur.shared.config.settings_deploy import DeploySettings
 from sisimpur.shared.model.deployment import PLACES, Place, Running
 from sisimpur.shared.model.errors import Misconfigured, Stopping
@@ -311,7 +311,7 @@ def test_a_build_that_failed_is_tried_again(owner: Owner) -> None:
 def test_files_that_cannot_be_laid_out_keep_what_runs_running(owner: Owner) -> None:
     driver = owner.driver(start="touch $0/begun")
     owner.commits.bad = True
-    with pytest.raises(NotTouched, match="cannot be laid out"):
+    with pytest.raises(NotStarted, match="cannot be laid out", check=lambda error: error.is_untouched):
         driver.start(owner.release)
     assert not (owner.root / "begun").exists()
 

@@ -19,7 +19,7 @@ from sisimpur.agents.devops.compose.compose_command import ComposeCommand
 from sisimpur.agents.devops.compose.compose_driver import ComposeDriver
 from sisimpur.agents.devops.compose.compose_values import MOST_TOLD
 from sisimpur.agents.devops.docker.docker_manager import DockerManager
-from sisimpur.agents.devops.drivers.driver import Driver, EngineAway, NotBuilt, NotStarted, NotTouched, Release
+from sisimpur.agents.devops.drivers.driver import Driver, EngineAway, NotBuilt, NotStarted, Release
 from sisimpur.shared.config.settings_deploy import DeploySettings
 from sisimpur.shared.model.deployment import PLACES, Running
 from sisimpur.shared.model.errors import Misconfigured
@@ -261,7 +261,7 @@ def test_what_leads_out_of_the_repository_by_a_link_is_refused(home: ComposeHome
     folder = home.releases.of(release.commit)
     (folder / "out").symlink_to("/etc")
     (folder / "ignoring" / ".dockerignore").symlink_to("/etc/passwd")
-    for act, kind in ((home.driver.build, NotBuilt), (home.driver.start, NotTouched)):
+    for act, kind in ((home.driver.build, NotBuilt), (home.driver.start, NotStarted)):
         with pytest.raises(kind) as caught:
             act(release)
         assert key in str(caught.value)
@@ -337,7 +337,14 @@ def test_a_port_of_somebody_elses_is_found_before_anything_ends(home: ComposeHom
     first = home.started()
     taken = free_port()
     home.set(staging={"port": taken})
-    with occupied(taken), pytest.raises(NotTouched, match=f"port {taken} is taken by python.*deploy.staging.port"):
+    with (
+        occupied(taken),
+        pytest.raises(
+            NotStarted,
+            match=f"port {taken} is taken by python.*deploy.staging.port",
+            check=lambda error: error.is_untouched,
+        ),
+    ):
         home.driver.start(home.built())
     assert home.driver.running(STAGING) == Running(first.commit)
     assert home.says(first)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from sisimpur.agents.devops.docker.docker_engine import EngineRefused, connected
+from sisimpur.agents.devops.docker.docker_engine import connected
 from sisimpur.agents.devops.docker.docker_manager import DockerManager
 from sisimpur.agents.devops.docker.docker_words import Container, Names, plain, summed_up, why_away
 from sisimpur.agents.devops.drivers.driver import EngineAway, NotBuilt, Release
@@ -119,7 +119,7 @@ FULL = response(500, {"message": "write /var/lib/docker/x: no space left on devi
         pytest.param(response(200, b"[{", 50), VERSION, EngineAway, "does not answer", id="half an answer"),
         pytest.param(FULL, VERSION, EngineAway, "docker system df", id="it is full"),
         pytest.param(response(503, {"message": "later"}), VERSION, EngineAway, "later", id="it has no time"),
-        pytest.param(response(500, {"message": "odd"}), VERSION, EngineRefused, "Docker says: odd", id="it says no"),
+        pytest.param(response(500, {"message": "odd"}), VERSION, EngineAway, "Docker says: odd", id="it says no"),
         pytest.param(
             b"", response(200, {"ApiVersion": "1.40", "Version": "19"}), Misconfigured, "install Docker 20.10", id="old"
         ),

@@ -12,7 +12,7 @@ import pytest
 
 from sisimpur.agents.devops.docker.docker_manager import DockerManager
 from sisimpur.agents.devops.docker.dockerfile_driver import DockerfileDriver
-from sisimpur.agents.devops.drivers.driver import Cleaned, Driver, HasPorts, NotBuilt, NotStarted, NotTouched, Release
+from sisimpur.agents.devops.drivers.driver import Cleaned, Driver, HasPorts, NotBuilt, NotStarted, Release
 from sisimpur.shared.config.settings_deploy import DeploySettings
 from sisimpur.shared.model.deployment import PLACES, Place, Running
 from sisimpur.shared.model.errors import Misconfigured
@@ -132,7 +132,7 @@ def test_an_image_of_our_name_that_is_none_of_ours_is_not_run(home: DockerfileHo
     with contextlib.closing(client()) as engine:
         engine.tag(base_image(), *name.split(":"))
         try:
-            with pytest.raises(NotTouched, match="built first"):
+            with pytest.raises(NotStarted, match="built first", check=lambda error: error.is_untouched):
                 home.driver.start(release)
             home.driver.build(release)
             assert engine.inspect_image(name)["Config"]["Labels"]["sisimpur.commit"] == release.commit
@@ -286,7 +286,7 @@ def test_what_does_not_start_leaves_nothing(home: DockerfileHome) -> None:
     home.driver.build(release)
     with pytest.raises(NotStarted, match="nosuch") as failed:
         home.driver.start(release)
-    assert not isinstance(failed.value, NotTouched)
+    assert not failed.value.is_untouched
     assert home.parts(STAGING) == []
 
 
@@ -301,7 +301,11 @@ def test_the_container_that_has_the_port_is_named_and_what_runs_stays(home: Dock
     assert isinstance(home.driver, HasPorts)
     assert not home.driver.has_port(STAGING)
     next_one = home.built()
-    with pytest.raises(NotTouched, match=f"container sisimpur-{home.home}-production: .*deploy.staging.port"):
+    with pytest.raises(
+        NotStarted,
+        match=f"container sisimpur-{home.home}-production: .*deploy.staging.port",
+        check=lambda error: error.is_untouched,
+    ):
         home.driver.start(next_one)
     assert home.driver.running(STAGING) == Running(here.commit)
     assert home.says(here)

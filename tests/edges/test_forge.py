@@ -19,15 +19,11 @@ from sisimpur.shared.forge.forge import (
     MAX_BODY,
     MAX_TITLE,
     Forge,
-    ForgeError,
     ForgeRefused,
-    ForgeUnavailable,
-    HeadMoved,
-    MergeBlocked,
-    MergeConflict,
     MergeMethod,
     NotPermitted,
     Pull,
+    PullNotReady,
     RateLimited,
     clipped,
     key_of,
@@ -38,19 +34,24 @@ from sisimpur.shared.forge.forge import (
 )
 from sisimpur.shared.forge.local_forge import LocalForge
 from sisimpur.shared.forge.local_forge_book import LocalForgeRepository
-from sisimpur.shared.forge.local_forge_git import BranchesDiverged, Commits, create, follow
-from sisimpur.shared.model.errors import Misconfigured, Refused, Stumble, TeamError, Unavailable
+from sisimpur.shared.forge.local_forge_git import Commits, create, follow
+from sisimpur.shared.model.errors import (
+    ForgeError,
+    ForgeUnavailable,
+    Misconfigured,
+    Refused,
+    Stumble,
+    TeamError,
+    Unavailable,
+)
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.repo.git import git
 from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.clock import ManualClock
 from sisimpur.shared.system.process import run
 from tests import repositories
+from tests.edges.forge_contract import EFFECTS, ForgeContract, ForgeHome, commit, length, together
 from tests.killing import finishes, killed_at, points, snippet
-
-pytest.register_assert_rewrite("tests.edges.forge_contract")
-
-from tests.edges.forge_contract import EFFECTS, ForgeContract, ForgeHome, commit, length, together  # noqa: E402
 
 NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 OPENING = """
@@ -372,7 +373,11 @@ def test_the_merged_files_are_exactly_the_tested_ones(home: LocalHome, method: M
 def test_what_is_behind_its_base_is_refused_until_it_is_brought_up_to_date(home: LocalHome) -> None:
     number, sha = pull_of(home, "task")
     theirs = home.push("main", {"theirs.txt": "t\n"})
-    with pytest.raises(MergeConflict, match=f"#{number} is behind main; bring it up to date"):
+    with pytest.raises(
+        PullNotReady,
+        match=f"#{number} is behind main; bring it up to date",
+        check=lambda error: error.kind == "conflict",
+    ):
         strict(home).merge(number, sha)
     assert (home.tip("main"), home.forge.get_pull(number).state) == (theirs, "open")
     again = home.push("task")
@@ -399,7 +404,7 @@ def test_a_base_that_moves_during_the_merge_is_not_merged_with_untested(home: Lo
     with pytest.raises(ForgeUnavailable, match="main has moved"):
         forge.merge(number, sha)
     assert home.tip("main") == clock.theirs
-    with pytest.raises(MergeConflict, match="behind"):
+    with pytest.raises(PullNotReady, match="behind", check=lambda error: error.kind == "conflict"):
         forge.merge(number, sha)
     assert (home.tip("main"), forge.get_pull(number).state) == (clock.theirs, "open")
 
@@ -407,7 +412,7 @@ def test_a_base_that_moves_during_the_merge_is_not_merged_with_untested(home: Lo
 def test_a_merge_that_was_killed_before_the_base_moved_is_looked_at_anew(home: LocalHome) -> None:
     number, sha = killed_in_a_merge(home, "merge.planned")
     theirs = home.push("main", {"theirs.txt": "t\n"})
-    with pytest.raises(MergeConflict, match="behind"):
+    with pytest.raises(PullNotReady, match="behind", check=lambda error: error.kind == "conflict"):
         strict(home).merge(number, sha)
     assert home.tip("main") == theirs
 
@@ -519,9 +524,7 @@ def test_a_merge_survives_the_owners_clock(owner: Owner, date: str) -> None:
 def test_a_conflict_says_what_to_type_and_typing_it_helps(owner: Owner) -> None:
     ours, theirs = owner.merged(a="ours\n"), owner.commits(a="theirs\n")
     for _ in range(2):
-        with pytest.raises(
-            BranchesDiverged, match="conflicts in a; in your repository type: git pull --no-rebase"
-        ) as told:
+        with pytest.raises(PullNotReady, match="conflicts in a; in your repository type: git pull --no-rebase") as told:
             owner.follow()
         assert Commits(owner.forge).branches() == {"main": ours}
     command = str(told.value).split("type: ")[1].split(";")[0]
@@ -560,7 +563,7 @@ def test_what_was_merged_on_top_is_neither_dropped_nor_does_it_bring_back(owner:
     merged = owner.merged(a="ours\n")
     owner.types(rewrite)
     for _ in range(2):
-        with pytest.raises(BranchesDiverged, match="commits were taken back there that ours are on top of") as told:
+        with pytest.raises(PullNotReady, match="commits were taken back there that ours are on top of") as told:
             owner.follow()
         assert Commits(owner.forge).branches() == {"main": merged}
     owner.types(str(told.value).split("type there: ")[1].split(")")[0])
@@ -574,7 +577,7 @@ def test_histories_without_a_common_commit_are_the_owners_to_join(tmp_path: Path
     repositories.repository(owner.folder, {"a": "a\n"})
     create(owner.forge, None, "main")
     ours = commit(owner.forge, "main", {"x": "x\n"})
-    with pytest.raises(BranchesDiverged, match="git push --force"):
+    with pytest.raises(PullNotReady, match="git push --force"):
         owner.follow()
     assert Commits(owner.forge).branches() == {"main": ours}
 
@@ -665,9 +668,9 @@ def test_the_database_waits_for_the_disk(home: LocalHome) -> None:
 @pytest.mark.parametrize(
     ("error", "what_happens_next"),
     [
-        (HeadMoved("x"), TeamError),
-        (MergeBlocked("x"), TeamError),
-        (MergeConflict("x"), TeamError),
+        (PullNotReady("x", "moved"), TeamError),
+        (PullNotReady("x", "blocked"), TeamError),
+        (PullNotReady("x", "conflict"), TeamError),
         (NotPermitted("x"), Misconfigured),
         (ForgeRefused("x"), Refused),
         (RateLimited(60), Stumble),

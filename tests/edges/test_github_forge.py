@@ -17,13 +17,9 @@ from sisimpur.shared.forge.forge import (
     REVIEW_CONTEXT,
     CheckResult,
     Forge,
-    ForgeError,
     ForgeRefused,
-    ForgeUnavailable,
-    HeadMoved,
-    MergeBlocked,
-    MergeConflict,
     NotPermitted,
+    PullNotReady,
     RateLimited,
     key_of,
     marker,
@@ -32,16 +28,13 @@ from sisimpur.shared.forge.github_answers import GitHubAnswer
 from sisimpur.shared.forge.github_client import MOST_KEPT, AnswerCache, GitHubAccess
 from sisimpur.shared.forge.github_forge import GitHubForge
 from sisimpur.shared.forge.github_values import WIP
-from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.errors import ForgeError, ForgeUnavailable, Misconfigured
 from sisimpur.shared.repo.git import git
 from sisimpur.shared.system.clock import ManualClock
 from sisimpur.simulators.github.faults import Fault
 from sisimpur.simulators.github.local_github import LocalGitHub
+from tests.edges.forge_contract import EFFECTS, NOBODY, Effect, ForgeContract, ForgeHome, commit
 from tests.edges.github_contract import Contract
-
-pytest.register_assert_rewrite("tests.edges.forge_contract")
-
-from tests.edges.forge_contract import EFFECTS, NOBODY, Effect, ForgeContract, ForgeHome, commit  # noqa: E402
 
 NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 NAME = "team/app"
@@ -311,7 +304,7 @@ def test_where_there_are_no_drafts_a_label_stands_for_it(private: GitHubHome) ->
     sha = private.push("task")
     pull = private.forge.ensure_pull("task", "main", "T", "B", ["agents"], draft=True)
     assert (pull.draft, sorted(pull.labels)) == (True, ["agents", WIP])
-    with pytest.raises(MergeBlocked, match="draft"):
+    with pytest.raises(PullNotReady, match="draft", check=lambda error: error.kind == "blocked"):
         private.forge.merge(pull.number, sha)
     for _ in range(2):
         private.forge.ready(pull.number)
@@ -459,11 +452,11 @@ MERGE = "PUT /repos/{r}/pulls/{n}/merge"
     ("status", "message", "raised"),
     [
         (405, "Base branch was modified. Review and try the merge again.", ForgeUnavailable),
-        (405, 'Required status check "x" is expected.', MergeBlocked),
-        (405, 'Repository rule violations found\n\nRequired status check "x" is expected.\n\n', MergeBlocked),
-        (405, "Changes must be made through the merge queue", MergeBlocked),
-        (405, "Pull Request is not mergeable", MergeBlocked),
-        (422, "Validation Failed", MergeBlocked),
+        (405, 'Required status check "x" is expected.', PullNotReady),
+        (405, 'Repository rule violations found\n\nRequired status check "x" is expected.\n\n', PullNotReady),
+        (405, "Changes must be made through the merge queue", PullNotReady),
+        (405, "Pull Request is not mergeable", PullNotReady),
+        (422, "Validation Failed", PullNotReady),
         (409, "Head branch was modified. Review and try the merge again.", ForgeUnavailable),
         (403, "Resource not accessible by personal access token", NotPermitted),
         (404, "Not Found", ForgeRefused),
@@ -482,7 +475,7 @@ def test_a_branch_that_is_behind_where_that_counts_is_a_conflict(home: GitHubHom
     raw = home.asks("team", "GET", f"/pulls/{number}") | {"mergeable": True, "mergeable_state": "behind"}
     home.hub.faults.before(Fault(405, {"message": "Pull Request is not mergeable"}), MERGE)
     home.hub.faults.before(Fault(200, raw), "GET /repos/{r}/pulls/{n}", times=2)
-    with pytest.raises(MergeConflict):
+    with pytest.raises(PullNotReady, check=lambda error: error.kind == "conflict"):
         home.forge.merge(number, sha)
 
 
@@ -495,7 +488,7 @@ def test_a_push_that_the_pull_request_does_not_show_yet_is_no_foreign_push(home:
         with pytest.raises(ForgeUnavailable, match="does not show yet"):
             call()
     home.hub.faults.before(Fault(200, late), "GET /repos/{r}/pulls/{n}")
-    with pytest.raises(HeadMoved):
+    with pytest.raises(PullNotReady, check=lambda error: error.kind == "moved"):
         home.forge.merge(number, NOBODY)
     assert old != new
 

@@ -25,10 +25,7 @@ from sisimpur.shared.repo.git import git
 from sisimpur.shared.repo.remote import Remote
 from sisimpur.shared.system.clock import SystemClock
 from sisimpur.simulators.github.local_github import LocalGitHub
-
-pytest.register_assert_rewrite("tests.edges.forge_contract")
-
-from tests.edges.forge_contract import ForgeContract, ForgeHome, commit  # noqa: E402
+from tests.edges.forge_contract import ForgeContract, ForgeHome, commit
 
 REPOSITORY, TOKEN = os.environ.get("FORGE_LIVE_REPO", ""), os.environ.get("GITHUB_TOKEN", "")
 SAMPLE = ("brings_the_same_one", "exactly_the_named_commit", "is_ready_is_merged", "repeated_review", "newest_first")

@@ -13,16 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from sisimpur.shared.forge.forge import (
-    REVIEW_CONTEXT,
-    Forge,
-    ForgeError,
-    ForgeRefused,
-    ForgeUnavailable,
-    MergeBlocked,
-    NotPermitted,
-    RateLimited,
-)
+from sisimpur.shared.forge.forge import REVIEW_CONTEXT, Forge, ForgeRefused, NotPermitted, PullNotReady, RateLimited
+from sisimpur.shared.model.errors import ForgeError, ForgeUnavailable
 from sisimpur.shared.repo.git import git
 from sisimpur.simulators.github.faults import Fault, closed, cut, html, silence
 from sisimpur.simulators.github.local_github import LocalGitHub
@@ -186,7 +178,7 @@ def expected(write: str, outage: Outage) -> type[ForgeError] | None:
     if outage.worked and WRITES[write].looks:
         return None
     if write == "a merge" and outage.fault.status == 422:
-        return MergeBlocked  # some rule that we do not know
+        return PullNotReady  # some rule that we do not know
     return outage.error
 
 

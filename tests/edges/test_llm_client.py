@@ -25,9 +25,7 @@ from sisimpur.shared.model.errors import (
     OutOfBudget,
     Refused,
     ReplyDeclined,
-    ShareReached,
     Stumble,
-    TaskCapReached,
     TeamError,
     Unavailable,
 )
@@ -295,18 +293,18 @@ POLICY = [
     pytest.param([meter("meter_model_gone"), good()], None, "", [S, O], id="the meter says that the model is gone"),
     pytest.param([REFUSES, UPSTREAM, good()], None, "", [S, O, H], id="a refusal, then an overload"),
     pytest.param([UPSTREAM, {"text": "no"}, good()], None, "", [S, O, O], id="the repair asks the model that answered"),
-    pytest.param([meter("meter_task_cap", "meter: cap of this task reached: cap $1")], TaskCapReached,
+    pytest.param([meter("meter_task_cap", "meter: cap of this task reached: cap $1")], OutOfBudget("", "task"),
                  "meter: cap of this task reached: cap $1", [S], id="task cap"),
     pytest.param([meter("meter_day_cap")], OutOfBudget, "meter: no", [S], id="day cap"),
-    pytest.param([meter("meter_upkeep_cap")], ShareReached, "meter: no", [S], id="the share of upkeep"),
+    pytest.param([meter("meter_upkeep_cap")], OutOfBudget("", "upkeep"), "meter: no", [S], id="the share of upkeep"),
     pytest.param([meter("meter_month_cap")], OutOfBudget, "", [S], id="month cap"),
     pytest.param([meter("meter_call_cap")], OutOfBudget, "", [S], id="calls of this run"),
-    pytest.param([cut(), meter("meter_ticket_cap")], TaskCapReached, "", [S, S], id="cap at the second call"),
+    pytest.param([cut(), meter("meter_ticket_cap")], OutOfBudget("", "task"), "", [S, S], id="cap at the second call"),
     pytest.param([UPSTREAM, meter("meter_ticket_cap")], ModelAway, f"{S}: meter: the upstream was busy", [S, O],
                  id="what was lost for a busy model leaves nothing for the next"),
-    pytest.param([UPSTREAM, {"text": "no"}, meter("meter_ticket_cap")], TaskCapReached, "", [S, O, O],
+    pytest.param([UPSTREAM, {"text": "no"}, meter("meter_ticket_cap")], OutOfBudget("", "task"), "", [S, O, O],
                  id="no money for a repair"),
-    pytest.param([UPSTREAM, cut(), meter("meter_ticket_cap")], TaskCapReached, "", [S, O, O],
+    pytest.param([UPSTREAM, cut(), meter("meter_ticket_cap")], OutOfBudget("", "task"), "", [S, O, O],
                  id="no money for a longer answer"),
     pytest.param([meter("meter_paused")], OutOfBudget, "", [S], id="spending is paused: rest"),
     pytest.param([meter("meter_halted")], OutOfBudget, "", [S], id="spending is halted: rest"),
@@ -334,7 +332,7 @@ def test_every_answer_has_its_consequence(
     model: ScriptedModel,
     tickets: TicketBox,
     answers: list[dict[str, Any]],
-    error: type[TeamError] | None,
+    error: type[TeamError] | OutOfBudget | None,
     says: str,
     models: list[str],
 ) -> None:
@@ -342,10 +340,12 @@ def test_every_answer_has_its_consequence(
     if error is None:
         assert ask(client) == PLAN
     else:
-        with pytest.raises(error) as caught:
+        kind = error if isinstance(error, type) else type(error)
+        with pytest.raises(kind) as caught:
             ask(client)
         assert says in str(caught.value)
-        assert type(caught.value) is error
+        assert type(caught.value) is kind
+        assert getattr(caught.value, "of", "") == getattr(error, "of", "")
         assert "\n" not in str(caught.value)
     assert [request.body["model"] for request in model.requests] == models
     assert tickets.closed == ["ticket 1"]

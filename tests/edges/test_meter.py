@@ -20,11 +20,11 @@ import httpx2
 import pytest
 from anthropic.types import Message
 
-from sisimpur.shared.model.errors import Misconfigured
+from sisimpur.shared.model.errors import Misconfigured, Unavailable
 from sisimpur.shared.model.work import Run
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.meter import Meter, MeterSetup, MeterTimeouts, Upstream
-from sisimpur.shared.money.meter.sse import MAX_EVENT, ArrivingMessage, Splitter, StreamBroken
+from sisimpur.shared.money.meter.upstream import MAX_EVENT, ArrivingMessage, Splitter
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.ticket import Reservation, TicketOrder
 from sisimpur.shared.money.token_budget import Ask, Caps, dollars
@@ -260,7 +260,7 @@ def test_a_caller_who_leaves_before_his_call_is_sent_pays_nothing(tmp_path: Path
 )
 def test_a_stream_is_complete_only_if_all_of_it_fits_together(pieces: list[bytes]) -> None:
     reading, splitter = ArrivingMessage(), Splitter()
-    with suppress(StreamBroken):
+    with suppress(Unavailable):
         for piece in pieces:
             for _, event in splitter.feed(piece):
                 reading.take(event)
@@ -268,7 +268,7 @@ def test_a_stream_is_complete_only_if_all_of_it_fits_together(pieces: list[bytes
 
 
 def test_an_event_without_end_is_not_waited_for() -> None:
-    with pytest.raises(StreamBroken, match="too long"):
+    with pytest.raises(Unavailable, match="too long"):
         list(Splitter().feed(b"x" * (MAX_EVENT + 1)))
 
 

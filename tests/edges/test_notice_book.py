@@ -11,7 +11,7 @@ import pytest
 
 from sisimpur.shared.model.errors import Misconfigured, Refused, TeamError, Unavailable
 from sisimpur.shared.notify.messenger import AGAIN, PAUSE, Messenger
-from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Picture, Section, TryLater
+from sisimpur.shared.notify.notice import DeliveryUnknown, Notice, Picture, Section
 from sisimpur.shared.notify.notice_book import NoticeRepository
 from sisimpur.shared.store.database import Database
 from tests.killing import finishes, killed_at, points, snippet
@@ -172,7 +172,7 @@ def test_an_address_that_is_wrong_is_not_used_again_and_the_owner_is_told(messen
 
 
 def test_a_service_that_says_how_long_is_left_alone_so_long(messenger: Messenger, box: Mailbox) -> None:
-    box.before.append(TryLater("busy", 600))
+    box.before.append(Unavailable("busy", wait=600))
     messenger.send(NOTE, NOW)
     messenger.send(MESSAGE, NOW + timedelta(seconds=599))
     assert box.tries == 1
@@ -180,7 +180,9 @@ def test_a_service_that_says_how_long_is_left_alone_so_long(messenger: Messenger
     assert texts(box) == ["at work"]
 
 
-@pytest.mark.parametrize("problem", [Unavailable("away"), DeliveryUnknown("silence"), Refused("no"), TryLater("b", 9)])
+@pytest.mark.parametrize(
+    "problem", [Unavailable("away"), DeliveryUnknown("silence"), Refused("no"), Unavailable("b", wait=9)]
+)
 def test_whatever_goes_wrong_is_told_and_known(problem: TeamError, book: NoticeRepository, box: Mailbox) -> None:
     said: list[str] = []
     (box.after if isinstance(problem, DeliveryUnknown) else box.before).append(problem)

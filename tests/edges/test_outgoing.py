@@ -164,7 +164,7 @@ def letters(count: int, alphabet: str = LETTERS) -> str:
         pytest.param("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", "private key", id="RSA"),
         pytest.param("-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n", "private key", id="SSH key without an end"),
         pytest.param(f"eyJ{letters(20)}.eyJ{letters(40)}.{letters(40)}", "login token", id="JWT"),
-        pytest.param("postgres://app:S3cr3t-w0rd@db.example/x", "password in a URL", id="password in a URL"),
+        pytest.param("postgres://app:S3cr3t-w0rd@db.shop.dev/x", "password in a URL", id="password in a URL"),
     ],
 )  # fmt: skip
 def test_shapes_of_other_peoples_keys(text: str, name: str) -> None:
@@ -191,6 +191,7 @@ def digest(name: str, text: str = "x") -> str:
         pytest.param("ANTHROPIC_API_KEY=sk-ant-...  GITHUB_TOKEN=ghp_xxx  tvly-YOUR_KEY", id="placeholders"),
         pytest.param("postgres://user:password@localhost/db redis://:${PASSWORD}@h http://x:$PW@h", id="manuals"),
         pytest.param("postgresql://postgres:postgres@db:5432/app amqp://guest:guest@mq", id="defaults of services"),
+        pytest.param("https://bob:s3cret@shop.example.com:8443/a http://a:b1c2d3@other.test", id="hosts of nobody"),
         pytest.param("https://host:8080/@scope/pkg git@github.com:o/n.git a@b.c", id="addresses"),
         pytest.param("-----BEGIN PUBLIC KEY----- -----BEGIN CERTIFICATE-----", id="what is public"),
         pytest.param("AKIAness and SomeAKIA0123456789ABCDEF1", id="letters inside of words"),

@@ -22,10 +22,10 @@ from sisimpur.cli.wiring.records import Records
 from sisimpur.shared.config.settings import LiveCaps
 from sisimpur.shared.llm.llm_call import ModelQuestion, Outcome, send
 from sisimpur.shared.llm.llm_client import TICKET_LIFE, LlmClient
+from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.work import ModelChoice, Run
 from sisimpur.shared.money.meter.app import MeterApp
 from sisimpur.shared.money.meter.call import LedgerThread, MeterParts, MeterTimeouts
-from sisimpur.shared.money.meter.sse import StreamBroken
 from sisimpur.shared.money.meter.upstream import Response, Upstream, UpstreamClient
 from sisimpur.shared.money.pricing import Pricing
 from sisimpur.shared.money.ticket import TicketOrder
@@ -103,11 +103,11 @@ class MemoryUpstream(UpstreamClient):
     async def post(self, path: str, headers: Mapping[str, str], body: bytes) -> AsyncIterator[Response]:
         model = MODELS.get(self._at.base_url)
         if model is None:
-            raise StreamBroken("the upstream cannot be reached (ConnectError)")
+            raise Unavailable("the upstream cannot be reached (ConnectError)")
         keyed = {**headers, **self._at.credentials(headers["anthropic-version"])}
         exchange = await Exchange(body).of(model.answer, path, keyed)
         if exchange.is_cut and not exchange.status:
-            raise StreamBroken("the upstream did not answer (RemoteProtocolError)")
+            raise Unavailable("the upstream did not answer (RemoteProtocolError)")
         yield Response(exchange.answer(), self._at.key)
 
 

@@ -15,10 +15,9 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
-from sisimpur.agents.orchestrator.board.orchestrator_lock import OrchestratorLock
-from sisimpur.agents.orchestrator.board.session import Session
+from sisimpur.agents.orchestrator.board.session import OrchestratorLock, Session
 from sisimpur.agents.orchestrator.day import Orchestrator
-from sisimpur.agents.orchestrator.goals.evaluator import GoalEvaluator
+from sisimpur.agents.orchestrator.goals.ends import GoalEvaluator
 from sisimpur.agents.orchestrator.vision.interpreter import Interpreter
 from sisimpur.agents.planner.agent import Planner
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
@@ -47,6 +46,7 @@ from tests.flow.memory_git import DISK, MemoryRepository, Store
 from tests.flow.memory_wire import MemoryClient, MemoryMeter, MemoryTransport
 from tests.journey.stage import FILES, VISION, Stage, repository
 
+HASTY = 1.0  # seconds that the meter waits for a busy model: as in a daemon it asks again, but these are real seconds
 OWNER = "owner <owner@localhost> 1795161600 +0000"
 
 
@@ -84,7 +84,7 @@ def open_core(
         session = wiring.make_session(parts, is_daemon)
         quit_.end_calls = lambda: _end_calls(meter, session.lock)
         workshop = make_workshop(records, parts.print_line, quit_.asked)
-        roles = _roles(parts, code, workshop, wiring.BRIEF if is_daemon else PATIENCE, session)
+        roles = _roles(parts, code, workshop, HASTY if is_daemon else PATIENCE, session)
         messages = wiring.open_messages(records, make_services, parts.print_line)
         assembly = Assembly(parts, code, messages, session, roles, wiring.token_price(records, parts.pricing))
         orchestrator = assembly.orchestrator()

@@ -12,7 +12,7 @@ import pytest
 from sisimpur.agents.coder.engine.engine import EngineJob, EngineRun
 from sisimpur.cli.commands import owner_commands
 from sisimpur.cli.views.status import status
-from sisimpur.shared.forge.forge import ForgeUnavailable
+from sisimpur.shared.model.errors import ForgeUnavailable
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.flow.memory_wire import PlayedModel

@@ -23,8 +23,7 @@ from sisimpur.cli.wiring.config_watch import ConfigWatch
 from sisimpur.cli.wiring.lifetime import Quitting, Stop
 from sisimpur.cli.wiring.records import Records, open_records
 from sisimpur.cli.wiring.team import open_team
-from sisimpur.shared.forge.forge import ForgeUnavailable
-from sisimpur.shared.model.errors import Replaced
+from sisimpur.shared.model.errors import ForgeUnavailable, Replaced
 from sisimpur.shared.model.schedule import Wait
 from sisimpur.shared.system import lock
 from sisimpur.shared.system.clock import ManualClock

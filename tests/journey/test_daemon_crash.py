@@ -16,11 +16,9 @@ import pytest
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.gated import FILES, suite
+from tests.journey.invariants import CANARY, GARBAGE, check_invariants
 from tests.journey.stage import APPROVES, CODES, Stage, goals_of, plans, reads, task
 from tests.killing import EVERY_POINT, finishes, killed_at, killed_if_reached, occurrences, points
-
-pytest.register_assert_rewrite("tests.journey.invariants")
-from tests.journey.invariants import CANARY, GARBAGE, check_invariants  # noqa: E402
 
 VISION = "# Vision\n\n## Priority: HIGH\n- Fix the sum in app.py\n- Tell more in other.py\n"
 FIRST, SECOND = goals_of(VISION)

@@ -40,12 +40,10 @@ from sisimpur.shared.system.process import run
 from sisimpur.simulators.model.scripted_model import ScriptedModel
 from tests.journey.days import MIDNIGHT, Days
 from tests.journey.gated import FILES, GOOD, ID, VISION, Coder, fix, suite
+from tests.journey.invariants import check_invariants
 from tests.journey.stage import APPROVES, CODES, ScriptedWorkshop, Stage, plans, reads
 from tests.killing import at_length
 from tests.mailbox import Mailbox
-
-pytest.register_assert_rewrite("tests.journey.invariants")
-from tests.journey.invariants import check_invariants  # noqa: E402
 
 pytestmark = pytest.mark.disk
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sisimpur.agents.orchestrator.goals.ends import all_of, figures, is_measured, next_for, question, told
-from sisimpur.agents.orchestrator.goals.measure_words import measures_of, said
+from sisimpur.agents.orchestrator.goals.standing import measures_of, said
 from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.work import Goal, GoalWord, Measure, MeasureKind
 from sisimpur.shared.store.goal_book import GoalLook, Seen
@@ -129,6 +129,7 @@ def test_a_done_goal_says_how_that_is_known() -> None:
         ("Ruff finds nothing any more", Measure(MeasureKind.FINDINGS, "ruff .", at_most=0)),
         ("tests/test_a.py::test_b passes", Measure(MeasureKind.TEST, "tests/test_a.py::test_b", at_least=1)),
         ("app/views.py has at most 300 lines", Measure(MeasureKind.PROPERTY, "lines app/views.py", at_most=300)),
+        ("texts.py is long. At most 1,200 lines", Measure(MeasureKind.PROPERTY, "lines texts.py", at_most=1200)),
         ("Split app/views.py: under 300 lines", Measure(MeasureKind.PROPERTY, "lines app/views.py", at_most=299)),
     ],
 )  # fmt: skip
@@ -150,6 +151,7 @@ def test_a_goal_says_its_measure_itself(text: str, measure: Measure) -> None:
         "tests/test_a.py::test_b does not pass on Windows",
         "Log the first 300 lines of app/views.py",
         "120 % coverage of api/",
+        "app/views.py: at most 1.200 lines",
     ],
 )
 def test_what_is_not_beyond_doubt_is_no_measure(text: str) -> None:

@@ -10,9 +10,10 @@ from typing import TypeVar
 import pytest
 from pydantic import TypeAdapter
 
-from sisimpur.agents.orchestrator.goals.evaluator import GoalEvaluator, GoalWork
+from sisimpur.agents.orchestrator.goals.ends import GoalEvaluator, GoalWork
 from sisimpur.agents.qa.coverage_checker import executable
 from sisimpur.agents.qa.measuring import Measuring
+from sisimpur.agents.qa.runner.suite import RawTestRun
 from sisimpur.shared.llm.prompts import Prompts
 from sisimpur.shared.model.change import Change, HasPath
 from sisimpur.shared.model.errors import BrokenSetup, Unavailable
@@ -33,6 +34,7 @@ RUN = SuiteRun(
     uncovered={"shop/api/views.py": (3, 4), "shop/cart.py": (1,)},
     executable={"shop/api/views.py": 8, "shop/api/urls.py": 2, "shop/cart.py": 10},
 )
+SILENT = RawTestRun("exited", 0, 0.1, "")
 FILES = {
     "shop/api/views.py": "import os\n" * 8,
     "shop/api/urls.py": "urls = []\nTODO\n",
@@ -71,12 +73,12 @@ class Whole(Tree):
         return b""
 
 
-def figure(kind: MeasureKind, of: str, run: SuiteRun = RUN) -> Figure:
+def figure(kind: MeasureKind, of: str, run: SuiteRun = RUN, said: RawTestRun = SILENT) -> Figure:
     def imports(files: Mapping[str, str]) -> int:
         assert "pyproject.toml" in files
         return sum(text.count("import") for text in files.values())
 
-    measuring = Measuring(Tree(FILES), "c1", lambda: run, lambda _: run, {"ruff": imports})
+    measuring = Measuring(Tree(FILES), "c1", lambda: run, lambda _: run, {"ruff": imports}, lambda _: said)
     return measuring.figure(Measure(kind, of, at_least=0))
 
 
@@ -119,6 +121,23 @@ def test_findings_of_a_tool_are_counted_in_a_folder() -> None:
     assert figure(MeasureKind.FINDINGS, "ruff") == Figure(8.0)
     assert "those are ruff" in figure(MeasureKind.FINDINGS, "sh -c reboot").why
     assert figure(MeasureKind.FINDINGS, "ruff nowhere").value is None
+
+
+FLAKE8 = "shop/cart.py:1:80: E501 line too long\n./shop/cart.py:3:1: W391 blank line\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "value"),
+    [(FLAKE8, 1, 2.0), ("", 0, 0.0), ("", 93, None), ("", 2, None), ("a.py:1: note: seen\n", 0, 0.0)],
+)
+def test_a_tool_of_the_targets_environment_is_run_there(said: str, code: int, value: float | None) -> None:
+    run = RawTestRun("exited", code, 0.1, said)
+    assert figure(MeasureKind.FINDINGS, "flake8 shop --max-line-length=119 --disable-noqa", RUN, run).value == value
+
+
+@pytest.mark.parametrize("option", ["--config=../x", "-h", "--max-line-length=1;reboot", "--output-file=a"])
+def test_only_options_that_say_what_is_counted_reach_a_tool(option: str) -> None:
+    assert "no option" in figure(MeasureKind.FINDINGS, f"flake8 shop {option}", RUN, SILENT).why
 
 
 @pytest.mark.parametrize(
@@ -184,7 +203,7 @@ def test_a_test_is_timed_several_times_and_the_median_counts() -> None:
         return replace(RUN, times={"tests/test_a.py::test_one": next(took), "tests/test_a.py::test_two[1]": 9.0})
 
     one = Measure(MeasureKind.TIMING, "tests/test_a.py::test_one", at_most=300)
-    found = Measuring(Tree(FILES), "c1", lambda: RUN, timed, {}).figure(one)
+    found = Measuring(Tree(FILES), "c1", lambda: RUN, timed, {}, lambda _: SILENT).figure(one)
     assert found == Figure(305.0, "290.0 to 900.0 ms in 5 runs") and not one.holds(305.0)
 
 
@@ -203,9 +222,11 @@ def test_an_environment_that_cannot_be_built_is_an_answer_and_an_interruption_is
 
     covered = Measure(MeasureKind.COVERAGE, "shop", at_least=80)
     nobody = lambda _: RUN  # noqa: E731
-    assert Measuring(Tree(FILES), "c1", broken, nobody, {}).figure(covered) == Figure(None, "pip says no")
+    assert Measuring(Tree(FILES), "c1", broken, nobody, {}, lambda _: SILENT).figure(covered) == Figure(
+        None, "pip says no"
+    )
     with pytest.raises(Unavailable):
-        Measuring(Tree(FILES), "c1", cut, nobody, {}).figure(covered)
+        Measuring(Tree(FILES), "c1", cut, nobody, {}, lambda _: SILENT).figure(covered)
 
 
 def test_lines_that_can_be_run_are_those_that_were_run_and_those_that_were_not() -> None:
@@ -214,3 +235,8 @@ def test_lines_that_can_be_run_are_those_that_were_run_and_those_that_were_not()
     )
     assert executable(data, ["a.py", "b.py", "c.py"]) == {"a.py": 3, "b.py": 0}
     assert executable(b"[]", ["a.py"]) == {}
+
+
+def test_a_file_may_be_named_by_its_end_where_only_one_ends_so() -> None:
+    assert figure(MeasureKind.PROPERTY, "lines views.py") == figure(MeasureKind.PROPERTY, "lines shop/api/views.py")
+    assert figure(MeasureKind.PROPERTY, "lines iews.py").value is None

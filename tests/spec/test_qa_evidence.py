@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from sisimpur.agents.qa.analysis.equivalence import is_same_code
 from sisimpur.agents.qa.analysis.mutants import unnoticed
-from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour, bare_name, is_declared
+from sisimpur.agents.qa.analysis.task_words import asks_for_behaviour, bare_name, changes_tests_of, is_declared
 from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, WEAKER, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
 from sisimpur.agents.qa.evidence_rule import Runs, Texts, gone, problems, proving
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.evidence import UNCHANGED, Failure, Outcome, SuiteRun
-from sisimpur.shared.model.work import TaskSpec
+from sisimpur.shared.model.work import TaskKind, TaskSpec
 
 A, B, C, NEW = (f"tests/test_shop.py::test_{name}" for name in ("a", "b", "c", "new"))
 OTHER = "tests/test_other.py::test_o"
@@ -422,6 +422,18 @@ def test_a_title_tells_whether_something_new_must_work(title: str, asks: bool) -
 
 
 @pytest.mark.parametrize(
+    ("kind", "asks"),
+    [(kind, kind not in (TaskKind.REFACTORING, TaskKind.TESTS, TaskKind.DOCS)) for kind in TaskKind],
+)
+def test_so_does_the_kind_that_the_planner_named(kind: TaskKind, asks: bool) -> None:
+    moved = replace(TASK, title="Move the functions out of shop.py", kind=kind)
+    assert asks_for_behaviour(moved, touched("shop.py")) == asks
+    assert asks_for_behaviour(replace(moved, title="Fix the total"), touched("shop.py"))
+    renamed = replace(TASK, title="Rename the total", kind=TaskKind.BEHAVIOUR)
+    assert asks_for_behaviour(renamed, touched("shop.py"))
+
+
+@pytest.mark.parametrize(
     ("changed", "asks"),
     [(["a.md"], False), (["docs/a.html", SHOP], False), (["requirements.txt"], True), (["a.md", "a.html"], True)],
 )
@@ -627,6 +639,20 @@ def test_others_are_read_only_where_all_else_is_the_same() -> None:
 )
 def test_only_the_name_of_a_test_announces_that_it_changes(test: str, text: str, declared: bool) -> None:
     assert is_declared(test, replace(TASK, description=text)) == declared
+
+
+@pytest.mark.parametrize(
+    ("named", "test", "file"),
+    [
+        ("tests/test_shop.py::test_total", True, False),
+        ("tests/test_shop.py", False, True),
+        ("tests/a.py", False, False),
+    ],
+)
+def test_the_planner_names_tests_that_change_by_id_or_by_file(named: str, test: bool, file: bool) -> None:
+    task = replace(TASK, changes_tests=(named,))
+    assert is_declared("tests/test_shop.py::test_total[1]", task) == test
+    assert changes_tests_of("tests/test_shop.py", task) == file
 
 
 @pytest.mark.parametrize(

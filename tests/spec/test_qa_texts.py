@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping
 
 import pytest
@@ -10,8 +11,10 @@ from sisimpur.agents.qa.analysis.task_words import names_to_remove, obsolete
 from sisimpur.agents.qa.analysis.test_support import SourceTexts, relied_on
 from sisimpur.agents.qa.analysis.touched import Touched
 from sisimpur.agents.qa.analysis.uncovered import Pair, unrun
+from sisimpur.agents.qa.gathering import IS_UNKNOWN
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.work import TaskSpec
+from sisimpur.shared.system.process import run
 
 TASK = TaskSpec("t1", "Remove the late fee", "Remove `to_pay` and LATE_FEE, with their two tests.")
 
@@ -331,3 +334,33 @@ def test_only_what_a_sentence_asks_to_remove_is_removed(text: str, names: bool) 
     task = TaskSpec("t1", "Tidy up", text)
     assert ("to_pay" in names_to_remove(task)) == names
     assert may_go(task) == (["test_fee"] if names else [])
+
+
+# --- methods that nobody knows -------------------------------------------------------------------------------
+
+METHODS = "class Shop(Base):\n    def name(self):\n        return 1\n\n    def old(self):\n        return 2\n"
+LEFT = METHODS.partition("\n    def old")[0] + "\n"
+
+
+@pytest.mark.parametrize(
+    ("known", "hooks", "decorator", "is_unseen"),
+    [
+        pytest.param("", "", "", False, id="nobody knows it"),
+        pytest.param("", "", "    @property\n", False, id="as a property"),
+        pytest.param("old", "", "", True, id="the product does"),
+        pytest.param("", "old", "", True, id="a package may call it"),
+        pytest.param("", "", "    @receiver\n", True, id="its decorator may have told somebody"),
+    ],
+)
+def test_a_method_that_goes_needs_no_run_only_if_nobody_can_call_it(
+    known: str, hooks: str, decorator: str, is_unseen: bool
+) -> None:
+    before = METHODS.replace("    def old", f"{decorator}    def old")
+    pair = Pair(before, LEFT, {number for number, line in enumerate(before.split("\n"), 1) if "return 2" in line})
+    found = unrun({"a.py": pair}, lambda name: name in known.split(), lambda name: name in hooks.split())
+    assert bool(found) == is_unseen
+
+
+@pytest.mark.parametrize(("name", "code"), [("get_things_of_nobody", 0), ("setUp", 1)])
+def test_a_name_is_looked_for_in_all_that_is_installed(name: str, code: int) -> None:
+    assert run((sys.executable, "-c", IS_UNKNOWN, name), env={}, timeout=60).code == code

@@ -40,6 +40,16 @@ def test_what_is_called_is_shown_as_it_is(new: str, path: str) -> None:
     assert shown == f"=== {path}, from line 4\ndef tax(x):\n    return x * RATE // 100"
 
 
+GUARD = "def author(view):\n    return view\n"
+
+
+@pytest.mark.parametrize("decorator", ["author", "guards.author", "author(1)"])
+def test_the_decorator_of_a_changed_function_is_shown_though_it_is_no_call(decorator: str) -> None:
+    head = f"from shop import guards\nfrom shop.guards import author\n\n\n@{decorator}\ndef remove(request):\n"
+    shown = definitions("app/views.py", "    return 2\n", {"shop/guards.py": GUARD}, head + "    x = 1\n")
+    assert shown == f"=== shop/guards.py, from line 1\n{GUARD}".rstrip("\n")
+
+
 TRACKED = {"shop/prices.py": TAX, "shop/secrets.py": TAX, "shop/broken.py": "def tax(:"}
 NOT_FOUND = [
     pytest.param("from django.shortcuts import render\nrender(1)\n", id="somebody else's"),

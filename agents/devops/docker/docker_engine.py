@@ -39,22 +39,9 @@ GONE, IN_USE = 404, 409
 T = TypeVar("T")
 
 
-class EngineRefused(EngineAway):
-    """Refusal of an engine that answers.
-
-    Whoever asked for a commit's sake knows whether that is to blame, and nobody else.
-    `said`: its words; `status`: HTTP's.
-    """
-
-    def __init__(self, said: str, status: int) -> None:
-        super().__init__(f"Docker says: {plain_line(said)}")
-        self.said = said
-        self.status = status
-
-
 @contextlib.contextmanager
 def connected(environment: Mapping[str, str], seconds: int = SECONDS) -> Iterator[docker.APIClient]:
-    """Connect while the block runs. EngineAway, EngineRefused; Misconfigured: it may not be asked, or is too old."""
+    """Connect while the block runs. EngineAway; Misconfigured: it may not be asked, or is too old."""
     import docker
     from docker.credentials.errors import StoreError
 
@@ -110,7 +97,7 @@ def unless(*statuses: int) -> Iterator[None]:
 def _refused(error: docker.errors.APIError) -> Stumble:
     said = str(error.explanation or error)
     away = why_away(said) or (said if error.status_code in (502, 503, 504) else "")
-    return EngineAway(away) if away else EngineRefused(said, error.status_code or 0)
+    return EngineAway(away) if away else EngineAway(f"Docker says: {plain_line(said)}", said, error.status_code or 0)
 
 
 # --- finding it ----------------------------------------------------------------------------------------------
@@ -257,7 +244,9 @@ def build(
                 if is_over():
                     raise told.failed(f"it was not built after {seconds / 60:g} minutes (`deploy.minutes`)") from None
                 raise
-    except EngineRefused as refused:
+    except EngineAway as refused:
+        if not refused.said:
+            raise
         raise told.failed(refused.said) from None
     told.judge()
 

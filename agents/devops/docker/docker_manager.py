@@ -44,7 +44,7 @@ class DockerManager:
     """Docker manager of one home. `home_id`: 12 hexadecimal digits; `environment`: the owner's, for DOCKER_HOST.
 
     `cached`: how many ends of failed builds and earlier stages are kept, the newest ones, for the next builds.
-    Every method may raise EngineAway, EngineRefused or Misconfigured.
+    Every method may raise EngineAway or Misconfigured.
     """
 
     def __init__(self, home_id: str, environment: Mapping[str, str] | None = None, cached: int = CACHED) -> None:

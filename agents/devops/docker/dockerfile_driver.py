@@ -13,12 +13,11 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import IO, NoReturn
 
-from sisimpur.agents.devops.docker.docker_engine import IN_USE, EngineRefused
+from sisimpur.agents.devops.docker.docker_engine import IN_USE
 from sisimpur.agents.devops.docker.docker_manager import DockerManager, Wanted
 from sisimpur.agents.devops.docker.docker_words import HOME, PORT_TAKEN, Container, Image
-from sisimpur.agents.devops.drivers import ports
 from sisimpur.agents.devops.drivers.build_context import pack
-from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotStarted, NotTouched, Release
+from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotStarted, Release, holder, is_taken
 from sisimpur.agents.devops.drivers.release_files import release_env
 from sisimpur.shared.config.settings_deploy import DeploySettings, PlaceSettings
 from sisimpur.shared.model.deployment import PLACES, Place, Running
@@ -57,13 +56,15 @@ class DockerfileDriver:
     def start(self, release: Release, hurry: bool = False) -> None:
         image, place = self._image(release), self._settings.places[release.place]
         if image is None:
-            raise NotTouched(f"{release.commit[:12]} has no image at {release.place}: it is to be built first")
+            raise NotStarted(
+                f"{release.commit[:12]} has no image at {release.place}: it is to be built first", is_untouched=True
+            )
         there = self._manager.containers_of(release.place)
         if self._runs(release, there):
             return
         wanted = self._wanted(release, image, place)
-        if ports.is_taken(place.port) and not self.has_port(release.place):
-            raise NotTouched(self._taken(release.place, place.port))
+        if is_taken(place.port) and not self.has_port(release.place):
+            raise NotStarted(self._taken(release.place, place.port), is_untouched=True)
         for one in there:
             self._end(one, hurry)
         self._begin(wanted, release.place)
@@ -126,13 +127,15 @@ class DockerfileDriver:
             fault_point("deploy.created")
             self._manager.start(container)
             fault_point("deploy.running")
-        except EngineRefused as refused:
+        except EngineAway as refused:
+            if not refused.said:
+                raise
             if container:
                 self._manager.remove(container)
                 fault_point("deploy.removed")
             self._explain(refused, wanted, place)
 
-    def _explain(self, refused: EngineRefused, wanted: Wanted, place: Place) -> NoReturn:
+    def _explain(self, refused: EngineAway, wanted: Wanted, place: Place) -> NoReturn:
         if PORT_TAKEN.search(refused.said):
             raise NotStarted(self._taken(place, wanted.port)) from None
         if refused.status == IN_USE:
@@ -144,7 +147,7 @@ class DockerfileDriver:
 
     def _taken(self, place: Place, port: int) -> str:
         publisher = self._manager.publisher(port)
-        who = f"the container {publisher}" if publisher else ports.holder(port) or "another program"
+        who = f"the container {publisher}" if publisher else holder(port) or "another program"
         return f"port {port} is taken by {who}: end it, or change deploy.{place}.port"
 
 

@@ -27,7 +27,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, NotTouched, Release
+from sisimpur.agents.devops.drivers.driver import Cleaned, EngineAway, NotBuilt, NotStarted, Release
 from sisimpur.agents.devops.drivers.owner_command import OwnerCommand, Surroundings, surroundings
 from sisimpur.shared.config.settings_deploy import DeploySettings
 from sisimpur.shared.model.deployment import FEWEST, Place, Running
@@ -109,7 +109,7 @@ class CommandDriver:
         try:
             folder, command = self._files.of(release.commit), self._commands[release.place]["start"]
         except NotBuilt as problem:
-            raise NotTouched(str(problem)) from None
+            raise NotStarted(str(problem), is_untouched=True) from None
         self._remember_log(release.place, hurry)
         done = self._run(command, release, folder)
         fault_point("deploy.started")

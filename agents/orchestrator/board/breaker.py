@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from sisimpur.shared.forge.forge import ForgeUnavailable, RateLimited
-from sisimpur.shared.model.errors import TeamError
+from sisimpur.shared.forge.forge import RateLimited
+from sisimpur.shared.model.errors import ForgeUnavailable, TeamError
 from sisimpur.shared.model.schedule import Wait
 from sisimpur.shared.money.ledger_reader import LedgerReader
-from sisimpur.shared.repo.remote import RemoteAway
 from sisimpur.shared.system.clock import Clock
 
 MODEL_RESTS = timedelta(minutes=10)  # before a model that did not answer is asked again
@@ -83,7 +82,7 @@ class CircuitBreaker:
 
     def took(self, problem: TeamError) -> bool:
         """Whether it is the forge's own affair, so that nobody asks it for a while."""
-        if not isinstance(problem, ForgeUnavailable | RemoteAway | RateLimited):
+        if not isinstance(problem, ForgeUnavailable | ForgeUnavailable | RateLimited):
             return False
         self.away(Service.FORGE, problem, problem.wait if isinstance(problem, RateLimited) else 0.0)
         return True

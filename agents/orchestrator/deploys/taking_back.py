@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.integration.feature_branches import TargetBranch
-from sisimpur.agents.orchestrator.publishing.pull_text import LABELS
-from sisimpur.shared.forge.forge import REVIEW_CONTEXT, Forge, HeadMoved, MergeBlocked, MergeConflict, Pull, marked
+from sisimpur.agents.orchestrator.publishing.delivery import LABELS
+from sisimpur.shared.forge.forge import REVIEW_CONTEXT, Forge, Pull, PullNotReady, marked
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.deployment import Deploy
 from sisimpur.shared.model.naming import WHO
@@ -114,7 +114,7 @@ class TakingBack:
             note = f"the same files as {deploy.back_to[:12]}, which was healthy"
             self.forge.set_status(sha, REVIEW_CONTEXT, "success", note)
             merged = self.forge.merge(pull.number, sha, into=self.main.name)
-        except (HeadMoved, MergeBlocked, MergeConflict) as reason:
+        except PullNotReady as reason:
             self.session.tell(f"#{pull.number} is not merged: {reason}")
             return pull
         fault_point("revert.merged")

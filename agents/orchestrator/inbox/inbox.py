@@ -11,8 +11,8 @@ from sisimpur.agents.orchestrator.inbox.answers import MEANINGS, OwnerAnswers
 from sisimpur.agents.orchestrator.inbox.owner_words import OwnerAnswer, answers_in, counting
 from sisimpur.agents.orchestrator.publishing.publishing import Address, Publishing
 from sisimpur.agents.orchestrator.vision.issue_goals import InboxRules
-from sisimpur.shared.forge.forge import Comment, Forge, ForgeError, Pull, RateLimited
-from sisimpur.shared.model.errors import Misconfigured, TeamError
+from sisimpur.shared.forge.forge import Comment, Forge, Pull, RateLimited
+from sisimpur.shared.model.errors import ForgeError, Misconfigured, TeamError
 from sisimpur.shared.model.lifecycle import State
 from sisimpur.shared.store.task_records import TaskRecord
 from sisimpur.shared.system.fault import fault_point

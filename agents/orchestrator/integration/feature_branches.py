@@ -20,11 +20,14 @@ OPEN = (State.BACKLOG, State.IN_PROGRESS, State.IN_REVIEW)
 
 
 class BranchNeedsOwner(Stumble):
-    """A goal's branch needs the owner: its tasks wait, the others go on. The text says why, and what to do."""
+    """A goal's branch needs the owner: its tasks wait, the others go on. The text says why, and what to do.
 
+    `is_conflict`: it and the target's do not go together by themselves.
+    """
 
-class BranchConflict(BranchNeedsOwner):
-    """The goal's branch and the target's do not go together by themselves."""
+    def __init__(self, text: str, is_conflict: bool = False) -> None:
+        super().__init__(text)
+        self.is_conflict = is_conflict
 
 
 # --- which branch, by the books ------------------------------------------------------------------------------
@@ -126,7 +129,7 @@ class FeatureBranches:
     # -- at the forge -----------------------------------------------------------------------------------------
 
     def base(self, task: TaskRecord) -> str:
-        """What its change begins on: of a goal's branch with the target's brought in. BranchConflict: it cannot be."""
+        """What its change begins on: of a goal's branch with the target's brought in, or BranchNeedsOwner."""
         tip, branch = self.main.sync(), self.target(task)
         return tip if branch == self.main.name else self.fresh(branch, tip)
 
@@ -159,16 +162,18 @@ class FeatureBranches:
             return newest
         main = self.main.name
         if is_rewritten:
-            raise BranchConflict(
-                f"{main} was rewritten since it was merged into {branch}: rebase that yourself and push it"
+            raise BranchNeedsOwner(
+                f"{main} was rewritten since it was merged into {branch}: rebase that yourself and push it",
+                is_conflict=True,
             )
         if mirror.is_ancestor(newest, tip):
             return self._push(branch, tip, newest, tip)
         made = mirror.joined(newest, tip, WHO, f"Merge {main} into {branch}", self.clock.now())
         if isinstance(made, Conflict):
             where = ", ".join(made.paths[:MOST_NAMED]) or "its history"
-            raise BranchConflict(
-                f"{main} conflicts with {branch} in {where}: merge {main} into {branch} yourself and push it"
+            raise BranchNeedsOwner(
+                f"{main} conflicts with {branch} in {where}: merge {main} into {branch} yourself and push it",
+                is_conflict=True,
             )
         self.tell(f"{branch}: brought up to date with {main}")
         return self._push(branch, made, newest, tip)

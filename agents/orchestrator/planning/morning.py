@@ -22,8 +22,8 @@ from sisimpur.agents.orchestrator.vision.issue_goals import (
 )
 from sisimpur.agents.orchestrator.vision.reading import Interpretation, standing
 from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse, with_found
-from sisimpur.shared.forge.forge import Forge, ForgeError
-from sisimpur.shared.model.errors import Misconfigured, Stumble
+from sisimpur.shared.forge.forge import Forge
+from sisimpur.shared.model.errors import ForgeError, Misconfigured, Stumble
 from sisimpur.shared.model.work import Goal, Guard, Run, Vision, VisionChange
 from sisimpur.shared.store.plan_book import Accepted, PlanRepository
 from sisimpur.shared.system.markdown import outline

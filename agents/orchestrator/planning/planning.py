@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from sisimpur.agents.orchestrator.board.session import AgentRuns
 from sisimpur.agents.orchestrator.board.stuck import stuck_tasks
 from sisimpur.agents.orchestrator.goals.standing import GoalBooks, GoalEnds
-from sisimpur.agents.orchestrator.integration.feature_branches import BranchConflict, FeatureBranches, open_branches
+from sisimpur.agents.orchestrator.integration.feature_branches import BranchNeedsOwner, FeatureBranches, open_branches
 from sisimpur.agents.orchestrator.integration.partial_goals import (
     branches_for,
     planned,
     planner_heard,
     worded,
 )
-from sisimpur.agents.orchestrator.memory.recall import Recall
+from sisimpur.agents.orchestrator.memory.learning import Recall
 from sisimpur.agents.orchestrator.planning.daily_planner import merged
 from sisimpur.agents.orchestrator.planning.plan_files import OpenGoals, PlanFiles
 from sisimpur.agents.orchestrator.roadmap.roadmap import forecast
@@ -169,7 +169,9 @@ class _DayPlanning:
         """What the planner reads. Where the branches do not go together, the rest of a goal is planned all the same."""
         try:
             return self.of.branches.fresh(branch, tip) if branch else tip
-        except BranchConflict as problem:
+        except BranchNeedsOwner as problem:
+            if not problem.is_conflict:
+                raise
             self._tell(str(problem))
             return self.of.branches.ensured(branch)
 

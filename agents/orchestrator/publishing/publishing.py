@@ -46,7 +46,7 @@ class Publishing:
         self._once(to, "tests", to.commit, publish, now)
 
     def review(self, to: Address, reviewed: Reviewed, now: datetime) -> None:
-        """HeadMoved if somebody moved the branch."""
+        """PullNotReady if somebody moved the branch."""
 
         def publish() -> str:
             text = self._safe(gate_text.review(to.task, reviewed))
@@ -84,7 +84,7 @@ class Publishing:
         self._once(to, f"heard-{gate_text.digest(text)}", text, publish, now)
 
     def merge(self, to: Address, into: str, now: datetime, is_untested: bool = False) -> str:
-        """The commit on the base branch. HeadMoved, MergeBlocked, MergeConflict: nothing was merged.
+        """The commit on the base branch. PullNotReady: nothing was merged.
 
         What the owner has made a draft again stays one. `is_untested`, and approved by him: it never ceased to be one.
         """

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sisimpur.agents.qa.analysis.expressions import Function, module_of
 from sisimpur.agents.qa.analysis.test_changes import Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
-from sisimpur.shared.model.work import TaskSpec
+from sisimpur.shared.model.work import TaskKind, TaskSpec
 
 MENDS = re.compile(r"\b(fix(es)?|bugs?|crash(es)?|broken|wrong|repair|error)\b")
 QUIET = (  # kinds of work after which the target does what it did before; a word alone may be a thing of the product
@@ -24,6 +24,7 @@ QUIET = (  # kinds of work after which the target does what it did before; a wor
     r"^make\b.* (linear|quicker|leaner|simpler|clearer|easier to read|more (readable|efficient))$",
     r"\b(better|clearer|shorter) names?\b",
 )
+SAME = (TaskKind.REFACTORING, TaskKind.TESTS, TaskKind.DOCS)
 UNCHANGED = re.compile(
     r"\bno change (of|in|to) behaviou?r\b|\b(behaviou?r|output) (stays|is|remains) (the same|unchanged|as it is)\b"
 )
@@ -40,6 +41,9 @@ def asks_for_behaviour(task: TaskSpec, touched: Touched) -> bool:
 
 
 def _is_quiet(task: TaskSpec) -> bool:
+    """What the planner called it counts; that nothing shows is proven then, not believed."""
+    if task.kind in (*SAME, TaskKind.BEHAVIOUR, TaskKind.FEATURE):
+        return task.kind in SAME
     title, text = task.title.strip().lower(), "\n".join((task.description, *task.acceptance)).lower()
     return any(re.search(quiet, title) for quiet in QUIET) or UNCHANGED.search(text) is not None
 
@@ -49,14 +53,19 @@ def mends(task: TaskSpec) -> bool:
 
 
 def is_declared(test: str, task: TaskSpec) -> bool:
-    """The task's text names this test: whoever wrote the task knew that it would change."""
+    """The task names this test: whoever wrote the task knew that it would change."""
+    if bare_name(test) in {bare_name(one) for one in task.changes_tests if not one.endswith(".py")}:
+        return True
     text = "\n".join((task.title, task.description, *task.acceptance))
     return re.search(rf"(?<!\w){re.escape(bare_name(test))}(?!\w)", text) is not None
 
 
 def changes_tests_of(path: str, task: TaskSpec) -> bool:
-    """A sentence of the task says that the tests of this file are to be changed, without naming them."""
-    return bool(path) and any(path in sentence and ADAPTS.search(sentence) is not None for sentence in _sentences(task))
+    """The task says that the tests of this file are to be changed, without naming them."""
+    said = path in task.changes_tests
+    return said or (
+        bool(path) and any(path in sentence and ADAPTS.search(sentence) is not None for sentence in _sentences(task))
+    )
 
 
 def names_to_remove(task: TaskSpec) -> frozenset[str]:

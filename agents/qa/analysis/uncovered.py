@@ -18,6 +18,7 @@ from sisimpur.agents.qa.analysis.equivalence import head, is_foreign
 from sisimpur.agents.qa.analysis.expressions import module_of
 from sisimpur.shared.model.text import ranges
 
+PLAIN = ("property", "staticmethod", "classmethod", "cached_property")  # decorators that tell nobody of a method
 Known = tuple[str, str]  # a definition: its name and text
 
 
@@ -31,10 +32,13 @@ class Pair:
     unrun_after: Collection[int] | None = ()
 
 
-def unrun(pairs: Mapping[str, Pair], is_missed: Callable[[str], bool]) -> tuple[str, ...]:
+def unrun(
+    pairs: Mapping[str, Pair], is_missed: Callable[[str], bool], is_hook: Callable[[str], bool] = lambda _: True
+) -> tuple[str, ...]:
     """`app.py:3` of a line that is there, `app.py:7 (before)` of one that was.
 
-    `is_missed`: whether somebody still knows a name that is defined no more. A file that is deleted was named by the
+    `is_missed`: whether somebody still knows a name that is defined no more; `is_hook`: whether a package that is
+    installed knows it, and so may call a method of this name. A file that is deleted was named by the
     task: it is not looked at.
     """
     sides = {path: (_Side(pair.before), _Side(pair.after)) for path, pair in pairs.items()}
@@ -51,7 +55,7 @@ def unrun(pairs: Mapping[str, Pair], is_missed: Callable[[str], bool]) -> tuple[
             found += [f"{path}:{line}" for line in new]
             continue
         found += [f"{path}:{line}" for line in after.unrun(new, pair.unrun_after, after.kept(before, moved), before)]
-        excused = before.kept(after, come.keys()) | before.dead(after, is_missed)
+        excused = before.kept(after, come.keys()) | before.dead(after, is_missed, is_hook)
         found += [f"{path}:{line} (before)" for line in before.unrun(old, pair.unrun_before, excused)]
     return tuple(found)
 
@@ -107,9 +111,17 @@ class _Side:
             for line in all_lines(node)
         }
 
-    def dead(self, other: _Side, is_missed: Callable[[str], bool]) -> set[int]:
-        """Lines of what is there no more, and nobody knows."""
+    def dead(self, other: _Side, is_missed: Callable[[str], bool], is_hook: Callable[[str], bool]) -> set[int]:
+        """Lines of what is there no more, and nobody knows; of methods, neither does a package that might call them."""
         gone = [node for node in self._outer if node.name not in other.names and not node.decorator_list]
+        gone += [
+            node
+            for place, nodes in self._standing.by_place.items()
+            for node in nodes
+            if "." in place and place.rpartition(".")[0] in other._standing.by_place and node.name not in other.names
+            if all(isinstance(one, ast.Name) and one.id in PLAIN for one in node.decorator_list)
+            if not is_missed(node.name) and not is_hook(node.name)
+        ]
         return {line for node in gone if not is_missed(node.name) for line in all_lines(node)}
 
     # --- what was run ----------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ INSTALL = JobLimits(  # no `stall`: what compiles is silent for long
     seconds=600, memory_mb=2048, address_mb=16_384, processes=256, file_mb=1024, disk_mb=4096, files=400_000
 )
 MOST_LINES, MOST_LINE = 5, 200  # of what a failed command printed
+CAUSE = re.compile(r"(?:E|ERROR|[Ee]rror|fatal|\w{0,60}(?:Error|Exception)): (?!subprocess-exited-with-error)")
 
 SEEN = {"PATH": f"{ENV}/bin:/usr/bin:/bin", "VIRTUAL_ENV": ENV}  # at set-up and at test time
 QUIET = {
@@ -143,7 +144,7 @@ class Builder:
         setup = self.setup
         done = self.box.run(Job((str(setup.program), "-I", "-VV"), setup.interpreter, limits=JobLimits(seconds=30)))
         if not done.ok:
-            raise setup.wrong("python", f"{setup.program} does not run: {_tail(done).strip()}")
+            raise setup.wrong("python", f"{setup.program} does not run: {told(done).strip()}")
         return done.text.strip()
 
     def build(self, commit: str, command: str, place: Path) -> None:
@@ -183,7 +184,7 @@ class Builder:
         if index and index.unreached:
             raise Unavailable(f"{index.unreached}; with `packages:` in {self.setup.file} no network is needed")
         how = ENDS.get(done.end, "ended with exit code {1}").format(self.setup.limits, done.code)
-        raise self._broken(step, f"{how}\n{_tail(done)}")
+        raise self._broken(step, f"{how}\n{told(done)}")
 
     def _look_at_what_is_left(self, step: Step, place: Path) -> None:
         """Count what the step left: what cannot be counted cannot be given to a box again. BrokenSetup."""
@@ -224,8 +225,10 @@ def _steps(command: str, python: Path) -> Iterator[Step]:
     yield Step(command, ("python", "-I", "-c", COPIES), online=False)
 
 
-def _tail(done: Finished) -> str:
-    """The last lines that it printed, as plain text."""
+def told(done: Finished) -> str:
+    """What it called an error, then the last lines that it printed, as plain text: pip tells the cause first."""
     said = re.sub(r"\x1b\[[0-9;]*m", "", (done.output + b"\n" + done.errors).decode("utf-8", "replace"))
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return "\n".join("  " + "".join(filter(str.isprintable, line[:MOST_LINE])) for line in lines[-MOST_LINES:])
+    lines = list(dict.fromkeys(line.strip() for line in said.splitlines() if line.strip()))
+    causes = [line for line in lines if CAUSE.match(line)][: MOST_LINES - 1]
+    ends = [line for line in lines if line not in causes][len(causes) - MOST_LINES :]
+    return "\n".join("  " + "".join(filter(str.isprintable, line[:MOST_LINE])) for line in causes + ends)

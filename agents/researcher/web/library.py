@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from sisimpur.agents.researcher.web.search import Search, asked
-from sisimpur.shared.model.errors import Misconfigured, OutOfBudget, Refused, Stopping, TaskCapReached, Unavailable
+from sisimpur.shared.model.errors import Misconfigured, OutOfBudget, Refused, Stopping, Unavailable
 from sisimpur.shared.model.research import Inquiry, NotRead, SearchHit, WebSource
 from sisimpur.shared.model.work import Run
 from sisimpur.shared.money.ledger import Ledger
@@ -118,7 +118,7 @@ class BookedSearch:
         ask = Ask(self._model, flat, "flat", tokens_in=1, max_tokens=0, may_clamp=False)
         answer = self._ledger.reserve(ticket, ask, self._caps(), self._clock.now())
         if isinstance(answer, Refusal):
-            raise (TaskCapReached if answer.code in OF_THE_TASK else OutOfBudget)(answer.text)
+            raise OutOfBudget(answer.text, "task" if answer.code in OF_THE_TASK else "")
         return answer
 
     def _send(self, reservation: Reservation, query: str, most: int) -> tuple[SearchHit, ...]:

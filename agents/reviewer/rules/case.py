@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-import warnings
+import hashlib
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from functools import cached_property
 
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.evidence import Finding, Severity, is_test_file
+from sisimpur.shared.repo.definitions import parse, span
 
 LONGEST_QUOTE = 200
 
@@ -41,6 +43,10 @@ class ChangedFile:
         return {number: text.rstrip("\r") for number, text in self.change.added_lines}
 
     @cached_property
+    def _numbers(self) -> tuple[int, ...]:
+        return tuple(sorted(self.added))
+
+    @cached_property
     def lines(self) -> tuple[str, ...]:
         """The new file; line n is at n - 1."""
         return tuple(self.after.replace("\r\n", "\n").removesuffix("\n").split("\n")) if self.after else ()
@@ -56,12 +62,21 @@ class ChangedFile:
 
     def first_added(self, first: int, last: int) -> int | None:
         """The first added line from `first` to `last`."""
-        return next((number for number in self.added if first <= number <= last), None)
+        place = bisect_left(self._numbers, first)
+        return next((number for number in self._numbers[place : place + 1] if number <= last), None)
 
     def finding(self, line: int, severity: Severity, rule: str, text: str) -> Finding:
         """Make a finding of a rule about this line; 0: about the file."""
         quote = self.lines[line - 1].strip()[:LONGEST_QUOTE] if 0 < line <= len(self.lines) else ""
-        return Finding(self.path, line, severity, "rule", rule, text, quote)
+        is_whole = " ".join(quote.split()) == (words := self.words(line))
+        rest = "" if is_whole or not quote else hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return Finding(self.path, line, severity, "rule", rule, text, quote, rest)
+
+    def words(self, line: int) -> str:
+        """All words of the statements that a line belongs to: of a call over many lines the first says nothing."""
+        spans = [span(node) for node in self.tree.statements(line)] if self.tree else []
+        first, last = min((one for one, _ in spans), default=line), max((end for _, end in spans), default=line)
+        return " ".join(" ".join(self.lines[max(0, first - 1) : last]).split())
 
 
 def _nothing(_: str) -> str | None:
@@ -91,6 +106,8 @@ class Case:
 # --- Python as the rules see it ------------------------------------------------------------------------------
 
 LONGEST = 400_000  # characters of a file that is parsed
+BODIES = ("body", "orelse", "finalbody", "handlers", "cases")  # of statements, in statements
+MOST_GIVEN = 50  # values of a name that are looked at
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -102,14 +119,8 @@ class PythonTree:
     @staticmethod
     def of(text: str) -> PythonTree | None:
         """None: it does not parse, or is too long. Nothing in the text is executed."""
-        if len(text) > LONGEST:
-            return None
-        try:
-            with warnings.catch_warnings():  # the file's bad escapes are its own affair
-                warnings.simplefilter("ignore")
-                return PythonTree(ast.parse(text.removeprefix("\ufeff")))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+        module = parse(text) if len(text) <= LONGEST else None
+        return PythonTree(module) if module else None
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
@@ -146,6 +157,15 @@ class PythonTree:
             yield found
             node = found
 
+    def statements(self, line: int) -> list[ast.AST]:
+        """Those that hold the line and begin last: one, or all of `a(); b()` and of `if a: b()`."""
+        around: list[ast.AST] = []
+        level: list[ast.AST] = [self.module]
+        while level := [child for node in level for child in _inside(node, line)]:
+            around += level
+        last = max((_first(node) for node in around), default=0)
+        return [node for node in around if _first(node) == last]
+
     def names_above(self, line: int) -> tuple[str, ...]:
         """The classes and functions that a line stands in and does not begin, from the outside in."""
         around = (node for node in self.nodes if isinstance(node, Function | ast.ClassDef))
@@ -171,6 +191,11 @@ class PythonTree:
         names = [(self.function_of(n), n.id) for n in self.nodes if isinstance(n, ast.Name) and _is_store(n)]
         return Counter([*names, *((self.function_of(n), n.arg) for n in self.nodes if isinstance(n, ast.arg))])
 
+    @cached_property
+    def _changed_elsewhere(self) -> frozenset[str]:
+        """Names that get values in ways that no assignment shows: imported, matched, caught, global."""
+        return frozenset(name for node in self.nodes for name in _bound_otherwise(node))
+
     def given(self, name: ast.Name) -> list[ast.expr]:
         """All that is assigned to a name where it is used: in its function, or else in the module."""
         here = (self.function_of(name), name.id)
@@ -178,8 +203,19 @@ class PythonTree:
 
     def is_only_given(self, name: ast.Name) -> bool:
         """Nothing but what is assigned to it: no parameter, no variable of a loop."""
+        if name.id in self._changed_elsewhere:
+            return False
         given, here = self.given(name), (self.function_of(name), name.id)
-        return bool(given) and len(given) == (self._bound[here] or self._bound[None, name.id])
+        return 0 < len(given) <= MOST_GIVEN and len(given) == (self._bound[here] or self._bound[None, name.id])
+
+    def is_constant_of_module(self, name: ast.Name) -> bool:
+        """A name in capitals that no function gives a value to."""
+        return name.id.isupper() and name.id not in self._given_in_functions
+
+    @cached_property
+    def _given_in_functions(self) -> frozenset[str]:
+        arguments = (node.arg for node in self.nodes if isinstance(node, ast.arg))
+        return frozenset([*arguments, *(name for function, name in self._bound if function)])
 
     def dotted(self, node: ast.AST) -> str:
         """`subprocess.run`, whatever it is called in this file; empty: no plain name. getattr with a text is a name."""
@@ -215,6 +251,36 @@ def _module(node: ast.ImportFrom) -> str:
     return "." * node.level + (node.module or "")
 
 
+def _inside(node: ast.AST, line: int) -> Iterator[ast.AST]:
+    """What holds the line of what stands in it; each body is in the order of its lines."""
+    for body in (getattr(node, name, ()) for name in BODIES):
+        place = bisect_right(body, line, key=_first)
+        while place and _last(body[place - 1]) >= line:
+            place -= 1
+            yield body[place]
+
+
+def _first(node: ast.AST) -> int:
+    return span(node.pattern if isinstance(node, ast.match_case) else node)[0]
+
+
+def _last(node: ast.AST) -> int:
+    return span(node.body[-1] if isinstance(node, ast.match_case) else node)[1]
+
+
+def _bound_otherwise(node: ast.AST) -> list[str]:
+    match node:
+        case ast.Global() | ast.Nonlocal():
+            return node.names
+        case ast.Import() | ast.ImportFrom():
+            return [(one.asname or one.name).partition(".")[0] for one in node.names]
+        case ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar() | ast.FunctionDef() | ast.AsyncFunctionDef():
+            return [node.name] if node.name else []
+        case ast.MatchMapping():
+            return [node.rest] if node.rest else []
+    return []
+
+
 def _is_store(name: ast.Name) -> bool:
     return isinstance(name.ctx, ast.Store)
 
@@ -224,6 +290,14 @@ def _got(call: ast.Call) -> str | None:
     if isinstance(call.func, ast.Name) and call.func.id == "getattr" and len(call.args) > 1:
         return text_of(call.args[1])
     return None
+
+
+def dumped(node: ast.AST) -> str:
+    """All that it says; empty: it is nested too deeply."""
+    try:
+        return ast.dump(node)
+    except RecursionError:
+        return ""
 
 
 def text_of(node: ast.AST | None) -> str | None:
@@ -243,10 +317,3 @@ def target_names(node: ast.AST) -> list[str]:
     single = [node.target] if isinstance(node, ast.AnnAssign | ast.AugAssign) else []
     targets = node.targets if isinstance(node, ast.Assign) else single
     return [target.id for target in targets if isinstance(target, ast.Name)]
-
-
-def span(node: ast.AST) -> tuple[int, int]:
-    """First and last line, decorators included."""
-    first = int(getattr(node, "lineno", 0))
-    decorators = getattr(node, "decorator_list", [])
-    return min([first, *(one.lineno for one in decorators)]), int(getattr(node, "end_lineno", None) or first)

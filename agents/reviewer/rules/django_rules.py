@@ -14,14 +14,15 @@ from sisimpur.agents.reviewer.rules.case import (
     ChangedFile,
     Function,
     PythonTree,
+    dumped,
     is_constant,
     keyword,
-    span,
     target_names,
     text_of,
 )
 from sisimpur.shared.model.evidence import Finding, Severity
 from sisimpur.shared.model.scope import matches
+from sisimpur.shared.repo.definitions import span
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 
@@ -235,7 +236,7 @@ def _fields(tree: PythonTree) -> dict[str, tuple[str, int]]:
                 names = target_names(one)
                 if names and isinstance(one, ast.Assign | ast.AnnAssign) and _counts(node, names[0], one.value, tree):
                     assert one.value
-                    found[f"{_owner(node, tree)}.{names[0]}"] = (_dump(one.value), span(one)[0])
+                    found[f"{_owner(node, tree)}.{names[0]}"] = (dumped(one.value), span(one)[0])
     return found
 
 
@@ -250,13 +251,6 @@ def _counts(owner: ast.ClassDef, name: str, value: ast.expr | None, tree: Python
 def _owner(node: ast.ClassDef, tree: PythonTree) -> str:
     above = next((one for one in tree.above(node) if isinstance(one, ast.ClassDef)), None)
     return above.name if node.name == "Meta" and above else node.name
-
-
-def _dump(value: ast.expr) -> str:
-    try:
-        return ast.dump(value)
-    except RecursionError:
-        return ""
 
 
 def _nearest(file: ChangedFile, line: int) -> int:

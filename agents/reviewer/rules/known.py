@@ -8,15 +8,24 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sisimpur.agents.reviewer.rules.case import LONGEST_QUOTE, Case, ChangedFile, Function, PythonTree, span
+from sisimpur.agents.reviewer.rules.case import (
+    BODIES,
+    MOST_GIVEN,
+    Case,
+    ChangedFile,
+    Function,
+    PythonTree,
+    target_names,
+)
 from sisimpur.shared.model.evidence import Finding, Severity
 
-BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 PASSES_ON = ("format", "join", "format_map")  # methods of texts: their values are put in as they are
 DEEPEST = 60  # calls in calls
+OF_VALUES = ("raw SQL", "unescaped HTML")  # rules: what a text says by itself is no danger
+MOST_OLD = 500  # findings of the base
 
 
 def _base(case: Case) -> Case:
@@ -39,60 +48,67 @@ def settled_by_base(
     """
     base, now = _base(case), {file.path: file for file in case.files}
     weighs = any(one.severity is not Severity.LOW and one.quote and not one.is_firm for one in found)
-    old = [one for one in judged(base) if one.quote] if weighs else []
+    old = [one for one in judged(base) if one.quote][:MOST_OLD] if weighs else []
     then = {file.path: file for file in base.files}
-    forms = {(one.path, one.rule, form(then[one.path], one.line)) for one in old}
-    gone = _gone(old, now)
+    forms = {(one.path, one.rule, form(then[one.path], one.line, one.rule)) for one in old}
+    gone = _gone(old, then, now)
     for one in found:
         if not one.quote or one.is_firm:
             yield one
-        elif (one.path, one.rule, form(now[one.path], one.line)) in forms:
+        elif (one.path, one.rule, form(now[one.path], one.line, one.rule)) in forms:
             yield replace(one, severity=Severity.LOW, text=f"{one.text} (as this file did before)")
-        elif gone[one.rule, one.quote] > 0:
-            gone[one.rule, one.quote] -= 1
+        elif gone[one.rule, words := now[one.path].words(one.line)] > 0:
+            gone[one.rule, words] -= 1
             yield replace(one, severity=Severity.LOW, text=f"{one.text} (moved, not new)")
         else:
             yield one
 
 
-def _gone(old: Iterable[Finding], now: dict[str, ChangedFile]) -> Counter[tuple[str, str]]:
-    """(rule, line) -> how many of them no file holds any more where it stood."""
-    stood = Counter((one.path, one.rule, one.quote) for one in old)
-    left = {path: Counter(line.strip()[:LONGEST_QUOTE] for line in file.lines) for path, file in now.items()}
+Files = Mapping[str, ChangedFile]
+
+
+def _gone(old: Iterable[Finding], then: Files, now: Files) -> Counter[tuple[str, str]]:
+    """(rule, words of a statement) -> how many of them no file holds any more where it stood."""
+    stood = Counter((one.path, one.rule, then[one.path].words(one.line)) for one in old)
+    left = {path: " ".join((file.after or "").split()) for path, file in now.items()}
     found: Counter[tuple[str, str]] = Counter()
-    for (path, rule, quote), count in stood.items():
-        found[rule, quote] += max(0, count - left[path][quote])
+    for (path, rule, words), count in stood.items():
+        found[rule, words] += max(0, count - left[path].count(words))
     return found
 
 
 # --- the form of a line --------------------------------------------------------------------------------------
 
 
-def form(file: ChangedFile, line: int) -> str:
-    """The form of the statement that a line of the new file belongs to; of what is no Python, its words."""
-    node = _statement(file.tree, line) if file.tree else None
-    if file.tree is None or node is None:
-        text = file.lines[line - 1] if 0 < line <= len(file.lines) else ""
-        return " ".join(text.split())
+def form(file: ChangedFile, line: int, rule: str) -> str:
+    """The form of the statements that a line of the new file belongs to; of what is no Python, its words."""
+    found = file.tree.statements(line) if file.tree else []
+    try:
+        shapes = [_form(node, _Shape(file.tree, rule in OF_VALUES)) for node in found if file.tree]
+    except RecursionError:  # nested too deeply to have a form
+        shapes = []
+    return ";".join(shapes) or file.words(line)
+
+
+def _form(node: ast.AST, shape: _Shape) -> str:
     if isinstance(node, Function | ast.ClassDef | ast.ExceptHandler):
         return ast.dump(node)  # its head says nothing without its body
     if isinstance(value := getattr(node, "value", None), ast.AST):  # `x = f()`, `return f()`, `f()`
-        return _Shape(file.tree).of(value, 0)
+        settings = filter(str.isupper, target_names(node))
+        return "=".join((*settings, shape.of(value, 0)))
     parts = tuple(part for name, part in ast.iter_fields(node) if name not in BODIES)
-    return type(node).__name__ + _Shape(file.tree).of(parts, 0)
-
-
-def _statement(tree: PythonTree, line: int) -> ast.AST | None:
-    around = (node for node in tree.nodes if isinstance(node, ast.stmt | ast.ExceptHandler))
-    inside = (node for node in around if span(node)[0] <= line <= span(node)[1])
-    return max(inside, key=lambda node: (span(node)[0], -span(node)[1]), default=None)
+    return type(node).__name__ + shape.of(parts, 0)
 
 
 @dataclass(frozen=True)
 class _Shape:
-    """`follows`: a name stands for what its function gives it; one step back, and no further."""
+    """`follows`: a name stands for what its function gives it; one step back, and no further.
+
+    `of_values`: what is put into a text counts, and not the text itself.
+    """
 
     tree: PythonTree
+    of_values: bool
     follows: bool = True
 
     def of(self, node: object, depth: int) -> str:
@@ -102,7 +118,8 @@ class _Shape:
         if not isinstance(node, ast.AST) or depth > DEEPEST:
             return repr(node)
         if isinstance(node, ast.Constant):
-            return repr(node.value) if node.value is None or isinstance(node.value, bool) else "text"
+            is_text = self.of_values and node.value is not None and not isinstance(node.value, bool)
+            return "text" if is_text else repr(node.value)
         if isinstance(node, ast.Name):
             return "value" if depth > 1 else self._name(node)
         if isinstance(node, ast.Call):
@@ -113,5 +130,7 @@ class _Shape:
 
     def _name(self, node: ast.Name) -> str:
         given = self.tree.given(node) if self.follows else []
-        inside = {_Shape(self.tree, follows=False).of(value, 1) for value in given}
+        if len(given) > MOST_GIVEN:
+            return f"{node.id} of line {node.lineno}"
+        inside = {_Shape(self.tree, self.of_values, follows=False).of(value, 1) for value in given}
         return "|".join(sorted(inside if self.tree.is_only_given(node) else {node.id, *inside}))

@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, PythonTree, is_constant, keyword, span, text_of
+from sisimpur.agents.reviewer.rules.case import Case, ChangedFile, PythonTree, is_constant, keyword, text_of
 from sisimpur.shared.model.evidence import Finding, Severity
+from sisimpur.shared.repo.definitions import span
 
 HIGH, MEDIUM, LOW = Severity.HIGH, Severity.MEDIUM, Severity.LOW
 

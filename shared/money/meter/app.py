@@ -14,10 +14,10 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
+from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.money.meter.answer import STOPPING, HttpReply, Rejected, Send, judge, no_answer, read_complaint
 from sisimpur.shared.money.meter.call import MeteredCall, MeterParts
 from sisimpur.shared.money.meter.request import MAX_BODY, Asked, read_call, read_headers, read_prompt
-from sisimpur.shared.money.meter.sse import StreamBroken
 from sisimpur.shared.money.pricing import Unpriced
 from sisimpur.shared.money.ticket import Ticket
 from sisimpur.shared.money.token_budget import Ask, Refusal
@@ -147,7 +147,7 @@ class MeterApp:
             async with self._counting, parts.line.post(COUNT, headers, body) as response:
                 found, status = await response.head(), response.status
                 complaint = read_complaint(status, response.headers, found, parts.clock.now())
-        except StreamBroken as error:
+        except Unavailable as error:
             raise no_answer(str(error)) from None
         if status != 200:
             raise judge(complaint).rejected

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, ParamSpec, TypeVar
 
+from sisimpur.shared.model.errors import Unavailable
 from sisimpur.shared.model.schedule import back_off
 from sisimpur.shared.money.ledger import Ledger
 from sisimpur.shared.money.meter.answer import STOPPING, HttpReply, Rejected, Then, judge, no_answer, read_complaint
 from sisimpur.shared.money.meter.request import Asked
-from sisimpur.shared.money.meter.sse import ArrivingMessage, Splitter, StreamBroken
-from sisimpur.shared.money.meter.upstream import Response, UpstreamClient
+from sisimpur.shared.money.meter.upstream import ArrivingMessage, Response, Splitter, UpstreamClient
 from sisimpur.shared.money.pricing import Pricing, Unpriced, usage_of
 from sisimpur.shared.money.ticket import CallEnding, Reservation, Ticket
 from sisimpur.shared.money.token_budget import Ask, Caps, Refusal, TokenUsage, cost
@@ -168,8 +168,8 @@ class MeteredCall:
         reading = ArrivingMessage()
         try:
             return await self._exchange(reservation, reading)
-        except StreamBroken as error:
-            if not error.is_sent:
+        except Unavailable as error:
+            if error.unbilled:  # nothing was sent
                 return FailedTry(no_answer(str(error)), billed=False, then="retry")
             then: Then = "answer" if reading.message else "retry"
             return FailedTry(no_answer(str(error)), then=then, ending=self._ending(reading))
@@ -216,7 +216,7 @@ class MeteredCall:
                 if reading.complete or reading.error:
                     return piece
                 await self._reply.piece(piece, request_id)
-        raise StreamBroken("the upstream's stream ended early")
+        raise Unavailable("the upstream's stream ended early")
 
     async def _complaint(self, response: Response, request_id: str) -> FailedTry:
         complaint = read_complaint(response.status, response.headers, await response.head(), self._parts.clock.now())
