@@ -54,7 +54,7 @@ NEW_TURN = "The change for this task is made; its tests are missing. Write them,
 SAME_TURN = """\
 The change for this task is made, and brings tests in {path}. {why}
 Correct them there, and nowhere else: keep what else they ask."""
-SHOWS_NOTHING, SHOWS_LITTLE = "without the change too, so they show nothing.", "They do not show all that they are for."
+SHOWS_NOTHING = "without the change too, so they show nothing."
 RED_TURN = """\
 The change for this task is made, and you have written tests for it in {path}. They were sent back:
 
@@ -101,7 +101,7 @@ def order(task: TaskSpec, branch: Branch, evidence: Evidence, site: Site) -> Tas
     around = [*samples, *_around(tested, path, site.paths)]
     aim, held = _aim(evidence, asked)
     description = ORDER.format(
-        turn=_turn(evidence, again).format(path=path, why=_why(evidence, asked, again, site)),
+        turn=_turn(evidence, again).format(path=path, why=_why(evidence, again, site)),
         command=evidence.command,
         style=_style(site.read(samples[0]) if samples else site.read(again[0]) if again else ""),
         aim=aim,
@@ -124,7 +124,7 @@ def _turn(evidence: Evidence, again: Collection[str]) -> str:
     return NEW_TURN if not again else RED_TURN if evidence.is_red else SAME_TURN
 
 
-def _why(evidence: Evidence, asked: Collection[str], again: Collection[str], site: Site) -> str:
+def _why(evidence: Evidence, again: Collection[str], site: Site) -> str:
     """Why tests that are there are corrected: what is wrong with them, or which show nothing."""
     if evidence.is_red:
         found = [f"{one.rule}: {one.text}" for one in evidence.needing("correct")]
@@ -132,8 +132,6 @@ def _why(evidence: Evidence, asked: Collection[str], again: Collection[str], sit
             f"{one.test} at {one.where or 'an unknown place'}\n{one.text[-LONGEST:]}" for one in evidence.failures
         ]
         return quoted("\n\n".join(found)[:MOST_DIFF], "tests")
-    if UNSHOWN not in asked:
-        return SHOWS_LITTLE
     files = SuiteFiles(site.paths)
     idle = [one for one in evidence.new_tests if one not in evidence.proving and files.file(one) in again]
     return (

@@ -214,8 +214,12 @@ def _stays(sight: Sight, is_known: bool, paths: Sequence[str]) -> tuple[str, str
 
 
 def _tests(work: Work, sight: Sight, creatable: Sequence[str]) -> tuple[str, str]:
-    """A test file that the goal knows, or else one that reads the changed lines: honest, but it runs nothing."""
-    goal, path = work.goal, next(iter(creatable), "")
+    """A test file that the goal knows, or else one that reads the changed lines: honest, but it runs nothing.
+
+    One that is to be corrected and would be the same once more is left alone.
+    """
+    goal = work.goal
+    path = next((path for path in creatable if path != "none"), "") or next(filter(is_test, sight.editable), "")
     known = [edit.whole for where, edit in edits.steps(goal.edits, work.parts) if is_test(where) and edit.whole]
     known += work.tests
     if not path:
@@ -223,7 +227,10 @@ def _tests(work: Work, sight: Sight, creatable: Sequence[str]) -> tuple[str, str
     is_known = not sight.missing(goal)
     changes = goal.edits if is_known else goal.distractor.edits
     text = known[0] if known and is_known else _read_test(goal, changes, work.parts)
-    return ("right tests" if known else "tests that read"), edits.blocks(path, "", text, sight.fence)
+    said = edits.blocks(path, sight.editable.get(path, ""), text, sight.fence)
+    if not said:
+        return "cannot", "I cannot test this better: I do not see how it could be run."
+    return ("right tests" if known else "tests that read"), said
 
 
 def _read_test(goal: Goal, changes: Sequence[Files], parts: Sequence[int]) -> str:

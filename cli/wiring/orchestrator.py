@@ -150,7 +150,7 @@ class Assembly:
 
     @cached_property
     def _setbacks(self) -> Setbacks:
-        return Setbacks(self._records.journal, self._records.gates, self._code.mirror)
+        return Setbacks(self._records.journal, self._records.gates, self._code.mirror, self._facts.turns)
 
     @cached_property
     def _learning(self) -> Learning:

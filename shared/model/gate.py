@@ -43,15 +43,13 @@ class Policy:
 class Writing:
     """Turns of QA with the tests of a change, in this round. `before`: the commit that it was first asked about.
 
-    `asked`: the rules that it was asked for; `own`: test files that it has changed since; `doubted`: rules that its
-    tests broke, and it was asked whether they are wrong or the code; `says`: that the code is, and why; `answered`: the
-    coder was told so.
+    `own`: test files that it has changed since; `doubted`: rules that its tests broke, and it was asked whether they
+    are wrong or the code; `says`: that the code is, and why; `answered`: the coder was told so.
     What the coder has changed since without being told so has no `before` any more.
     """
 
     turns: int = 0
     before: str = ""
-    asked: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     doubted: tuple[str, ...] = ()
     says: str = ""
@@ -197,11 +195,9 @@ def writer(evidence: Evidence, writing: Writing) -> Writer:
         is_new = bool({*rules(evidence.needing("correct"))} - {*writing.doubted})
         says: Writer = "coder" if writing.says and not writing.answered else "nobody"
         return "QA" if is_new and writing.turns <= MOST_WRITING else says
-    if {*writing.asked} - {*rules(evidence.needing("write tests"))}:
-        return ""
-    if writing.turns < MOST_WRITING:
-        return "QA"
-    return "nobody" if UNSHOWN in writing.asked else ""
+    if UNSHOWN not in rules(evidence.needing("write tests")):
+        return ""  # which lines no test runs, it was told the first time
+    return "QA" if writing.turns < MOST_WRITING else "nobody"
 
 
 def _written(found: ReviewState, evidence: Evidence, policy: Policy) -> Step | None:

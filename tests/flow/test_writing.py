@@ -13,6 +13,7 @@ from tests.flow.memory_wire import PlayedModel
 from tests.flow.stage import FlowStage
 from tests.flow.test_declined import Act, one_by_one, says
 from tests.flow.test_gates import asks, prompts, typed
+from tests.flow.test_memory import remembers
 from tests.journey.gated import FILES, ID, RIGHT, SUM, VISION, Coder
 from tests.journey.stage import APPROVES, CODES, Stage, plans, reads, task
 
@@ -142,3 +143,10 @@ def test_a_red_test_that_qa_does_not_mend_is_taken_out(stage: Callable[..., Stag
     assert day.run_day() == []
     assert (day.states(), len(day.jobs)) == ({ID: "in_review"}, 3)
     assert is_merged_without_its_tests(day)
+
+
+def test_nobody_learns_from_a_wrong_test_of_qas(stage: Callable[..., Stage]) -> None:
+    day = stage(write(WRONG_TEST), write(SHOWS))
+    day.run_day()
+    assert day.states() == {ID: "completed"}
+    assert remembers(day) == (), "the coder had no part in it"

@@ -212,7 +212,7 @@ def test_another_tree_is_another_result() -> None:
 
 # --- QA's turns with its own tests ---------------------------------------------------------------------------
 
-ASKED = Writing(1, "c0", (UNSHOWN,), ("tests/test_x.py",))
+ASKED = Writing(1, "c0", ("tests/test_x.py",))
 DOUBTED = replace(ASKED, turns=2, doubted=(RED.rule,))
 OTHER_RED = replace(RED, rule="the written tests do not notice faults")
 UNPINNED = replace(UNPROVED, rule=UNCHANGED)
@@ -227,8 +227,7 @@ UNPINNED = replace(UNPROVED, rule=UNCHANGED)
         pytest.param((UNPROVED,), replace(ASKED, own=()), "", id="it wrote none"),
         pytest.param((UNPROVED,), ASKED, "QA", id="its tests show nothing"),
         pytest.param((UNPROVED,), replace(ASKED, turns=2), "nobody", id="they still show nothing"),
-        pytest.param((UNPINNED,), replace(ASKED, asked=(UNCHANGED, UNSHOWN)), "", id="they show a part"),
-        pytest.param((UNPINNED,), replace(ASKED, asked=(UNCHANGED,), turns=2), "", id="what is pinned down stays"),
+        pytest.param((UNPINNED,), ASKED, "", id="which lines it was to pin down, it was told"),
         pytest.param((RED,), ASKED, "QA", id="its test is red"),
         pytest.param((RED,), replace(ASKED, turns=2), "QA", id="it is red after the second turn"),
         pytest.param((RED,), DOUBTED, "nobody", id="it stays red, and QA says nothing of the code"),
@@ -250,7 +249,7 @@ def test_what_is_taken_out_gives_way_to_the_commit_before_it() -> None:
 
 
 def test_that_tests_were_taken_out_stands_beside_what_the_owner_is_asked() -> None:
-    found = replace(READY, evidence=evidence(UNPROVED), writing=Writing(2, "c1", (UNSHOWN,)))
+    found = replace(READY, evidence=evidence(UNPROVED), writing=Writing(2, "c1"))
     assert next_step(found, Policy()) == AskOwner(
         (UNPROVED.text, "QA wrote tests twice that showed nothing; they were taken out")
     )

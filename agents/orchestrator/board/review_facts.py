@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from sisimpur.agents.orchestrator.board.writing import TestTurns
+from sisimpur.agents.orchestrator.board.writing import TestTurns, sent_back
 from sisimpur.agents.orchestrator.integration.feature_branches import FeatureBranches
 from sisimpur.shared.forge.forge import Forge, ForgeRefused, Pull
 from sisimpur.shared.model.change import needs_owner
@@ -48,6 +48,7 @@ class AttemptCommits:
         self._mirror = mirror
         self._protected = protected
         self._seen: dict[str, SeenCommit] = {}
+        self._tests: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def seen(self, known: TaskRecord, commit: str) -> SeenCommit:
         """`known.title` is the one at birth: a task keeps its branch when the owner rewords it."""
@@ -70,8 +71,11 @@ class AttemptCommits:
 
     def tests_since(self, known: TaskRecord, before: str, commit: str) -> tuple[str, ...]:
         """Test files of a commit's change that are not as they are in another commit."""
-        changed = {change.path for change in self._mirror.changed(before, commit)}
-        return tuple(path for path in self.seen(known, commit).branch.changed if path in changed and is_test_file(path))
+        if (before, commit) not in self._tests:
+            changed = {change.path for change in self._mirror.changed(before, commit)}
+            paths = self.seen(known, commit).branch.changed
+            self._tests[before, commit] = tuple(path for path in paths if path in changed and is_test_file(path))
+        return self._tests[before, commit]
 
 
 class PullRequests:
@@ -157,7 +161,8 @@ class ReviewFacts:
         """Of corrections. A commit that was read once more, since somebody answered, is none yet."""
         newest = self.commits.newest(known)
         ends = [self.commits.of(known, one) for one in known.attempts if one.outcome == "sent back"].count(newest)
-        for attempt in self.turns.of_coder(known):
+        to_qa = self.turns.to_qa(known)
+        for attempt in (one for one in sent_back(known) if one not in to_qa):
             commit = self.commits.of(known, attempt)
             if commit != newest or ends >= self.gates.begun("review", known.id, commit):
                 yield fingerprint(self.gates.evidence(known.id, commit), self.gates.reviewed(known.id, commit))

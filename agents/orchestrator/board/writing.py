@@ -51,9 +51,9 @@ class TestTurns:
         """Its turns in this round: they are no corrections of the coder's."""
         return self._turns(known)[1].turns
 
-    def of_coder(self, known: TaskRecord) -> list[Attempt]:
-        """Attempts that were sent back to the coder."""
-        return [turn.attempt for turn in self._turns(known)[0] if turn.who != "QA"]
+    def to_qa(self, known: TaskRecord) -> list[Attempt]:
+        """Attempts that were sent back to QA: no mistake and no correction of the coder's."""
+        return [turn.attempt for turn in self._turns(known)[0] if turn.who == "QA"]
 
     def next(self, known: TaskRecord, last: Attempt) -> Turn:
         """Who goes on from this attempt."""
@@ -87,9 +87,8 @@ class TestTurns:
         found, commit = turn.writing, self.commits.of(known, turn.attempt)
         evidence = self.gates.evidence(known.id, commit)
         if turn.who == "QA" and evidence:
-            asked = found.asked or rules(evidence.needing("write tests"))
             doubted = (*found.doubted, *rules(evidence.needing("correct")))
-            return replace(found, turns=found.turns + 1, before=found.before or commit, asked=asked, doubted=doubted)
+            return replace(found, turns=found.turns + 1, before=found.before or commit, doubted=doubted)
         return replace(found, answered=True) if turn.who and found.own else Writing(found.turns)
 
     def _seen(self, known: TaskRecord, writing: Writing, commit: str) -> Writing:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from sisimpur.agents.orchestrator.board.writing import TestTurns
 from sisimpur.agents.orchestrator.memory import lesson_text
 from sisimpur.agents.orchestrator.memory.lesson_text import ReviewComplaint, SeenOfTry, TaskSetback
 from sisimpur.shared.model.evidence import ChangesRequested
@@ -23,11 +24,14 @@ class Setbacks:
     journal: Journal
     gates: GateRepository
     mirror: Mirror
+    turns: TestTurns
 
     def of(self, task: str) -> Iterator[tuple[Attempt, TaskSetback]]:
-        """The newest first. That a base has moved under a change is nobody's mistake."""
+        """The newest first. That a base has moved under a change, or a test of QA's is wrong, is no coder's mistake."""
+        known = self.journal.task(task)
+        to_qa = self.turns.to_qa(known) if known else []
         for attempt in reversed(self.journal.attempts(task)):
-            if attempt.outcome not in ("failed", "sent back"):
+            if attempt.outcome not in ("failed", "sent back") or attempt in to_qa:
                 continue
             commit = self.commit(task, attempt) or ""
             if attempt.refreshes and not commit:
