@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from sisimpur.agents.coder.parts import LEFT_OUT, place_of
+from sisimpur.agents.coder.parts import LEFT_OUT, lines_of, place_of
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.repo.definitions import definitions, parse
 
@@ -20,6 +20,7 @@ ORDER = re.compile(
     r"|(?P<path>[^\s:]+)(?:::(?P<name>[\w.]+)|:(?P<first>\d{1,7})-(?P<last>\d{1,7})))\s*"
 )
 SHOW_FILE = re.compile(r"SHOW (?P<path>[^\s:]*[./][^\s:]*)\s*")
+EDIT = re.compile(r"<{5,9} SEARCH>?\s*|>{5,9} REPLACE\s*")  # how the engine reads where an edit begins, and ends
 MOST_ORDERS = 20
 
 
@@ -68,8 +69,8 @@ def _order(line: str) -> PartOrder | None:
 def _outside(reply: str) -> Iterator[str]:
     """Lines outside of edits; quotes and bullets around them say nothing."""
     is_edit = False
-    for line in reply.splitlines():
-        if line.startswith(("<<<<<<< ", ">>>>>>> ")):
+    for line in reply.split("\n"):
+        if EDIT.fullmatch(line):
             is_edit = line.startswith("<")
         elif not is_edit:
             yield line.strip(" `*-")
@@ -97,13 +98,13 @@ def deleted(wanted: tuple[PartOrder, ...], before: Mapping[str, str], now: Mappi
 
 def _without(one: PartOrder, before: str, text: str) -> str:
     """By name, from what stands there now; by lines, those that the model saw."""
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     if one.name:
         place = one.lines_in(text)
         first, last = place.start, place.stop - 1
     else:
         seen = one.lines_in(before)
-        gone = "".join(before.splitlines(keepends=True)[seen.start - 1 : seen.stop - 1])
+        gone = "".join(lines_of(before)[seen.start - 1 : seen.stop - 1])
         if text.count(gone) != 1:
             raise Refused(f"{one} was changed by an edit, or stands there more than once")
         first = text[: text.index(gone)].count("\n") + 1
@@ -124,5 +125,5 @@ def part_of(one: PartOrder, text: str) -> str:
     except Refused as reason:
         names = ", ".join(each.name for each in definitions(text))
         raise Refused(f"{reason}; the file has {names or 'no definitions'}") from None
-    lines = text.splitlines(keepends=True)[place.start - 1 : place.stop - 1]
+    lines = lines_of(text)[place.start - 1 : place.stop - 1]
     return f"{LEFT_OUT} lines {place.start}-{place.stop - 1}\n{''.join(lines)}"

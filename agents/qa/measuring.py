@@ -34,6 +34,15 @@ ENVIRONMENTS = (
     "pylint",
 )  # of the target's own environment, if it has them
 OPTION = re.compile(r"--(?:disable-noqa|strict|(?:max-line-length|select|ignore|extend-ignore)=[\w,]{1,200})")
+# Python, without the folder that it is started in: no file of the repository takes the place of the tool, or of a part.
+WITHOUT_THE_REPOSITORY = f"""import sys
+sys.path = [place for place in sys.path if place]
+import importlib.util, runpy
+tool = sys.argv.pop(1)
+if importlib.util.find_spec(tool) is None:
+    sys.exit({ABSENT})
+runpy.run_module(tool, run_name='__main__', alter_sys=True)
+"""
 FINDING = re.compile(r"^[^:\n]{1,500}:\d+:(?!\d+: note|\s*note)", re.MULTILINE)
 CONFIGURATION = ("pyproject.toml", "ruff.toml", ".ruff.toml")  # of the tools, in any folder
 
@@ -105,7 +114,7 @@ class Measuring:
         )
 
     def _of_environment(self, tool: str, options: Sequence[str], paths: Sequence[str]) -> Figure:
-        inner = f'python -c "import {tool}" 2>/dev/null || exit {ABSENT}\nexec python -m {tool} "$@" 2>/dev/null'
+        inner = f'python -c "{WITHOUT_THE_REPOSITORY}" {tool} "$@" 2>/dev/null'
         run = self.said(shlex.join(("sh", "-c", inner, "sh", *options, "--", *paths)))
         if run.code == ABSENT:
             return Figure(None, f"{tool} is not in the environment of the tests; name it in `setup:`")

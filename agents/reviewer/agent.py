@@ -9,13 +9,19 @@ from typing import Protocol
 
 from sisimpur.agents.reviewer import answer
 from sisimpur.agents.reviewer.answer import AskedAbout, History, Read, ReviewReply, history, settle
-from sisimpur.agents.reviewer.definitions import called
-from sisimpur.agents.reviewer.diff_analyzer import Chunk, chunks, repeated
-from sisimpur.agents.reviewer.gone import gone
+from sisimpur.agents.reviewer.definitions import called, gone
+from sisimpur.agents.reviewer.diff_analyzer import (
+    Chunk,
+    chunks,
+    evidence_text,
+    findings_text,
+    part_text,
+    repeated,
+    task_text,
+)
 from sisimpur.agents.reviewer.rules import lint_rules, rules
 from sisimpur.agents.reviewer.rules.case import Case, ChangedFile
 from sisimpur.agents.reviewer.rules.lint_rules import Linter
-from sisimpur.agents.reviewer.texts import evidence_text, findings_text, part_text, task_text
 from sisimpur.shared.llm.prompts import Asker, Prompts, quoted
 from sisimpur.shared.model.change import LINK, SUBMODULE, Change, HasPath
 from sisimpur.shared.model.errors import Refused, ReplyDeclined
@@ -229,7 +235,7 @@ class Reviewer:
             return verdict
         if settled.late:
             return Escalated(f"found late, on a line that had passed: {settled.late[0].text}", every)
-        doubts = [one for one in aside if one.severity is Severity.HIGH and not _names(reading.answers.owner, one)]
+        doubts = [one for one in aside if one.severity is Severity.HIGH]
         if doubts and isinstance(verdict, Approved):  # what opens a door is not closed by two models alone
             one = doubts[0]
             return Escalated(f"{one.path}:{one.line} {one.text}; the reviewer sets it aside: {aside[one]}", every)
@@ -244,10 +250,6 @@ def settled_by_owner(found: Iterable[Finding], answers: Answers) -> tuple[Findin
         else one
         for one in found
     )
-
-
-def _names(words: Iterable[str], finding: Finding) -> bool:
-    return any(map(finding.is_named_in, words))
 
 
 def _set_aside(finding: Finding, reason: str) -> Finding:

@@ -182,7 +182,7 @@ SECRETS = (  # files that usually hold keys
 TEMPLATES = (".env.example", ".env.sample", ".env.template", ".env.dist")
 TESTS = (
     *("conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "setup.py", "pyproject.toml", "noxfile.py", ".coveragerc"),
-    "hatch_build.py",
+    *("hatch_build.py", "ruff.toml", ".ruff.toml", ".flake8", "mypy.ini", ".mypy.ini", ".pylintrc*", "pylintrc"),
 )
 PYTHON_START = ("*.pth", "sitecustomize*", "usercustomize*", "*.dist-info/", "*.egg-info/")
 RUNNERS = (  # what runs the tests, or would stand in its place

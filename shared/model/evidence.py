@@ -196,11 +196,14 @@ class Finding:
     rule: str
     text: str  # one line: what is wrong and what would be right
     quote: str = ""  # the line itself
+    rest: str = ""  # digest of the statement, where that has more lines than this one
 
     @property
     def signature(self) -> str:
         """The same for the same complaint about the same text, wherever the line has moved to."""
-        words = "\0".join((self.path, self.source, self.rule, " ".join(self.quote.split())))
+        words = "\0".join(
+            (self.path, self.source, self.rule, " ".join(self.quote.split()), *filter(None, (self.rest,)))
+        )
         return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def is_named_in(self, words: str) -> bool:

@@ -19,6 +19,7 @@ HARMLESS = Change("src/a.py", "modified", "100644", "100644")
         *(".aider.conf.yml", ".aiderignore", ".env", ".env.production", "AGENTS.md", "CLAUDE.md", ".claude/x.json"),
         *(".cursor/rules", ".vscode/tasks.json", ".idea/x.xml", ".mcp.json", "conftest.py", "tests/deep/conftest.py"),
         *("pytest.ini", "tox.ini", "setup.cfg", "setup.py", "pyproject.toml"),
+        *("ruff.toml", "api/.ruff.toml", ".flake8", "mypy.ini", ".mypy.ini", "pylintrc", ".pylintrc.toml"),
         *("requirements.txt", "requirements-dev.txt"),
         *("poetry.lock", "uv.lock", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "Cargo.lock", "bun.lockb"),
         *("gradle.lockfile", "web/package.json", "Makefile", "Dockerfile", "Dockerfile.dev", "compose.yaml"),

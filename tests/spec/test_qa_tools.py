@@ -284,3 +284,32 @@ def test_a_compose_file_is_read_without_an_engine(path: str, text: str, said: li
 def test_a_compose_file_that_we_cannot_read_is_named() -> None:
     [told] = own_readings.compose("compose.yml", "x-a: &a\n  image: b\nservices:\n  web: *a\n", ())
     assert isinstance(told, str) and "anchors and aliases" in told
+
+
+# --- files that were built to do harm -------------------------------------------------------------------------
+
+
+def own_says(path: str, text: str, *others: str) -> Evidence:
+    """Of a change that brings a file which is read by ourselves."""
+    files = Files({}, dict.fromkeys((path, *others), text))
+    branch = Branch("agent/t1", "base", "change", (path,))
+    box = Toolbox(TalkingBench(lambda *_: ("", ABSENT)), Book(), files, branch, (path,))
+    return box.check(Evidence("change", "", "base", "", ""))
+
+
+@pytest.mark.parametrize(
+    "needed", ["5", "true", "web", "[{a: b}]", "[[a]]", "{web: {condition: x}}", "[1, null]", '"\\0"']
+)
+def test_no_compose_file_raises(needed: str) -> None:
+    text = f"services:\n  web:\n    image: x\n    depends_on: {needed}\n"
+    assert ran(own_says("compose.yml", text), "our reading of compose files").end.startswith("ran")
+
+
+def test_no_dockerfile_raises_or_takes_long() -> None:
+    deep = own_says("Dockerfile", f"FROM a\nCOPY {'[' * 100_000}\n")
+    assert ran(deep, "our reading of Dockerfiles") == ToolRun("our reading of Dockerfiles", "ran")
+    names = " ".join(f"s{number}" for number in range(50_000))
+    wide = own_says("Dockerfile", f"FROM a\nCOPY {names} to\n", *(f"p/{number}" for number in range(5_000)))
+    found = ran(wide, "our reading of Dockerfiles")
+    assert len(found.new) == readings.MOST
+    assert found.end == f"ran; not seen: it says more than {readings.MOST} things"

@@ -148,6 +148,9 @@ BAD = [
     bad("the report", "tests/a.py", "open('/tmp/junit.xml', 'w')\n", "knows it is tested", HIGH),
     bad("the coverage", "a.py", "Path('.coverage').unlink()\n", "knows it is tested", HIGH),
     bad("who calls", "a.py", "import sys\nsys._getframe(1)\n", "knows it is tested", MEDIUM, 2),
+    bad("a file that no linter looks at", "a.py", "x = 1\n# ruff: noqa\n", "check switched off", MEDIUM, 2),
+    bad("only one rule of a file", "a.py", "# flake8: noqa: E501\n", "check switched off", MEDIUM),
+    bad("a file without types", "tests/test_a.py", "# mypy: ignore-errors\n", "check switched off", MEDIUM),
     # --- what the eye does not see
     bad("bidi", "a.py", "x = 'a\u202eb'\n", "hidden text", HIGH),
     bad("zero width", "README.md", "a\u200bb\n", "hidden text", HIGH),
@@ -222,6 +225,7 @@ GOOD = [
     good("an error that is told", "a.py", "try:\n    f()\nexcept Exception:\n    log()\n"),
     good("a command prints", "tool.py", "print(a)\n\n\nif __name__ == '__main__':\n    main()\n"),
     good("a management command", "app/management/commands/a.py", "print(a)\n"),
+    good("a line that says why", "a.py", "import a  # noqa: F401  others take it from here\n"),
     good("todo as a word", "a.py", "todo = [1]\nx = 'TODO list'\n"),
     good("sys.modules of its own", "a.py", "import sys\nx = sys.modules[__name__]\ny = 'a' in sys.argv\n"),
     good("tests may import", "tests/test_a.py", "import unittest\nfrom unittest import mock\nimport pytest\n"),
@@ -529,9 +533,9 @@ def test_a_secret_in_a_files_name_is_found_and_not_repeated() -> None:
     assert SECRET not in repr(hits)
 
 
-def test_no_rule_fills_the_page() -> None:
-    hits = found("a.py", "eval(a)\n" * 100 + "breakpoint()\n")
-    assert [one.rule for one in hits] == ["dangerous call"] * rules.MOST_OF_A_RULE + ["debugging"]
+def test_remarks_do_not_fill_the_page_and_what_decides_is_told_whole() -> None:
+    hits = found("a.py", "eval(a)\n" * 100 + "x = 1  # TODO\n" * 100)
+    assert [one.rule for one in hits] == ["dangerous call"] * 100 + ["todo"] * rules.MOST_OF_A_RULE
 
 
 # --- popular names -------------------------------------------------------------------------------------------

@@ -172,14 +172,15 @@ def test_a_finding_of_some_weight_may_be_set_aside_with_a_reason() -> None:
     assert "(set aside by the reviewer: t is checked in line 3)" in reviewed.verdict.findings[0].text
 
 
-def test_what_opens_a_door_is_set_aside_with_the_owners_word() -> None:
+def test_what_opens_a_door_is_set_aside_by_the_owners_ruling_alone() -> None:
     verdict = review(aside(), after=DROPS, said=WRONG).verdict
     assert isinstance(verdict, Escalated)
     assert "SQL put together" in verdict.reason and "t is checked in line 3" in verdict.reason
-    named = Answers(owner=("app.py:10 stays as it is",))
-    assert shape(review(aside(), after=DROPS, said=named).verdict) == ("Approved", [("app.py", 10, "low")])
-    other = Answers(owner=("use a file",))
-    assert isinstance(review(aside(), after=DROPS, said=other).verdict, Escalated)
+    for words in ("app.py:10 must not be built from strings", "app.py:10 stays as it is", "use a file"):
+        said = Answers(("the finding is wrong",), (words,))  # what names a line may ask for it, or forbid it
+        assert isinstance(review(aside(), after=DROPS, said=said).verdict, Escalated)
+    over = replace(WRONG, over=frozenset({signature(DROPS)}))
+    assert shape(review(approve(), after=DROPS, said=over).verdict) == ("Approved", [("app.py", 10, "low")])
 
 
 NAMES = [
@@ -248,6 +249,14 @@ def test_the_owners_word_over_a_finding_settles_it_wherever_its_line_is() -> Non
     lower = {"app.py": DROPS["app.py"].replace("def drop", "# more\ndef drop")}
     assert shape(review(approve(), after=lower, said=over).verdict) == ("Approved", [("app.py", 11, "low")])
     other = {"app.py": DROPS["app.py"].replace("drop table", "drop view")}
+    assert isinstance(review(approve(), after=other, said=over).verdict, ChangesRequested)
+
+
+def test_the_owners_word_over_a_call_is_of_all_its_lines() -> None:
+    call = "import subprocess\nsubprocess.run(\n    {},\n    shell=True,\n)\n"
+    over = Answers(over=frozenset({signature({"app.py": call.format("'make'")})}))
+    same, other = {"app.py": f"# more\n{call}".format("'make'")}, {"app.py": call.format("sys.argv[1]")}
+    assert isinstance(review(approve(), after=same, said=over).verdict, Approved)
     assert isinstance(review(approve(), after=other, said=over).verdict, ChangesRequested)
 
 

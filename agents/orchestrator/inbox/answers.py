@@ -118,4 +118,5 @@ class OwnerAnswers:
 def _named(findings: Sequence[Finding], named: str) -> Finding | None:
     if named.isdecimal() and 0 < int(named) <= len(findings):
         return findings[int(named) - 1]
-    return next((one for one in findings if len(named) >= SHORTEST and one.signature.startswith(named)), None)
+    meant = {one.signature: one for one in findings if len(named) >= SHORTEST and one.signature.startswith(named)}
+    return next(iter(meant.values())) if len(meant) == 1 else None

@@ -16,7 +16,7 @@ from sisimpur.agents.qa.tools import readings
 from sisimpur.agents.qa.tools.readings import Reading
 from sisimpur.agents.qa.tools.table import TOOLS, FileTool, home_of, is_checked_by_tools
 from sisimpur.shared.model.change import HasPath
-from sisimpur.shared.model.errors import BrokenSetup, Unavailable
+from sisimpur.shared.model.errors import BrokenSetup, Refused, Unavailable
 from sisimpur.shared.model.evidence import Evidence, Problem, SuiteRun, ToolRun
 from sisimpur.shared.model.work import Branch
 
@@ -90,8 +90,9 @@ class Toolbox:
         paths = self._paths(commit)
         files = [path for path in files if path in paths]
         if tool.own:
-            found = [one for path in files for one in tool.own(path, self._text(commit, path), paths)]
-            return readings.taken(found)
+            own = tool.own
+            texts = ((path, self._text(commit, path)) for path in files)
+            return readings.gathered(one for path, text in texts for one in own(path, text, paths))
         if not files and not tool.at:
             return Reading()
         line = tool.line([] if tool.at else files, home)
@@ -118,7 +119,10 @@ class Toolbox:
         return frozenset(entry.path for entry in self.files.tree(commit))
 
     def _text(self, commit: str, path: str) -> str:
-        return (self.files.read(commit, path) or b"").decode("utf-8", "replace")
+        try:
+            return (self.files.read(commit, path) or b"").decode("utf-8", "replace")
+        except Refused:  # too large for what it is
+            return "\0"
 
 
 # --- what follows ---------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ HEREDOC = re.compile(r"<<-?\s*[\"']?(\w+)")
 
 def dockerfile(path: str, text: str, paths: Collection[str]) -> Iterator[ToolRemark | str]:
     """`paths`: the files of the commit. A source is missed if neither the root nor the file's own folder has it."""
-    begun = False
+    begun, there = False, {place for path in paths for place in (path, *_folders(path))}
     for number, line in _instructions(text):
         word, _, rest = line.partition(" ")
         name = word.upper()
@@ -33,8 +33,8 @@ def dockerfile(path: str, text: str, paths: Collection[str]) -> Iterator[ToolRem
         elif not begun and name != "ARG":
             yield ToolRemark(f"{path} no FROM", f"{path}:{number}: {name} stands before the first FROM")
         elif name in ("COPY", "ADD"):
-            for source in _sources(rest):
-                if not _is_there(source, posixpath.dirname(path), paths):
+            for source in dict.fromkeys(_sources(rest)):
+                if not _is_there(source, posixpath.dirname(path), there):
                     yield ToolRemark(f"{path} source {source}", f"{path}:{number}: {source} is not in the repository")
     if not begun:
         yield ToolRemark(f"{path} no FROM", f"{path}: there is no FROM")
@@ -66,18 +66,23 @@ def _sources(rest: str) -> list[str]:
     rest = " ".join(word for word in words if not word.startswith("--"))
     try:
         named = json.loads(rest) if rest.startswith("[") else rest.split()
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     plain = [str(one) for one in named[:-1]]
     return [one for one in plain if not re.search(r"[$*?\[\]\"'\\]|^[a-z]+://|^git@", one)]
 
 
-def _is_there(source: str, folder: str, paths: Collection[str]) -> bool:
+def _folders(path: str) -> Iterator[str]:
+    while path := posixpath.dirname(path):
+        yield path
+
+
+def _is_there(source: str, folder: str, there: Collection[str]) -> bool:
+    """`there`: files and folders."""
     name = posixpath.normpath(source.lstrip("/"))
     if name in (".", "..") or name.startswith("../"):
         return True
-    wanted = {name, posixpath.normpath(posixpath.join(folder, name))}
-    return any(path == one or path.startswith(f"{one}/") for one in wanted for path in paths)
+    return name in there or posixpath.normpath(posixpath.join(folder, name)) in there
 
 
 def compose(path: str, text: str, _paths: Collection[str]) -> Iterator[ToolRemark | str]:
@@ -99,7 +104,8 @@ def compose(path: str, text: str, _paths: Collection[str]) -> Iterator[ToolRemar
         said = service if isinstance(service, dict) else {}
         if not is_part and not said.keys() & {"image", "build", "extends"}:
             yield ToolRemark(f"{path} {name} image", f"{path}: the service {name} has neither `image:` nor `build:`")
-        for other in said.get("depends_on") or ():
+        needed = said.get("depends_on") or ()
+        for other in map(str, needed if isinstance(needed, list | dict) else ()):
             if not is_part and other not in services:
                 yield ToolRemark(
                     f"{path} {name} needs {other}", f"{path}: {name} depends on {other}, which is no service"

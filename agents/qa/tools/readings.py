@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from sisimpur.shared.model.text import one_line
-from sisimpur.shared.sandbox import workflow_linters
+from sisimpur.shared.sandbox.linter import rows
 
 ABSENT = 93  # how a tool's command ends that is not installed
 DJANGO = "sisimpur-django "  # begins each line of inside/gate_django.py
@@ -67,20 +67,22 @@ def read(reader: Reader, output: str, end: str, code: int) -> Reading:
         return Reading(unable=f"it was ended: {one_line(end)}", is_blind=True)
     if code == ABSENT:
         return Reading(unable="it is not installed", is_blind=True)
+    return gathered(reader(output), output, code)
+
+
+def gathered(told: Iterator[ToolRemark | str], output: str = "", code: int = 0) -> Reading:
+    """What is told, as values of limited size. Never raises."""
     found: list[ToolRemark | str] = []
     try:
-        found += islice(reader(output), MOST)
+        found += islice(told, MOST)
+        more = [f"it says more than {MOST} things"] if next(told, None) else []
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
         found.append(_broken(output, code))
+        more = []
     if code and not found:
         found.append(_broken(output, code))
-    return taken(found)
-
-
-def taken(found: Sequence[ToolRemark | str]) -> Reading:
-    """What was found, as values of limited size."""
     remarks = (ToolRemark(one_line(one.key), one_line(one.text)) for one in found if isinstance(one, ToolRemark))
-    return Reading(tuple(remarks), next((one_line(one) for one in found if isinstance(one, str)), ""))
+    return Reading(tuple(remarks), next((one_line(one) for one in [*found, *more] if isinstance(one, str)), ""))
 
 
 def _broken(output: str, code: int) -> ToolRemark:
@@ -149,7 +151,7 @@ def compose(output: str) -> Iterator[ToolRemark | str]:
 
 def workflow(tool: str, output: str) -> Iterator[ToolRemark | str]:
     """Answer of a linter of workflows. A form of risk that a file has already is known there."""
-    for row in workflow_linters.rows(tool, json.loads(output)):
+    for row in rows(tool, json.loads(output)):
         yield ToolRemark(f"{row.path} {row.rule}", f"{row.path}:{row.line}: {row.text}")
 
 

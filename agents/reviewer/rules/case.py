@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left
+import hashlib
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -67,7 +68,15 @@ class ChangedFile:
     def finding(self, line: int, severity: Severity, rule: str, text: str) -> Finding:
         """Make a finding of a rule about this line; 0: about the file."""
         quote = self.lines[line - 1].strip()[:LONGEST_QUOTE] if 0 < line <= len(self.lines) else ""
-        return Finding(self.path, line, severity, "rule", rule, text, quote)
+        is_whole = " ".join(quote.split()) == (words := self.words(line))
+        rest = "" if is_whole or not quote else hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return Finding(self.path, line, severity, "rule", rule, text, quote, rest)
+
+    def words(self, line: int) -> str:
+        """All words of the statements that a line belongs to: of a call over many lines the first says nothing."""
+        spans = [span(node) for node in self.tree.statements(line)] if self.tree else []
+        first, last = min((one for one, _ in spans), default=line), max((end for _, end in spans), default=line)
+        return " ".join(" ".join(self.lines[max(0, first - 1) : last]).split())
 
 
 def _nothing(_: str) -> str | None:
@@ -97,6 +106,7 @@ class Case:
 # --- Python as the rules see it ------------------------------------------------------------------------------
 
 LONGEST = 400_000  # characters of a file that is parsed
+BODIES = ("body", "orelse", "finalbody", "handlers", "cases")  # of statements, in statements
 MOST_GIVEN = 50  # values of a name that are looked at
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -146,6 +156,15 @@ class PythonTree:
         while (found := self._parents.get(node)) is not None:
             yield found
             node = found
+
+    def statements(self, line: int) -> list[ast.AST]:
+        """Those that hold the line and begin last: one, or all of `a(); b()` and of `if a: b()`."""
+        around: list[ast.AST] = []
+        level: list[ast.AST] = [self.module]
+        while level := [child for node in level for child in _inside(node, line)]:
+            around += level
+        last = max((_first(node) for node in around), default=0)
+        return [node for node in around if _first(node) == last]
 
     def names_above(self, line: int) -> tuple[str, ...]:
         """The classes and functions that a line stands in and does not begin, from the outside in."""
@@ -230,6 +249,23 @@ class PythonTree:
 def _module(node: ast.ImportFrom) -> str:
     """Name of a module with the dots of a relative import: `.mock` is not the package mock."""
     return "." * node.level + (node.module or "")
+
+
+def _inside(node: ast.AST, line: int) -> Iterator[ast.AST]:
+    """What holds the line of what stands in it; each body is in the order of its lines."""
+    for body in (getattr(node, name, ()) for name in BODIES):
+        place = bisect_right(body, line, key=_first)
+        while place and _last(body[place - 1]) >= line:
+            place -= 1
+            yield body[place]
+
+
+def _first(node: ast.AST) -> int:
+    return span(node.pattern if isinstance(node, ast.match_case) else node)[0]
+
+
+def _last(node: ast.AST) -> int:
+    return span(node.body[-1] if isinstance(node, ast.match_case) else node)[1]
 
 
 def _bound_otherwise(node: ast.AST) -> list[str]:

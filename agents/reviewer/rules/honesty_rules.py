@@ -16,6 +16,10 @@ from sisimpur.shared.model.evidence import Finding, Severity, is_test_file
 from sisimpur.shared.repo.definitions import span
 
 HIGH, MEDIUM = Severity.HIGH, Severity.MEDIUM
+UNCHECKED = re.compile(  # for all of a file
+    r"#\s*(?:(?:ruff|flake8)\s*:\s*noqa\b|mypy\s*:\s*ignore-errors|pylint\s*:\s*(?:skip-file|disable=all))",
+    re.IGNORECASE,
+)
 RULE = "knows it is tested"
 
 RUNNERS = {"pytest", "_pytest", "unittest", "nose", "test", "tests", "py.test", "xdist", "coverage"}
@@ -47,6 +51,7 @@ MARKS = re.compile(r"PYTEST_|\bPYTEST_CURRENT_TEST\b|\bDJANGO_TEST")
 
 def findings(case: Case) -> Iterator[Finding]:
     for file in case.files:
+        yield from _unchecked(file)
         if file.tree:
             yield from _forging(file, file.tree)
             yield from _switched_off(file, file.tree)
@@ -56,6 +61,14 @@ def findings(case: Case) -> Iterator[Finding]:
         yield from _asking(file, file.tree)
         yield from _patching(file, file.tree)
     yield from _special_cases(case)
+
+
+def _unchecked(file: ChangedFile) -> Iterator[Finding]:
+    """A goal may be measured by what a linter finds."""
+    for number, text in file.added.items():
+        if file.is_python and UNCHECKED.search(text):
+            what = "no linter looks at this file any more; mend what it finds, or say at one line why it is right"
+            yield file.finding(number, MEDIUM, "check switched off", what)
 
 
 def _hooks(file: ChangedFile, module: ast.Module) -> Iterator[Finding]:

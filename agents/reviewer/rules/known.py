@@ -7,12 +7,12 @@ and not `run(f"drop {a}")`. A name is followed to what the function gives it.
 from __future__ import annotations
 
 import ast
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sisimpur.agents.reviewer.rules.case import (
+    BODIES,
     MOST_GIVEN,
     Case,
     ChangedFile,
@@ -21,9 +21,7 @@ from sisimpur.agents.reviewer.rules.case import (
     target_names,
 )
 from sisimpur.shared.model.evidence import Finding, Severity
-from sisimpur.shared.repo.definitions import span
 
-BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 PASSES_ON = ("format", "join", "format_map")  # methods of texts: their values are put in as they are
 DEEPEST = 60  # calls in calls
 OF_VALUES = ("raw SQL", "unescaped HTML")  # rules: what a text says by itself is no danger
@@ -59,7 +57,7 @@ def settled_by_base(
             yield one
         elif (one.path, one.rule, form(now[one.path], one.line, one.rule)) in forms:
             yield replace(one, severity=Severity.LOW, text=f"{one.text} (as this file did before)")
-        elif gone[one.rule, words := _words(now[one.path], one.line)] > 0:
+        elif gone[one.rule, words := now[one.path].words(one.line)] > 0:
             gone[one.rule, words] -= 1
             yield replace(one, severity=Severity.LOW, text=f"{one.text} (moved, not new)")
         else:
@@ -71,7 +69,7 @@ Files = Mapping[str, ChangedFile]
 
 def _gone(old: Iterable[Finding], then: Files, now: Files) -> Counter[tuple[str, str]]:
     """(rule, words of a statement) -> how many of them no file holds any more where it stood."""
-    stood = Counter((one.path, one.rule, _words(then[one.path], one.line)) for one in old)
+    stood = Counter((one.path, one.rule, then[one.path].words(one.line)) for one in old)
     left = {path: " ".join((file.after or "").split()) for path, file in now.items()}
     found: Counter[tuple[str, str]] = Counter()
     for (path, rule, words), count in stood.items():
@@ -79,24 +77,17 @@ def _gone(old: Iterable[Finding], then: Files, now: Files) -> Counter[tuple[str,
     return found
 
 
-def _words(file: ChangedFile, line: int) -> str:
-    """All words of the statements that a line belongs to: of a call over many lines the first says nothing."""
-    spans = [span(node) for node in _statements(file.tree, line)] if file.tree else []
-    first, last = min((one for one, _ in spans), default=line), max((end for _, end in spans), default=line)
-    return " ".join(" ".join(file.lines[first - 1 : last]).split())
-
-
 # --- the form of a line --------------------------------------------------------------------------------------
 
 
 def form(file: ChangedFile, line: int, rule: str) -> str:
     """The form of the statements that a line of the new file belongs to; of what is no Python, its words."""
-    found = _statements(file.tree, line) if file.tree else []
+    found = file.tree.statements(line) if file.tree else []
     try:
         shapes = [_form(node, _Shape(file.tree, rule in OF_VALUES)) for node in found if file.tree]
     except RecursionError:  # nested too deeply to have a form
         shapes = []
-    return ";".join(shapes) or _words(file, line)
+    return ";".join(shapes) or file.words(line)
 
 
 def _form(node: ast.AST, shape: _Shape) -> str:
@@ -107,33 +98,6 @@ def _form(node: ast.AST, shape: _Shape) -> str:
         return "=".join((*settings, shape.of(value, 0)))
     parts = tuple(part for name, part in ast.iter_fields(node) if name not in BODIES)
     return type(node).__name__ + shape.of(parts, 0)
-
-
-def _statements(tree: PythonTree, line: int) -> list[ast.AST]:
-    """Those that hold the line and begin last: one, or all of `a(); b()` and of `if a: b()`."""
-    around: list[ast.AST] = []
-    level: list[ast.AST] = [tree.module]
-    while level := [child for node in level for child in _inside(node, line)]:
-        around += level
-    last = max((_first(node) for node in around), default=0)
-    return [node for node in around if _first(node) == last]
-
-
-def _inside(node: ast.AST, line: int) -> Iterator[ast.AST]:
-    """What holds the line of what stands in it; each body is in the order of its lines."""
-    for body in (getattr(node, name, ()) for name in BODIES):
-        place = bisect_right(body, line, key=_first)
-        while place and _last(body[place - 1]) >= line:
-            place -= 1
-            yield body[place]
-
-
-def _first(node: ast.AST) -> int:
-    return span(node.pattern if isinstance(node, ast.match_case) else node)[0]
-
-
-def _last(node: ast.AST) -> int:
-    return span(node.body[-1] if isinstance(node, ast.match_case) else node)[1]
 
 
 @dataclass(frozen=True)
