@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import ipaddress
 import os
@@ -101,6 +102,11 @@ def pytest_collection(session: pytest.Session) -> None:
         if any((ROOT / path).is_relative_to(one) for one in asked):
             with suppress(Exception, pytest.skip.Exception):  # the collection tells
                 importlib.import_module(".".join(path.with_suffix("").parts))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What was loaded stays to the end: nobody looks through it for garbage again and again."""
+    gc.freeze()
 
 
 @pytest.fixture

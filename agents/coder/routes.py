@@ -26,7 +26,8 @@ class Routes:
     def __call__(self, run: Run, task: TaskSpec, correction: Correction | None) -> Route:
         tries = self.books.tries(run.task, run.attempt) + (correction is not None)
         route = self._routed(task, tries, run.day)
-        return replace(route, marks=self._marks(run.agent, route.model.model))
+        is_read_again = not (correction and correction.tests)  # QA's turn has other files, and is asked once
+        return replace(route, marks=is_read_again and self._marks(run.agent, route.model.model))
 
     def _routed(self, task: TaskSpec, tries: int, day: str) -> Route:
         """A model whose newest call was refused rests for the day: the other one may be there.

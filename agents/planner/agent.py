@@ -15,6 +15,7 @@ from sisimpur.agents.planner import goal_words, settling
 from sisimpur.agents.planner.chains import shortened
 from sisimpur.agents.planner.facts import asking
 from sisimpur.agents.planner.facts.codebase_analyzer import CodebaseAnalyzer
+from sisimpur.agents.planner.facts.matching import Meanings
 from sisimpur.agents.planner.facts.source import SourceTree
 from sisimpur.agents.planner.plan_rules import Faults, Tree, faults, unanswered, verdicts
 from sisimpur.agents.planner.settling import settled
@@ -40,6 +41,7 @@ class Known:
 
     general: str
     special: str
+    meanings: Meanings
     is_shared: bool = False
     asked: str = ""
 
@@ -67,7 +69,7 @@ class Planner:
         for number, goals in enumerate(groups[:MOST_GROUPS]):
             rest = tuple(goal for group in groups[number:] for goal in group)
             narrowed = _narrowed(order, goals, answer, len(rest) - len(goals))
-            known = Known(facts.general, facts.groups[number].text, is_shared=len(groups) > 1)
+            known = Known(facts.general, facts.groups[number].text, facts.meanings, is_shared=len(groups) > 1)
             try:
                 answer = _joined(answer, self._planned(run, narrowed, known, source))
             except (Stumble, OutOfBudget) as error:
@@ -82,7 +84,7 @@ class Planner:
         tree = Tree.of(source.files())
         reply = self._ask(run, order, known)
         if reply.asks:
-            known = replace(known, asked=_told(source, reply))
+            known = replace(known, asked=_told(source, known, reply))
             reply = self._ask(run, order, known)
         reply, notes = self._checked(run, order, known, tree, reply)
         answer = settled(reply, order, tree, run.day)
@@ -166,9 +168,9 @@ def _with_rest(answer: PlanAnswer, rest: Sequence[Goal], why: str) -> PlanAnswer
     return replace(answer, deferred=answer.deferred + tuple(goal.id for goal in rest), notes=(*answer.notes, note))
 
 
-def _told(source: SourceTree, reply: PlanReply) -> str:
+def _told(source: SourceTree, known: Known, reply: PlanReply) -> str:
     """What the model asked to see; it is told that it cannot ask again."""
-    told = quoted(asking.told(source, reply.asks), "asked")
+    told = quoted(asking.told(source, known.meanings, reply.asks), "asked")
     return f"# What you asked to see\n\n{told}\n\nNow answer completely, with `asks` empty: you cannot ask again."
 
 

@@ -36,6 +36,7 @@ from sisimpur.agents.planner.task_spec import (
 )
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Goal, PlanAnswer, PlanOrder, Question, TaskSpec
+from sisimpur.shared.words.meaning import says_no
 
 # --- the model's evidence -------------------------------------------------------------------------------------
 
@@ -97,7 +98,10 @@ def stands(piece: ClaimedEvidence, goal: Goal, source: SourceTree) -> bool:
             is_there = any(path == name or path.endswith(f"/{name}") for path in source.files())
             return bool(name) and name in spoken and not is_there
         case Proof.NO_TEXT:
-            found = any(hits(source, text, ENOUGH) for text in (piece.quote, piece.quote.lower()))
+            forms = (piece.quote, piece.quote.lower())
+            found = any(hits(source, text, ENOUGH) for text in forms) or any(
+                text in path for path in source.files() for text in forms
+            )
             return _says_something(piece.quote) and piece.quote in spoken and not found
 
 
@@ -124,6 +128,7 @@ MAX_CONTEXT = 12
 MAX_TESTS, LONGEST_TEST = 20, 300  # that may be expected to change
 LONGEST_REASON = 300
 LONGEST_WHY = 500
+MOST_NOTES, LONGEST_NOTE = 10, 300  # of the owner, that stand in every task
 
 
 def settled(reply: PlanReply, order: PlanOrder, tree: Tree, day: str) -> PlanAnswer:
@@ -241,7 +246,7 @@ def _spec(tasks: Sequence[Draft], place: int, ids: Mapping[int, str], order: Pla
     return TaskSpec(
         id=ids[place],
         title=headline(draft.title),
-        description=body(draft.description),
+        description=body(draft.description) + _kept_notes(order),
         priority=next(goal.priority for goal in order.goals if goal.id == draft.goal_id),
         goal_id=draft.goal_id,
         files=tuple(files),
@@ -255,6 +260,19 @@ def _spec(tasks: Sequence[Draft], place: int, ids: Mapping[int, str], order: Pla
         kind=draft.kind,
         changes_tests=tuple(filter(None, (one_line(test, LONGEST_TEST) for test in draft.changes_tests)))[:MAX_TESTS],
     )
+
+
+def _kept_notes(order: PlanOrder) -> str:
+    """The owner's notes that forbid something and that no guard enforces: who writes and who reviews must know them.
+
+    Nothing of the owner stands beside the words of strangers.
+    """
+    guarded = {guard.note for guard in order.guards}
+    notes = (note.text for note in order.notes if note.text not in guarded and says_no(note.text))
+    lines = [f"- {line}" for line in filter(None, (body(one_line(note, LONGEST_NOTE)) for note in notes))]
+    if not lines or any(goal.proposed_by for goal in order.goals):
+        return ""
+    return "\n".join(["\n\nThe owner's notes, which hold for every task:", *lines[:MOST_NOTES]])
 
 
 def _reason(draft: Draft, order: PlanOrder) -> str:

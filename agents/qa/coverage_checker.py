@@ -17,9 +17,8 @@ from sisimpur.agents.qa.runner.suite import JOB, MAX_REPORT
 from sisimpur.shared.model.change import Change
 from sisimpur.shared.model.evidence import Problem, SuiteRun
 from sisimpur.shared.model.naming import is_upkeep
+from sisimpur.shared.model.text import ranges
 from sisimpur.shared.model.work import TaskSpec
-
-MOST_SHOWN = 5  # places in one line of text
 
 
 def read_coverage(data: bytes | None, asked: Collection[str]) -> tuple[float | None, dict[str, tuple[int, ...]]]:
@@ -116,10 +115,8 @@ def drop(
 
 
 def places(lines: Mapping[str, Sequence[int]]) -> str:
-    """`app.py:3, app.py:4 and 12 more`."""
-    found = [f"{path}:{line}" for path, numbers in lines.items() for line in numbers]
-    more = f" and {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
-    return ", ".join(found[:MOST_SHOWN]) + more
+    """All of them: `app.py:3-9, 12; b.py:4`."""
+    return "; ".join(f"{path}:{ranges(numbers)}" for path, numbers in lines.items() if numbers)
 
 
 # --- proof of upkeep ------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import Literal
 from sisimpur.agents.qa.analysis.task_words import Announced, Named, asks_for_behaviour, bare_name, is_declared, mends
 from sisimpur.agents.qa.analysis.test_changes import EMPTY, GONE, Weakening
 from sisimpur.agents.qa.analysis.touched import SuiteFiles, Touched
+from sisimpur.agents.qa.analysis.uncovered import in_ranges
 from sisimpur.agents.qa.traces import cause
 from sisimpur.shared.model.evidence import UNCHANGED, UNSHOWN, Problem, Remedy, SuiteRun, is_test_file
 from sisimpur.shared.model.work import TaskSpec
@@ -123,7 +124,7 @@ def _odd_places(touched: Touched, runs: Runs, places: SuiteFiles) -> Iterator[Pr
     holding = places.files(runs.base.of("passed"))
     odd = [change.path for change in touched.changes if change.path in holding and not is_test_file(change.path)]
     if odd:
-        yield Problem("tests changed in an odd place", f"{named(odd)} holds tests and is changed", "ask owner")
+        yield Problem("tests changed in an odd place", f"{', '.join(odd)} holds tests and is changed", "ask owner")
     other = {test for test in runs.base.of("passed") - runs.change.outcomes.keys() if "[" in test}
     if other and not touched.touches_old_tests:
         text = f"{named(sorted(other))} is not run any more, although no test file was changed"
@@ -191,9 +192,9 @@ def _unkept(texts: Texts) -> Iterator[Problem]:
     """New tests are counted on the base too; where nothing is counted of the change itself, they could show nothing."""
     if not texts.unrun:
         return
-    text = f"no test runs {named(texts.unrun)}"
+    text = f"no test runs {in_ranges(texts.unrun)}"
     if texts.uncounted:
-        text = f"the lines that tests run were not counted on {texts.uncounted}: {named(texts.unrun)}"
+        text = f"the lines that tests run were not counted on {texts.uncounted}: {in_ranges(texts.unrun)}"
     remedy: Remedy = "ask owner" if texts.uncounted == "the change" else "write tests"
     yield Problem(UNCHANGED, f"it is to change nothing that shows, but {text}", remedy)
 
@@ -219,7 +220,7 @@ def _fails_without(test: str, task: TaskSpec, runs: Runs, places: SuiteFiles) ->
 
 def _configuration(touched: Touched) -> Iterator[Problem]:
     if paths := touched.configuration:
-        yield Problem("test configuration changed", f"it changes how tests are run: {named(paths)}", "ask owner")
+        yield Problem("test configuration changed", f"it changes how tests are run: {', '.join(paths)}", "ask owner")
 
 
 def _weakened(told: Announced, runs: Runs, weakened: Sequence[Weakening]) -> Iterator[Problem]:
@@ -231,7 +232,7 @@ def _weakened(told: Announced, runs: Runs, weakened: Sequence[Weakening]) -> Ite
             remedy: Remedy = "ask owner" if one.test and one.rule != EMPTY and told.names(one) else "correct"
             found.setdefault((one.rule, remedy), []).append(one)
     for (rule, remedy), ones in found.items():
-        text = named([f"{one.place} {one.test}: {one.what}".replace(" :", ":") for one in ones], "; ")
+        text = "; ".join(f"{one.place} {one.test}: {one.what}".replace(" :", ":") for one in ones)
         yield Problem(rule, text, remedy, tuple(f"{one.path}::{one.test}" for one in ones))
 
 
@@ -259,10 +260,10 @@ def _where(tests: Collection[str], run: SuiteRun) -> str:
     return f" at {named(sorted(set(places)))}" if places else ""
 
 
-def named(names: Sequence[str], sign: str = ", ") -> str:
-    """Return at most five of them."""
+def named(names: Sequence[str]) -> str:
+    """Return at most five of them; a Problem has all."""
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return sign.join(names[:MOST_NAMED]) + more
+    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def _reason(run: SuiteRun) -> str:

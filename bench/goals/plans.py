@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,12 +17,21 @@ OPEN_TASK = re.compile(r"^(\S+) \(goal [^)]*\): .* \[(.*)\]$", re.MULTILINE)
 OPEN_TASKS = re.compile(r"^# Open tasks$(.*?)^# ", re.MULTILINE | re.DOTALL)
 
 
+TESTS_TOO = "its tests too"  # the planner's rule: a task names the files of its tests
+
+
 @dataclass(frozen=True)
 class Work:
     """Some tasks of a goal, and whether their plan is that of a reader who saw all."""
 
     goal: Goal
     parts: tuple[int, ...]
+
+    @property
+    def tests(self) -> list[str]:
+        """Texts of tests that the goal knows of these tasks and that are not among its edits."""
+        files = [self.goal.home / "tests" / f"{self.goal.id}-{part + 1}.txt" for part in self.parts]
+        return [file.read_text("utf-8") for file in files if file.exists()]
 
 
 def titles(goal: Goal) -> Iterator[tuple[str, Work]]:
@@ -78,6 +88,15 @@ def _line(goal: Goal, need: Need, number: int) -> dict[str, Any]:
 
 def _right_plan(goal: Goal) -> list[tuple[str, tuple[str, ...]]]:
     return [(task.title, task.files + task.new_files) for task in goal.plan]
+
+
+def _with_tests(goal: Goal, number: int, paths: Sequence[str], sight: Sight) -> tuple[str, ...]:
+    """The files of a task and of its test, if one is known and the prompt asks for it: where others keep theirs."""
+    if TESTS_TOO not in sight.system or not Work(goal, (number,)).tests or any(map(is_test, paths)):
+        return tuple(paths)
+    kept = Counter(file.parent.relative_to(goal.tree).as_posix() for file in goal.tree.rglob("test_*.py"))
+    stem = paths[0].rpartition("/")[2].removesuffix(".py")
+    return (*paths, f"{max(kept, key=lambda one: (kept[one], one))}/test_{stem}_{number + 1}.py")
 
 
 def _wrong_plan(goal: Goal) -> list[tuple[str, tuple[str, ...]]]:
@@ -176,7 +195,8 @@ def drafts(id_: str, goal: Goal, sight: Sight) -> Iterator[dict[str, Any]]:
     """The right plan if all needed lines are seen, else that of the wrong change; without tasks that are open."""
     if (goal.kind == "false" and not sight.missing(goal)) or _answered(id_, goal, sight):
         return
-    plan = _right_plan(goal) if not sight.missing(goal) else _wrong_plan(goal)
+    plan = [(title, _with_tests(goal, n, paths, sight)) for n, (title, paths) in enumerate(_right_plan(goal))]
+    plan = plan if not sight.missing(goal) else _wrong_plan(goal)
     open_tasks = open_ones(sight)
     for number, (title, paths) in enumerate(plan):
         if title not in open_tasks:
@@ -187,7 +207,7 @@ def sought(id_: str, goal: Goal, sight: Sight) -> Iterator[dict[str, str]]:
     """What to look at before an answer: a missing line's file or definition if it is named, else the owner's words."""
     for need in sight.missing(goal):
         name = _definition(goal, need)
-        if need.path not in sight.user:
+        if not sight.names(need.path):
             kind, what = "search", _word(goal, need)
         elif (goal.tree / need.path).stat().st_size < SMALL:
             kind, what = "file", need.path

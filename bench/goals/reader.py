@@ -127,6 +127,8 @@ class Reader:
                 return self._told(sight, "coder", [work.goal], "asks", asked)
             text = f"I cannot do this as described, because I do not see {path} as it would have to be changed."
             return self._told(sight, "coder", [work.goal], "cannot", text)
+        if is_known:
+            texts |= _own_tests(work, creatable, texts)
         said = _blocks(sight, texts)
         if not said:
             return self._told(sight, "coder", [work.goal], *_stays(sight, is_known, sorted(texts)))
@@ -176,6 +178,11 @@ def _new_texts(
     return {**back, **edits.rewritten(clean, wanted, creatable)}
 
 
+def _own_tests(work: Work, creatable: Sequence[str], texts: Mapping[str, str]) -> dict[str, str]:
+    """The test that the goal knows of this task, where the task names a file for it that no edit is about."""
+    return dict(zip([path for path in creatable if is_test(path) and path not in texts], work.tests, strict=False))
+
+
 def _to_show(work: Work, sight: Sight, path: str, wanted: Sequence[tuple[str, Any]]) -> str:
     """Lines that ask for what is left out of a long file, in the form that the prompt names; empty: it is no such."""
     shown = sight.editable.get(path, "")
@@ -210,8 +217,7 @@ def _tests(work: Work, sight: Sight, creatable: Sequence[str]) -> tuple[str, str
     """A test file that the goal knows, or else one that reads the changed lines: honest, but it runs nothing."""
     goal, path = work.goal, next(iter(creatable), "")
     known = [edit.whole for where, edit in edits.steps(goal.edits, work.parts) if is_test(where) and edit.whole]
-    beside = [goal.home / "tests" / f"{goal.id}-{part + 1}.txt" for part in work.parts]
-    known += [file.read_text("utf-8") for file in beside if file.exists()]
+    known += work.tests
     if not path:
         return "cannot", "I cannot do this as described, because no file for the tests is named."
     is_known = not sight.missing(goal)

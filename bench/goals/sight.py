@@ -66,6 +66,13 @@ class Sight:
     def sees(self, path: str, line: str) -> bool:
         return path in self.user and normal(line) in self.lines
 
+    def names(self, path: str) -> bool:
+        """Whether a file is named here: by its whole path, or in the map below its folder."""
+        folder, _, name = path.rpartition("/")
+        inside = re.search(rf"^{re.escape(folder or '.')}/\n((?:  .*\n?)+)", self.user, re.MULTILINE)
+        listed = re.findall(r"(?:^  |, )([^\s,:]+)(?= \(|,|$)", inside[1], re.MULTILINE) if inside else []
+        return path in self.user or name in listed
+
     def missing(self, goal: Goal) -> tuple[Need, ...]:
         """The lines that a goal needs and that do not stand here."""
         return tuple(need for need, line in goal.lines.items() if not self.sees(need.path, line))

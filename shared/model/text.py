@@ -35,6 +35,17 @@ def shortened(line: str, longest: int, end: str = "…") -> str:
     return line if len(line) <= longest else line[: longest - len(end)].rstrip() + end
 
 
+def ranges(numbers: Iterable[int]) -> str:
+    """`3-9, 12`: each number, in order."""
+    found: list[list[int]] = []
+    for number in sorted({*numbers}):
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in found)
+
+
 def bullets(lines: Iterable[str]) -> str:
     """A Markdown list."""
     return "\n".join(f"- {line}" for line in lines)

@@ -92,7 +92,7 @@ class LocalGitHub:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._server.should_exit = True
+        self._server.leave()
         self._thread.join()
 
     # --- setting the scene

@@ -87,7 +87,7 @@ class ScriptedModel:
         self._server.run(sockets=[self._socket])
 
     def stop(self) -> None:
-        self._server.should_exit = True
+        self._server.leave()
         self._thread.join()
 
     def __enter__(self) -> ScriptedModel:

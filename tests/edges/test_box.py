@@ -639,7 +639,7 @@ def test_an_interpreter_that_is_missing_tells_what_to_type(tmp_path: Path) -> No
 
 @pytest.mark.aider
 def test_aider_answers_inside(box: Box) -> None:
-    venv = REPOSITORY / ".venv-aider"
+    venv = (REPOSITORY / ".venv-aider").resolve()  # its programs name the folder where it was built
     job = Job((str(venv / "bin/aider"), "--version"), python_mounts(venv / "bin/python"))
     assert box.run(job).text.startswith("aider 0.")
 

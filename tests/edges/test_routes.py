@@ -93,6 +93,13 @@ def test_a_prompt_is_marked_where_runs_ask_again_often_enough(
     assert not routed(books).marks, "of another model nothing is known"
 
 
+def test_a_turn_that_only_writes_tests_is_not_marked(books: Books) -> None:
+    """Its files are others than the coder's: nobody begins as it does."""
+    runs(books, 8)
+    writes = replace(CORRECTION, tests=replace(EASY, new_files=("tests/test_a.py",)))
+    assert routed(books, correction=CORRECTION).marks and not routed(books, correction=writes).marks
+
+
 # --- the questions of the other agents -----------------------------------------------------------------------
 
 

@@ -37,7 +37,14 @@ from sisimpur.shared.system.process import End
 from tests.repositories import repository
 
 PYTHON = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
-AT_ONCE = 1.0  # seconds
+AT_ONCE = 1.0  # seconds, on a machine that has nothing else to do
+
+
+def at_once(box: Box) -> float:
+    """Seconds; how busy the machine is shows a box that has nothing to do."""
+    began = time.monotonic()
+    assert box.run(JOB).ok
+    return AT_ONCE + 10 * (time.monotonic() - began)
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +181,8 @@ def test_a_box_ends_at_once(box: Box, tmp_path: Path, script: str) -> None:
     stop = Stop(1.5)
     with pytest.raises(Stopping):
         Stoppable(box, stop).run(job)
-    assert time.monotonic() - stop.at < AT_ONCE
+    took = time.monotonic() - stop.at
+    assert took < at_once(box)
 
 
 # --- those who wait for a box --------------------------------------------------------------------------------
@@ -272,5 +280,6 @@ def test_a_real_set_up_is_cut_at_once_and_not_kept(box: Box, place: Place, after
     stop = Stop(after)
     with pytest.raises(Stopping):
         place.environments(Stoppable(box, stop), None, "sleep 100").ready(place.commit)
-    assert time.monotonic() - stop.at < 5 * AT_ONCE  # all that it wrote is removed meanwhile
+    took = time.monotonic() - stop.at
+    assert took < 5 * at_once(box)  # all that it wrote is removed meanwhile
     assert {path.name for path in place.folder.glob("kept/*")} <= {".lock"}  # none yet if it was cut that early

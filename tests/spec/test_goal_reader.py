@@ -26,6 +26,7 @@ from bench.goals.sight import Sight, filled
 from sisimpur.agents.orchestrator.vision.vision_parser import parse
 from sisimpur.agents.planner.task_spec import GoalVerdict, PlanReply, Proof
 from sisimpur.agents.reviewer.answer import Decision, ReviewReply
+from sisimpur.cli.terminal.arguments import CHECKOUT
 from sisimpur.shared.llm.llm_client import schema
 from sisimpur.shared.model.work import Question
 from sisimpur.shared.system.markdown import outline
@@ -224,6 +225,17 @@ def test_tests_are_those_of_the_task_and_else_read_what_it_adds() -> None:
     assert done == "right tests" and "from haat.paging import cut, pages" in said
     done, said = code(SHIPS, f"Tests for: {SHIPS.plan[0].title}", shown(SHIPS), new="tests/test_lakh.py")
     assert done == "tests that read" and ".read_text(" in said
+
+
+def test_a_task_brings_its_own_test_where_the_planners_prompt_asks_for_its_file() -> None:
+    asked = f"# The repository\n{shown(IN_TWO)}\n# Goals to answer\n{ID} (high): {IN_TWO.words}"
+    rule = (CHECKOUT / "agents/planner/prompts/plan.system.md").read_text("utf-8")
+    first, second = json.loads(Reader([IN_TWO]).answer(Sight(rule, asked, schema(PLANS))))["tasks"]
+    path = "api/tests/test_paging_1.py"
+    assert first["new_files"] == ["api/haat/paging.py", path]
+    assert second["new_files"] == ["api/tests/test_paging.py"], "one that is among the edits"
+    done, said = code(IN_TWO, first["title"], shown(IN_TWO), new=", ".join(first["new_files"]))
+    assert done == "right edits" and path in said and "def test_" in said
 
 
 def test_a_new_file_is_made_where_the_task_names_it() -> None:

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sisimpur.agents.orchestrator.inbox.owner_words import LONGEST, OwnerAnswer, answer_in, answers_in, last_word
+from sisimpur.agents.orchestrator.inbox.owner_words import (
+    LONGEST,
+    OwnerAnswer,
+    answer_in,
+    answers_in,
+    counting,
+    last_word,
+)
 from sisimpur.agents.orchestrator.vision.issue_goals import MOST, InboxRules, goals_in, number_of, with_issues
 from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse
 from sisimpur.shared.forge.forge import Comment, Issue, Verdict
@@ -127,6 +134,10 @@ def test_a_bullet_with_the_words_of_an_issue_is_a_goal_of_its_own() -> None:
         (comment("/approve", "approve", "abc"), OwnerAnswer("approve", AT, "", "abc")),
         (comment("/approve", "comment", "abc"), OwnerAnswer("approve", AT, "", "abc")),
         (comment("/approve", sha="abc", path="a.py", line=3), OwnerAnswer("approve", AT, "", "none")),
+        (comment("/approve t-1 over 2 t is ours"), OwnerAnswer("approve", AT, "t is ours", over="2", task="t-1")),
+        (comment("/approve over `3f2a99c1`: ours"), OwnerAnswer("approve", AT, "ours", over="3f2a99c1")),
+        (comment("/approve t-1 --over 12"), OwnerAnswer("approve", AT, over="12", task="t-1")),
+        (comment("/approve over all of it"), OwnerAnswer("approve", AT, "over all of it")),
         (comment("/approve since it is short"), OwnerAnswer("approve", AT, "since it is short")),
         (comment("  /retry use a set\nand sort it"), OwnerAnswer("retry", AT, "use a set\nand sort it")),
         (comment("/reject not now"), OwnerAnswer("reject", AT, "not now")),
@@ -167,6 +178,8 @@ def test_remarks_of_a_review_that_approves_are_no_order() -> None:
 def test_the_last_word_counts_and_what_is_to_be_done_adds_up() -> None:
     later = AT + timedelta(minutes=1)
     first, second = OwnerAnswer("retry", AT, "rename it"), OwnerAnswer("retry", later, "and test it")
+    over = [OwnerAnswer("approve", AT, over=one) for one in ("1", "2")]
+    assert counting([over[0], first, over[1], second]) == [*over, OwnerAnswer("retry", later, "rename it\nand test it")]
     assert last_word([]) is None
     assert last_word([first, second]) == OwnerAnswer("retry", later, "rename it\nand test it")
     assert last_word([first, OwnerAnswer("approve", later, "", "abc")]) == OwnerAnswer("approve", later, "", "abc")

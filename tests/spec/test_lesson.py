@@ -18,7 +18,7 @@ from sisimpur.agents.orchestrator.memory.lesson import (
     helps,
     is_kept,
 )
-from sisimpur.agents.orchestrator.memory.synonyms import GROUPS, kindred
+from sisimpur.shared.words.synonyms import GROUPS, kindred
 
 DAY = "2026-11-20"
 LESSON = Lesson(1, "coder", "Read the file again.", expires=expiry(DAY))

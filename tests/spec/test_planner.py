@@ -124,7 +124,7 @@ def test_the_model_sees_goals_facts_guards_notes_and_open_tasks_each_in_its_fenc
     blocks = re.findall(r"^(`{3,})(\w+)\n(.*?)\n\1$", model.asked[0], re.MULTILINE | re.DOTALL)
     texts = {label: text for _, label, text in blocks}
     assert list(texts) == ["repository", "patterns", "guards", "notes", "tasks", "facts", "goals"]
-    assert "\n3| DEBUG = False" in texts["facts"] and "core/settings.py (7)" in texts["repository"]
+    assert "\n3| DEBUG = False" in texts["facts"] and "core/\n  settings.py (7)" in texts["repository"]
     assert texts["guards"] == "hooks/**: Don't touch n8n"
     assert texts["notes"] == "Keep Bengali"
     assert texts["tasks"] == "20261119-01 (goal g-0): Tidy up [apps/views.py]"
@@ -417,6 +417,7 @@ def line(path: str, number: int, quote: str) -> ClaimedEvidence:
         pytest.param(
             [ClaimedEvidence(Proof.NO_TEXT, "", 0, "LOGIN")], False, id="the word stands there in small letters"
         ),
+        pytest.param([ClaimedEvidence(Proof.NO_TEXT, "", 0, "settings")], False, id="a file is called so"),
         pytest.param([ClaimedEvidence(Proof.NO_TEXT, "", 0, "unicorn")], False, id="not a word of the goal"),
         pytest.param([line("core/settings.py", 3, "DEBUG = False"), line("x", 1, "no no no")], False, id="half of it"),
         pytest.param([], False, id="none at all"),
@@ -444,6 +445,21 @@ def test_a_question_of_the_model_reaches_the_owner_as_one_line() -> None:
     answer = plan(ScriptedModel(reply(verdict=GoalVerdict.QUESTION, text="Which\nDEBUG\x00?" + "x" * 999)))
     assert answer.questions[0].text.startswith("Which DEBUG ?xxx")
     assert len(answer.questions[0].text) <= 500
+
+
+def test_the_owners_notes_that_forbid_something_and_guard_no_file_stand_in_every_task() -> None:
+    """Coder and reviewer see the description: a dashboard that reads our labels is in no file."""
+    labels = "Don't touch what describe() gives back; the labels are read by our dashboard"
+    notes = (Remark(labels), Remark("Don't touch n8n"), Remark("We serve 300 students"))
+    order = replace(ORDER, notes=notes, guards=(Guard("Don't touch n8n", ("hooks/**",)),))
+    answer = plan(ScriptedModel(reply(draft("a"), draft("b", files=["apps/views.py"]))), order)
+    kept = f"Do it.\n\nThe owner's notes, which hold for every task:\n- {labels}"
+    assert [task.description for task in answer.tasks] == [kept, kept]
+
+
+def test_nothing_of_the_owner_stands_in_a_task_that_strangers_propose() -> None:
+    order = replace(ORDER, goals=(replace(GOAL, proposed_by="a stranger"),), notes=(Remark("Never sell to Acme"),))
+    assert [task.description for task in plan(ScriptedModel(reply(draft("a"))), order).tasks] == ["Do it."]
 
 
 # --- the form of the answer ----------------------------------------------------------------------------------

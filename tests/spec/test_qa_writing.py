@@ -64,7 +64,7 @@ def test_one_new_file_is_ordered_named_by_what_is_tested_and_nothing_may_be_edit
 
 def test_the_order_says_what_is_missing_what_was_asked_for_what_was_changed_and_how_tests_run() -> None:
     text = ordered(site()).description
-    for words in ("tests/test_prices.py", "shop/prices.py:4, shop/prices.py:5", "Prices are {rounded}.", PYTEST):
+    for words in ("tests/test_prices.py", "shop/prices.py:4-5", "Prices are {rounded}.", PYTEST):
         assert words in text
     for words in ("hypothesis", "fail without the change", "nowhere else", "-    return 0\n+    return sum(prices)"):
         assert words in text
@@ -96,7 +96,7 @@ def test_what_was_written_for_such_an_order_is_corrected_where_it_is_and_told_wh
     told = ordered(own, mute)
     assert (told.files, told.new_files) == (("tests/test_x.py",), ())
     assert "tests/test_x.py::test_mute passes without the change too, so they show nothing" in told.description
-    assert "shop/prices.py:4, shop/prices.py:5" in told.description, "what they do not run"
+    assert "shop/prices.py:4-5" in told.description, "what they do not run"
     assert "test_old" not in told.description
 
 

@@ -19,7 +19,6 @@ from sisimpur.agents.orchestrator.vision.reading import (
     VisionReading,
     interpreted,
     is_guard,
-    says_no,
     unread,
 )
 from sisimpur.agents.orchestrator.vision.vision_parser import difference, parse, with_found
@@ -28,6 +27,7 @@ from sisimpur.shared.llm.prompts import Prompts
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.work import Goal, Guard, Priority, Remark, Run, Vision
 from sisimpur.shared.system.markdown import outline
+from sisimpur.shared.words.meaning import says_no
 
 T = TypeVar("T")
 AGENTS = Path(__file__).parents[2] / "agents"
@@ -215,7 +215,7 @@ def test_the_only_file_of_a_repository_can_be_guarded_by_its_name() -> None:
     ],
 )
 def test_words_that_may_forbid_are_recognised(text: str, expected: bool) -> None:
-    assert says_no(Remark(text)) is expected
+    assert says_no(text) is expected
 
 
 def test_a_no_in_prose_is_heard_as_well() -> None:

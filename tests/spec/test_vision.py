@@ -13,11 +13,11 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from sisimpur.agents.orchestrator.vision.meaning import SAME_GOAL, likeness
 from sisimpur.agents.orchestrator.vision.vision_parser import MAX_GOALS, difference, parse
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.work import Priority, Remark, Vision
 from sisimpur.shared.system.markdown import MAX_CHARACTERS, outline
+from sisimpur.shared.words.meaning import SAME_GOAL, likeness
 from tests.spec.goal_pairs import DIFFERENT, SAME
 
 MORNING = """\

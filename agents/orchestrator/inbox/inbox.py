@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sisimpur.agents.orchestrator.board.review_facts import AttemptCommits, PullRequests
 from sisimpur.agents.orchestrator.board.session import Session
 from sisimpur.agents.orchestrator.inbox.answers import MEANINGS, OwnerAnswers
-from sisimpur.agents.orchestrator.inbox.owner_words import OwnerAnswer, answers_in, last_word
+from sisimpur.agents.orchestrator.inbox.owner_words import OwnerAnswer, answers_in, counting
 from sisimpur.agents.orchestrator.publishing.publishing import Address, Publishing
 from sisimpur.agents.orchestrator.vision.issue_goals import InboxRules
 from sisimpur.shared.forge.forge import Comment, Forge, Pull, RateLimited
@@ -18,6 +18,7 @@ from sisimpur.shared.store.task_records import TaskRecord
 from sisimpur.shared.system.fault import fault_point
 
 SHORTEST = 7  # digits of a commit's name
+MOST_DIGITS = 4  # of a finding's number; a longer one is how its letters begin
 
 
 @dataclass(frozen=True)
@@ -51,16 +52,17 @@ class Inbox:
         """Each word is written down before it is acted on; what a kill cuts off is acted on again, to the same end."""
         journal, now = self.publishing.journal, self.session.now()
         new = [comment for comment in self.forge.comments(pull.number) if self._is_new(known, comment)]
-        answer = last_word(answers_in(new))
+        answers = counting(answers_in(new))
         for comment in new:
             journal.intend(self._key(known, comment), "hear", known.id, comment.id, now)
-        said = self._give(known, pull, answer) if answer else ""
+        said = [(answer.word, self._give(known, pull, answer)) for answer in answers]
         fault_point("answer.given")
         for comment in new:
             journal.achieved(self._key(known, comment), comment.id)
-        if answer and pull.state == "open":
-            self.session.tell(f"{known.id}: you wrote {answer.word}: {said}")
-            self._reply(known, pull, f"### You wrote: {answer.word}\n\n{said}")
+        if said and pull.state == "open":
+            for word, came_of_it in said:
+                self.session.tell(f"{known.id}: you wrote {word}: {came_of_it}")
+            self._reply(known, pull, "\n\n".join(f"### You wrote: {word}\n\n{told}" for word, told in said))
 
     def _reply(self, known: TaskRecord, pull: Pull, text: str) -> None:
         """A courtesy: without it his word counts all the same."""
@@ -83,6 +85,8 @@ class Inbox:
         """What came of it, in words for him. He has closed it himself: of his words only the reason is left to keep."""
         state = self.answers.state(known.id)
         try:
+            if answer.over:
+                return self._approve_over(known, state, answer)
             if answer.word == "approve":
                 return self._approve(known, state, answer)
             meaning = MEANINGS[answer.word]
@@ -93,6 +97,17 @@ class Inbox:
         except Misconfigured as reason:
             return str(reason)
         return "the coder tries again" if meaning.target is State.BACKLOG else "it is out of the queue"
+
+    def _approve_over(self, known: TaskRecord, state: State, answer: OwnerAnswer) -> str:
+        """A number is that of the findings that stood there when the owner wrote."""
+        if answer.task not in ("", known.id):
+            return f"this is the pull request of {known.id}, not of {answer.task}: nothing is settled"
+        read = self.answers.gates.begun_at("review", known.id, self.commits.newest(known))
+        if answer.over.isdecimal() and len(answer.over) < MOST_DIGITS and read and read > answer.at:
+            return "it was read again since: name the finding by its letters, or write the number that it has now"
+        finding = self.answers.approve_over(known.id, state, answer.over, answer.why)
+        place = f"{finding.path}:{finding.line}"
+        return f"{finding.rule} at {place} is settled, in later commits, too; nothing else is approved"
 
     def _approve(self, known: TaskRecord, state: State, answer: OwnerAnswer) -> str:
         """The commit that the owner names, or what waited when he wrote: never a change that he has not seen."""

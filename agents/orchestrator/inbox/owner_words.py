@@ -1,7 +1,8 @@
 """A comment or a review of the owner below a pull request -> what he answers with it. Pure.
 
-`/approve [commit]`, `/retry [what to do]`, `/reject [why]`, `/cancel`. A review says the same by its verdict; what else
-is written in a review or at a line goes to the coder. Plain talk below the pull request is not an answer.
+`/approve [commit]`, `/approve [task] over FINDING [why]`, `/retry [what to do]`, `/reject [why]`, `/cancel`. A review
+says the same by its verdict; what else is written in a review or at a line goes to the coder. Plain talk below the pull
+request is not an answer.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from sisimpur.agents.orchestrator.inbox.answers import Word
 from sisimpur.shared.forge.forge import Comment
 
 COMMAND = re.compile(r"/(approve|retry|reject|cancel)\b[ \t]*(.*)", re.DOTALL | re.IGNORECASE)
+OVER = re.compile(
+    r"(?:(\S+)[ \t]+)?(?:--)?over[ \t]+[`'\"#]*(\d+|(?=\w*\d)[0-9a-f]+|[0-9a-f]{7,})\b[`'\".,:;]*\s*", re.I
+)
 COMMIT = re.compile(r"(?=.*\d)[0-9a-f]{4,40}|[0-9a-f]{7,40}")  # or what is meant to be one
 NO_COMMIT = "none"  # no commit is called so: nothing is approved
 LONGEST = 4_000  # characters of one answer
@@ -26,6 +30,8 @@ class OwnerAnswer:
     at: datetime
     why: str = ""
     commit: str = ""  # the one that he approves; empty: whatever waited when he wrote
+    over: str = ""  # the finding that he settles, and nothing else
+    task: str = ""  # which he names beside it
 
 
 def answer_in(comment: Comment) -> OwnerAnswer | None:
@@ -43,6 +49,8 @@ def answer_in(comment: Comment) -> OwnerAnswer | None:
 def _command(word: str, rest: str, comment: Comment) -> OwnerAnswer:
     if word != "approve":
         return OwnerAnswer(_WORDS[word], comment.at, rest)
+    if over := OVER.match(rest):
+        return OwnerAnswer("approve", comment.at, rest[over.end() :], over=over[2].lower(), task=over[1] or "")
     words = (one.strip("`'\"()<>.,;:!").casefold() for one in rest.partition("\n")[0].split())
     named = next((one for one in words if COMMIT.fullmatch(one)), "")
     return OwnerAnswer("approve", comment.at, rest, named or _about(comment))
@@ -66,6 +74,12 @@ def answers_in(comments: Iterable[Comment]) -> list[OwnerAnswer]:
     approved = {comment.id for comment in said if comment.verdict == "approve"}
     found = (answer_in(comment) for comment in said if not (comment.review and comment.review in approved))
     return [answer for answer in found if answer]
+
+
+def counting(answers: Sequence[OwnerAnswer]) -> list[OwnerAnswer]:
+    """Each word over a finding, and the last of the others."""
+    last = last_word([answer for answer in answers if not answer.over])
+    return [*(answer for answer in answers if answer.over), *([last] if last else [])]
 
 
 def last_word(answers: Sequence[OwnerAnswer]) -> OwnerAnswer | None:

@@ -26,11 +26,11 @@ from sisimpur.agents.orchestrator.memory.lesson import (
     heading,
     is_kept,
 )
-from sisimpur.agents.orchestrator.memory.synonyms import kindred, telling
 from sisimpur.shared.model.errors import Refused
 from sisimpur.shared.model.text import defuse
 from sisimpur.shared.store.database import Database, Tables, row_to
 from sisimpur.shared.system.fault import fault_point
+from sisimpur.shared.words.synonyms import kindred, telling
 
 LESSONS = (
     "select l.*, count(u.passed) used, coalesce(sum(u.passed), 0) went_well"

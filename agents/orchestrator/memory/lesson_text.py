@@ -9,9 +9,9 @@ from datetime import date, timedelta
 
 from sisimpur.agents.orchestrator.memory.lesson import Learner, Lesson, Situation, for_prompt
 from sisimpur.agents.orchestrator.memory.signature import signature
-from sisimpur.agents.orchestrator.memory.synonyms import telling
 from sisimpur.shared.model.evidence import MOST_KEYWORDS, ChangesRequested, Evidence, Finding, Reviewed, Severity, rules
 from sisimpur.shared.model.text import one_line
+from sisimpur.shared.words.synonyms import telling
 
 WINDOW = timedelta(days=30)  # in which a finding has to come back
 ENOUGH_TASKS = 2  # that it comes back in

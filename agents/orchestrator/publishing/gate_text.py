@@ -25,12 +25,12 @@ from sisimpur.shared.model.evidence import (
     Verdict,
 )
 from sisimpur.shared.model.scope import matches
-from sisimpur.shared.model.text import bullets
+from sisimpur.shared.model.text import bullets, ranges
 from sisimpur.shared.model.work import TaskSpec
 
-MOST = 10  # failures or findings that are shown one by one
-TRACE = 1_500  # characters of one trace for the coder
-WHOLE = 12_000  # characters of all findings for the coder
+MOST = 10  # failures that are shown one by one; twice as many remarks
+TRACE, SHORTEST_TRACE = 1_500, 300  # characters of one trace for the coder
+WHOLE = 12_000  # characters of all traces for the coder
 SHORT = 8  # letters of a finding's signature
 
 
@@ -75,7 +75,7 @@ def evidence(found: Evidence) -> str:
     parts = [
         f"### Tests: {word}",
         f"{summary(found)}; {found.seconds:.1f} s; `{found.command or 'no tests'}` in {found.box}",
-        bullets(problem.text for problem in found.problems),
+        bullets(f"{problem.text}{_tests(problem)}" for problem in found.problems),
         bullets(f"`{one.test}` at {_place(one)}: {_cause(one).partition(chr(10))[0]}" for one in found.failures[:MOST]),
         _coverage(found),
         tools(found),
@@ -99,14 +99,10 @@ def _coverage(found: Evidence) -> str:
     if found.covered is None:
         return ""
     before = f" (before: {found.covered_before:.1f} %)" if found.covered_before is not None else ""
-    missed = "; ".join(f"{path}: {_numbers(lines)}" for path, lines in found.uncovered.items())
+    missed = "; ".join(f"{path}: {ranges(lines)}" for path, lines in found.uncovered.items())
     return f"coverage {found.covered:.1f} %{before}" + (
         f"; changed lines that no test runs: {missed}" if missed else ""
     )
-
-
-def _numbers(lines: Sequence[int]) -> str:
-    return ", ".join(map(str, lines[:MOST])) + (f" and {len(lines) - MOST} more" if len(lines) > MOST else "")
 
 
 def review(task: str, reviewed: Reviewed) -> str:
@@ -119,8 +115,12 @@ def review(task: str, reviewed: Reviewed) -> str:
 
 
 def numbered(findings: Sequence[Finding]) -> list[str]:
-    """Findings as the owner names them: by number, or by the letters at the end, which stay the same."""
-    shown = findings[: 2 * MOST]
+    """Findings as the owner names them: by number, or by the letters at the end, which stay the same.
+
+    The worst come first: of remarks not all.
+    """
+    deciding = sum(one.severity is not Severity.LOW for one in findings)
+    shown = findings[: max(deciding, 2 * MOST)]
     return [f"{number}. {_finding(one)} `{one.signature[:SHORT]}`" for number, one in enumerate(shown, 1)]
 
 
@@ -146,7 +146,10 @@ def answers(task: str) -> str:
 
 def answers_below(commit: str) -> str:
     """What the owner can write below the pull request."""
-    return f"Or write here: `/approve {commit[:12]}`, `/reject why`, or `/retry what to do differently`."
+    return (
+        f"Or write here: `/approve {commit[:12]}`, `/approve over FINDING`, `/reject why`, "
+        "or `/retry what to do differently`."
+    )
 
 
 # --- for the coder -------------------------------------------------------------------------------------------
@@ -169,12 +172,13 @@ def findings(
 ) -> str:
     """A compact digest of what is to be corrected; `said`: what the owner wrote about it, the newest last.
 
+    All that decides is told, the same once with a count, causes first; of many failures the traces are shorter.
     `happened`: what became of earlier attempts; `allowed`: what the task may do that is forbidden elsewhere, no digest
     by itself.
     """
     parts = [_owner(said), _happened(happened), _problems(found, bool(said)), _review(reviewed)]
     parts += [allowed] if any(parts) else []
-    return "\n\n".join(part for part in parts if part)[:WHOLE]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _owner(said: Sequence[str]) -> str:
@@ -200,24 +204,41 @@ def _problems(found: Evidence | None, asked: bool) -> str:
     problems = [one for one in found.problems if asked or one.remedy != "ask owner"] if found else []
     if found is None or not problems:
         return ""
-    told = bullets(_problem(problem) for problem in problems[:MOST])
+    told = bullets([*map(_problem, problems), *(_of_tool(run) for run in found.tools if run.new)])
     alike: dict[str, list[Failure]] = {}
     for failure in found.failures:
         alike.setdefault(_cause(failure), []).append(failure)
-    traces = "\n\n".join(_failure(*failures) for failures in list(alike.values())[:5])
+    room = max(SHORTEST_TRACE, min(TRACE, WHOLE // max(1, len(alike))))
+    traces = "\n\n".join(_failure(room, *failures) for failures in alike.values())
     printed = f"The end of what was printed:\n{quoted(found.output[-TRACE:], 'output')}" if found.output else ""
     return "\n\n".join(part for part in ("The tests say:", quoted(told, "tests"), traces, printed) if part)
 
 
 def _problem(problem: Problem) -> str:
-    return f"{problem.rule}: {problem.text}"
+    return f"{problem.rule}: {problem.text}{_tests(problem)}"
 
 
-def _failure(failure: Failure, *same: Failure) -> str:
-    """One of those that fail for the same cause, and the names of the others."""
-    others = ", ".join(f"{one.test} at {_place(one)}" for one in same[:MOST])
+def _tests(problem: Problem) -> str:
+    """All tests of a problem whose line names only some, by the file or class that they are in."""
+    found: dict[str, list[str]] = {}
+    for test in problem.tests:
+        head, bracket, values = test.partition("[")
+        place, sign, name = head.rpartition("::" if "::" in head else ".")
+        found.setdefault(f"{place}{sign}", []).append(f"{name}{bracket}{values}")
+    is_whole = all(name in problem.text for names in found.values() for name in names)
+    told = "; ".join(f"{place}{', '.join(names)}" for place, names in found.items())
+    return "" if is_whole else f" ({len(problem.tests)} in all: {told})"
+
+
+def _of_tool(run: ToolRun) -> str:
+    return f"{run.name}, {len(run.new)} in all: {'; '.join(run.new)}"
+
+
+def _failure(room: int, failure: Failure, *same: Failure) -> str:
+    """One of those that fail for the same cause, which is told first, and the names of the others."""
+    others = ", ".join(f"{one.test} at {_place(one)}" for one in same)
     count = f"\nFor the same cause {len(same)} more: {others}" if same else ""
-    return quoted(f"{failure.test} at {_place(failure)}\n{failure.text[-TRACE:]}{count[:TRACE]}", "failure")
+    return quoted(f"{failure.test} at {_place(failure)}\n{failure.text[:room]}{count}", "failure")
 
 
 def _cause(failure: Failure) -> str:
@@ -232,8 +253,23 @@ def _place(failure: Failure) -> str:
 def _review(reviewed: Reviewed | None) -> str:
     if reviewed is None or not isinstance(reviewed.verdict, ChangesRequested):
         return ""
-    lines = bullets(_finding(finding) for finding in reviewed.verdict.findings[: 2 * MOST])
+    findings = reviewed.verdict.findings
+    deciding = [one for one in findings if one.severity is not Severity.LOW]
+    remarks = [one for one in findings if one.severity is Severity.LOW][: 2 * MOST]
+    alike: dict[tuple[str, str, str, str], list[Finding]] = {}
+    for one in (*deciding, *remarks):
+        alike.setdefault((one.severity, one.source, one.rule, one.text), []).append(one)
+    lines = bullets(_same(found) for found in alike.values())
     return f"The reviewer asks for changes:\n{quoted(lines, 'findings')}" if lines else ""
+
+
+def _same(found: Sequence[Finding]) -> str:
+    """The same finding in all its places."""
+    first, places = found[0], dict.fromkeys(one.path for one in found)
+    if len(found) == 1:
+        return _finding(first)
+    told = (f"{path}:{ranges(one.line for one in found if one.path == path)}" for path in places)
+    return f"{first.severity}: {first.text} ({first.source}: {first.rule}), {len(found)} times: {'; '.join(told)}"
 
 
 # --- for the owner -------------------------------------------------------------------------------------------

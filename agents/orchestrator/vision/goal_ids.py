@@ -7,9 +7,9 @@ import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 
-from sisimpur.agents.orchestrator.vision.meaning import SAME_GOAL, likeness
 from sisimpur.shared.model.lifecycle import wording
 from sisimpur.shared.model.work import Goal, Remark, Vision
+from sisimpur.shared.words.meaning import SAME_GOAL, likeness
 
 BULLET, PROSE, NOTE, ISSUE = "g-", "p-", "n-", "i-"  # where the thing was found that an id stands for
 

@@ -6,7 +6,6 @@ prose. A "no" for which no guard was found becomes a question: it is never lost 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,17 +14,12 @@ from sisimpur.agents.orchestrator.vision.goal_ids import PROSE, identified, norm
 from sisimpur.shared.model.scope import is_plain_path, matches
 from sisimpur.shared.model.text import one_line
 from sisimpur.shared.model.work import Goal, Guard, Priority, Question, Remark, Vision, VisionChange
+from sisimpur.shared.words.meaning import says_no
 
 MAX_PATTERNS = 50  # of all guards together
 MAX_FOUND = 20  # goals in prose
 LONGEST_QUESTION = 400
 LONGEST_TITLE = 150
-NO = re.compile(
-    r"\b(don'?t|do not|does not|never|no|not|none|nobody|nothing|keep|leave|avoid|without|must stay|stays?|remains?|"
-    r"mustn'?t|shouldn'?t|cannot|can'?t|won'?t|untouched|hands off|off[- ]limits|preserve|protect|freeze|frozen|"
-    r"forbidden|prohibited|stop|only)\b",
-    re.IGNORECASE,
-)
 
 
 # --- the answer ----------------------------------------------------------------------------------------------
@@ -122,14 +116,9 @@ def interpreted(
         good, bad = _patterns(remark, answer, files, room)
         if good:
             guards.append(Guard(remark.text, good))
-        if bad or (not good and says_no(remark)):
+        if bad or (not good and says_no(remark.text)):
             questions.append(_lost_no(remark, bad))
     return Interpretation(tuple(guards), tuple(questions), _found(answer, asked.prose, vision, removed))
-
-
-def says_no(remark: Remark) -> bool:
-    """Words that may forbid something. Rather one question too many than a "don't" that nobody heard."""
-    return NO.search(remark.text.replace("’", "'")) is not None
 
 
 def _patterns(

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import difflib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import ClassVar, Literal
 
+from sisimpur.agents.planner.facts.matching import Meanings
 from sisimpur.agents.planner.facts.source import SourceTree, hits, lines_of, may_be_read
 from sisimpur.agents.planner.facts.views import clean, definitions, numbered, parts, whole
 from sisimpur.shared.model.scope import is_plain_path
 from sisimpur.shared.model.text import one_line
 
-MOST_ASKS, MOST_TOLD = 12, 24_000  # questions, characters of all answers
+ASKS_PER_GOAL, MOST_ASKS, MOST_TOLD = 4, 30, 24_000  # questions, and characters of all answers
 LONG_FILE, LONG_PARTS = 20_000, 6_000  # characters of a file, and of one that is longer
-MOST_DEFINITIONS, MOST_USES, MOST_HITS = 3, 8, 20
-LONGEST_ASK, MOST_COMPARED = 200, 2_000
+MOST_DEFINITIONS, MOST_USES, MOST_HITS, MOST_ALIKE = 3, 8, 20, 5
+LONGEST_ASK, MOST_COMPARED = 200, 10_000
 
 
 @dataclass(frozen=True)
@@ -28,27 +31,45 @@ class FactAsk:
     what: str
 
 
-def told(source: SourceTree, asks: Sequence[FactAsk], room: int = MOST_TOLD) -> str:
-    """One answer after the other; what there is no room for is said."""
+def told(source: SourceTree, meanings: Meanings, asks: Sequence[FactAsk], room: int = MOST_TOLD) -> str:
+    """One answer after the other, those of each goal in turn; what there is no room for is said."""
     texts: list[str] = []
-    for ask in dict.fromkeys(asks[:MOST_ASKS]):
-        text = f"{ask.kind} {one_line(ask.what, LONGEST_ASK)}:\n{_answer(source, ask)}"
+    taken = _in_turn(asks)
+    for ask in taken:
+        text = f"{ask.kind} {one_line(ask.what, LONGEST_ASK)}:\n{_answer(source, meanings, ask)}"
         if len(text) > room:
             text = f"{ask.kind} {one_line(ask.what, LONGEST_ASK)}: no room is left for it"
         room -= len(text) + 2
         texts.append(text)
-    if len(asks) > MOST_ASKS:
-        texts.append(f"only the first {MOST_ASKS} are answered")
+    if len(set(asks)) > len(taken):
+        texts.append(f"only {ASKS_PER_GOAL} of each goal and {MOST_ASKS} in all are answered")
     return "\n\n".join(texts)
 
 
-def _answer(source: SourceTree, ask: FactAsk) -> str:
+def _in_turn(asks: Iterable[FactAsk]) -> list[FactAsk]:
+    """The first of each goal, then the second of each."""
+    of: defaultdict[str, list[FactAsk]] = defaultdict(list)
+    for ask in dict.fromkeys(asks):
+        of[ask.goal_id].append(ask)
+    turns = zip_longest(*(same[:ASKS_PER_GOAL] for same in of.values()))
+    return [ask for turn in turns for ask in turn if ask][:MOST_ASKS]
+
+
+def _answer(source: SourceTree, meanings: Meanings, ask: FactAsk) -> str:
+    """The answer, or what comes nearest."""
     what = ask.what.strip()[:LONGEST_ASK]
     if ask.kind == "file":
         return _file(source, what)
     if ask.kind == "definition":
-        return _definition(source, what)
-    return "\n".join(_lines_with(source, what, MOST_HITS)) or "no line holds it"
+        return _definition(source, meanings, what)
+    called = [path for path in source.files() if len(what) > 1 and what in path and is_plain_path(path)][:MOST_USES]
+    files = [f"files called so: {', '.join(called)}"] if called else []
+    return "\n".join([*files, *_lines_with(source, what, MOST_HITS)]) or f"no line holds it{_alike(meanings, what)}"
+
+
+def _alike(meanings: Meanings, what: str) -> str:
+    names = meanings.alike(what.rpartition("::")[2], MOST_ALIKE)
+    return f"; names alike: {', '.join(names)}" if names else ""
 
 
 def _file(source: SourceTree, what: str) -> str:
@@ -76,7 +97,7 @@ def _found(source: SourceTree, what: str) -> tuple[str, str]:
     return same[0], "" if lines_of(source, same[0]) is not None else "not shown: it is not text, or too large"
 
 
-def _definition(source: SourceTree, what: str) -> str:
+def _definition(source: SourceTree, meanings: Meanings, what: str) -> str:
     """Its text, with who uses its name."""
     place, _, name = what.rpartition("::")
     path, problem = _found(source, place) if place else ("", "")
@@ -87,7 +108,10 @@ def _definition(source: SourceTree, what: str) -> str:
     shown = [text for path in paths for text in _texts(path, lines_of(source, path) or (), name)][:MOST_DEFINITIONS]
     uses = [f"  {line}" for line in _lines_with(source, last, MOST_USES)] if last else []
     return "\n".join(
-        [*(shown or ["no class or function is called so"]), *(["where it stands:", *uses] if uses else [])]
+        [
+            *(shown or [f"no class or function is called so{_alike(meanings, what)}"]),
+            *(["where it stands:", *uses] if uses else []),
+        ]
     )
 
 

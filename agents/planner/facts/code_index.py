@@ -12,6 +12,7 @@ from posixpath import basename, dirname, splitext
 from typing import Literal
 
 from sisimpur.agents.planner.facts.source import SourceTree, lines_of
+from sisimpur.agents.planner.facts.views import Definition, definitions
 from sisimpur.shared.model.scope import is_plain_path, matches
 
 MOST_FILES, MOST_TEXT = 4_000, 16_000_000  # files and characters that are read; what lies deeper is only listed
@@ -28,6 +29,8 @@ DULL = (
 )
 TESTS = ("test_*.py", "*_test.py", "tests.py", "*.test.[jt]s", "*.spec.[jt]s", "*.test.[jt]sx", "*_test.go")
 LOOKS = ("*.css", "*.scss", "*.less", "*.po")
+PAGES = ("*.html", "*.htm", "*.jinja", "*.jinja2", "*.j2", "*.tmpl", "*.vue")
+DEFINING = (".py", ".js", ".mjs", ".jsx", ".ts", ".tsx", ".go", ".php", ".rs")
 PROSE = ("*.md", "*.rst", "*.txt", "CHANGES*", "CHANGELOG*", "TODO*", "HISTORY*", "docs")
 
 IDENTIFIER = re.compile(r"_|\.|\d|[a-z][A-Z]|^[A-Z]{3,}$")
@@ -48,7 +51,7 @@ LONGEST_TOKEN = 200
 SHARED_NAMES = 3  # files; a name that more of them define tells nothing of which is meant
 
 
-Kind = Literal["code", "tests", "prose", "looks", "dull"]
+Kind = Literal["code", "tests", "pages", "prose", "looks", "dull"]
 
 
 @lru_cache(100_000)
@@ -58,10 +61,12 @@ def kind(path: str) -> Kind:
         return "dull"
     if matches(path, LOOKS):
         return "looks"
+    if matches(path, PAGES):
+        return "pages"
     return "prose" if matches(path, PROSE) else "tests" if matches(path, TESTS) else "code"
 
 
-@lru_cache(100_000)
+@lru_cache(200_000)
 def stems(word: str) -> tuple[str, ...]:
     """The words of an identifier in their shortest form: `paged_lists` -> `pag`, `list`."""
     return tuple(ENDINGS.sub("", part.lower()) for part in PART.findall(word) if len(part) > 1 or part.isdigit())
@@ -95,18 +100,27 @@ class IndexedFile:
                 found[stem] += count
         return found
 
+    @property
+    def is_code(self) -> bool:
+        """Whether it holds functions that somebody here wrote."""
+        return self.path.endswith(DEFINING) and kind(self.path) != "dull"
+
     @cached_property
-    def _definitions(self) -> tuple[tuple[str, str, str], ...]:
+    def definitions(self) -> tuple[Definition, ...]:
+        return definitions(self.lines) if self.is_code else ()
+
+    @cached_property
+    def _names(self) -> tuple[tuple[str, str, str], ...]:
         return tuple(DEFINED.findall(self.text))
 
     @cached_property
     def defined(self) -> frozenset[str]:
-        return frozenset(one or other for _, one, other in self._definitions)
+        return frozenset(one or other for _, one, other in self._names)
 
     @cached_property
     def offered(self) -> frozenset[str]:
         """What others may use by its name alone: no methods."""
-        return frozenset(one or other for indent, one, other in self._definitions if not indent)
+        return frozenset(one or other for indent, one, other in self._names if not indent)
 
     @property
     def size(self) -> int:

@@ -8,33 +8,35 @@ what they use and what uses them, as far as there is room; of long files the def
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice, zip_longest
+from itertools import zip_longest
 
-from sisimpur.agents.planner.facts.code_index import ENDING, IDENTIFIER, CodeIndex, IndexedFile, kind, words
-from sisimpur.agents.planner.facts.relevance import COMMON, Relevance, relevance
-from sisimpur.agents.planner.facts.repository_facts import stack, tests, tree, without_tables
-from sisimpur.agents.planner.facts.source import SourceHit, SourceTree, hits
-from sisimpur.agents.planner.facts.views import clean, parts, signatures, whole
-from sisimpur.shared.model.scope import is_plain_path
+from sisimpur.agents.planner.facts import searches
+from sisimpur.agents.planner.facts.code_index import CodeIndex, IndexedFile, kind, words
+from sisimpur.agents.planner.facts.matching import Meanings
+from sisimpur.agents.planner.facts.relevance import Relevance, named_folders, relevance
+from sisimpur.agents.planner.facts.repository_facts import stack, tests, without_tables
+from sisimpur.agents.planner.facts.repository_map import repository_map
+from sisimpur.agents.planner.facts.source import SourceTree
+from sisimpur.agents.planner.facts.views import parts, whole
 
-MAX_FACTS = 40_000  # characters, about 12,000 tokens
-WHOLE_IF_NAMED, WHOLE_IF_FOUND = 20_000, 8_000  # characters of a file that is shown whole
+MAX_FACTS = 60_000  # characters, about 17,000 tokens; of these
+MAP, CODE = 0.4, 0.6  # the map, and what goals speak of, at most: 24,000 and 36,000
+SEARCHED = 1_500  # characters of where names stand
+WHOLE_IF_NAMED, WHOLE_IF_FOUND = 20_000, 3_000  # characters of a file that is shown whole
 LONG_IF_NAMED, LONG_IF_FOUND = 7_000, 3_000  # of a longer one, its parts
-BESIDE = 12_000  # characters of files beside the named ones, for each goal
+BESIDE = 12_000  # characters of files beside the named ones, for each goal, at most
+NEEDED = 6_000  # at least, for a goal to be planned with others
+ASIDE = 0.1  # of BESIDE: pages, and as much prose and the like, at most
+FILLED = 0.6  # of the room, at least, while there is anything that tells
 PRICE = 0.2  # how much less a long file is worth: its length to this power
-OUTLINED_FILES = 12
-TERMS_PER_TEXT, MAX_TERMS = 8, 40
-HITS_PER_FILE, HITS_PER_TERM, HITS_OF_A_WORD, HITS_ASKED = 3, 6, 30, 60
+MEANT = 40  # what the name of a definition tells that the goal's words mean; a word of a line: 3 or so
 LONGEST_TEXT = 2_000  # characters of a goal that are searched for names
 SMALLEST_PART = 200
-TREE, FOUND, OUTLINED = 0.3, 0.12, 0.08  # of all characters, at most
 MORE = "\n[more was cut]"
-
-QUOTED = re.compile(r"`([^`\n]{2,60})`")
-WORD = re.compile(r"[^\W\d_]\w*(?:\.\w+)*")
+ROOM_FOR_OTHERS = 1_000  # characters, of a named file's other definitions
+OTHERS = "\nwhat else it defines:"
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,30 @@ class GoalFacts:
 
     general: str
     groups: tuple[GroupFacts, ...]
+    meanings: Meanings
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A repository that was read for these texts."""
+
+    source: SourceTree
+    index: CodeIndex
+    meanings: Meanings
+    texts: tuple[str, ...]
+    spoken: tuple[Relevance, ...]
+
+    @classmethod
+    def of(cls, source: SourceTree, texts: Iterable[str]) -> Seen:
+        bounded = tuple(text[:LONGEST_TEXT] for text in texts)
+        index = CodeIndex(source)
+        meanings = Meanings(index)
+        spoken = tuple(relevance(index, meanings, text) for text in bounded)
+        return cls(source, index, meanings, bounded, spoken)
+
+    def map(self, limit: int, is_defining: bool) -> str:
+        kept = {folder for text in self.texts for folder in named_folders(text, self.index)}
+        return _cut(repository_map(self.index, limit, self.spoken, kept, is_defining), limit)
 
 
 @dataclass(frozen=True)
@@ -59,50 +85,46 @@ class CodebaseAnalyzer:
 
     def facts(self, source: SourceTree, texts: Sequence[str]) -> str:
         """All of it for all texts together, in at most `limit` characters."""
-        texts = [text[:LONGEST_TEXT] for text in texts]
-        index = CodeIndex(source)
-        general = self._general(index, ())
-        spoken = [relevance(index, text) for text in texts]
-        return _joined((general, self._of(index, source, texts, spoken, self._room(general))), self.limit)
+        seen = Seen.of(source, texts)
+        general = self._general(seen, ())
+        return _joined((general, self._of(seen, range(len(texts)), self._room(general))), self.limit)
 
     def grouped(self, source: SourceTree, texts: Sequence[str], environment: Sequence[str] = ()) -> GoalFacts:
         """Facts of goals, in as many groups as they need: each group has at most `limit` characters with `general`."""
-        texts = [text[:LONGEST_TEXT] for text in texts]
-        index = CodeIndex(source)
-        general = self._general(index, environment)
+        seen = Seen.of(source, texts)
+        general = self._general(seen, environment)
         room = self._room(general)
-        spoken = [relevance(index, text) for text in texts]
         groups = [
-            GroupFacts(places, self._of(index, source, [texts[n] for n in places], [spoken[n] for n in places], room))
-            for places in _groups(index, spoken, int(room * (1 - FOUND - OUTLINED)))
+            GroupFacts(places, self._of(seen, places, room))
+            for places in _groups(seen.index, seen.spoken, room - self._searched)
         ]
-        return GoalFacts(general, tuple(groups))
+        return GoalFacts(general, tuple(groups), seen.meanings)
 
     def overview(self, source: SourceTree, texts: Sequence[str]) -> str:
-        """List what there is and where the texts' words stand, without the files' own text: enough to name paths."""
-        index = CodeIndex(source)
-        found = {term: _searched(source, term) for term in terms([text[:LONGEST_TEXT] for text in texts])}
-        places = _cut("\n".join(_places(index, found)), self.limit // 4)
-        general = self._general(index, (), is_sized=False)
-        return _joined((general, places), self.limit)
+        """List all files, and which of them hold the names that the texts say: enough to name paths."""
+        seen = Seen.of(source, texts)
+        found = searches.searched(source, seen.texts, seen.index)
+        names = searches.told(seen.index, found, None, self._searched)
+        return _joined((self._general(seen, (), is_defining=False), names), self.limit)
 
-    def _general(self, index: CodeIndex, environment: Sequence[str], is_sized: bool = True) -> str:
+    def _general(self, seen: Seen, environment: Sequence[str], is_defining: bool = True) -> str:
+        index = seen.index
         first = "\n".join([*environment, *stack(index), *tests(index), *without_tables(index)])
-        share = int(self.limit * TREE)
-        return _joined((_cut(first, self.limit // 10), _cut(tree(index, share, is_sized), share)), self.limit)
+        return _joined((_cut(first, self.limit // 15), seen.map(int(self.limit * MAP), is_defining)), self.limit)
+
+    @property
+    def _searched(self) -> int:
+        return min(SEARCHED, self.limit // 10)
 
     def _room(self, general: str) -> int:
-        return self.limit - len(general) - 2
+        return min(self.limit - len(general) - 2, int(self.limit * CODE))
 
-    def _of(
-        self, index: CodeIndex, source: SourceTree, texts: Sequence[str], spoken: Sequence[Relevance], room: int
-    ) -> str:
-        found = {term: _searched(source, term) for term in terms(texts)}
-        shown = _shown(index, spoken, room)
-        is_whole = {path for path, text in shown.items() if path in index.files and text.startswith(_head(index, path))}
-        searched = _cut(_found(index, found, is_whole), int(self.limit * FOUND))
-        beside = _outlines(index, spoken, found, shown)
-        return _joined((searched, *shown.values(), _cut(beside, int(self.limit * OUTLINED))), room)
+    def _of(self, seen: Seen, places: Sequence[int], room: int) -> str:
+        index, spoken = seen.index, [seen.spoken[place] for place in places]
+        found = searches.searched(seen.source, [seen.texts[place] for place in places], index)
+        shown = _shown(index, spoken, room, self._searched)
+        is_whole = {path: text.startswith(_head(index, path)) for path, text in shown.items() if path in index.files}
+        return _joined((searches.told(index, found, is_whole, self._searched), *shown.values()), room)
 
 
 def _head(index: CodeIndex, path: str) -> str:
@@ -134,19 +156,37 @@ def _cost(index: CodeIndex, path: str, is_named: bool) -> int:
     file = index.files.get(path)
     if file is None:
         return 60
-    return file.size if _is_short(file, is_named) else LONG_IF_NAMED if is_named else LONG_IF_FOUND
+    return file.size if _is_short(file, is_named) else _share(file, is_named)
 
 
 def _is_short(file: IndexedFile, is_named: bool) -> bool:
-    return len(file.text) <= (WHOLE_IF_NAMED if is_named else WHOLE_IF_FOUND)
+    return len(file.text) <= (WHOLE_IF_NAMED if is_named else min(WHOLE_IF_FOUND, _share(file, is_named)))
+
+
+def _share(file: IndexedFile, is_named: bool) -> int:
+    """Characters of the parts of a long file."""
+    return LONG_IF_NAMED if is_named else int(BESIDE * ASIDE) if _is_aside(file.path) else LONG_IF_FOUND
+
+
+def _is_aside(path: str) -> bool:
+    return kind(path) not in ("code", "tests")
 
 
 def _beside(index: CodeIndex, spoken: Relevance, room: int) -> Iterator[str]:
-    """The files that a goal does not name, the most telling first, as far as there is room."""
+    """The files that a goal does not name, the most telling first, as far as there is room.
+
+    A page only if something that is shown fills it.
+    """
     cost = {path: _cost(index, path, is_named=False) for path in spoken.worth if path not in spoken.named}
+    aside = {True: int(room * ASIDE), False: int(room * ASIDE)}  # of pages, and of the rest
+    taken = set(spoken.named)
     for path in sorted(cost, key=lambda path: (-spoken.worth[path] / (cost[path] + 500) ** PRICE, path)):
-        if index.files[path].text and cost[path] <= room:
+        is_page = kind(path) == "pages"
+        is_filled = not is_page or not taken.isdisjoint(index.users.get(path, ()))
+        if index.files[path].text and is_filled and cost[path] <= (aside[is_page] if _is_aside(path) else room):
             room -= cost[path]
+            aside[is_page] -= cost[path] if _is_aside(path) else 0
+            taken.add(path)
             yield path
 
 
@@ -155,7 +195,7 @@ def _groups(index: CodeIndex, spoken: Sequence[Relevance], room: int) -> Iterato
     together: list[int] = []
     needed: dict[str, int] = {}
     for place, one in enumerate(spoken):
-        own = {path: _cost(index, path, is_named=False) for path in _beside(index, one, BESIDE // 2)}
+        own = {path: _cost(index, path, is_named=False) for path in _beside(index, one, NEEDED)}
         own |= {path: _cost(index, path, is_named=True) for path in one.named}
         both = {path: max(needed.get(path, 0), own.get(path, 0)) for path in {*needed, *own}}
         if together and sum(both.values()) > room:
@@ -167,21 +207,29 @@ def _groups(index: CodeIndex, spoken: Sequence[Relevance], room: int) -> Iterato
         yield tuple(together)
 
 
-def _shown(index: CodeIndex, spoken: Sequence[Relevance], room: int) -> dict[str, str]:
-    """Path -> its text. First what goals name, small ones first; then in turn what is beside them, in less room."""
+def _shown(index: CodeIndex, spoken: Sequence[Relevance], room: int, kept_free: int) -> dict[str, str]:
+    """Path -> its text. First what goals name, small ones first; then in turn what is beside them, in less room.
+
+    What is worth less fills a part of the room: so a small repository is seen nearly whole.
+    """
     shown: dict[str, str] = {}
-    kept_free = int(room * (FOUND + OUTLINED))
     named = dict.fromkeys(path for one in spoken for path in one.named)
-    order = sorted(named, key=lambda path: _cost(index, path, is_named=True))
-    beside = zip_longest(*(_beside(index, one, BESIDE) for one in spoken))
-    order += [path for turn in beside for path in turn if path and path not in named]
-    for path in dict.fromkeys(order):
-        left = room if path in named else room - kept_free
-        text = _view(index, path, spoken, path in named, left)
-        if len(text) + 2 <= left:
-            shown[path] = text
-            room -= len(text) + 2
+    first = dict.fromkeys(sorted(named, key=lambda path: _cost(index, path, is_named=True)))
+    beside = _in_turn(_beside(index, one, BESIDE) for one in spoken)
+    others = (path for path in _in_turn(one.ranked for one in spoken) if path in index.files and not _is_aside(path))
+    unfilled = int(room * (1 - FILLED))
+    for paths, free in ((first, 0), (beside, kept_free), (others, max(kept_free, unfilled))):
+        for path in paths:
+            text = _view(index, path, spoken, path in named, room - free) if path not in shown else ""
+            if text and len(text) + 2 <= room - free:
+                shown[path] = text
+                room -= len(text) + 2
     return shown
+
+
+def _in_turn(paths: Iterable[Iterable[str]]) -> list[str]:
+    """The first of each, then the second of each; everything once."""
+    return list(dict.fromkeys(path for turn in zip_longest(*paths) for path in turn if path))
 
 
 def _view(index: CodeIndex, path: str, spoken: Sequence[Relevance], is_named: bool, room: int) -> str:
@@ -192,8 +240,9 @@ def _view(index: CodeIndex, path: str, spoken: Sequence[Relevance], is_named: bo
         return f"{path}: empty"
     if _is_short(file, is_named) and file.size <= room:
         return whole(path, file.lines)
-    share = min(LONG_IF_NAMED if is_named else LONG_IF_FOUND, room)
-    return parts(path, file.lines, _worth(index, file, spoken), share - 1_000)
+    share = min(_share(file, is_named), room) - (ROOM_FOR_OTHERS if is_named and room > LONG_IF_FOUND else 100)
+    text = parts(path, file.lines, _worth(index, file, spoken), share)
+    return text if is_named and len(text) + 2 <= room else text.partition(OTHERS)[0]  # the map tells the names
 
 
 def _worth(index: CodeIndex, file: IndexedFile, spoken: Sequence[Relevance]) -> dict[int, float]:
@@ -214,104 +263,7 @@ def _worth(index: CodeIndex, file: IndexedFile, spoken: Sequence[Relevance]) -> 
         value += 4 * len(said & names) + 2 * len(said & used)
         if value:
             found[number] = value
+    for place, value in (item for one in about for item in one.meant.items()):
+        if place.path == file.path:
+            found[place.definition.line] = found.get(place.definition.line, 0.0) + MEANT * value
     return found
-
-
-def _outlines(
-    index: CodeIndex, spoken: Sequence[Relevance], found: Mapping[str, Sequence[SourceHit]], shown: Collection[str]
-) -> str:
-    """Classes and functions of files that matter, too, and are not shown."""
-    often = _most_hit(hit for lines_found in found.values() for hit in lines_found)
-    paths = dict.fromkeys((*(path for one in spoken for path in one.ranked), *often))
-    left = [path for path in paths if path.endswith(".py") and path in index.files and path not in shown]
-    outlined = (signatures(path, index.files[path].lines) for path in left if kind(path) != "dull")
-    return "\n\n".join([text for text in outlined if text][:OUTLINED_FILES])
-
-
-# --- what was searched for -----------------------------------------------------------------------------------
-
-
-def terms(texts: Sequence[str]) -> tuple[str, ...]:
-    """Words worth searching for: what is in backticks, then identifiers, then names, then long words."""
-    chosen: list[str] = []
-    for text in texts:
-        said = [ENDING.sub("", word) for word in WORD.findall(text)]
-        said = [word for word in said if len(word) > 2 and word.lower() not in COMMON]
-        ranked = [
-            *QUOTED.findall(text),
-            *(word for word in said if IDENTIFIER.search(word)),
-            *(word for word in said[1:] if word[0].isupper()),  # the first word is upper case anyway
-            *(word for word in said if len(word) > 4),
-        ]
-        chosen += list(dict.fromkeys(ranked))[:TERMS_PER_TEXT]
-    return tuple(dict.fromkeys(chosen))[:MAX_TERMS]
-
-
-def _searched(source: SourceTree, term: str) -> tuple[SourceHit, ...]:
-    """Lines that hold the term as it is written, or else in small letters; code first, prose and what is dull last."""
-    lines = hits(source, term, HITS_ASKED)
-    if not lines and term != term.lower():
-        lines = hits(source, term.lower(), HITS_ASKED)
-    plain = (hit for hit in lines if is_plain_path(hit.path))
-    return tuple(sorted(plain, key=lambda hit: (*_last(hit.path), hit.path, hit.line)))
-
-
-def _last(path: str) -> tuple[bool, bool]:
-    return kind(path) == "dull", kind(path) == "prose"
-
-
-def _found(index: CodeIndex, found: Mapping[str, Sequence[SourceHit]], is_whole: Collection[str]) -> str:
-    """Where words stand, but for files that are shown whole: there they are seen.
-
-    Of plain words only the files; those that stand everywhere tell nothing.
-    """
-    lines = ["searched, and how many lines hold it:", *_nowhere(index, found)]
-    seen: list[str] = []
-    for term, lines_found in found.items():
-        elsewhere = [hit for hit in lines_found if hit.path not in is_whole]
-        count = f"{len(lines_found)}{' or more' if len(lines_found) >= HITS_ASKED else ''}"
-        also = ", also in files shown below" if len(elsewhere) < len(lines_found) else ""
-        if lines_found and not elsewhere:
-            seen.append(f"“{term}”")
-        elif lines_found and (IDENTIFIER.search(term) or " " in term):
-            lines.append(f"“{term}”: {count}{also}")
-            lines += [f"  {hit.path}:{hit.line}: {clean(hit.text.strip())}" for hit in _spread(elsewhere)]
-        elif 0 < len(lines_found) <= HITS_OF_A_WORD:
-            lines.append(f"“{term}”: {count}, in {_few(_most_hit(elsewhere))}{also}")
-    lines += [f"only in files shown below: {', '.join(seen)}"] if seen else []
-    return "\n".join(lines) if found else ""
-
-
-def _spread(found: Iterable[SourceHit]) -> Iterator[SourceHit]:
-    """A few, and of one file no more than it takes to know it."""
-    by_file = ((place, hit) for _, same in groupby(found, lambda hit: hit.path) for place, hit in enumerate(same))
-    return islice((hit for place, hit in by_file if place < HITS_PER_FILE), HITS_PER_TERM)
-
-
-def _places(index: CodeIndex, found: Mapping[str, Sequence[SourceHit]]) -> Iterator[str]:
-    if found:
-        yield "searched, and which files hold it:"
-    yield from _nowhere(index, found)
-    for term, lines_found in found.items():
-        if lines_found:
-            yield f"“{term}”: {_few(dict.fromkeys(hit.path for hit in lines_found))}"
-
-
-def _nowhere(index: CodeIndex, found: Mapping[str, Sequence[SourceHit]]) -> Iterator[str]:
-    """A plain word that stands somewhere in another form is not told to be absent."""
-    absent = [term for term, lines_found in found.items() if not lines_found]
-    absent = [term for term in absent if IDENTIFIER.search(term) or not any(map(index.weight, words(term)))]
-    if absent:
-        yield f"in no file: {', '.join(f'“{term}”' for term in absent)}"
-
-
-def _few(paths: Iterable[str]) -> str:
-    named = [clean(path) for path in paths]
-    more = f" and {len(named) - HITS_PER_TERM} more" if named[HITS_PER_TERM:] else ""
-    return ", ".join(named[:HITS_PER_TERM]) + more
-
-
-def _most_hit(lines_found: Iterable[SourceHit]) -> list[str]:
-    """Paths, those with the most hits first; prose and what tells little come last."""
-    count = Counter(hit.path for hit in lines_found)
-    return sorted(count, key=lambda path: (*_last(path), -count[path], path))

@@ -9,16 +9,25 @@ from math import sqrt
 from posixpath import basename, dirname, splitext
 
 from sisimpur.agents.planner.facts.code_index import ENDING, IDENTIFIER, CodeIndex, Kind, kind, stems
+from sisimpur.agents.planner.facts.matching import DefinedAt, Meanings
 from sisimpur.shared.model.scope import matches
 
 NAMED_FILES = 12
 FEW_FILES = 4
 FOLDER_FILES = 15  # a folder of more is no name for its files
 HOPS, PASSED_ON = 2, 0.45  # of what a file is worth, to those that it uses, and that use it
-TELLS: Mapping[Kind, float] = {"code": 1.0, "tests": 0.8, "prose": 0.5, "looks": 0.4, "dull": 0.2}
-LEAST = 0.12  # of the best; less says nothing
+TELLS: Mapping[Kind, float] = {
+    "code": 1.0,
+    "tests": 0.8,
+    "pages": 0.4,
+    "prose": 0.4,
+    "looks": 0.3,
+    "dull": 0.2,
+}
+MEANT = 1.0  # a file that defines what the words mean is worth so much more; the one that speaks most of them: 1
+LEAST = 0.08  # of the best; less says nothing
 
-PATH = re.compile(r"[\w@.+-]*(?:/[\w@.+-]+)+/?|\w[\w.+-]*\.\w{1,6}\b|\b[A-Z]\w+file\b")
+PATH = re.compile(r"(?<![\w.])\.[a-z]\w+|[\w@.+-]*(?:/[\w@.+-]+)+/?|\w[\w.+-]*\.\w{1,6}\b|\b[A-Z]\w+file\b")
 FOLDER = re.compile(r"[\w@.-]+/(?![\w@])")
 CAPITALS = re.compile(r"\b[A-Z]{4,}\b")
 DOTTED = re.compile(r"\b\w+(?:\.\w+)+")
@@ -56,6 +65,7 @@ class Relevance:
     worth: Mapping[str, float]
     telling: frozenset[str]  # stems of its words
     names: frozenset[str]  # identifiers that it says, as written
+    meant: Mapping[DefinedAt, float]  # definitions that its words mean, by how much
 
     @property
     def ranked(self) -> tuple[str, ...]:
@@ -64,13 +74,16 @@ class Relevance:
         return tuple(dict.fromkeys((*self.named, *others)))
 
 
-def relevance(index: CodeIndex, text: str) -> Relevance:
+def relevance(index: CodeIndex, meanings: Meanings, text: str) -> Relevance:
     named = tuple(dict.fromkeys(named_in(text, index)))[:NAMED_FILES]
     named = tuple(sorted(named, key=lambda path: _size(index, path)))
     telling = frozenset(word for word in telling_words(text))
     own = {path: index.score(file, telling) * TELLS[kind(path)] for path, file in index.files.items()}
     top = max(own.values(), default=0.0) or 1.0
     worth = {path: value / top for path, value in own.items() if value > 0}
+    meant = meanings.meant(text)
+    for path, value in _best(meant).items():
+        worth[path] = worth.get(path, 0.0) + MEANT * value * TELLS[kind(path)]
     for path in {*named, *_of_kind(text, index), *_holding(text, index)}:
         worth[path] = worth.get(path, 0.0) + (1.0 if path in named else 0.5)
     for hop in range(HOPS):
@@ -78,7 +91,15 @@ def relevance(index: CodeIndex, text: str) -> Relevance:
     least = LEAST * max(worth.values(), default=0.0)
     kept = {path: value for path, value in worth.items() if value >= least and path in index.files}
     names = frozenset(word for word in re.findall(r"\w+", text) if len(word) > 2 and word.lower() not in COMMON)
-    return Relevance(named, kept, telling, names)
+    return Relevance(named, kept, telling, names, meant)
+
+
+def _best(meant: Mapping[DefinedAt, float]) -> dict[str, float]:
+    """Of each file what its best definition is worth."""
+    found: dict[str, float] = {}
+    for place, value in meant.items():
+        found[place.path] = max(value, found.get(place.path, 0.0))
+    return found
 
 
 def telling_words(text: str) -> Iterator[str]:
@@ -103,6 +124,13 @@ def named_in(text: str, index: CodeIndex) -> Iterator[str]:
         if IDENTIFIER.search(word) or f"`{word}" in text or f"{word}(" in text:
             found = index.definers.get(word, ())
             yield from found if len(found) == 1 else ()
+
+
+def named_folders(text: str, index: CodeIndex) -> Iterator[str]:
+    """The folders that a text names by their path or the end of it, however many files they hold."""
+    said = {name.strip("/").removeprefix("./") for name in (*PATH.findall(text), *FOLDER.findall(text))}
+    for folder in {dirname(path) for path in index.paths}:
+        yield from (folder for name in said if folder == name or folder.endswith(f"/{name}"))
 
 
 def _in_folder(folder: str, index: CodeIndex) -> Iterator[str]:

@@ -1,11 +1,11 @@
-"""Index -> what is so of a repository whatever is asked: its stack, its tests, its files. Pure."""
+"""Index -> what is so of a repository whatever is asked: its stack, its tests. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from posixpath import basename, dirname, splitext
+from collections.abc import Iterator
+from posixpath import basename, dirname
 
 from sisimpur.agents.planner.facts.code_index import TESTS, CodeIndex
 from sisimpur.agents.planner.facts.views import clean
@@ -80,31 +80,3 @@ def _is_installed(index: CodeIndex, app: str) -> bool:
     settings = [index.files[path].text for path in index.definers.get("INSTALLED_APPS", ())]
     named = re.compile(rf"""["'](?:[\w.]*\.)?{re.escape(app)}(?:\.apps\.\w+)?["']""")
     return not settings or any(named.search(text) for text in settings)
-
-
-def tree(index: CodeIndex, limit: int, is_sized: bool = True) -> str:
-    """All paths with how many lines they have, or if there are too many the folders with what they hold."""
-    head = f"{len(index.paths)} files:"
-    whole = "\n".join([head, *(_sized(index, path) if is_sized else path for path in index.paths)])
-    if len(whole) <= limit:
-        return whole
-    for depth in (5, 4, 3, 2):
-        text = "\n".join([head, *_folders(index.paths, depth)])
-        if len(text) <= limit:
-            return text
-    return "\n".join([head, *_folders(index.paths, 1)])
-
-
-def _sized(index: CodeIndex, path: str) -> str:
-    file = index.files.get(path)
-    return path if file is None else f"{path} ({len(file.lines) if file.text else 0})"
-
-
-def _folders(files: Sequence[str], depth: int) -> Iterator[str]:
-    kinds: dict[str, Counter[str]] = {}
-    for path in files:
-        folder = "/".join(dirname(path).split("/")[:depth]) or "."
-        kinds.setdefault(folder, Counter())[splitext(path)[1] or basename(path)] += 1
-    for folder, count in sorted(kinds.items()):
-        most = sorted(count.items(), key=lambda item: (-item[1], item[0]))[:4]
-        yield f"{folder}/ {count.total()} files: {', '.join(f'{kind} {number}' for kind, number in most)}"

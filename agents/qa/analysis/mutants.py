@@ -12,7 +12,6 @@ from sisimpur.shared.model.evidence import Problem
 
 MOST = 12
 LEAST_KILLED = 0.6  # of the planted faults
-MOST_NAMED = 5
 LONGEST = 400_000  # characters of a file
 TALK = ("print", "debug", "info", "warning", "error", "exception", "log")  # nobody tests what is said to a log
 
@@ -105,9 +104,7 @@ def unnoticed(survivors: Sequence[str], planted: int) -> Problem | None:
     killed = planted - len(survivors)
     if not planted or killed >= LEAST_KILLED * planted:
         return None
-    more = f" and {len(survivors) - MOST_NAMED} more" if len(survivors) > MOST_NAMED else ""
-    named = "; ".join(survivors[:MOST_NAMED]) + more
-    text = f"the written tests notice {killed} of {planted} planted faults; not noticed: {named}"
+    text = f"the written tests notice {killed} of {planted} planted faults; not noticed: {'; '.join(survivors)}"
     return Problem("the written tests do not notice faults", text, "correct")
 
 

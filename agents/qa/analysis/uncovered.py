@@ -10,12 +10,13 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from sisimpur.agents.qa.analysis.equivalence import head, is_foreign
 from sisimpur.agents.qa.analysis.expressions import module_of
+from sisimpur.shared.model.text import ranges
 
 PLAIN = ("property", "staticmethod", "classmethod", "cached_property")  # decorators that tell nobody of a method
 Known = tuple[str, str]  # a definition: its name and text
@@ -57,6 +58,16 @@ def unrun(
         excused = before.kept(after, come.keys()) | before.dead(after, is_missed, is_hook)
         found += [f"{path}:{line} (before)" for line in before.unrun(old, pair.unrun_before, excused)]
     return tuple(found)
+
+
+def in_ranges(lines: Iterable[str]) -> str:
+    """All of them: `app.py:3-9, 12; app.py:7 (before)`."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for one in lines:
+        path, _, rest = one.rpartition(":")
+        number, _, side = rest.partition(" ")
+        found.setdefault((path, side and f" {side}"), []).append(int(number))
+    return "; ".join(f"{path}:{ranges(numbers)}{side}" for (path, side), numbers in found.items())
 
 
 def _changed(before: Sequence[str], after: Sequence[str]) -> tuple[list[int], list[int]]:

@@ -20,11 +20,11 @@ from sisimpur.agents.reviewer.rules import (
 )
 from sisimpur.agents.reviewer.rules.case import Case
 from sisimpur.agents.reviewer.rules.known import settled_by_base
-from sisimpur.shared.model.evidence import Finding
+from sisimpur.shared.model.evidence import Finding, Severity
 from sisimpur.shared.system.outgoing import Outgoing
 
-MOST_OF_A_RULE = 5  # per file
-MOST = 60
+MOST_OF_A_RULE = 5  # remarks per file; what decides is told whole
+MOST = 300
 
 
 def findings(case: Case, outgoing: Outgoing) -> tuple[Finding, ...]:
@@ -67,5 +67,5 @@ def _few(found: Iterable[Finding]) -> Iterator[Finding]:
     seen: Counter[tuple[str, str]] = Counter()
     for one in found:
         seen[one.path, one.rule] += 1
-        if seen[one.path, one.rule] <= MOST_OF_A_RULE:
+        if one.severity is not Severity.LOW or seen[one.path, one.rule] <= MOST_OF_A_RULE:
             yield one

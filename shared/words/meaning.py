@@ -36,6 +36,12 @@ SUFFIXES = (
     "y",
 )
 SHORTEST = 3  # letters of a stem
+NO = re.compile(
+    r"\b(don'?t|do not|does not|never|no|not|none|nobody|nothing|keep|leave|avoid|without|must stay|stays?|remains?|"
+    r"mustn'?t|shouldn'?t|cannot|can'?t|won'?t|untouched|hands off|off[- ]limits|preserve|protect|freeze|frozen|"
+    r"forbidden|prohibited|stop|only)\b",
+    re.IGNORECASE,
+)
 
 SILENT = """
     a an and any are as at be been by can could do each every for from had has have how i if in instead into is it its
@@ -80,6 +86,17 @@ NUMBERS = {
     )
     for word in words.split()
 } | {"ten": "10", "dosh": "10", "দশ": "10"}
+
+
+def says_no(text: str) -> bool:
+    """Words that may forbid something. Rather one question too many than a "don't" that nobody heard."""
+    return NO.search(text.replace("’", "'")) is not None
+
+
+def same(word: str) -> tuple[str, ...]:
+    """Words that mean the same, in all its languages; none is known: nothing."""
+    group = _groups().get(word) or _groups().get(_stem(word))
+    return tuple(form for form, first in _groups().items() if group and first == group)
 
 
 def likeness(one: str, other: str) -> float:

@@ -1,0 +1,147 @@
+"""Index -> a map of the repository: every file by its name, with what it defines, in bounded length. Pure.
+
+When not all of it fits, detail goes in this order: names of what nobody edits, definitions of tests, definitions of
+files far from the goals, names of files far from them; counts stand in their place. A folder that a goal names keeps
+its names. The goals of a day give one map, whichever of them are asked about.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
+from posixpath import basename, dirname, splitext
+
+from sisimpur.agents.planner.facts.code_index import CodeIndex, IndexedFile, kind
+from sisimpur.agents.planner.facts.relevance import Relevance
+from sisimpur.agents.planner.facts.views import clean
+from sisimpur.shared.model.scope import matches
+
+LONGEST_NAMES = 4_000  # characters of one file's definitions
+LONG_FILE = 20_000  # characters; a longer one is never shown whole
+DEPTHS = (5, 4, 3, 2, 1)  # of folders, while not even counts fit
+FIXTURES = ("fixtures", "locale", "testdata", "*.snap")
+FUNCTION = re.compile(r"(?:export +)?const +(\w+) *= *(?:async *)?(?:function\b|\([^()\n]*\) *=>|\w+ *=>)")
+
+
+@dataclass(frozen=True)
+class Detail:
+    """Detail that is left out: of these files what they define, of those the names; folders below a depth are one."""
+
+    undefined: frozenset[str] = frozenset()
+    unnamed: frozenset[str] = frozenset()
+    depth: int = 99
+
+
+def repository_map(
+    index: CodeIndex, limit: int, goals: Sequence[Relevance] = (), kept: Collection[str] = (), is_defining: bool = True
+) -> str:
+    """All of it, or as much as fits; in the end perhaps more. `kept`: folders whose files keep their names."""
+    told = {path: names(file) for path, file in index.files.items() if is_defining and file.is_code}
+    left_out = list(accumulate(_steps(index, goals, kept), _without, initial=Detail()))
+    place = bisect_left(left_out, True, key=lambda detail: len(_rendered(index, told, detail)) <= limit)
+    return _rendered(index, told, left_out[min(place, len(left_out) - 1)])
+
+
+def names(file: IndexedFile) -> str:
+    """What a file defines: `Class(method, method), function`; without what Python calls by itself."""
+    told: list[list[str]] = []
+    for name in _defined(file):
+        outer, _, inner = name.partition(".")
+        if not inner:
+            told.append([name])
+        elif told and told[-1][0] == outer and "." not in inner and not inner.startswith("__") and inner != "Meta":
+            told[-1].append(inner)
+    texts = (f"{name}({', '.join(inside)})" if inside else name for name, *inside in told)
+    text = clean(", ".join(dict.fromkeys(texts)), LONGEST_NAMES)
+    return text if len(text) < LONGEST_NAMES else f"{text.rpartition(', ')[0]} … and more"
+
+
+def _defined(file: IndexedFile) -> Iterator[str]:
+    """The names of a Python file; of others those that begin at the edge."""
+    if file.path.endswith(".py"):
+        yield from (each.name for each in file.definitions)
+        return
+    at_edge = {each.line: each.name for each in file.definitions if not file.lines[each.line - 1][:1].isspace()}
+    constants = {n: found[1] for n, line in enumerate(file.lines, 1) if (found := FUNCTION.match(line))}
+    yield from (name for _, name in sorted((constants | at_edge).items()))
+
+
+# --- what is left out ----------------------------------------------------------------------------------------
+
+
+def _steps(index: CodeIndex, goals: Sequence[Relevance], kept: Collection[str]) -> Iterator[Detail]:
+    """What is left out next, the least of a loss first."""
+    named = {path for goal in goals for path in goal.named}
+    near = {path: max((goal.worth.get(path, 0.0) for goal in goals), default=0.0) for path in index.paths}
+    folders: defaultdict[str, set[str]] = defaultdict(set)
+    for path in index.paths:
+        if dirname(path) not in {*kept, *map(dirname, named)}:
+            folders[dirname(path)].add(path)
+    for is_spare in (partial(_is_dull, index), lambda path: kind(path) == "looks"):
+        yield from (Detail(unnamed=frozenset(filter(is_spare, paths))) for _, paths in sorted(folders.items()))
+    defining = [path for path, file in index.files.items() if file.is_code and path not in named]
+    for path in sorted(defining, key=lambda path: (kind(path) != "tests", near[path], path)):
+        yield Detail(undefined=frozenset([path]))
+    nearest = {folder: max(near[path] for path in paths) for folder, paths in folders.items()}
+    for folder in sorted(folders, key=lambda folder: (nearest[folder], -folder.count("/"), folder)):
+        yield Detail(unnamed=frozenset(folders[folder]))
+    yield from (Detail(depth=depth) for depth in DEPTHS)
+
+
+def _is_dull(index: CodeIndex, path: str) -> bool:
+    """Not text, made by a tool, or of somebody else."""
+    return path not in index.files or kind(path) == "dull" or bool(matches(path, FIXTURES))
+
+
+def _without(one: Detail, other: Detail) -> Detail:
+    return Detail(one.undefined | other.undefined, one.unnamed | other.unnamed, min(one.depth, other.depth))
+
+
+# --- as it is shown ------------------------------------------------------------------------------------------
+
+
+def _rendered(index: CodeIndex, told: Mapping[str, str], left_out: Detail) -> str:
+    folders: defaultdict[str, list[str]] = defaultdict(list)
+    counted: defaultdict[str, list[str]] = defaultdict(list)
+    for path in index.paths:
+        if path in left_out.unnamed:
+            counted["/".join(dirname(path).split("/")[: left_out.depth])].append(path)
+        else:
+            folders[dirname(path)].append(path)
+    lines = [f"{len(index.paths)} files:"]
+    defined = {path: text for path, text in told.items() if path not in left_out.undefined}
+    for folder in sorted({*folders, *counted}):
+        lines += _folder(index, defined, folder, folders.get(folder, ()), counted.get(folder, ()))
+    return "\n".join(lines)
+
+
+def _folder(
+    index: CodeIndex, defined: Mapping[str, str], folder: str, named: Sequence[str], counted: Sequence[str]
+) -> Iterator[str]:
+    """A line for each file that tells what it defines, one for the names of the others, and a count of the rest."""
+    yield f"{folder or '.'}/" + ("" if named else f" {_counts(counted)}")
+    yield from (f"  {_sized(index, path)}: {defined[path]}" for path in named if defined.get(path))
+    if plain := [_sized(index, path) for path in named if not defined.get(path)]:
+        yield f"  {', '.join(plain)}"
+    if named and counted:
+        yield f"  and {_counts(counted)}"
+
+
+def _sized(index: CodeIndex, path: str) -> str:
+    """Its name with its lines, and its length if it is too long to be shown whole."""
+    file = index.files.get(path)
+    if file is None:
+        return basename(path)
+    length = f", {len(file.text) // 1_000} kB" if len(file.text) > LONG_FILE else ""
+    return f"{basename(path)} ({len(file.lines) if file.text else 0}{length})"
+
+
+def _counts(paths: Iterable[str]) -> str:
+    kinds = Counter(splitext(path)[1] or basename(path) for path in paths)
+    most = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))[:4]
+    return f"{kinds.total()} files: {', '.join(f'{name} {count}' for name, count in most)}"

@@ -1,0 +1,93 @@
+"""What is told to the coder and below the pull request: what decides is told whole, in few words."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sisimpur.agents.orchestrator.publishing import gate_text
+from sisimpur.agents.qa.analysis.uncovered import in_ranges
+from sisimpur.shared.model.evidence import (
+    ChangesRequested,
+    Evidence,
+    Failure,
+    Finding,
+    Problem,
+    Reviewed,
+    Severity,
+    ToolRun,
+)
+from sisimpur.shared.model.text import ranges
+
+NAMES = tuple(f"tests/test_{n % 6}.py::test_{n}_of_it" for n in range(120))
+MANY = Problem("a test fails", f"{', '.join(NAMES[:5])} and 115 more fails", "correct", NAMES)
+
+
+def evidence(*problems: Problem, failures: tuple[Failure, ...] = (), tools: tuple[ToolRun, ...] = ()) -> Evidence:
+    return Evidence("c", "t", "b", "pytest", "box", problems=problems, failures=failures, tools=tools)
+
+
+def asked(*findings: Finding) -> str:
+    return gate_text.findings(None, Reviewed("c", ChangesRequested(findings)), [])
+
+
+def finding(path: str, line: int, text: str = "eval of input", severity: Severity = Severity.HIGH) -> Finding:
+    return Finding(path, line, severity, "rule", "eval", text, f"eval({line})")
+
+
+def test_the_same_finding_is_told_once_with_all_its_places() -> None:
+    told = asked(*(finding("app.py", line) for line in (3, 4, 5, 9)), finding("shop.py", 2))
+    assert "- high: eval of input (rule: eval), 5 times: app.py:3-5, 9; shop.py:2\n" in told
+    assert told.count("eval of input") == 1
+
+
+def test_every_finding_that_decides_is_told_and_remarks_are_not_all() -> None:
+    told = asked(
+        *(finding(f"a{n}.py", n + 1, f"no {n}.") for n in range(90)),
+        *(finding(f"b{n}.py", 1, f"remark {n}.", Severity.LOW) for n in range(90)),
+    )
+    assert all(f"a{n}.py:{n + 1} no {n}." in told for n in range(90))
+    assert told.count("remark") == 20
+
+
+def test_what_the_owner_may_rule_over_has_a_number() -> None:
+    rows = gate_text.numbered([finding(f"a{n}.py", 1) for n in range(50)])
+    assert rows[-1].startswith("50. high: a49.py:1")
+
+
+def test_every_failing_test_is_named_by_its_file_for_the_coder_and_below_the_pull_request() -> None:
+    for told in (gate_text.findings(evidence(MANY), None, []), gate_text.evidence(evidence(MANY))):
+        assert "120 in all: tests/test_0.py::test_0_of_it, test_6_of_it" in told
+        assert all(name.rpartition("::")[2] in told for name in NAMES)
+
+
+def test_a_line_that_names_all_its_tests_names_them_once() -> None:
+    few = Problem("a test fails", "t.A.test_a, t.A.test_b fails", "correct", ("t.A.test_a", "t.A.test_b"))
+    assert "in all" not in gate_text.findings(evidence(few), None, [])
+
+
+def test_each_cause_is_told_before_its_trace_is_cut() -> None:
+    long = "\n".join(f"shop/part.py:{n} in step" for n in range(400))
+    failures = tuple(Failure(name, "shop.py:1", f"KeyError: {n}th\n\n{long}") for n, name in enumerate(NAMES[:30]))
+    told = gate_text.findings(evidence(MANY, failures=failures), None, [])
+    assert all(f"KeyError: {n}th" in told for n in range(30))
+    assert len(told) < 25_000
+
+
+def test_all_that_a_tool_says_anew_is_told_to_the_coder() -> None:
+    said = tuple(f"deploy.sh:{n}: quote it" for n in range(12))
+    problem = Problem("a tool finds something new", "shellcheck says what it does not say of the base", "correct")
+    told = gate_text.findings(evidence(problem, tools=(ToolRun("shellcheck", "ran", said),)), None, [])
+    assert all(line in told for line in said)
+
+
+def test_lines_are_told_in_ranges_and_all_of_them() -> None:
+    assert in_ranges(["a.py:3", "a.py:4", "a.py:9", "b.py:1 (before)", "b.py:2 (before)"]) == (
+        "a.py:3-4, 9; b.py:1-2 (before)"
+    )
+
+
+@given(st.sets(st.integers(1, 500)))
+def test_no_number_is_lost_in_a_range(numbers: set[int]) -> None:
+    parts = [part.split("-") for part in ranges(numbers).split(", ") if part]
+    assert {n for part in parts for n in range(int(part[0]), int(part[-1]) + 1)} == numbers
